@@ -1,7 +1,8 @@
 """dais-verif: does this RTL compute this DAIS program, bit for bit?
 
 ``load`` reads a program and ``load_machine`` a machine, ``run`` evaluates either on the golden model, ``Golden`` does
-so many times with a program. ``approx`` is the package of approximation configurations.
+so many times with a program. ``approx`` is the package of approximation configurations,
+``networks`` that of networks.
 ``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``explain_machine``, ``rank_sensitivity``,
 ``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``sign_off`` and ``verify_certificate`` do what the verbs of
 the command line do, and return records.
@@ -25,7 +26,7 @@ from dais_verif.verdict import Verdict
 from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
-    from dais_verif import approx
+    from dais_verif import approx, networks
     from dais_verif.api.approximation import convert_configurations, show_configurations
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
@@ -86,6 +87,8 @@ __all__ = [
     "run_machine",
     # approximation
     "approx",
+    # networks
+    "networks",
     # kernels
     "KernelBuild",
     "KernelInfo",
@@ -219,8 +222,8 @@ _LATER = {
 
 
 def __getattr__(name: str) -> Any:
-    if name == "approx":  # it loads numpy, for which importing this package should not wait
-        return importlib.import_module(f"{__name__}.approx")
+    if name in ("approx", "networks"):  # they load numpy, for which importing this package should not wait
+        return importlib.import_module(f"{__name__}.{name}")
     if name in _LATER:
         return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -22,6 +22,10 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         {"program", "machine"},
         "it says which elements blocks compute, and writes machines around them; it asks nobody what blocks compute",
     ),
+    "networks": (
+        {"program", "kernels"},
+        "it becomes programs, written with the blocks of kernels; who judges is elsewhere",
+    ),
     "machine": ({"program"}, "it is made of programs, and what all others stand on as they do on those"),
     "golden": ({"program", "machine", "kernels"}, "what judges the RTL must not share its bugs"),
     "emitter": ({"program", "machine"}, "what is judged must not know the judge"),
@@ -58,6 +62,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
             "kernels",
             "machine",
             "approx",
+            "networks",
             "golden",
             "dut",
             "emitter",

@@ -57,6 +57,8 @@ LAZY = {
     ("cache_folder", "platformdirs"): "platformdirs, where the environment names the folder",
     ("passphrase", "ctypes"): "ctypes, where no passphrase is given",
     ("toolchain.tools", "find_libpython"): "a search for a library, where no simulator runs",
+    ("networks.onnx_file", "onnx"): "an optional package, from all that reads no network",
+    ("networks.onnx_file", "google.protobuf"): "what onnx stands on, from all that reads no network",
     ("record.base", "msgspec"): "msgspec, from programs that make no record",
     ("dut", "pyslang"): "pyslang, from designs of our own, whose ports are known",
     ("pytest_plugin", "dais_verif"): _PLUGIN,

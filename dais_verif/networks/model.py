@@ -1,0 +1,67 @@
+"""A network: a graph of nodes between tensors, each tensor with its shape and the exact type of its elements."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from dais_verif.errors import RequestError
+from dais_verif.kernels.blocks.builder import Value
+from dais_verif.networks.arithmetic import Arithmetic
+from dais_verif.networks.call import Data
+from dais_verif.program import FixedType, Program
+from dais_verif.program.model import Origin
+
+__all__ = ["Network", "Node", "Tensor"]
+
+
+class Tensor(NamedTuple):
+    """What flows between nodes. ``type``: the smallest that holds all elements. ``kind``: of elements, in ONNX."""
+
+    name: str
+    shape: tuple[int, ...]
+    type: FixedType
+    kind: str
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node: its operator, the names of tensors that it reads (``""``: left out) and writes, and its attributes."""
+
+    name: str
+    op: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Network:
+    """A network: made by ``read`` or ``parse``; never changed afterwards.
+
+    ``inputs``, ``outputs``: names, in the file's order. ``nodes``: each behind those that it reads from.
+    ``tensors``: by name, constants included where a node reads them.
+    """
+
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    nodes: tuple[Node, ...]
+    tensors: Mapping[str, Tensor]
+    origin: Origin
+    _elements: Mapping[str, Data] = field(repr=False)
+    _ops: Arithmetic = field(repr=False)
+
+    def program(self, outputs: Sequence[str] | None = None) -> Program:
+        """Return the network as one program, unrolled: all elements of inputs to all of outputs.
+
+        Elements are those of one tensor after the other, each in NumPy's order. ``outputs``: names of tensors to
+        write instead of the network's own. Raises ``RequestError`` if there is no such tensor, ``ProgramError`` if
+        the program would break a limit.
+        """
+        values: list[Value] = []
+        for name in self.outputs if outputs is None else outputs:
+            if name not in self._elements:
+                raise RequestError(f"the network has no tensor {name!r}; it has {', '.join(list(self.tensors)[:20])}")
+            values += [self._ops.value(one) for one in self._elements[name].elements.flat]
+        return replace(self._ops.builder.build(values), origin=self.origin)

@@ -1,0 +1,191 @@
+"""Read ONNX: protocol buffers become plain tensors and nodes, within limits, before anything is computed.
+
+The only module that knows the package ``onnx``, which is imported when a file is read.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import ToolError
+from dais_verif.networks.problems import NetworkError, shortened
+
+__all__ = ["MOST_ELEMENTS", "Graph", "GraphInput", "GraphNode", "looks_like_onnx", "read_graph"]
+
+#: Elements of a tensor, at most.
+MOST_ELEMENTS = 1 << 22
+
+#: Tags of the fields that follow ``ir_version`` in a model, which all have a length.
+_FIELDS = frozenset(field << 3 | 2 for field in (2, 3, 4, 6, 7, 8, 14, 20, 25)) | {5 << 3}
+
+
+@dataclass(frozen=True)
+class GraphInput:
+    """An input as the file has it: ``shape`` with None for a dimension without a number."""
+
+    name: str
+    dtype: str
+    shape: tuple[int | None, ...] | None
+
+
+@dataclass(frozen=True)
+class GraphNode:
+    """A node as the file has it; an input or output that is left out is ``""``."""
+
+    name: str
+    op: str
+    domain: str
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    attributes: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Graph:
+    """A graph as the file has it. ``constants``: its initializers. ``opset``: version of ONNX's own operators."""
+
+    inputs: tuple[GraphInput, ...]
+    nodes: tuple[GraphNode, ...]
+    outputs: tuple[str, ...]
+    constants: Mapping[str, NDArray[Any]]
+    opset: int
+
+
+def looks_like_onnx(data: bytes) -> bool:
+    """Whether ``data`` begins as an ONNX model does: a version below 128, then another field of a model."""
+    if len(data) < 4 or data[0] != 0x08 or not 1 <= data[1] < 0x80 or data[2] not in _FIELDS:
+        return False
+    at = 0
+    while at < len(data):  # a binary of DAIS would have to be cut into fields exactly
+        tag, at = _varint(data, at)
+        if tag & 7 == 0:
+            _, at = _varint(data, at)
+        elif tag & 7 == 2:
+            length, at = _varint(data, at)
+            at += length
+        else:
+            return False
+    return at == len(data)
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    number = shift = 0
+    while at < len(data) and shift < 64:
+        byte = data[at]
+        number, at, shift = number | (byte & 127) << shift, at + 1, shift + 7
+        if byte < 128:
+            return number, at
+    return 7, len(data) + 1
+
+
+def read_graph(data: bytes) -> Graph:
+    """Return the graph of the model in ``data``. Raises ``NetworkError`` if it is damaged or refers to other files."""
+    try:
+        import onnx
+        from google.protobuf.message import DecodeError
+    except ImportError:
+        raise ToolError(
+            "reading networks needs the Python package onnx; install it with: pip install 'dais-verif[network]'"
+        ) from None
+    model = onnx.ModelProto()
+    try:
+        model.ParseFromString(data)
+    except DecodeError:
+        raise NetworkError("it is no ONNX model, or a damaged one: its protocol buffer cannot be decoded") from None
+    if not model.HasField("graph") or not model.opset_import:
+        raise NetworkError("it is no ONNX model, or a damaged one: there is no graph in it, or no version of operators")
+    graph = model.graph
+    if len(graph.sparse_initializer):
+        raise NetworkError("sparse initializers are not supported; write them as dense ones")
+    opsets = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
+    constants = {one.name: tensor_of(one, onnx) for one in graph.initializer}
+    if len(constants) != len(graph.initializer):
+        raise NetworkError("two initializers have one name")
+    inputs = tuple(_input(one, onnx) for one in graph.input if one.name not in constants)
+    nodes = tuple(_node(number, one, onnx) for number, one in enumerate(graph.node))
+    _require_order(inputs, constants, nodes)
+    return Graph(inputs, nodes, tuple(one.name for one in graph.output), constants, max(opsets, default=0))
+
+
+def tensor_of(tensor: Any, onnx: Any) -> NDArray[Any]:
+    """Return a tensor of the file as an array. Raises ``NetworkError`` if it is damaged, or lies in another file."""
+    name = shortened(tensor.name)
+    if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
+        raise NetworkError(f"tensor {name} lies in another file; save the model with its data in one file")
+    if any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > MOST_ELEMENTS:
+        raise NetworkError(f"tensor {name} has shape {_shape(tensor.dims)}; the most is {MOST_ELEMENTS} elements")
+    try:
+        array = np.asarray(onnx.numpy_helper.to_array(tensor))
+    except Exception as error:  # whatever the package raises of damaged tensors
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise NetworkError(f"tensor {name} is damaged: {shortened(reason)}") from None
+    if array.shape != tuple(tensor.dims):
+        raise NetworkError(f"tensor {name} is damaged: it does not have the elements of its shape")
+    return array
+
+
+def _shape(sizes: Iterable[int]) -> str:
+    text = "x".join(map(str, sizes)) or "of a single number"
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _input(value: Any, onnx: Any) -> GraphInput:
+    tensor = value.type.tensor_type
+    names = {number: name for name, number in onnx.TensorProto.DataType.items()}
+    shape = None
+    if tensor.HasField("shape"):
+        shape = tuple(one.dim_value if one.HasField("dim_value") else None for one in tensor.shape.dim)
+    return GraphInput(value.name, names.get(tensor.elem_type, "UNDEFINED"), shape)
+
+
+def _node(number: int, node: Any, onnx: Any) -> GraphNode:
+    name = node.name or f"node {number}"
+    domain = "" if node.domain == "ai.onnx" else node.domain
+    attributes: dict[str, Any] = {}
+    for one in node.attribute:
+        kinds = onnx.AttributeProto
+        if one.type == kinds.TENSOR:
+            attributes[one.name] = tensor_of(one.t, onnx)
+        elif one.type in (kinds.INT, kinds.INTS, kinds.FLOAT, kinds.FLOATS, kinds.STRING):
+            found = onnx.helper.get_attribute_value(one)
+            attributes[one.name] = (
+                found.decode(errors="replace")
+                if isinstance(found, bytes)
+                else tuple(found)
+                if one.type in (kinds.INTS, kinds.FLOATS)
+                else found
+            )
+        else:
+            attributes[one.name] = None
+    return GraphNode(name, node.op_type, domain, tuple(node.input), tuple(node.output), attributes)
+
+
+def _require_order(
+    inputs: tuple[GraphInput, ...], constants: Mapping[str, NDArray[Any]], nodes: tuple[GraphNode, ...]
+) -> None:
+    """Raise ``NetworkError`` unless each tensor is written once, and before it is read."""
+    known = {""} | set(constants)
+    for one in inputs:
+        if one.name in known:
+            raise NetworkError(f"input {shortened(one.name)} is there twice")
+        known.add(one.name)
+    later = {name for node in nodes for name in node.outputs}
+    for node in nodes:
+        for name in node.inputs:
+            if name not in known:
+                why = (
+                    "which it or a later node writes: nodes are in a cycle, or not sorted"
+                    if name in later
+                    else ("which nothing writes")
+                )
+                raise NetworkError(f"{shortened(node.name)} reads {shortened(name)}, {why}")
+        for name in node.outputs:
+            if name and name in known:
+                raise NetworkError(f"{shortened(node.name)} writes {shortened(name)}, which is written before")
+            known.add(name)

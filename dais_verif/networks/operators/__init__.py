@@ -1,0 +1,29 @@
+"""The operators of ONNX that are supported, each a function from the tensors that a node reads to those it writes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from dais_verif.networks.call import Call, Data
+from dais_verif.networks.operators import elementwise, layers, layout, pooling, quantisers
+
+__all__ = ["OPERATORS", "QONNX_DOMAINS", "operator_of"]
+
+#: Domains in which QONNX's operators stand, in all its versions.
+QONNX_DOMAINS = ("qonnx.custom_op.general", "finn.custom_op.general", "onnx.brevitas")
+
+#: ONNX's own, by name.
+OPERATORS: Mapping[str, Callable[[Call], Data]] = {
+    **elementwise.OPERATORS,
+    **layers.OPERATORS,
+    **layout.OPERATORS,
+    **pooling.OPERATORS,
+    **quantisers.OPERATORS,
+}
+
+
+def operator_of(op: str, domain: str) -> Callable[[Call], Data] | None:
+    """Return the function of an operator, None if it is not supported."""
+    if domain in QONNX_DOMAINS:
+        return quantisers.QONNX_OPERATORS.get(op)
+    return OPERATORS.get(op) if domain == "" else None

@@ -1,0 +1,148 @@
+"""Quantisation: real numbers to integers of few bits, which saturate, and back. Scales are powers of two."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from dais_verif.networks.arithmetic import Element, raw_of
+from dais_verif.networks.call import Call, Data, Elements, data_of
+from dais_verif.networks.problems import Refusal
+from dais_verif.networks.rounding import ROUNDINGS
+
+__all__ = ["INTEGERS", "OPERATORS", "QONNX_OPERATORS", "quantised_type"]
+
+#: Integers that quantisers make: signed, bits.
+INTEGERS = {f"{'' if signed else 'U'}INT{bits}": (signed, bits) for signed in (1, 0) for bits in (2, 4, 8, 16)}
+
+_MOST_BITS = 32
+
+
+def _exponents(call: Call, shape: tuple[int, ...], axis: int | None) -> Elements:
+    """The logarithm of the scale of each element. ``axis``: the one that a vector of scales lies along."""
+    scale = call.input(1, "scale").elements
+    exponents = []
+    for one in call.numbers(1, "scale"):
+        raw, f = raw_of(one)
+        if raw != 1:
+            raise Refusal(f"scale {float(one)!r} is no power of two")
+        exponents.append(-f)
+    found = np.array(exponents, dtype=object)
+    if len(found) == 1:
+        return np.broadcast_to(found.reshape(()), shape)
+    if axis is not None:
+        if scale.ndim != 1 or not 0 <= axis < len(shape) or len(found) != shape[axis]:
+            raise Refusal(f"{len(found)} scales do not fit a tensor of shape {shape} along axis {axis}")
+        return np.broadcast_to(found.reshape(-1, *(1,) * (len(shape) - axis - 1)), shape)
+    try:
+        return np.broadcast_to(found.reshape(scale.shape), shape)
+    except ValueError:
+        raise Refusal(f"scales of shape {scale.shape} do not fit a tensor of shape {shape}") from None
+
+
+def _require_no_zero_point(call: Call) -> None:
+    if call.optional(2) is not None and any(call.numbers(2, "zero point")):
+        raise Refusal("its zero point is not 0")
+
+
+def _axis(call: Call, rank: int) -> int:
+    found = call.integer("axis", 1)
+    return found + rank if found < 0 else found
+
+
+def _saturated(call: Call, data: Data, exponents: Elements, rounding: str, lo: int, hi: int) -> list[Element]:
+    """Each element divided by its scale, rounded, and held within ``lo`` and ``hi``: integers."""
+    if rounding not in ROUNDINGS:
+        raise Refusal(f"rounding mode {rounding!r} is unknown; {', '.join(ROUNDINGS)} are not")
+    call.budget.take(data.elements.size)
+    ops, least, most = call.ops, Fraction(lo), Fraction(hi)
+    return [
+        ops.clamp(ROUNDINGS[rounding](ops, ops.shift(one, -int(exponent))), least, most)
+        for one, exponent in zip(data.elements.flat, exponents.flat, strict=True)
+    ]
+
+
+def _range(signed: int, bits: int, narrow: int) -> tuple[int, int]:
+    if signed:
+        return -(1 << (bits - 1)) + narrow, (1 << (bits - 1)) - 1
+    return 0, (1 << bits) - 1 - narrow
+
+
+def _kind_of_result(call: Call) -> str:
+    """The kind of integers that QuantizeLinear makes: that of its zero point."""
+    zero = call.optional(2)
+    if zero is not None:
+        return zero.dtype
+    names = {2: "UINT8", 3: "INT8", 4: "UINT16", 5: "INT16", 21: "UINT4", 22: "INT4", 25: "UINT2", 26: "INT2"}
+    number = call.integer("output_dtype", 2) or 2
+    return names.get(number, f"number {number}")
+
+
+def _quantize_linear(call: Call) -> Data:
+    data, kind = call.reals(0, "data"), _kind_of_result(call)
+    if kind not in INTEGERS:
+        raise Refusal(f"integers of kind {kind} are not supported; {', '.join(INTEGERS)} are")
+    _require_no_zero_point(call)
+    if call.integer("block_size", 0):
+        raise Refusal("scales of blocks are not supported")
+    exponents = _exponents(call, data.shape, _axis(call, len(data.shape)))
+    found = _saturated(call, data, exponents, "ROUND", *_range(*INTEGERS[kind], 0))
+    return data_of(found, data.shape, kind)
+
+
+def _dequantize_linear(call: Call) -> Data:
+    data = call.input(0, "data")
+    if data.dtype not in (*INTEGERS, "INT32"):
+        raise Refusal(f"its data is of kind {data.dtype}, no integers")
+    _require_no_zero_point(call)
+    if call.integer("block_size", 0):
+        raise Refusal("scales of blocks are not supported")
+    exponents = _exponents(call, data.shape, _axis(call, len(data.shape)))
+    call.budget.take(data.elements.size)
+    found = [call.ops.shift(x, int(e)) for x, e in zip(data.elements.flat, exponents.flat, strict=True)]
+    return data_of(found, data.shape, call.input(1, "scale").dtype)
+
+
+def _quant_range(call: Call) -> tuple[int, int, int]:
+    """``(signed, bits, narrow)`` of QONNX's Quant."""
+    bits = set(call.integers(3, "bit width"))
+    signed, narrow = call.integer("signed", 1), call.integer("narrow", 0)
+    if len(bits) != 1 or signed not in (0, 1) or narrow not in (0, 1):
+        raise Refusal("its bit width must be one number, signed and narrow 0 or 1")
+    width = bits.pop()
+    if not 1 + signed <= width <= _MOST_BITS:
+        raise Refusal(f"a bit width of {width} is not supported; {1 + signed} to {_MOST_BITS} are")
+    return signed, width, narrow
+
+
+def _quant(call: Call) -> Data:
+    """QONNX's Quant: quantised and scaled back."""
+    data = call.reals(0, "data")
+    lo, hi = _range(*_quant_range(call))
+    _require_no_zero_point(call)
+    exponents = _exponents(call, data.shape, None)
+    found = _saturated(call, data, exponents, call.text("rounding_mode", "ROUND").upper(), lo, hi)
+    scaled = [call.ops.shift(x, int(e)) for x, e in zip(found, exponents.flat, strict=True)]
+    return data_of(scaled, data.shape, data.dtype)
+
+
+def quantised_type(call: Call) -> tuple[int, int, int] | None:
+    """Return ``(signed, bits, exponent)`` of what a quantiser with one scale makes; None if that is not one type."""
+    if call.op == "Quant":
+        signed, bits, _ = _quant_range(call)
+    elif _kind_of_result(call) in INTEGERS:
+        signed, bits = INTEGERS[_kind_of_result(call)]
+    else:
+        return None
+    steps = {raw_of(one) for one in call.numbers(1, "scale")}
+    raw, f = steps.pop()
+    return None if steps or raw != 1 else (signed, bits, -f)
+
+
+OPERATORS: dict[str, Callable[[Call], Data]] = {
+    "QuantizeLinear": _quantize_linear,
+    "DequantizeLinear": _dequantize_linear,
+}
+QONNX_OPERATORS: dict[str, Callable[[Call], Data]] = {"Quant": _quant}

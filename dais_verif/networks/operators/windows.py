@@ -1,0 +1,73 @@
+"""Windows that slide over a tensor, for convolutions and pooling: which element is under each place of each window."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.networks.call import Call
+from dais_verif.networks.onnx_file import MOST_ELEMENTS
+from dais_verif.networks.problems import Refusal
+
+__all__ = ["Windows"]
+
+
+class Windows:
+    """The windows of a node over the dimensions behind batch and channels.
+
+    ``sizes``: of the result. ``places``: int64 (results, places of a window), positions in NumPy's order of the
+    dimensions, -1 where a place is padding.
+    """
+
+    def __init__(self, call: Call, spatial: Sequence[int], kernel: Sequence[int]) -> None:
+        """Raises ``Refusal`` if attributes are wrong, or there is no result."""
+        ones = (1,) * len(spatial)
+        strides, dilations = call.sizes("strides", ones), call.sizes("dilations", ones)
+        if min((*kernel, *strides, *dilations), default=1) < 1:
+            raise Refusal("sizes, strides and dilations of windows must be above 0")
+        if max((*strides, *dilations), default=1) > MOST_ELEMENTS:
+            raise Refusal("strides or dilations are larger than any tensor")
+        reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+        pads = _pads(call, spatial, reach, strides)
+        free = [n + a + b - r for n, (a, b), r in zip(spatial, pads, reach, strict=True)]
+        if call.integer("ceil_mode", 0) and any(f % s for f, s in zip(free, strides, strict=True)):
+            raise Refusal("ceil_mode with windows that reach beyond the padding is not supported; set it to 0, or pad")
+        self.sizes = tuple(f // s + 1 for f, s in zip(free, strides, strict=True))
+        call.require_size(self.sizes)
+        call.require_size((math.prod(self.sizes), math.prod(kernel)))
+        place: NDArray[Any] = np.zeros((1, 1), dtype=np.int64)
+        inside: NDArray[Any] = np.ones((1, 1), dtype=np.bool_)
+        for n, count, k, s, d, (before, _) in zip(spatial, self.sizes, kernel, strides, dilations, pads, strict=True):
+            at = np.arange(count)[:, None] * s + np.arange(k)[None, :] * d - before
+            ok = (at >= 0) & (at < n)
+            place = _outer(place * n, place.shape, np.clip(at, 0, n - 1), np.add)
+            inside = _outer(inside, inside.shape, ok, np.logical_and)
+        self.places: NDArray[np.int64] = np.where(inside, place, -1)
+
+
+def _outer(a: NDArray[Any], shape: tuple[int, ...], b: NDArray[Any], join: np.ufunc) -> NDArray[Any]:
+    """Join each row of ``a`` with each of ``b``, and so their columns."""
+    joined = join(a[:, None, :, None], b[None, :, None, :])
+    found: NDArray[Any] = joined.reshape(shape[0] * b.shape[0], shape[1] * b.shape[1])
+    return found
+
+
+def _pads(call: Call, spatial: Sequence[int], reach: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
+    """The padding before and behind each dimension."""
+    rank, auto = len(spatial), call.text("auto_pad", "NOTSET")
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        total = [max((-(-n // s) - 1) * s + r - n, 0) for n, r, s in zip(spatial, reach, strides, strict=True)]
+        small = [(one // 2, one - one // 2) for one in total]
+        return small if auto == "SAME_UPPER" else [(b, a) for a, b in small]
+    if auto not in ("NOTSET", "VALID"):
+        raise Refusal(f"auto_pad {auto!r} is unknown")
+    pads = call.sizes("pads", (0,) * (2 * rank)) if auto == "NOTSET" else (0,) * (2 * rank)
+    if min(pads, default=0) < 0:
+        raise Refusal("negative pads are not supported")
+    if max(pads, default=0) > max((*spatial, *reach)):
+        raise Refusal("pads are larger than the tensor and the window")
+    return list(zip(pads[:rank], pads[rank:], strict=True))

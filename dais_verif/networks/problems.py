@@ -1,0 +1,49 @@
+"""What is wrong with a network, or beyond what is supported: each node with its reason, all in one error."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dais_verif.errors import ProgramError
+from dais_verif.printable import printable
+
+__all__ = ["NetworkError", "Problem", "Refusal", "shortened"]
+
+#: Problems that the line of an error shows; the error holds all.
+_SHOWN = 20
+
+
+class Problem(NamedTuple):
+    """Why a node, or an input, is refused. ``node``: its name as the error shows it. ``op``: its operator."""
+
+    node: str
+    op: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.node} ({self.op}): {self.reason}"
+
+
+class Refusal(Exception):
+    """A node cannot be lowered; the message is the reason. It becomes a ``Problem`` and never leaves this package."""
+
+
+class NetworkError(ProgramError):
+    """A file holds no network that can be lowered. ``problems``: one a node; empty if the file itself is damaged."""
+
+    problems: tuple[Problem, ...] = ()
+
+    @classmethod
+    def of_problems(cls, problems: tuple[Problem, ...]) -> NetworkError:
+        """Return the error that names all ``problems`` in one line, the first 20 of them with words."""
+        shown = "; ".join(map(str, problems[:_SHOWN]))
+        more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
+        noun = "1 node is" if len(problems) == 1 else f"{len(problems)} nodes are"
+        error = cls(f"{noun} not supported: {shown}{more}")
+        error.problems = problems
+        return error
+
+
+def shortened(name: str) -> str:
+    """Return a name of a file's as an error shows it: in quotes, on one line, in at most some 60 characters."""
+    return printable(repr(name if len(name) <= 60 else f"{name[:57]}..."))

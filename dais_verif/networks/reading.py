@@ -1,0 +1,250 @@
+"""From a file to a network: every node is lowered, in order, and what cannot be is collected and said at once."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError, ProgramError
+from dais_verif.files import read_plain
+from dais_verif.networks.arithmetic import Arithmetic, Element, dyadic, type_of
+from dais_verif.networks.call import FLOATS, Budget, Call, Data, data_of
+from dais_verif.networks.model import Network, Node, Tensor
+from dais_verif.networks.onnx_file import MOST_ELEMENTS, Graph, GraphInput, GraphNode, read_graph
+from dais_verif.networks.operators import operator_of
+from dais_verif.networks.operators.quantisers import INTEGERS, quantised_type
+from dais_verif.networks.problems import NetworkError, Problem, Refusal, shortened
+from dais_verif.program.model import Origin
+from dais_verif.program.types import LIMIT, FixedType
+
+__all__ = ["parse", "read"]
+
+_MOST_BYTES = 1 << 28
+_QUANTISERS = ("QuantizeLinear", "Quant")
+
+
+def read(path: str | Path, *, inputs: Mapping[str, tuple[int, int, int]] | None = None) -> Network:
+    """Return the network in the ONNX file ``path``.
+
+    ``inputs``: types ``(k, i, f)`` of inputs that are real numbers; one that is not named has the type that its
+    quantiser makes. Raises ``NetworkError`` that names all nodes that are not supported, each with its reason, or
+    what is wrong with the file; ``InputError`` if it cannot be read; ``ToolError`` without the package ``onnx``.
+    """
+    data = read_plain(Path(path), _MOST_BYTES, advice="give the path of an ONNX file")
+    try:
+        network = parse(data, inputs=inputs)
+    except NetworkError as error:
+        named = NetworkError(f"{path}: {error}")
+        named.problems = error.problems
+        raise named from None
+    return replace(network, origin=replace(network.origin, path=str(path)))
+
+
+def parse(data: bytes, *, inputs: Mapping[str, tuple[int, int, int]] | None = None) -> Network:
+    """Return the network in ``data``, the bytes of an ONNX file; see ``read``."""
+    reading = _Reading(read_graph(data), {name: FixedType(*kind) for name, kind in (inputs or {}).items()})
+    return reading.network(Origin(layout="onnx", file_sha256=hashlib.sha256(data).hexdigest()))
+
+
+class _Reading:
+    """The tensors that are known so far, and the problems."""
+
+    def __init__(self, graph: Graph, types: Mapping[str, FixedType]) -> None:
+        self._graph, self._types = graph, types
+        self._ops, self._budget = Arithmetic(), Budget()
+        self._known: dict[str, Data] = {}
+        self._tensors: dict[str, Tensor] = {}
+        self._problems: list[Problem] = []
+        strange = set(types) - {one.name for one in graph.inputs}
+        if strange:
+            raise InputError(f"the network has no input {shortened(min(strange))}, whose type is given")
+
+    def network(self, origin: Origin) -> Network:
+        """Lower all nodes. Raises ``NetworkError`` if any cannot be, or an output is not there."""
+        nodes: list[Node] = []
+        inputs: list[tuple[GraphInput, FixedType, tuple[int, ...]]] = []
+        # Quantisers of inputs tell their types, and may have scales that nodes compute of constants.
+        for node in self._graph.nodes:
+            if not set(node.inputs) & {one.name for one in self._graph.inputs}:
+                self._try(node)
+        for one in self._graph.inputs:
+            try:
+                kind, shape = self._type_of_input(one), _shape_of_input(one)
+                self._budget.take(math.prod(shape))
+                inputs.append((one, kind, shape))
+            except Refusal as reason:
+                self._problems.append(Problem(shortened(one.name), "input", str(reason)))
+        for one, kind, shape in inputs:
+            self._learn(one.name, data_of(self._input(kind, math.prod(shape)), shape, one.dtype))
+        for node in self._graph.nodes:
+            self._lower(node)
+            nodes.append(Node(node.name, node.op, node.inputs, node.outputs, MappingProxyType(dict(node.attributes))))
+        if self._problems:
+            raise NetworkError.of_problems(tuple(self._problems))
+        for name in self._graph.outputs:
+            try:
+                known = name in self._tensors or self._constant(name) is not None
+            except Refusal as reason:
+                raise NetworkError(f"output {shortened(name)}: {reason}") from None
+            if not known:
+                raise NetworkError(f"nothing writes the output {shortened(name)}")
+        if not self._graph.outputs:
+            raise NetworkError("the network has no output")
+        names = tuple(one.name for one in self._graph.inputs)
+        tensors = MappingProxyType(dict(self._tensors))
+        found = Network(
+            names, self._graph.outputs, tuple(nodes), tensors, origin, MappingProxyType(dict(self._known)), self._ops
+        )
+        _require_program(found)
+        return found
+
+    def _input(self, kind: FixedType, count: int) -> list[Element]:
+        return [self._ops.builder.input(kind) for _ in range(count)]
+
+    def _learn(self, name: str, data: Data) -> None:
+        """Keep a tensor. Raises ``Refusal`` if its elements pass a limit of programs."""
+        kind = type_of(data.elements.ravel().tolist())
+        if max(kind.width, abs(kind.i), abs(kind.f)) > LIMIT:
+            raise Refusal(f"its result has numbers of {kind.width} bits; the most is {LIMIT}")
+        self._known[name] = data
+        self._tensors[name] = Tensor(name, data.shape, kind, data.dtype)
+
+    def _constant(self, name: str) -> Data | None:
+        """The initializer of that name, made exact; None if there is none."""
+        array = self._graph.constants.get(name)
+        if array is None:
+            return None
+        self._learn(name, _exact(array))
+        return self._known[name]
+
+    def _operands(self, node: GraphNode) -> list[Data | None] | None:
+        """What a node reads; None if something is not known, of which a problem tells already."""
+        found: list[Data | None] = []
+        for name in node.inputs:
+            data = None if not name else self._known.get(name) or self._constant(name)
+            if name and data is None:
+                return None
+            found.append(data)
+        return found
+
+    def _call(self, node: GraphNode, operands: list[Data | None]) -> Call:
+        return Call(node.op, tuple(operands), node.attributes, self._graph.opset, self._ops, self._budget)
+
+    def _try(self, node: GraphNode) -> None:
+        """Lower a node of constants alone."""
+        if all(name in self._known or name in self._graph.constants or not name for name in node.inputs):
+            self._lower(node)
+
+    def _lower(self, node: GraphNode) -> None:
+        """Compute what a node writes, or note why not."""
+        where, said = shortened(node.name), f"{node.domain}.{node.op}" if node.domain else node.op
+        if (node.outputs and node.outputs[0] in self._known) or any(one.node == where for one in self._problems):
+            return
+        operator = operator_of(node.op, node.domain)
+        try:
+            if (node.op, node.domain) == ("Constant", ""):
+                found = _constant_node(node)
+            elif operator is None:
+                raise Refusal("the operator is not supported")
+            elif len([name for name in node.outputs if name]) != 1:
+                raise Refusal("one result of it is supported, not several")
+            else:
+                operands = self._operands(node)
+                if operands is None:
+                    return
+                found = operator(self._call(node, operands))
+            self._learn(node.outputs[0], found)
+        except (Refusal, ProgramError) as reason:
+            self._problems.append(Problem(where, shortened(said)[1:-1], str(reason)))
+
+    def _type_of_input(self, one: GraphInput) -> FixedType:
+        """The type of an input: that of its integers, or what is given, or what its quantisers make."""
+        if one.dtype in INTEGERS:
+            signed, bits = INTEGERS[one.dtype]
+            return FixedType(signed, bits - signed, 0)
+        if one.dtype not in FLOATS:
+            raise Refusal(f"inputs of kind {one.dtype} are not supported; FLOAT, DOUBLE, {', '.join(INTEGERS)} are")
+        if one.name in self._types:
+            kind = self._types[one.name]
+            if kind.k not in (0, 1) or not 0 < kind.width <= LIMIT or max(abs(kind.i), abs(kind.f)) > LIMIT:
+                raise Refusal(f"the type {tuple(kind)} that is given is none of 1 to {LIMIT} bits")
+            return kind
+        readers = [node for node in self._graph.nodes if one.name in node.inputs]
+        types = {self._made_by(node) if node.inputs[0] == one.name else None for node in readers}
+        kind_or_none = types.pop() if len(types) == 1 else None
+        if kind_or_none is None:
+            raise Refusal(
+                "its real numbers have no type: let one QuantizeLinear or Quant with one scale be all that reads it, "
+                "or give its type (k, i, f) with inputs="
+            )
+        return kind_or_none
+
+    def _made_by(self, node: GraphNode) -> FixedType | None:
+        """The type that a quantiser makes."""
+        if node.op not in _QUANTISERS or operator_of(node.op, node.domain) is None:
+            return None
+        try:
+            operands = [self._known.get(name) or self._constant(name) if name else None for name in node.inputs[1:]]
+            made = quantised_type(self._call(node, [None, *operands]))
+        except Refusal:
+            return None
+        return None if made is None else FixedType(made[0], made[1] - made[0] + made[2], -made[2])
+
+
+def _shape_of_input(one: GraphInput) -> tuple[int, ...]:
+    """The shape of an input; a first dimension without a number is a batch, of which a program computes one."""
+    if one.shape is None:
+        raise Refusal("it has no shape")
+    shape = tuple(1 if size is None and at == 0 else size for at, size in enumerate(one.shape))
+    sizes = [size for size in shape if size is not None]
+    if len(sizes) > 16 or len(sizes) != len(shape) or any(size < 1 for size in sizes):
+        raise Refusal(
+            "a size of it is no number above 0, or there are more than 16; the first alone may be left open, and is 1"
+        )
+    if math.prod(sizes) > MOST_ELEMENTS:
+        raise Refusal(f"it has more than {MOST_ELEMENTS} elements")
+    return tuple(sizes)
+
+
+def _exact(array: NDArray[Any]) -> Data:
+    """An array as exact numbers. Raises ``Refusal`` if one is no finite number."""
+    names = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "FLOAT16", "bool": "BOOL"}
+    dtype = names.get(str(array.dtype), str(array.dtype).upper())
+    try:
+        if dtype in (*FLOATS, "FLOAT16"):
+            found = [Fraction(one) for one in array.astype(np.float64).ravel().tolist()]
+        else:
+            found = [Fraction(int(one)) for one in array.ravel()]
+    except (OverflowError, ValueError, TypeError):
+        raise Refusal("a constant that it reads holds something else than finite numbers") from None
+    assert all(map(dyadic, found))
+    return data_of(found, array.shape, dtype)
+
+
+def _constant_node(node: GraphNode) -> Data:
+    value = node.attributes.get("value")
+    if isinstance(value, np.ndarray):
+        return _exact(value)
+    for name, dtype in (("value_float", np.float32), ("value_floats", np.float32), ("value_int", np.int64)):
+        if node.attributes.get(name) is not None:
+            return _exact(np.asarray(node.attributes[name], dtype=dtype))
+    if node.attributes.get("value_ints") is not None:
+        return _exact(np.asarray(node.attributes["value_ints"], dtype=np.int64))
+    raise Refusal("its value is no dense tensor of numbers")
+
+
+def _require_program(network: Network) -> None:
+    """Raise ``NetworkError`` unless the network can be a program."""
+    try:
+        network.program()
+    except Refusal as reason:
+        raise NetworkError(f"an output is {reason}") from None

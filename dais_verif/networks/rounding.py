@@ -1,0 +1,76 @@
+"""Rounding to integers, in all modes of QONNX, exactly: additions, a floor, and a choice where the sign matters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+
+from dais_verif.kernels.blocks.builder import Value
+from dais_verif.networks.arithmetic import Arithmetic, Element, raw_of
+
+__all__ = ["ROUNDINGS", "Rounding"]
+
+Rounding = Callable[[Arithmetic, Element], Element]
+
+_HALF = Fraction(1, 2)
+
+
+def _fraction_bits(a: Element) -> int:
+    """How many bits stand behind the point."""
+    if isinstance(a, Value):
+        return 0 if a.op is None else a.f - a.shift
+    return raw_of(a)[1]
+
+
+def _floor(ops: Arithmetic, a: Element) -> Element:
+    return ops.floor(a)
+
+
+def _ceil(ops: Arithmetic, a: Element) -> Element:
+    return -ops.floor(-a)
+
+
+def _down(ops: Arithmetic, a: Element) -> Element:
+    return ops.select(a, _ceil(ops, a), _floor(ops, a))
+
+
+def _up(ops: Arithmetic, a: Element) -> Element:
+    return ops.select(a, _floor(ops, a), _ceil(ops, a))
+
+
+def _half_up(ops: Arithmetic, a: Element) -> Element:
+    """Ties go away from 0."""
+    return ops.select(a, _ceil(ops, ops.subtract(a, _HALF)), _floor(ops, ops.add(a, _HALF)))
+
+
+def _half_down(ops: Arithmetic, a: Element) -> Element:
+    """Ties go towards 0."""
+    return ops.select(a, _floor(ops, ops.add(a, _HALF)), _ceil(ops, ops.subtract(a, _HALF)))
+
+
+def _half_even(ops: Arithmetic, a: Element) -> Element:
+    """Add a step less than one half, and that step if the integer below is odd: then only its ties are carried up."""
+    step = Fraction(1, 1 << _fraction_bits(a))
+    up = ops.shift(ops.is_odd(ops.floor(a)), -_fraction_bits(a))
+    return ops.floor(ops.sum([a, _HALF - step, up]))
+
+
+def _where_needed(rounding: Rounding) -> Rounding:
+    """Leave integers as they are."""
+    return lambda ops, a: rounding(ops, a) if _fraction_bits(a) > 0 else a
+
+
+#: By the names that QONNX has for them; in small letters, too.
+ROUNDINGS: dict[str, Rounding] = {
+    name: _where_needed(rounding)
+    for name, rounding in {
+        "ROUND": _half_even,
+        "HALF_EVEN": _half_even,
+        "CEIL": _ceil,
+        "FLOOR": _floor,
+        "UP": _up,
+        "DOWN": _down,
+        "HALF_UP": _half_up,
+        "HALF_DOWN": _half_down,
+    }.items()
+}

@@ -1,0 +1,186 @@
+"""Files of networks that are damaged, hostile or beyond what is supported: one line each, with all nodes meant."""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from support.onnx_networks import Build
+
+from dais_verif.errors import DaisError, InputError, RequestError, ToolError
+from dais_verif.networks import NetworkError, parse, read
+
+
+def small() -> Build:
+    b = Build()
+    b.node("Relu", b.quantise(b.input("x", [1, 3]), -2))
+    return b
+
+
+def test_all_that_is_not_supported_is_named_at_once() -> None:
+    b = Build()
+    q = b.quantise(b.input("x", [1, 3, 4, 4]), -2)
+    b.node("Softmax", q)
+    b.node("AveragePool", q, kernel_shape=[3, 3])
+    b.node("Mul", b.node("Sin", q), q)
+    y = b.node("QuantizeLinear", q, b.constant(0.3), b.constant(0, np.int8))
+    with pytest.raises(NetworkError) as caught:
+        parse(b.bytes(y))
+    assert [problem.op for problem in caught.value.problems] == ["Softmax", "AveragePool", "Sin", "QuantizeLinear"]
+    assert "\n" not in str(caught.value) and str(caught.value).startswith("4 nodes are not supported: 'Softmax_2'")
+    for words in ("mean of 9 elements", "is no power of two", "'Sin_4' (Sin): the operator is not supported"):
+        assert words in str(caught.value)
+
+
+def one(op: str, *constants: object, **attributes: object) -> Callable[[Build, str], str]:
+    def add(b: Build, x: str) -> str:
+        return b.node(op, x, *(b.constant(values) for values in constants), **attributes)
+
+    return add
+
+
+REFUSED: dict[str, tuple[Callable[[Build, str], str], str]] = {
+    "zero point": (
+        lambda b, x: b.node("QuantizeLinear", x, b.constant(1), b.constant(3, np.int8)),
+        "its zero point is not 0",
+    ),
+    "bipolar": (lambda b, x: b.quant(x, 0, 1), "a bit width of 1"),
+    "rounding": (lambda b, x: b.quant(x, 0, 4, mode="RANDOM"), "rounding mode 'RANDOM'"),
+    "integers wrap": (
+        lambda b, x: b.node("Add", *(b.node("QuantizeLinear", x, b.constant(1), b.constant(0, np.int8)),) * 2),
+        "dequantise it first",
+    ),
+    "channels": (one("Conv", np.ones((2, 3, 1, 1))), "do not fit"),
+    "groups": (one("Conv", np.ones((3, 2, 1, 1)), group=0), "do not fit"),
+    "large window": (one("Conv", np.ones((1, 2, 9, 9))), "elements"),
+    "large stride": (one("MaxPool", kernel_shape=[1, 1], strides=[2**62, 1]), "larger than any tensor"),
+    "large pads": (one("MaxPool", kernel_shape=[1, 1], pads=[2**62, 0, 0, 0]), "pads are larger"),
+    "large kernel": (one("MaxPool", kernel_shape=[2**62, 2**62], auto_pad="SAME_UPPER"), "elements"),
+    "only padding": (one("MaxPool", kernel_shape=[1, 1], pads=[1, 0, 0, 0]), "nothing but padding"),
+    "ceil": (one("MaxPool", kernel_shape=[3, 3], strides=[2, 2], ceil_mode=1), "ceil_mode"),
+    "attribute": (one("Flatten", axis="one"), "attribute axis must be an integer"),
+    "axis": (one("Flatten", axis=9), "axis is 9"),
+    "matrices": (one("MatMul", np.ones((3, 3))), "cannot be multiplied"),
+    "shapes": (one("Add", np.ones(3)), "do not fit together"),
+    "not finite": (one("Add", np.inf), "finite"),
+    "nothing": (one("Add", np.ones((0,))), "no elements"),
+    "irrational": (one("BatchNormalization", [1, 1], [0, 0], [0, 0], [2, 2]), "fold it into the layer"),
+    "computed weights": (lambda b, x: b.node("BatchNormalization", x, x, x, x, x), "must be a constant"),
+    "padding beyond memory": (
+        lambda b, x: b.node("Pad", x, b.constant([0, 0, 0, 0, 0, 0, 2**61, 2**61], np.int64)),
+        "elements",
+    ),
+    "reshape": (lambda b, x: b.node("Reshape", x, b.constant([7, 2**62], np.int64)), "cannot take the shape"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_node_is_refused_with_its_reason(name: str) -> None:
+    add, words = REFUSED[name]
+    b = Build()
+    y = add(b, b.quantise(b.input("x", [1, 2, 4, 4]), -2))
+    with pytest.raises(NetworkError) as caught:
+        parse(b.bytes(y))
+    assert words in str(caught.value) and len(caught.value.problems) == 1
+
+
+def test_squares_of_squares_end_at_the_limit_of_programs() -> None:
+    b = Build()
+    x = b.quantise(b.input("x", [1]), 0)
+    for _ in range(12):
+        x = b.node("Mul", x, x)
+    with pytest.raises(NetworkError, match="the most is 4096"):
+        parse(b.bytes(x))
+
+
+def test_work_is_bounded() -> None:
+    b = Build()
+    a = b.quantise(b.input("x", [2000, 2000]), 0, np.int8)
+    with pytest.raises(NetworkError, match="steps"):
+        parse(b.bytes(b.node("Relu", a)))
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [([2**40, 2**40], "more than"), (["N", "M"], "no number"), ([0, 1], "no number"), ([1] * 70, "more than 16")],
+    ids=["huge", "open", "empty", "deep"],
+)
+def test_an_input_of_no_size_is_refused(shape: list[int | str], words: str) -> None:
+    b = Build()
+    with pytest.raises(NetworkError, match=words):
+        parse(b.bytes(b.quantise(b.input("x", shape), 0)))
+
+
+def test_real_inputs_need_a_type() -> None:
+    b = Build()
+    y = b.node("Relu", b.input("x", [2]))
+    with pytest.raises(NetworkError, match="give its type"):
+        parse(b.bytes(y))
+    assert parse(b.bytes(y), inputs={"x": (1, 2, 3)}).tensors[y].type == (0, 2, 3)
+    with pytest.raises(NetworkError, match="none of 1 to 4096 bits"):
+        parse(b.bytes(y), inputs={"x": (1, 9000, 3)})
+    with pytest.raises(InputError, match="no input 'y'"):
+        parse(b.bytes(y), inputs={"x": (1, 2, 3), "y": (1, 2, 3)})
+    with pytest.raises(RequestError, match="no tensor 'z'"):
+        parse(b.bytes(y), inputs={"x": (1, 2, 3)}).program(["z"])
+
+
+def changed(change: Callable[[onnx.ModelProto], object]) -> bytes:
+    b = small()
+    model = b.model(b.nodes[-1].output[0])
+    change(model)
+    return bytes(model.SerializeToString())
+
+
+DAMAGED: dict[str, tuple[Callable[[onnx.ModelProto], object], str]] = {
+    "cycle": (lambda m: m.graph.node[0].input.__setitem__(0, m.graph.node[2].output[0]), "in a cycle"),
+    "twice": (lambda m: m.graph.node[2].output.__setitem__(0, m.graph.node[0].output[0]), "written before"),
+    "nothing": (lambda m: m.graph.node[2].input.__setitem__(0, "none"), "which nothing writes"),
+    "output": (lambda m: setattr(m.graph.output[0], "name", "none"), "nothing writes the output 'none'"),
+    "no output": (lambda m: m.graph.ClearField("output"), "no output"),
+    "no graph": (lambda m: m.ClearField("graph"), "no ONNX model"),
+    "other file": (lambda m: setattr(m.graph.initializer[0], "data_location", 1), "lies in another file"),
+    "huge constant": (lambda m: m.graph.initializer[0].dims.extend([2**40, 2**40]), "the most is"),
+    "short constant": (lambda m: m.graph.initializer[0].dims.extend([5]), "is damaged"),
+    "line in a name": (lambda m: m.graph.node[2].input.__setitem__(0, "a\n::error::b"), r"'a\\n::error::b'"),
+}
+
+
+@pytest.mark.parametrize("name", DAMAGED)
+def test_a_damaged_file_is_refused(name: str) -> None:
+    change, words = DAMAGED[name]
+    with pytest.raises(NetworkError) as caught:
+        parse(changed(change))
+    assert words.replace("\\\\", "\\") in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_every_truncation_and_mutation_is_read_or_one_line(tmp_path: Path) -> None:
+    whole, rng = changed(lambda m: m), random.Random(5)
+    cases = [whole[:size] for size in range(len(whole))]
+    for _ in range(600):
+        data = bytearray(whole)
+        for _ in range(rng.randint(1, 3)):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        cases.append(bytes(data))
+    refused = 0
+    for data in cases:
+        try:
+            parse(data)
+        except DaisError as error:
+            refused += 1
+            assert "\n" not in str(error)
+    assert refused > len(whole) // 2
+    (tmp_path / "cut.onnx").write_bytes(whole[:100])
+    with pytest.raises(NetworkError, match=r"cut\.onnx: it is no ONNX model"):
+        read(tmp_path / "cut.onnx")
+
+
+def test_without_the_package_the_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    with pytest.raises(ToolError, match=r"pip install 'dais-verif\[network\]'"):
+        parse(changed(lambda m: m))
