@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from unit.test_kernel_unfold import instance, instances
+from support.kernel_instances import instance, instances
 
 import dais_verif
 from dais_verif.errors import InputError

@@ -7,49 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.kernel_instances import OUT, S5, instances
 
 from dais_verif.errors import InputError
 from dais_verif.golden import run_raw
 from dais_verif.golden.members import run_instance
 from dais_verif.kernels import unfold as unfolding
-from dais_verif.kernels.caller import instantiate
-from dais_verif.kernels.constants import constant_tensor
-from dais_verif.kernels.instance import KernelInstance, instance_of
+from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.mapping import MappedTensor, Mapping
 from dais_verif.kernels.rules import access, block, point, steps
-from dais_verif.kernels.shipped import LIBRARY
-from dais_verif.kernels.shipped.conv2d import STRUCTURE
-from dais_verif.kernels.shipped.moves import AXIS
-from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
-from dais_verif.kernels.structures import HabanaKernelParams, Tensor
 from dais_verif.kernels.unfold import unfold
 from dais_verif.program import FixedType, Program
 from dais_verif.program.conversion import to_alir
 from dais_verif.program.numbers import Batch, Column
-
-S5, OUT = FixedType(1, 2, 2), FixedType(1, 6, 3)
-WINDOW = {"pad_w": 1, "pad_h": 2, "stride_w": 2, "stride_h": 1, "dilation_w": 1, "dilation_h": 2}
-
-
-def instance(name: str, inputs: Sequence[Tensor], output: Sequence[int], given: bytes | None = None) -> KernelInstance:
-    params = HabanaKernelParams(name, tuple(inputs), (Tensor.of(OUT, *output),), given)
-    return instance_of(params, instantiate(LIBRARY, params))
-
-
-def instances() -> dict[str, KernelInstance]:
-    rng = np.random.default_rng(21)
-    weights = constant_tensor(S5, rng.integers(-16, 16, size=(2, 2, 3, 3)))
-    image = Tensor.of(S5, 5, 4, 2)
-    pooled = POOL.pack({**WINDOW, "kernel_w": 3, "kernel_h": 3})
-    return {
-        "mul": instance("mul", [Tensor.of(S5, 2, 3)] * 2, (2, 3)),
-        "tanh": instance("tanh", [Tensor.of(S5, 4)], (4,)),
-        "dense": instance("dense", [Tensor.of(S5, 2, 3), constant_tensor(S5, [[1, -2], [3, 5]])], (2, 3)),
-        "conv2d": instance("conv2d", [image, weights], (3, 4, 2), STRUCTURE.pack({**WINDOW, "groups": 1})),
-        "max_pool": instance("max_pool", [image], (3, 4, 2), pooled),
-        "min_pool": instance("min_pool", [image], (3, 4, 2), pooled),
-        "concat": instance("concat", [Tensor.of(S5, 3, 2), Tensor.of(S5, 1, 2)], (4, 2), AXIS.pack({})),
-    }
 
 
 def evaluated(program: Program, inputs: Sequence[np.ndarray], kinds: Sequence[FixedType]) -> np.ndarray:  # type: ignore[type-arg]
