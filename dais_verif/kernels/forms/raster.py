@@ -1,0 +1,254 @@
+"""How an instance reads and writes images that come a pixel a beat: windows that move with the scan, or a refusal.
+
+A beat carries all elements of one pixel; pixels come line by line, and images one after the other. Dimensions 0 and 1
+of a tensor that members follow are scanned, and so are those from 3 on (samples); all others, channels above all, are
+within a beat. Members that differ only there work side by side.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.instance import KernelInstance
+from dais_verif.kernels.mapping import Addressing, MappedTensor
+from dais_verif.program.graph import cone
+
+__all__ = ["Axis", "Plane", "Raster", "Tap", "raster_of"]
+
+Point = tuple[int, ...]
+#: The first dimension behind channels, which tell images apart.
+_SAMPLES = 3
+
+
+@dataclass(frozen=True)
+class Axis:
+    """Columns or lines: ``size`` pixels; output n reads those ``stride * n + first`` to ``stride * n + last``.
+
+    ``first`` and ``last`` are cut to what some output reads inside. Output n is given where the scan, some beats late,
+    is at pixel ``stride * n + anchor``.
+    """
+
+    size: int
+    count: int
+    stride: int
+    first: int
+    last: int
+    anchor: int
+
+    def inside(self, offset: int) -> bool:
+        """Whether some output reads a pixel of the image at ``offset``."""
+        return self.first <= offset <= self.last
+
+    @property
+    def final(self) -> int:
+        """The pixel at which the last output is given."""
+        return self.stride * (self.count - 1) + self.anchor
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A tensor as beats: ``shape`` of a beat, the fastest dimension first, and which of its dimensions are scanned."""
+
+    tensor: MappedTensor
+    scanned: tuple[int, ...]
+    beat: tuple[int, ...]
+
+    @property
+    def count(self) -> int:
+        """Elements of a beat."""
+        return prod(self.tensor.sizes[d] for d in self.beat)
+
+    def place(self, element: Sequence[int]) -> int | None:
+        """The place of an element within its beat, None outside of the tensor."""
+        place, sizes = 0, self.tensor.sizes
+        for d in reversed(self.beat):
+            if not 0 <= element[d] < sizes[d]:
+                return None
+            place = place * sizes[d] + element[d]
+        return place
+
+
+@dataclass(frozen=True)
+class Tap:
+    """Element ``place`` of the pixel that lies ``row`` lines and ``column`` columns behind a window's origin."""
+
+    tensor: int
+    row: int
+    column: int
+    place: int | None
+
+
+@dataclass(frozen=True)
+class Raster:
+    """``taps``: of each member that works in a beat, what each port of the block reads; None: nothing looks at it.
+
+    ``written``: of each output, for each place of its beat, the member and the port of the block.
+    """
+
+    x: Axis
+    y: Axis
+    images: tuple[int, ...]
+    inputs: tuple[Plane, ...]
+    outputs: tuple[Plane, ...]
+    taps: tuple[tuple[Tap | None, ...], ...]
+    written: tuple[tuple[tuple[int, int], ...], ...]
+
+    @property
+    def delay(self) -> int:
+        """Beats from the pixel of an anchor to its output, which is the one that completes its window."""
+        x, y = self.x, self.y
+        return max((y.last - y.anchor) * x.size + x.last - x.anchor, 0)
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether a pixel of the output is that of the input at the same place, so that nothing is kept or counted."""
+        return all(axis.first == axis.last == 0 and axis.count == axis.size for axis in (self.x, self.y)) and all(
+            tap is None or (tap.row, tap.column) == (0, 0) for ports in self.taps for tap in ports
+        )
+
+    @property
+    def beats(self) -> int:
+        """Beats of one image."""
+        return self.x.size * self.y.size
+
+
+def raster_of(instance: KernelInstance) -> Raster:
+    """Return how the beats of images become those of outputs. Raises ``InputError`` that says what does not fit."""
+    mapping, name = instance.mapping, instance.name
+    if not mapping.inputs:
+        raise InputError(f"{name}: the stream form needs an input that is no constant, and there is none")
+    reads = [mapping.addressing(tensor) for tensor in mapping.inputs]
+    writes = [mapping.addressing(tensor) for tensor in mapping.outputs]
+    inputs = tuple(_plane(name, *pair) for pair in zip(mapping.inputs, reads, strict=True))
+    followed = _followed(reads[0], inputs[0])
+    sizes = _sizes(inputs[0])
+    for plane, read in zip(inputs, reads, strict=True):
+        if _followed(read, plane) != followed or _sizes(plane) != sizes:
+            _refuse(name, plane, "is not scanned as the first input is, pixel by pixel beside it")
+    outputs = tuple(
+        _output_plane(name, tensor, write, followed, mapping.geometry)
+        for tensor, write in zip(mapping.outputs, writes, strict=True)
+    )
+    axes = [_axis(name, inputs, reads, mapping.geometry, at) for at in range(len(followed))]
+    images = [at for at, d in enumerate(inputs[0].scanned) if d >= _SAMPLES]
+    for at in images:
+        if axes[at] != Axis(sizes[at], sizes[at], 1, 0, 0, 0):
+            _refuse(name, inputs[0], f"is read across dimension {inputs[0].scanned[at]}, of which each is an image")
+    x, y = [*(axis for at, axis in enumerate(axes) if at not in images), *[Axis(1, 1, 1, 0, 0, 0)] * 2][:2]
+    members = _beside(mapping.geometry, followed)
+    return Raster(
+        x,
+        y,
+        tuple(sizes[at] for at in images),
+        inputs,
+        outputs,
+        tuple(tuple(_taps(instance, inputs, reads, member)) for member in members),
+        tuple(_written(name, outputs, writes, members)),
+    )
+
+
+def _refuse(name: str, plane: Plane | MappedTensor, what: str) -> None:
+    tensor = plane.tensor if isinstance(plane, Plane) else plane
+    raise InputError(f"{name} does not fit the stream form: {tensor.name} {what}; use the memory form")
+
+
+def _plane(name: str, tensor: MappedTensor, addressing: Addressing) -> Plane:
+    """The plane of an input. Each dimension must follow one of the index space, forwards, or none."""
+    scanned = []
+    for d, row in enumerate(addressing.slopes):
+        slopes = [slope for slope in row if slope]
+        if len(slopes) > 1 or any(slope < 0 for slope in slopes):
+            _refuse(name, tensor, f"is read with slopes {list(row)} in dimension {d}, no window that moves forwards")
+        if slopes and (d < _SAMPLES - 1 or d >= _SAMPLES):
+            scanned.append(d)
+    return Plane(tensor, tuple(scanned), tuple(d for d in range(len(tensor.sizes)) if d not in scanned))
+
+
+def _followed(addressing: Addressing, plane: Plane) -> tuple[int, ...]:
+    """The dimensions of the index space that the scanned ones of a tensor follow."""
+    return tuple(next(at for at, slope in enumerate(addressing.slopes[d]) if slope) for d in plane.scanned)
+
+
+def _sizes(plane: Plane) -> tuple[int, ...]:
+    return tuple(plane.tensor.sizes[d] for d in plane.scanned)
+
+
+def _output_plane(
+    name: str, tensor: MappedTensor, addressing: Addressing, followed: tuple[int, ...], geometry: Sequence[int]
+) -> Plane:
+    """The plane of an output, of which each member writes one pixel, in the order of the scan."""
+    if len(set(followed)) < len(followed):
+        _refuse(name, tensor, "belongs to members that move along two dimensions of an input at once")
+    scanned = [d for d, row in enumerate(addressing.slopes) if any(row[at] for at in followed)]
+    plane = Plane(tensor, tuple(scanned), tuple(d for d in range(len(tensor.sizes)) if d not in scanned))
+    unit = [tuple(int(at == along) for at in range(len(geometry))) for along in followed]
+    if [addressing.slopes[d] for d in scanned] != unit:
+        _refuse(name, tensor, "is not written pixel after pixel in the order in which the input is read")
+    if any(offset[d] for offset in addressing.offsets for d in scanned):
+        _refuse(name, tensor, "is written by each member at more than one pixel, or at another than its own")
+    if _sizes(plane) != tuple(geometry[at] for at in followed):
+        _refuse(name, tensor, "has another number of pixels than there are members")
+    return plane
+
+
+def _axis(name: str, inputs: Sequence[Plane], reads: Sequence[Addressing], geometry: Sequence[int], at: int) -> Axis:
+    """What outputs read along a scanned dimension, of all inputs together."""
+    followed = _followed(reads[0], inputs[0])[at]
+    count, size = geometry[followed], _sizes(inputs[0])[at]
+    strides = {read.slopes[plane.scanned[at]][followed] for plane, read in zip(inputs, reads, strict=True)}
+    if len(strides) > 1:
+        _refuse(name, inputs[0], f"is read with another stride than another input: {sorted(strides)}")
+    (stride,) = strides
+    offsets = {offset[plane.scanned[at]] for plane, read in zip(inputs, reads, strict=True) for offset in read.offsets}
+    room = size - 1 - stride * (count - 1)
+    if room < 0:
+        what = f"has {size} pixels in dimension {inputs[0].scanned[at]}"
+        _refuse(name, inputs[0], f"{what}, too few for {count} outputs with stride {stride}, one a beat")
+    first, last = max(min(offsets), -stride * (count - 1)), min(max(offsets), size - 1)
+    return Axis(size, count, stride, first, last, max(0, min(last, room)))
+
+
+def _beside(geometry: Sequence[int], followed: Sequence[int]) -> list[Point]:
+    """The members of one beat: those of which the scanned coordinates are 0."""
+    ranges = [range(1 if at in followed else n) for at, n in enumerate(geometry)]
+    return [tuple(reversed(member)) for member in product(*reversed(ranges))]
+
+
+def _taps(
+    instance: KernelInstance, inputs: Sequence[Plane], reads: Sequence[Addressing], member: Point
+) -> Iterator[Tap | None]:
+    block = instance.block
+    live = cone(block, [index for index, _, _ in block.outputs if index >= 0])
+    looked = {block.ops[at].id0 for at in live if block.ops[at].code == -1}
+    port = 0
+    for number, (plane, read) in enumerate(zip(inputs, reads, strict=True)):
+        for element in read.elements(np.array([member], dtype=np.int64))[0].tolist():
+            across = [element[d] for d in plane.scanned if d < _SAMPLES]
+            column, row = [*across, 0, 0][:2]
+            yield Tap(number, row, column, plane.place(element)) if port in looked else None
+            port += 1
+
+
+def _written(
+    name: str, outputs: Sequence[Plane], writes: Sequence[Addressing], members: Sequence[Point]
+) -> Iterator[tuple[tuple[int, int], ...]]:
+    first = 0
+    for plane, write in zip(outputs, writes, strict=True):
+        found: dict[int, tuple[int, int]] = {}
+        for number, elements in enumerate(write.elements(np.array(members, dtype=np.int64)).tolist()):
+            for port, element in enumerate(elements):
+                place = plane.place(element)
+                if place in found:
+                    _refuse(name, plane, "is written twice")
+                if place is not None:
+                    found[place] = number, first + port
+        if len(found) < plane.count:
+            _refuse(name, plane, "has elements that no member writes")
+        yield tuple(found[place] for place in range(plane.count))
+        first += write.count

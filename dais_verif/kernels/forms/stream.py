@@ -1,0 +1,206 @@
+"""The stream form of an instance: a pixel a beat, line by line, and an output whenever a window is complete.
+
+Lines are kept in memories, one behind the other, and of each line as many pixels as a window is wide in registers.
+What of a window lies outside of the image is its pad. The block stands there once for each member that works in a beat.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dais_verif.kernels.forms.control import StreamControl, control_of
+from dais_verif.kernels.forms.raster import Raster, Tap, raster_of
+from dais_verif.kernels.forms.stream_files import frame_text, plane_name, stream_text
+from dais_verif.kernels.instance import KernelInstance
+from dais_verif.machine.builder import BlockViews, MachineBuilder
+from dais_verif.machine.model import Machine, View
+from dais_verif.program import FixedType, Program, assemble
+
+__all__ = ["StreamForm", "stream_form", "stream_machine"]
+
+_BIT = FixedType(0, 1, 0)
+
+
+@dataclass(frozen=True)
+class StreamForm:
+    """A machine, and what is known of it.
+
+    ``interval``: cycles from one beat to the next. ``beats``: of one image. ``latency``: cycles from the first pixel of
+    an image to its first output, if no beat waits. ``flush``: cycles from its last pixel to its last output.
+    ``line_bits``: bits of line buffers; ``window_bits``: of the registers behind them. ``frame``: the text of a frame
+    file, for ``diff --frame`` with the unfolded instance: all images that the instance has, without a pause.
+    ``stream``: the text of a file for ``emit --wrap axis --stream``.
+    """
+
+    machine: Machine
+    interval: int
+    beats: int
+    latency: int
+    flush: int
+    line_bits: int
+    window_bits: int
+    frame: str
+    stream: str
+
+
+def stream_form(instance: KernelInstance) -> StreamForm:
+    """Return the stream form of an instance. Raises ``InputError`` that says what of its mapping does not fit."""
+    raster = raster_of(instance)
+    machine = stream_machine(instance, raster, control_of(raster))
+    x, y = raster.x, raster.y
+    first, final = (line * x.size + column for line, column in ((y.anchor, x.anchor), (y.final, x.final)))
+    bits = {
+        prefix: sum(kind.width for s in machine.registers if s.name.startswith(prefix) for kind in s.types)
+        for prefix in ("lines", "window")
+    }
+    return StreamForm(
+        machine,
+        interval=1,
+        beats=raster.beats,
+        latency=first + raster.delay,
+        flush=max(final + raster.delay - (raster.beats - 1), 0),
+        line_bits=bits["lines"],
+        window_bits=bits["window"],
+        frame=frame_text(raster),
+        stream=stream_text(raster),
+    )
+
+
+def stream_machine(instance: KernelInstance, raster: Raster, control: StreamControl) -> Machine:
+    """Return the machine of a raster with a control."""
+    return _Stream(instance, raster, control).machine
+
+
+class _Stream:
+    def __init__(self, instance: KernelInstance, raster: Raster, control: StreamControl) -> None:
+        self.instance, self.raster, self.made = instance, raster, MachineBuilder()
+        made = self.made
+        types = zip(raster.inputs, instance.input_types, strict=True)
+        self.beats = [made.input(plane_name("x", raster.inputs, n), [k] * p.count) for n, (p, k) in enumerate(types)]
+        valid, enable = made.input("valid_in", _BIT), made.input("en", _BIT)
+        self.signals = {"valid_out": valid}
+        if not raster.pointwise:
+            self.reset = made.input("rst", _BIT)
+            self.signals = self._control(control, valid, enable)
+        self.outside = control.outside
+        taps = self._taps()
+        cores = []
+        for number, ports in enumerate(raster.taps):
+            core = made.block(f"core{number}" if len(raster.taps) > 1 else "core", instance.block)
+            cores.append(core)
+            for port, tap in enumerate(ports):
+                # What the block does not look at has no bits.
+                made.connect(self.beats[0][0] if tap is None else taps[tap], core.inputs[port])
+        self._outputs(cores)
+        self.machine = made.build()
+
+    def _control(self, control: StreamControl, valid: View, enable: View) -> dict[str, View]:
+        """The counters and the block of control; what its outputs are, by name."""
+        made = self.made
+        block = made.block("control", control.program)
+        made.connect(valid, block.inputs[0])
+        made.connect(enable, block.inputs[1])
+        found = {name: block.outputs[place] for place, name in enumerate(control.names)}
+        for place, (name, counter) in enumerate(control.counters.items()):
+            kind = FixedType(0, counter.width, 0)
+            register = made.register(name, kind, initial=counter.initial, reset=self.reset)
+            made.connect(register, block.inputs[2 + place])
+            made.connect(found[name], register, enable=found["take" if counter.taken else "go"])
+            found[name] = register
+        return found
+
+    def _taps(self) -> dict[Tap, View]:
+        """What each tap of all windows shows, pads included."""
+        taps = dict.fromkeys(tap for ports in self.raster.taps for tap in ports if tap is not None)
+        shown: dict[Tap, View] = {}
+        for number in range(len(self.raster.inputs)):
+            shown |= self._window(number, [tap for tap in taps if tap.tensor == number and self._there(tap)])
+        return shown | self._padded([tap for tap in taps if tap not in shown or self._edges(tap)], shown)
+
+    def _there(self, tap: Tap) -> bool:
+        """Whether a tap is ever inside of the image."""
+        raster = self.raster
+        return tap.place is not None and raster.x.inside(tap.column) and raster.y.inside(tap.row)
+
+    def _edges(self, tap: Tap) -> list[str]:
+        """The bits of control that say that a tap is outside."""
+        return [name for name in (f"column{tap.column}", f"line{tap.row}") if name in self.outside]
+
+    def _window(self, number: int, taps: list[Tap]) -> dict[Tap, View]:
+        """Lines and registers of an input, as many as ``taps`` need."""
+        made, raster, count = self.made, self.raster, self.raster.inputs[number].count
+        kind, go = self.instance.input_types[number], self.signals.get("go")
+        suffix = str(number) if len(raster.inputs) > 1 else ""
+        x, y = raster.x, raster.y
+        slack = raster.delay - (y.last - y.anchor) * x.size - (x.last - x.anchor)
+        behind = {tap: (y.last - tap.row, x.last - tap.column + slack) for tap in taps}
+        found: dict[Tap, View] = {}
+        source = self.beats[number]
+        for line in range(max((line for line, _ in behind.values()), default=-1) + 1):
+            if line:
+                name = f"lines{suffix}_{line}"
+                memory = made.register(name, [kind] * (count * x.size), initial=0, reset=self.reset)
+                word = memory[0:count].at(self.signals.get("slot", self.signals["column"])) if x.size > 1 else memory
+                made.connect(source, word, enable=go)
+                source = word
+            here = {tap: column for tap, (at, column) in behind.items() if at == line}
+            deep = max(here.values(), default=0)
+            if deep:
+                row = made.register(f"window{suffix}_{line}", [kind] * (count * deep), initial=0, reset=self.reset)
+                made.connect(source, row[0:count], enable=go)
+                if deep > 1:
+                    made.connect(row[0 : count * (deep - 1)], row[count : count * deep], enable=go)
+            for tap, column in here.items():
+                assert tap.place is not None
+                found[tap] = row[count * (column - 1) + tap.place] if column else source[tap.place]
+        return found
+
+    def _padded(self, taps: list[Tap], shown: dict[Tap, View]) -> dict[Tap, View]:
+        """The block that puts pads in the place of what is outside of the image, and what it gives."""
+        if not taps:
+            return {}
+        made, instance = self.made, self.instance
+        edges = list(dict.fromkeys(name for tap in taps if tap in shown for name in self._edges(tap)))
+        read = [tap for tap in taps if tap in shown]
+        block = made.block("pads", _pads(taps, read, [self._edges(tap) for tap in taps], edges, instance))
+        for place, source in enumerate([*(self.signals[name] for name in edges), *(shown[tap] for tap in read)]):
+            made.connect(source, block.inputs[place])
+        return {tap: block.outputs[place] for place, tap in enumerate(taps)}
+
+    def _outputs(self, cores: list[BlockViews]) -> None:
+        made, raster = self.made, self.raster
+        for number, (plane, kind) in enumerate(zip(raster.outputs, self.instance.output_types, strict=True)):
+            output = made.output(plane_name("y", raster.outputs, number), [kind] * plane.count)
+            for place, (member, port) in enumerate(raster.written[number]):
+                made.connect(cores[member].outputs[port], output[place])
+        made.connect(self.signals["valid_out"], made.output("valid_out", _BIT))
+
+
+def _pads(
+    taps: list[Tap], read: list[Tap], outside: list[list[str]], edges: list[str], instance: KernelInstance
+) -> Program:
+    """Of each tap its pad where one of its bits of ``outside`` is 1, or where it is none of those that are ``read``."""
+    bits = {name: f"e{place}" for place, name in enumerate(edges)}
+    values = {tap: f"x{place}" for place, tap in enumerate(read)}
+    inputs = [*bits.values(), *values.values()]
+    lines = ["input " + ", ".join(inputs)] if inputs else []
+    lines += [f"{name} = u1.0 input {name}" for name in bits.values()]
+    lines += [f"{name} = {instance.input_types[tap.tensor]} input {name}" for tap, name in values.items()]
+    known: dict[str, str] = {}
+
+    def value(kind: FixedType | str, expression: str) -> str:
+        key = f"{kind} {expression}"
+        if key not in known:
+            known[key] = f"v{len(known)}"
+            lines.append(f"{known[key]} = {key}")
+        return known[key]
+
+    for place, (tap, names) in enumerate(zip(taps, outside, strict=True)):
+        kind = instance.input_types[tap.tensor]
+        found = value(kind, f"raw({instance.pads[tap.tensor]})")
+        if tap in values:
+            condition = " or ".join(bits[name] for name in names)
+            bit = value("u1.0", condition) if len(names) > 1 else condition
+            found = value(kind, f"msb({bit}) ? {found} : {values[tap]}")
+        lines.append(f"output y{place} = {found}")
+    return assemble("\n".join(lines))

@@ -1,0 +1,74 @@
+"""What goes with the machine of a stream: the frame of a whole tensor, and the names of its pins, as texts of TOML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+
+from dais_verif.kernels.forms.raster import Plane, Raster
+
+__all__ = ["frame_text", "plane_name", "stream_text"]
+
+
+def plane_name(letter: str, planes: tuple[Plane, ...], number: int) -> str:
+    """The name of a tensor's signal."""
+    return f"{letter}{number}" if len(planes) > 1 else letter
+
+
+def frame_text(raster: Raster) -> str:
+    """The frame of all images of a raster without a pause: ports of the unfolded instance in its order."""
+    count = raster.beats
+    for images in raster.images:
+        count *= images
+    lines = ["# All images, a pixel a cycle, line by line; some outputs come in the next frame."]
+    lines += [f"cycles = {count}"]
+    for key, letter, planes in (("inputs", "x", raster.inputs), ("outputs", "y", raster.outputs)):
+        lines.append(f"{key} = [")
+        for number, plane in enumerate(planes):
+            name = plane_name(letter, planes, number)
+            for place, first, last in _stretches(raster, plane, key == "outputs"):
+                until = f", to = {last}" if last > first else ""
+                whole = f", first = {place}, last = {place}" if plane.count > 1 else ""
+                lines.append(f'  {{ signal = "{name}", cycle = {first}{until}{whole} }},')
+        lines.append("]")
+    lines += ["held.valid_in = 1", "held.en = 1"]
+    if raster.pointwise:
+        return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "held.rst = 0", "stall.en = 0", "stall.rst = 0", "reset.rst = 1"]) + "\n"
+
+
+def stream_text(raster: Raster) -> str:
+    """The pins, for ``emit --wrap axis --stream``."""
+    lines = ['valid_in = "valid_in"', 'valid_out = "valid_out"', 'enable = "en"']
+    return "\n".join(lines if raster.pointwise else [*lines, 'reset = "rst"']) + "\n"
+
+
+def _stretches(raster: Raster, plane: Plane, output: bool) -> Iterator[tuple[int, int, int]]:
+    """Of all elements of a tensor in NumPy's order: place in the beat, and the first and last cycle of a stretch."""
+    sizes = plane.tensor.sizes
+    begun: tuple[int, int, int] | None = None
+    for element in product(*map(range, reversed(sizes))):
+        position = element[::-1]
+        place = plane.place(position)
+        assert place is not None
+        cycle = _cycle(raster, [position[d] for d in plane.scanned], output)
+        if begun is not None and begun[0] == place and begun[2] + 1 == cycle:
+            begun = place, begun[1], cycle
+            continue
+        if begun is not None:
+            yield begun
+        begun = place, cycle, cycle
+    if begun is not None:
+        yield begun
+
+
+def _cycle(raster: Raster, scanned: list[int], output: bool) -> int:
+    """The cycle of a pixel of the input, or of the output."""
+    across = len(scanned) - len(raster.images)
+    x, y = [*scanned[:across], 0, 0][:2]
+    image = 0
+    for count, number in reversed(list(zip(raster.images, scanned[across:], strict=True))):
+        image = image * count + number
+    if output:
+        x, y = raster.x.stride * x + raster.x.anchor, raster.y.stride * y + raster.y.anchor
+    return (image * raster.y.size + y) * raster.x.size + x + (raster.delay if output else 0)
