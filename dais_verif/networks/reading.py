@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.files import read_plain
-from dais_verif.networks.arithmetic import Arithmetic, Element, dyadic, type_of
+from dais_verif.networks.arithmetic import Arithmetic, Element, type_of
 from dais_verif.networks.call import FLOATS, Budget, Call, Data, data_of
 from dais_verif.networks.model import Network, Node, Tensor
 from dais_verif.networks.onnx_file import MOST_ELEMENTS, Graph, GraphInput, GraphNode, read_graph
@@ -226,7 +226,6 @@ def _exact(array: NDArray[Any]) -> Data:
             found = [Fraction(int(one)) for one in array.ravel()]
     except (OverflowError, ValueError, TypeError):
         raise Refusal("a constant that it reads holds something else than finite numbers") from None
-    assert all(map(dyadic, found))
     return data_of(found, array.shape, dtype)
 
 

@@ -183,3 +183,23 @@ def test_a_machine_of_50_000_ops_is_proved(tmp_path: Path) -> None:
     found = run_deep(lambda: prove_machine(machine, netlist, "clk", ProofOptions()))
     assert found.proof.verdict is Verdict.PASS, found.proof.message
     assert len(found.proof.ops) > 40_000
+
+
+#: RTL of ``f01_counter`` as people write it: where its value at power-up stands, and how it counts.
+WRITTEN = {
+    "a value where the port is declared": "output reg [5:0] y = 5); always @(posedge clk) if (rst) y <= 5; else if (en)"
+    " y <= y + 3;",
+    "a task that assigns at a place": "output [5:0] y); reg [5:0] m [0:1]; initial begin m[0] = 5; m[1] = 5; end"
+    " assign y = m[1]; task next(input i); m[i] <= m[1] + 3; endtask"
+    " always @(posedge clk) if (rst) m[1] <= 5; else next(en);",
+}
+
+
+@pytest.mark.parametrize("how", WRITTEN)
+def test_a_counter_as_people_write_it(how: str, tmp_path: Path) -> None:
+    source = tmp_path / "design.v"
+    source.write_text(f"module model(input clk, input rst, input en, {WRITTEN[how]}\nendmodule\n")
+    design = DesignRequest(rtl=(source,), top="model")
+    program = FSM / "f01_counter" / "fsm.json.gz"
+    record = prove(ProveRequest(program=program, design=design, cache=False, confirm=False)).record
+    assert record.verdict is Verdict.PASS, record.message

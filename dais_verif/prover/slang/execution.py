@@ -102,7 +102,7 @@ class Execution:
     def value_of(self, symbol: Any) -> Value:
         """What ``symbol`` holds, assigned or not."""
         known = self.values.get(symbol)
-        if known is None and self._running and not self.design.is_local(symbol):
+        if known is None and self._running and isinstance(symbol, ast.Symbol) and not self.design.is_local(symbol):
             blind = not self._tasks and any(x.subroutineKind is ast.SubroutineKind.Task for x in self._running)
             if blind or not self.convert.free:
                 refuse_unseen(self.design, self._running[-1], symbol)

@@ -188,7 +188,12 @@ class _Walk:
         return bool(own) and own.count(1) >= _BITWISE * len(own)
 
     def _scope(self, scope: Any, path: str) -> None:
-        self._ports.update(port.internalSymbol for port in getattr(scope, "portList", ()) if _is_bundle(port))
+        ports = getattr(scope, "portList", ())
+        self._ports.update(port.internalSymbol for port in ports if _is_bundle(port))
+        for port in ports:  # the first value of the variable that an output is stands with the port
+            value = getattr(port, "initializer", None)
+            if value is not None and port.direction == ast.ArgumentDirection.Out and port.type.isIntegral:
+                self._design.initial[port.internalSymbol] = value
         for member in scope:
             visit = self._kinds.get(member.kind)
             refusal = None if visit is not None else SYMBOLS.refusal(member.kind)
