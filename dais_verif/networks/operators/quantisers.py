@@ -70,14 +70,26 @@ def _range(signed: int, bits: int, narrow: int) -> tuple[int, int]:
     return 0, (1 << bits) - 1 - narrow
 
 
+#: Kinds of integers by the numbers that ONNX gives to types of tensors.
+_NUMBERS = {
+    "UINT8": 2,
+    "INT8": 3,
+    "UINT16": 4,
+    "INT16": 5,
+    "UINT4": 21,
+    "INT4": 22,
+    "UINT2": 25,
+    "INT2": 26,
+}
+
+
 def _kind_of_result(call: Call) -> str:
     """The kind of integers that QuantizeLinear makes: that of its zero point."""
     zero = call.optional(2)
     if zero is not None:
         return zero.dtype
-    names = {2: "UINT8", 3: "INT8", 4: "UINT16", 5: "INT16", 21: "UINT4", 22: "INT4", 25: "UINT2", 26: "INT2"}
     number = call.integer("output_dtype", 2) or 2
-    return names.get(number, f"number {number}")
+    return next((name for name, known in _NUMBERS.items() if known == number), f"number {number}")
 
 
 def _quantize_linear(call: Call) -> Data:
