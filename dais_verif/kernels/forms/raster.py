@@ -18,6 +18,7 @@ from dais_verif.errors import InputError
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.mapping import Addressing, MappedTensor
 from dais_verif.program.graph import cone
+from dais_verif.program.opcodes import INPUT
 
 __all__ = ["Axis", "Plane", "Raster", "Tap", "raster_of"]
 
@@ -225,7 +226,7 @@ def _taps(
 ) -> Iterator[Tap | None]:
     block = instance.block
     live = cone(block, [index for index, _, _ in block.outputs if index >= 0])
-    looked = {block.ops[at].id0 for at in live if block.ops[at].code == -1}
+    looked = {block.ops[at].id0 for at in live if block.ops[at].code == INPUT}
     port = 0
     for number, (plane, read) in enumerate(zip(inputs, reads, strict=True)):
         for element in read.elements(np.array([member], dtype=np.int64))[0].tolist():
