@@ -183,6 +183,7 @@ lint: .venv/.ready-test  ## ruff and mypy --strict
 examples: .venv/.ready  ## Make the example programs again
 	.venv/bin/python examples/make_examples.py
 	.venv/bin/python examples/make_machines.py
+	.venv/bin/python examples/make_kernels.py
 
 schemas: .venv/.ready  ## Write the JSON schemas of records again, from the dataclasses
 	.venv/bin/python -m dais_verif.record.schema

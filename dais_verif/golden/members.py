@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,23 @@ from dais_verif.errors import InputError
 from dais_verif.golden import Golden
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.mapping import MappedTensor
+from dais_verif.kernels.printf_taps import tapped_block, text_of_member, variables_of
+from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column, IntArray, compact
 
-__all__ = ["STRETCH", "run_instance"]
+__all__ = ["STRETCH", "Printed", "print_instance", "run_instance"]
 
 #: Members of all samples that are computed at once.
 STRETCH = 1 << 15
 
 Ints = NDArray[np.int64]
+
+
+class Printed(NamedTuple):
+    """The ``outputs`` of samples, and of each sample what each member prints, in the order of the index space."""
+
+    outputs: tuple[IntArray, ...]
+    texts: list[list[str]]
 
 
 def run_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, check: bool = True) -> tuple[IntArray, ...]:
@@ -29,8 +38,27 @@ def run_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, check:
     no member writes is 0. Raises ``ViolationError`` if ``check`` and the block breaks a promise; rows in its message
     are members of samples. Raises ``InputError`` for arrays of another shape or with numbers that a type does not hold.
     """
+    return _run(instance, instance.block, inputs, check)[0]
+
+
+def print_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, check: bool = True) -> Printed:
+    """Return what ``run_instance`` does, and what members print: the first dimension of the index space the fastest.
+
+    Raises as ``run_instance`` does.
+    """
+    block, taps = instance.block, instance.taps
+    outputs, variables = _run(instance, tapped_block(block, taps), inputs, check)
+    kinds = variables_of(block, taps)
+    texts = [[text_of_member(taps, kinds, row) for row in sample] for sample in variables.tolist()]
+    return Printed(outputs, texts)
+
+
+def _run(
+    instance: KernelInstance, block: Program, inputs: Sequence[IntArray], check: bool
+) -> tuple[tuple[IntArray, ...], IntArray]:
+    """The outputs, and what ``block`` gives beside those of the instance's: (samples, members, ports), raw."""
     samples = _samples(instance, inputs)
-    golden, mapping = Golden(instance.block), instance.mapping
+    golden, mapping, more = Golden(block), instance.mapping, list[IntArray]()
     reads = [mapping.addressing(tensor) for tensor in mapping.inputs]
     writes = [mapping.addressing(tensor) for tensor in mapping.outputs]
     outputs: list[IntArray] = [np.zeros((samples, *t.sizes[::-1]), dtype=object) for t in mapping.outputs]
@@ -50,11 +78,15 @@ def run_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, check:
             mapping.outputs, writes, outputs, instance.output_types, strict=True
         ):
             ports = range(at, at + len(addressing.offsets))
-            found = [_in_units(raw[port], instance.block.output_types[port].f, kind.f) for port in ports]
+            found = [_in_units(raw[port], block.output_types[port].f, kind.f) for port in ports]
             values = np.stack([one.astype(object) for one in found], axis=-1).reshape(samples, len(members), -1)
             _scatter(tensor, addressing.elements(members), output, values)
             at = ports.stop
-    return tuple(compact(output.reshape(-1)).reshape(output.shape) for output in outputs)
+        empty = np.zeros((rows, 0), dtype=object)
+        beside = np.concatenate([empty, *(one.astype(object)[:, None] for one in raw[at:])], axis=1)
+        more.append(beside.reshape(samples, len(members), len(raw) - at))
+    whole = tuple(compact(output.reshape(-1)).reshape(output.shape) for output in outputs)
+    return whole, np.concatenate(more, axis=1)
 
 
 def _samples(instance: KernelInstance, inputs: Sequence[IntArray]) -> int:

@@ -14,6 +14,7 @@ from dais_verif.errors import InputError
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.data_types import PadValue
 from dais_verif.kernels.patterns import AccessPattern
+from dais_verif.kernels.printf_taps import PrintfTap
 from dais_verif.kernels.private import PrivateStructure
 from dais_verif.kernels.structures import (
     MAX_DIMS,
@@ -85,6 +86,7 @@ class Kernel:
     its scalar parameters, too, unless ``scalars`` returns other bytes. ``listed``: whether its name is among those that
     are asked for. ``isa_buffer``: the caller gives a buffer for the program in the older of its two places.
     ``optional_inputs``: how many of the inputs, the last ones, may be left out. ``about``: what it computes, in a line.
+    ``taps``: what each member prints.
 
     For people and files of theirs: ``input_names``; ``defaults`` of private parameters, others are 0; ``words`` that
     stand for values of one.
@@ -102,6 +104,7 @@ class Kernel:
     aux: Callable[[Request], Sequence[AuxTensor]] = _nothing
     pads: Callable[[Request], Sequence[PadValue]] = _nothing
     memsets: Callable[[Request], Sequence[PadValue]] = _nothing
+    taps: Callable[[Request], Sequence[PrintfTap]] = _nothing
     flags: ProgramFlags = ProgramFlags.NONE
     devices: frozenset[int] | None = None
     listed: bool = True
@@ -148,6 +151,7 @@ class Kernel:
     def _defined(self, request: Request, scalars: tuple[int, ...]) -> HabanaKernelInstantiation:
         """What does not depend on buffers."""
         geometry, patterns, pads = tuple(self.index_space(request)), self.patterns(request), self.pads(request)
+        taps = tuple(self.taps(request))
         if not 1 <= len(geometry) <= MAX_DIMS:
             raise InputError(f"{self.name}: an index space has 1 to {MAX_DIMS} dimensions, not {len(geometry)}")
         return HabanaKernelInstantiation(
@@ -156,7 +160,8 @@ class Kernel:
             output_tensor_access_pattern=tuple(patterns.outputs),
             input_pad_values=(*pads, *(PadValue() for _ in request.inputs[len(pads) :])),
             kernel=DeviceKernel(scalars),
-            flags=self.flags,
+            flags=self.flags | (ProgramFlags.PRINTF_USED if taps else ProgramFlags.NONE),
+            taps=taps,
             output_memset_values=tuple(self.memsets(request)),
         )
 

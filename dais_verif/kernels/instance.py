@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from dais_verif.errors import InputError
 from dais_verif.kernels.mapping import Mapping, mapping_of
+from dais_verif.kernels.printf_taps import PrintfTap, require_taps
 from dais_verif.kernels.structures import HabanaKernelInstantiation, HabanaKernelParams, Tensor
 from dais_verif.program import FixedType, Program, read_binary
 
@@ -17,7 +18,8 @@ class KernelInstance:
     """A block and its mapping. ``pads``: of each input, the raw integer that is read outside of it.
 
     The block's inputs are the elements that a member reads of input 0, then those of input 1, and so on; its outputs
-    likewise. Inputs with constant content are part of the block, and none of ``mapping``.
+    likewise. Inputs with constant content are part of the block, and none of ``mapping``. ``taps``: what each member
+    prints, where somebody asks for it.
     """
 
     name: str
@@ -26,6 +28,7 @@ class KernelInstance:
     input_types: tuple[FixedType, ...]
     output_types: tuple[FixedType, ...]
     pads: tuple[int, ...]
+    taps: tuple[PrintfTap, ...] = ()
 
 
 def instance_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -> KernelInstance:
@@ -45,13 +48,17 @@ def instance_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -
         tuple(_fixed(params.input_tensors[at]) for at in read),
         tuple(map(_fixed, params.output_tensors)),
         tuple(pads[at].bits if at < len(pads) else 0 for at in read),
+        answer.taps,
     )
     require_ports(instance)
     return instance
 
 
 def require_ports(instance: KernelInstance) -> None:
-    """Raise ``InputError`` unless a block has a port for each element of a member, and types hold its outputs."""
+    """Raise ``InputError`` unless a block has a port for each element of a member, and types hold its outputs.
+
+    It also has the values that members print.
+    """
     block, mapping = instance.block, instance.mapping
     needs_in = sum(mapping.addressing(tensor).count for tensor in mapping.inputs)
     counts = [mapping.addressing(tensor).count for tensor in mapping.outputs]
@@ -64,6 +71,10 @@ def require_ports(instance: KernelInstance) -> None:
             raise InputError(
                 f"{instance.name}: output {port} of the block has type {found}, which {kind} does not hold"
             )
+    try:
+        require_taps(block, instance.taps)
+    except InputError as error:
+        raise InputError.of("{name}: {error}", name=instance.name, error=error) from None
 
 
 def _fixed(tensor: Tensor) -> FixedType:

@@ -15,6 +15,7 @@ from dais_verif.kernels.data_types import PadValue
 from dais_verif.kernels.instance import KernelInstance, require_ports
 from dais_verif.kernels.mapping import MappedTensor, Mapping
 from dais_verif.kernels.patterns import AccessPattern
+from dais_verif.kernels.printf_file import read_taps
 from dais_verif.kernels.spelling import read_pattern, read_type
 from dais_verif.kernels.structures import MAX_DIMS, MAX_TENSORS
 from dais_verif.program import FixedType, load
@@ -27,7 +28,7 @@ else:
 __all__ = ["read_own_kernel"]
 
 _MOST_BYTES = 1 << 20
-_KEYS = ("program", "layout", "index_space", "inputs", "outputs")
+_KEYS = ("program", "layout", "index_space", "inputs", "outputs", "printf")
 _TENSOR_KEYS = ("name", "shape", "type", "map", "pad")
 
 
@@ -66,6 +67,7 @@ def read_own_kernel(path: Path) -> KernelInstance:
         tuple(kind for _, kind, _ in inputs),
         tuple(kind for _, kind, _ in outputs),
         tuple(pad.bits for *_, pad in inputs),
+        read_taps(name, tree.get("printf", [])),
     )
     require_ports(instance)
     return instance

@@ -12,6 +12,7 @@ from enum import IntEnum, IntFlag
 from dais_verif.errors import InputError
 from dais_verif.kernels.data_types import DataType, PadValue, TensorType
 from dais_verif.kernels.patterns import AccessPattern
+from dais_verif.kernels.printf_taps import PrintfTap
 from dais_verif.program.types import LIMIT, FixedType
 
 __all__ = [
@@ -199,7 +200,8 @@ class HabanaKernelInstantiation:
     """An answer; and, given to a call, the buffers of its caller: sizes of program and auxiliary tensors, in bytes.
 
     ``aux_not_requiring_init``: a mask of auxiliary tensors that are scratch memory. ``failure``: what went wrong in
-    glue code that answers FAILED. After 9 and 18 it is filled in part: use it for the sizes alone.
+    glue code that answers FAILED. After 9 and 18 it is filled in part: use it for the sizes alone. ``taps``: what the
+    program prints, which in C is part of it.
     """
 
     index_space_geometry: TensorGeometry = field(default_factory=TensorGeometry)
@@ -215,6 +217,7 @@ class HabanaKernelInstantiation:
     aux_not_requiring_init: int = 0
     written_back: WrittenBack = field(default_factory=WrittenBack)
     failure: str = ""
+    taps: tuple[PrintfTap, ...] = ()
 
 
 #: What a caller without buffers gives to a call: it is told their sizes.

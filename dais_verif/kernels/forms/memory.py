@@ -6,6 +6,7 @@ are written. Inputs are loaded, and outputs read, through ports of their own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -22,6 +23,7 @@ from dais_verif.kernels.forms.logic import (
 )
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.mapping import MappedTensor
+from dais_verif.kernels.printf_taps import PrintfTap, tapped_block, variables_of
 from dais_verif.machine import Machine, MachineBuilder, View
 from dais_verif.program import FixedType
 
@@ -55,13 +57,14 @@ class MemoryForm(NamedTuple):
     facts: MemoryFacts
 
 
-def memory_form(instance: KernelInstance) -> MemoryForm:
+def memory_form(instance: KernelInstance, *, printf: bool = False) -> MemoryForm:
     """Return ``instance`` as a machine that runs member after member, with tensors in memories.
 
     Inputs: ``start``, ``rst``, and ``begin<d>`` and ``end<d>`` for each dimension of the index space; outputs: ``busy``
     and ``done``.
     Ports of input t: ``in<t>_write``, ``in<t>_address``, ``in<t>_data``; of output t: ``out<t>_address``, and
     ``out<t>_data`` a cycle later. Addresses are those of NumPy's order. Memories hold 0 at power-up.
+    ``printf``: with outputs ``tap_valid``, 1 in one cycle of each member, and ``tap``, the variables of its messages.
     Raises ``InputError`` for tensors of no elements, or of more than ``MOST_WORDS``, and for members that touch
     more than ``MOST_STEPS`` elements; and ``ProgramError`` for a block whose inputs have an inp_shift.
     """
@@ -71,7 +74,7 @@ def memory_form(instance: KernelInstance) -> MemoryForm:
     _require_small(instance, mapping.inputs, inputs)
     _require_small(instance, mapping.outputs, outputs)
     steps = Steps(tuple(t.addressing.count for t in inputs), tuple(t.addressing.count for t in outputs))
-    writer = _Writer(instance, steps, inputs, outputs)
+    writer = _Writer(instance, steps, inputs, outputs, instance.taps if printf else None)
     machine = writer.build()
     depths = [1 << address_bits(t.sizes).width for t in (*inputs, *outputs)]
     kinds = (*instance.input_types, *instance.output_types)
@@ -101,8 +104,15 @@ def _require_small(instance: KernelInstance, mapped: tuple[MappedTensor, ...], t
 
 
 class _Writer:
-    def __init__(self, instance: KernelInstance, steps: Steps, inputs: list[Touched], outputs: list[Touched]) -> None:
-        self.instance, self.steps, self.inputs, self.outputs = instance, steps, inputs, outputs
+    def __init__(
+        self,
+        instance: KernelInstance,
+        steps: Steps,
+        inputs: list[Touched],
+        outputs: list[Touched],
+        taps: Sequence[PrintfTap] | None,
+    ) -> None:
+        self.instance, self.steps, self.inputs, self.outputs, self.taps = instance, steps, inputs, outputs, taps
         self.made = MachineBuilder()
 
     def build(self) -> Machine:
@@ -133,13 +143,15 @@ class _Writer:
 
         where = made.block("where", address_logic(geometry, self.steps, self.inputs, self.outputs))
         self.feed([member, step], where.inputs)
-        core = made.block("core", self.instance.block)
+        core = made.block("core", tapped_block(self.instance.block, self.taps or ()))
         load = made.wire("load", BIT)
         made.connect(where.outputs[3 * len(self.inputs)], load)
         self.feed([self.read(at, where.outputs[3 * at : 3 * at + 3]) for at in range(len(self.inputs))], core.inputs)
         begins = 3 * len(self.inputs) + 1
         for at, results in enumerate(_split(core.outputs, self.steps.writes)):
             self.write(at, where.outputs[begins + 2 * at : begins + 2 * at + 2], results, load)
+        if self.taps is not None:
+            self.tap(self.taps, core.outputs, load, rst)
         return made.build()
 
     def feed(self, sources: list[View], target: View) -> None:
@@ -190,6 +202,14 @@ class _Writer:
         made.connect(result[0], memory[0].at(place), enable=enable)
         data = made.register(f"{name}_data", kind, initial=0, output=True)
         made.connect(memory[0].at(made.input(f"{name}_address", address)), data)
+
+    def tap(self, taps: Sequence[PrintfTap], outputs: View, load: View, rst: View) -> None:
+        """The variables of what a member prints, in the cycle after the one in which the block's outputs are taken."""
+        made, block = self.made, self.instance.block
+        made.connect(load, made.register("tap_valid", BIT, initial=0, reset=rst, output=True))
+        kinds = variables_of(block, taps)
+        if kinds:
+            made.connect(outputs[block.n_out :], made.register("tap", kinds, initial=0, output=True), enable=load)
 
     def memory(self, name: str, kind: FixedType, tensor: Touched) -> tuple[View, FixedType]:
         """A word for each address that there is, so that no address leaves it."""

@@ -172,6 +172,7 @@ def instantiation_to_tpc(answer: HabanaKernelInstantiation) -> TpcInstantiation:
         flags=answer.flags,
         written_back=answer.written_back,
         failure=answer.failure,
+        taps=answer.taps,
     )
 
 
@@ -193,4 +194,5 @@ def instantiation_from_tpc(answer: TpcInstantiation) -> HabanaKernelInstantiatio
         aux_not_requiring_init=sum(1 << at for at, scratch in enumerate(answer.no_init) if scratch),
         written_back=answer.written_back,
         failure=answer.failure,
+        taps=answer.taps,
     )

@@ -8,6 +8,7 @@ from hashlib import sha256
 
 from dais_verif.kernels.codes import TpcLibCode
 from dais_verif.kernels.data_types import TensorType
+from dais_verif.kernels.printf_taps import PrintfTap
 from dais_verif.kernels.structures import API_VERSION, AuxTensor, ProgramFlags, QuantizationParams, WrittenBack
 
 __all__ = [
@@ -150,6 +151,7 @@ class TpcInstantiation:
     preferred_split_dim: int = 0
     written_back: WrittenBack = field(default_factory=WrittenBack)
     failure: str = ""
+    taps: tuple[PrintfTap, ...] = ()
 
     @property
     def index_space_rank(self) -> int:

@@ -1,0 +1,123 @@
+"""Messages that members print, with values of their block: what of a block they show, and what is printed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.printf import Printf
+from dais_verif.program import FixedType, Program
+
+__all__ = ["PrintfTap", "dword_of", "require_taps", "tapped_block", "text_of_member", "variables_of"]
+
+#: Formats of real numbers: bits of the significand, with the one that is not stored. Exponents have 8.
+_SIGNIFICAND = {"f": 24, "bf": 8}
+_DWORD = 32
+
+
+@dataclass(frozen=True)
+class PrintfTap:
+    """A message, printed by each member, with at most one value of its block: that of an op, or of an output.
+
+    ``raw``: the dword that is printed is the raw integer, whatever the format. Else it is the value, which formats of
+    integers take without a fraction, and ``%f`` and ``%bf`` rounded to the nearest number that they have, ties to even.
+    """
+
+    message: str
+    op: int | None = None
+    output: int | None = None
+    raw: bool = False
+    printf: Printf = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "printf", Printf.of(self.message))
+        if "\0" in self.message:
+            raise InputError(f"printf {self.message!r} has a NUL, which ends a text")
+        if self.op is not None and self.output is not None:
+            raise InputError(f"printf {self.message!r} shows op {self.op} and output {self.output}: give one of them")
+        if self.has_variable != (self.op is not None or self.output is not None):
+            what = (
+                "has a variable: say which op or output it shows" if self.has_variable else "has no variable to show it"
+            )
+            raise InputError(f"printf {self.message!r} {what}")
+
+    @property
+    def has_variable(self) -> bool:
+        """Whether a value stands in it."""
+        return self.printf.conversion is not None
+
+
+def tapped_block(block: Program, taps: Sequence[PrintfTap]) -> Program:
+    """Return ``block`` with the variables of ``taps`` as further outputs, one behind the other."""
+    shown = [_output(block, tap) for tap in taps if tap.has_variable]
+    index, shift, negative = np.array(shown, dtype=np.int64).reshape(-1, 3).T
+    return replace(
+        block,
+        out_idx=np.concatenate([block.out_idx, index]),
+        out_shift=np.concatenate([block.out_shift, shift]),
+        out_neg=np.concatenate([block.out_neg, negative]),
+    )
+
+
+def _output(block: Program, tap: PrintfTap) -> tuple[int, int, bool]:
+    return block.outputs[tap.output] if tap.output is not None else (tap.op or 0, 0, False)
+
+
+def variables_of(block: Program, taps: Sequence[PrintfTap]) -> tuple[FixedType, ...]:
+    """Return the types of the variables of ``taps``."""
+    return tapped_block(block, taps).output_types[block.n_out :]
+
+
+def require_taps(block: Program, taps: Sequence[PrintfTap]) -> None:
+    """Raise ``InputError`` for values that ``block`` does not have, or that are none of their formats."""
+    for tap in taps:
+        for name, number, count in (("op", tap.op, block.n_ops), ("output", tap.output, block.n_out)):
+            if number is not None and not 0 <= number < count:
+                raise InputError(f"printf {tap.message!r}: there is no {name} {number} in a block of {count}")
+    shown = [tap for tap in taps if tap.has_variable]
+    for tap, kind in zip(shown, variables_of(block, taps), strict=True):
+        real = tap.printf.conversion in _SIGNIFICAND and not tap.raw
+        bits = kind.width if tap.raw else kind.width + max(-kind.f, 0)
+        if not real and not tap.raw and kind.width and kind.f > 0:
+            raise InputError(
+                f"printf {tap.message!r}: the value has type {kind}, of which %{tap.printf.conversion} prints no "
+                "fraction: take %f, or raw = true for its raw integer"
+            )
+        if not real and bits > _DWORD:
+            raise InputError(
+                f"printf {tap.message!r}: the value has type {kind}, of {bits} bits; a variable is a dword"
+                + ("" if tap.raw else ": take %f")
+            )
+
+
+def dword_of(tap: PrintfTap, raw: int, kind: FixedType) -> int:
+    """Return the dword that ``tap`` prints of a raw integer of type ``kind``."""
+    digits = _SIGNIFICAND.get(tap.printf.conversion or "")
+    if tap.raw or digits is None:
+        return (raw if tap.raw else raw << max(-kind.f, 0)) & ((1 << _DWORD) - 1)
+    if not raw:
+        return 0
+    # Of a number below the smallest normal one fewer digits are left.
+    exponent = max(abs(raw).bit_length() - 1 - kind.f, -126)
+    shift = exponent - digits + 1 + kind.f
+    number = abs(raw) << -shift if shift <= 0 else _to_even(abs(raw), shift)
+    bits = min(((exponent + 126) << (digits - 1)) + number, 255 << (digits - 1))
+    return (raw < 0) << (digits + 7) | bits
+
+
+def _to_even(number: int, shift: int) -> int:
+    """``number / 2**shift``, rounded to the nearest integer, the even one of two."""
+    found, rest = number >> shift, number & ((1 << shift) - 1)
+    half = 1 << (shift - 1)
+    return found + (rest > half or (rest == half and found & 1))
+
+
+def text_of_member(taps: Sequence[PrintfTap], kinds: Sequence[FixedType], raw: Sequence[int]) -> str:
+    """Return what a member prints. ``raw``, ``kinds``: of each variable its raw integer and its type."""
+    values = zip(raw, kinds, strict=True)
+    return "".join(
+        tap.printf.render(dword_of(tap, *next(values))) if tap.has_variable else tap.printf.render() for tap in taps
+    )
