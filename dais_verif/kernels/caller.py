@@ -77,8 +77,9 @@ def _buffers_of(answer: HabanaKernelInstantiation) -> HabanaKernelInstantiation:
 def _refusal(name: str, code: GlueCode, answer: HabanaKernelInstantiation) -> str:
     written = answer.written_back
     wants = [f"{field} {value}" for field, value in vars(written).items() if value not in (None, {}, frozenset())]
-    tail = f": {answer.failure}" if answer.failure else f"; it wants {', '.join(wants)}" if wants else ""
-    return f"kernel {name!r} answers {code.title} ({int(code)}){tail}"
+    why = f": {answer.failure}" if answer.failure else ""
+    tail = f"; it wants {', '.join(wants)}" if wants else ""
+    return f"kernel {name!r} answers {code.title} ({int(code)}){why}{tail}"
 
 
 def _look_at(name: str, answer: HabanaKernelInstantiation) -> None:

@@ -56,10 +56,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a request is refused, and what is written back."""
+    """Why a request is refused, and what is written back. ``why``: for people, what is wrong and what to do."""
 
     code: GlueCode
     written: WrittenBack = field(default_factory=WrittenBack)
+    why: str = ""
 
 
 #: Looks at a request whose counts are right. None: nothing to object to.
@@ -100,6 +101,7 @@ class Kernel:
     program: Callable[[Request], bytes]
     checks: tuple[Check, ...] = ()
     structure: PrivateStructure | None = None
+    optional_structure: bool = False
     scalars: Callable[[Request], bytes] | None = None
     aux: Callable[[Request], Sequence[AuxTensor]] = _nothing
     pads: Callable[[Request], Sequence[PadValue]] = _nothing
@@ -129,6 +131,8 @@ class Kernel:
             return _refused(Fault(GlueCode.INCOMPATIBLE_INPUT_COUNT, WrittenBack(input_count=self.inputs)))
         if len(params.output_tensors) != self.outputs:
             return _refused(Fault(GlueCode.INCOMPATIBLE_OUTPUT_COUNT, WrittenBack(output_count=self.outputs)))
+        if self.structure is not None and self.optional_structure and params.node_params is None:
+            params = replace(params, node_params=bytes(self.structure.size))
         request = Request(params)
         if self.structure is not None:
             if params.node_params is None or len(params.node_params) < self.structure.size:
@@ -192,4 +196,4 @@ class Kernel:
 
 
 def _refused(fault: Fault) -> Answer:
-    return fault.code, HabanaKernelInstantiation(written_back=fault.written)
+    return fault.code, HabanaKernelInstantiation(written_back=fault.written, failure=fault.why)

@@ -35,14 +35,21 @@ Types = Sequence[TensorType | None]
 
 
 def refuse(
-    code: GlueCode, when: Callable[[Request], bool], written: Callable[[Request], WrittenBack] | None = None
+    code: GlueCode,
+    when: Callable[[Request], bool],
+    written: Callable[[Request], WrittenBack] | None = None,
+    *,
+    why: str = "",
 ) -> Check:
-    """Return a check that answers ``code`` to requests for which ``when`` holds, and what it writes back."""
+    """Return a check that answers ``code`` to requests for which ``when`` holds, and what it writes back.
+
+    ``why``: for people, what is wrong with them and what to do, in a line.
+    """
 
     def check(request: Request) -> Fault | None:
         if not when(request):
             return None
-        return Fault(code, written(request) if written else WrittenBack())
+        return Fault(code, written(request) if written else WrittenBack(), why)
 
     return check
 

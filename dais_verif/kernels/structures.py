@@ -199,9 +199,9 @@ class WrittenBack:
 class HabanaKernelInstantiation:
     """An answer; and, given to a call, the buffers of its caller: sizes of program and auxiliary tensors, in bytes.
 
-    ``aux_not_requiring_init``: a mask of auxiliary tensors that are scratch memory. ``failure``: what went wrong in
-    glue code that answers FAILED. After 9 and 18 it is filled in part: use it for the sizes alone. ``taps``: what the
-    program prints, which in C is part of it.
+    ``aux_not_requiring_init``: a mask of auxiliary tensors that are scratch memory. ``failure``: why a request is
+    refused, for people, where glue code says it. After 9 and 18 it is filled in part: use it for the sizes alone.
+    ``taps``: what the program prints, which in C is part of it.
     """
 
     index_space_geometry: TensorGeometry = field(default_factory=TensorGeometry)

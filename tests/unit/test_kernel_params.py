@@ -69,7 +69,7 @@ class TestRead:
         given = vars(STRUCTURE.unpack(params.node_params or b""))
         assert given == {
             "pad_w": 0, "pad_h": 1, "stride_w": 1, "stride_h": 2, "dilation_w": 1, "dilation_h": 1,
-            "groups": 1, "activation": 1,
+            "groups": 1, "activation": 1, "most": 0, "fraction": 0,
         }  # fmt: skip
         (output,) = params.output_tensors
         assert output.geometry.shape == (11, 8, 4)
@@ -108,11 +108,15 @@ WRONG = [
     ('file = "b.npy"', 'file = "thirds.npy"', "has numbers that s7.1 does not hold"),
     ('file = "b.npy"', 'file = "large.npy"', r"\[bias\]: 'large.npy': s7.1 holds raw integers -64 to 63"),
     ('file = "b.npy"', 'file = "b.npy"\nshape = [3]', r"'b.npy' has shape \[4\], not \[3\]"),
-    ("stride = [2, 1]", "stride = 2", "stride = 2: options are activation, dilation, groups, pad, stride"),
+    (
+        "stride = [2, 1]",
+        "stride = 2",
+        "stride = 2: options are activation, dilation, fraction, groups, most, pad, stride",
+    ),
     ("stride = [2, 1]", "strides = [2, 1]", "strides = .2, 1.: options are"),
     ("stride = [2, 1]", "stride = [2.5, 1]", r"stride = \[2.5, 1\]"),
     ("stride = [2, 1]", "groups = 5000000000", "do not fit the fields"),
-    ('activation = "relu"', 'activation = "gelu"', "of the words none, relu"),
+    ('activation = "relu"', 'activation = "gelu"', "of the words none, relu, clipped_relu"),
     ("kernel =", "= 3\nkernel =", "is no TOML"),
 ]
 

@@ -23,8 +23,10 @@ from dais_verif.kernels.mapping import MappedTensor, Mapping
 from dais_verif.kernels.rules import access, block, steps
 from dais_verif.kernels.shipped import LIBRARY
 from dais_verif.kernels.shipped.conv2d import STRUCTURE
+from dais_verif.kernels.shipped.dense import STRUCTURE as DENSE
 from dais_verif.kernels.shipped.moves import AXIS, PERMUTATION
 from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.kernels.shipped.softmax import STRUCTURE as SOFTMAX
 from dais_verif.kernels.structures import NO_BUFFERS, HabanaKernelParams, Tensor, apply_written
 from dais_verif.program import FixedType
 from dais_verif.program.ranges import PromiseStatus, analyse
@@ -139,15 +141,27 @@ class TestDense:
             exact = products + (bias.astype(object) * (1 << (f - b_kind.f)) if at % 2 else 0)
             assert (found == quantised(exact, f, out)).all()
 
+    @pytest.mark.parametrize(("activation", "least", "most"), [(0, -99, 99), (1, 0, 99), (2, 0, 5)])
+    def test_activations(self, activation: int, least: int, most: int) -> None:
+        s6, out = FixedType(1, 5, 0), FixedType(1, 7, 1)
+        given = DENSE.pack({"activation": activation, "most": 11, "fraction": 1})
+        inputs = Tensor.of(s6, 2), constant_tensor(s6, [[1, 1]])
+        x = np.array([[a, b] for a in (-9, -1, 0, 3) for b in (-4, 0, 2, 20)])
+        (found,) = run_instance(made(HabanaKernelParams("dense", inputs, (Tensor.of(out, 1),), given)), [x])
+        assert (found[:, 0] / 2 == np.clip(x.sum(axis=1), least, most + (activation == 2) / 2)).all()
+
     def test_refusals_are_mended(self) -> None:
         s4 = FixedType(1, 3, 0)
         x, y = Tensor.of(s4, 3), Tensor.of(s4, 2)
         weights = constant_tensor(s4, [[1, 2, 3], [4, 5, 6]])
 
-        def code(*inputs: Tensor, output: Tensor = y) -> GlueCode:
-            return LIBRARY.habana_kernel(HabanaKernelParams("dense", inputs, (output,)), ROOM)[0]
+        def code(*inputs: Tensor, output: Tensor = y, given: bytes | None = None) -> GlueCode:
+            return LIBRARY.habana_kernel(HabanaKernelParams("dense", inputs, (output,), given), ROOM)[0]
 
         assert code(x, weights) is GlueCode.SUCCESS
+        assert code(x, weights, given=DENSE.pack({"activation": 3})) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
+        assert code(x, weights, given=DENSE.pack({"most": -1})) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
+        assert code(x, weights, given=b"") is GlueCode.MISSING_PRIVATE_STRUCTURE
         assert code(x) is GlueCode.INCOMPATIBLE_INPUT_COUNT
         assert code(x, Tensor.of(s4, 3, 2)) is GlueCode.NON_STATIC_INPUT_TENSOR
         assert code(x, replace(weights, data=bytes(8))) is GlueCode.NON_STATIC_INPUT_TENSOR
@@ -193,14 +207,20 @@ class TestConv2d:
             exact = convolved(x, w, stride, pad, dilation, groups)
             f = max(kind.f + w_kind.f, b_kind.f)
             exact = exact * (1 << (f - kind.f - w_kind.f)) + b.astype(object)[:, None, None] * (1 << (f - b_kind.f))
-            activation = windows % 2
+            activation = windows % 3
             exact = np.maximum(exact, 0) if activation else exact
+            most, fraction = 3, max(min(f, 1), 0)
+            if activation == 2:
+                up = max(fraction - f, 0)
+                exact, f = np.minimum(exact * (1 << up), most << (f + up - fraction)), f + up
             given = {
                 **dict.fromkeys(("pad_w", "pad_h"), pad),
                 **dict.fromkeys(("stride_w", "stride_h"), stride),
                 **dict.fromkeys(("dilation_w", "dilation_h"), dilation),
                 "groups": groups,
                 "activation": activation,
+                "most": most,
+                "fraction": fraction,
             }
             image, output = (Tensor.of(t, *shape[:0:-1]) for t, shape in ((kind, x.shape), (out, exact.shape)))
             inputs = (image, constant_tensor(w_kind, w), constant_tensor(b_kind, b))
@@ -222,7 +242,7 @@ class TestConv2d:
             ({}, GlueCode.SUCCESS),
             ({"stride_w": 0}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
             ({"pad_h": -1}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
-            ({"activation": 2}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
+            ({"activation": 3}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
             ({"dilation_w": 3}, GlueCode.UNSUPPORTED_LAYER_CONFIGURATION),
             ({"groups": 2}, GlueCode.INCOMPATIBLE_INPUT_SIZE),
             ({"pad_w": 1}, GlueCode.INCOMPATIBLE_OUTPUT_SIZE),
@@ -287,7 +307,7 @@ class TestPooling:
             exact, f = windows.max((4, 5)) if name == "max_pool" else windows.min((4, 5)), kind.f
             if name == "avg_pool":
                 exact, f = windows.sum((4, 5)) * round(2**bits / (k_h * k_w)), kind.f + bits
-            values = [pad, pad, k_w, k_h, stride, stride, dilation, dilation, bits]
+            values = [pad, pad, k_w, k_h, stride, stride, dilation, dilation, bits, 0]
             given = POOL.pack(dict(zip((field for field, _ in POOL.fields), values, strict=True)))
             (found,) = run_instance(made(image_request(name, kind, out, x.shape[1:], exact.shape[1:], given)), [x])
             assert (found == quantised(exact, f, out)).all()
@@ -313,6 +333,23 @@ class TestPooling:
         assert code(kernel_w=5) is GlueCode.UNSUPPORTED_LAYER_CONFIGURATION
         assert code(kernel_w=1 << 20, pad_w=1 << 20) is GlueCode.UNSUPPORTED_LAYER_CONFIGURATION
         assert code(stride_w=2) is GlueCode.INCOMPATIBLE_OUTPUT_SIZE
+        assert code(exclude_pads=2) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
+
+    def test_pads_that_do_not_count(self) -> None:
+        """Members at the border would divide by less than the others: without pads there are none."""
+        s4, ones = FixedType(1, 3, 0), dict.fromkeys(("stride_w", "stride_h", "dilation_w", "dilation_h"), 1)
+        given = {**ones, "kernel_w": 2, "kernel_h": 2, "reciprocal_bits": 4}
+
+        def asked(name: str, high: int, **more: int) -> HabanaKernelParams:
+            return image_request(name, s4, FixedType(1, 5, 2), (3, 4), (high, 3), POOL.pack({**given, **more}))
+
+        with pytest.raises(GlueError, match=r"\(8\): exclude_pads needs pads of 0: windows at the border") as refused:
+            instantiate(LIBRARY, asked("avg_pool", 4, pad_h=1, exclude_pads=1))
+        assert refused.value.code is GlueCode.UNSUPPORTED_LAYER_CONFIGURATION
+        x = random_raw(np.random.default_rng(3), s4, (2, 3, 4))
+        with_pads, without = (made(asked("avg_pool", 2, exclude_pads=n)) for n in (0, 1))
+        assert (run_instance(with_pads, [x])[0] == run_instance(without, [x])[0]).all()
+        assert made(asked("max_pool", 4, pad_h=1, exclude_pads=1))
 
 
 class TestActivations:
@@ -356,6 +393,80 @@ class TestActivations:
         assert code("leaky_relu") is GlueCode.MISSING_PRIVATE_STRUCTURE
         assert code("leaky_relu", given=struct.pack("<2i", 1, 65)) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
         assert code("clipped_relu", given=struct.pack("<2i", -1, 0)) is GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT
+
+
+def softmax(x: Array, f: int, axis: int, exp_bits: int, sum_bits: int, reciprocal_bits: int) -> NDArray[np.object_]:
+    """Softmax in integers: fractions of exponentials times fractions of one divided by their sum."""
+    lacks = np.longdouble(x.max(axis=axis, keepdims=True) - x) * np.longdouble(2.0**-f)
+    e = np.rint(np.exp(-lacks) * 2**exp_bits).astype(np.int64).astype(object)
+    total = e.sum(axis=axis, keepdims=True) // (1 << exp_bits - sum_bits)
+    one = 1 << reciprocal_bits + sum_bits
+    return e * ((2 * one + total) // (2 * total))
+
+
+class TestSoftmax:
+    def test_it_equals_numpy(self) -> None:
+        rng = np.random.default_rng(14)
+        for _ in range(50):
+            shape = [int(n) for n in rng.integers(1, 6, size=rng.integers(1, 4))]
+            axis, kind, out = int(rng.integers(len(shape))), random_type(rng), random_type(rng, 3)
+            bits = [int(rng.integers(4, 13)), int(rng.integers(0, 5)), int(rng.integers(0, 13))]
+            names = ("axis", "exp_bits", "sum_bits", "reciprocal_bits")
+            given = SOFTMAX.pack(dict(zip(names, [len(shape) - 1 - axis, *bits], strict=True)))
+            x = random_raw(rng, kind, (3, *shape))
+            instance = made(image_request("softmax", kind, out, shape, shape, given))
+            exact, f = softmax(x, kind.f, 1 + axis, *bits), bits[0] + bits[2]
+            end = out.raw_max << max(f - out.f, 0)
+            exact, f = exact << max(out.f - f, 0), max(out.f, f)
+            assert (run_instance(instance, [x])[0] == quantised(np.minimum(exact, end), f, out)).all()
+
+    def made(self, kind: FixedType, out: object, size: int, **more: int) -> KernelInstance:
+        given = SOFTMAX.pack({"exp_bits": 10, "sum_bits": 6, "reciprocal_bits": 10, **more})
+        return made(image_request("softmax", kind, out, (size,), (size,), given))  # type: ignore[arg-type]
+
+    def test_it_is_as_near_as_the_page_says(self) -> None:
+        """All inputs of three numbers of five bits: half a step of a table for each, and the cut of sum and result."""
+        kind, out = FixedType(1, 2, 2), FixedType(0, 1, 12)
+        x = np.stack(np.meshgrid(*[np.arange(-16, 16)] * 3), axis=-1).reshape(-1, 3)
+        (y,) = run_instance(self.made(kind, out, 3), [x])
+        e = np.exp(x / 4)
+        error = abs(y / 4096 - e / e.sum(axis=1, keepdims=True)).max()
+        assert error <= 4 * 2.0**-11 + 2.0**-6 + 2.0**-11 + 2.0**-12
+
+    def test_one_is_the_end_of_a_type_that_does_not_hold_it(self) -> None:
+        x = np.array([[63, -64], [0, 0]])
+        (y,) = run_instance(self.made(FixedType(1, 4, 2), FixedType(0, 0, 8), 2), [x])
+        assert y.tolist() == [[255, 0], [128, 128]]
+
+    def test_types_without_bits(self) -> None:
+        (y,) = run_instance(self.made(FixedType(0, 0, 0), FixedType(0, 1, 4), 2), [np.zeros((1, 2), dtype=int)])
+        assert y.tolist() == [[8, 8]]
+
+    @pytest.mark.parametrize(
+        ("kind", "size", "given", "code"),
+        [
+            (FixedType(1, 13, 0), 4, {}, GlueCode.SUCCESS),
+            (FixedType(1, 14, 0), 4, {}, GlueCode.UNSUPPORTED_LAYER_CONFIGURATION),
+            (FixedType(1, 3, 0), 0, {}, GlueCode.UNSUPPORTED_LAYER_CONFIGURATION),
+            (FixedType(1, 3, 0), 1 << 6, {"sum_bits": 8}, GlueCode.UNSUPPORTED_LAYER_CONFIGURATION),
+            (FixedType(1, 3, 0), 4, {"sum_bits": 11}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
+            (FixedType(1, 3, 0), 4, {"exp_bits": 25}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
+            (FixedType(1, 3, 0), 4, {"reciprocal_bits": -1}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
+            (FixedType(1, 3, 0), 4, {"axis": 1}, GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT),
+            (F32, 4, {}, GlueCode.INCOMPATIBLE_DATA_TYPE),
+        ],
+        ids=range(9),
+    )
+    def test_refusals_say_why(self, kind: FixedType, size: int, given: dict[str, int], code: GlueCode) -> None:
+        options = SOFTMAX.pack({"exp_bits": 10, "sum_bits": 6, "reciprocal_bits": 10, **given})
+        asked = image_request("softmax", kind, FixedType(0, 1, 8), (size,), (size,), options)
+        found, answer = LIBRARY.habana_kernel(asked, replace(ROOM, elf_size=1 << 24))
+        assert found is code and bool(answer.failure) is (code is not GlueCode.SUCCESS)
+
+    def test_the_exact_type_is_written_back(self) -> None:
+        given = SOFTMAX.pack({"exp_bits": 10, "sum_bits": 6, "reciprocal_bits": 12})
+        code, answer = LIBRARY.habana_kernel(image_request("softmax", FixedType(1, 2, 0), F32, (3,), (3,), given))  # type: ignore[arg-type]
+        assert (code, answer.written_back.output_types) == (7, {0: FixedType(0, 1, 22)})
 
 
 class TestBatchNorm:

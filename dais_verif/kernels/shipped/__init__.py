@@ -10,7 +10,10 @@ from dais_verif.kernels.shipped.dense import DENSE
 from dais_verif.kernels.shipped.elementwise import ELEMENTWISE
 from dais_verif.kernels.shipped.moves import CONCAT, TRANSPOSE
 from dais_verif.kernels.shipped.pooling import POOLING
+from dais_verif.kernels.shipped.softmax import SOFTMAX
 
 __all__ = ["LIBRARY"]
 
-LIBRARY = Library("dais", (*ELEMENTWISE, *ACTIVATION_KERNELS, BATCH_NORM, DENSE, CONV2D, *POOLING, TRANSPOSE, CONCAT))
+LIBRARY = Library(
+    "dais", (*ELEMENTWISE, *ACTIVATION_KERNELS, BATCH_NORM, DENSE, CONV2D, *POOLING, SOFTMAX, TRANSPOSE, CONCAT)
+)

@@ -14,14 +14,13 @@ from dais_verif.kernels.private import PrivateStructure
 from dais_verif.kernels.rules import refuse
 from dais_verif.kernels.shipped.common import fixed
 from dais_verif.kernels.shipped.elementwise import elementwise
+from dais_verif.kernels.shipped.fused import MOST_FRACTION
 from dais_verif.program import FixedType
 
 __all__ = ["ACTIVATION_KERNELS", "WIDEST_TABLE"]
 
 #: Bits of an input that is looked up in a table.
 WIDEST_TABLE = 14
-#: Fractional bits that a parameter can have.
-_MOST_FRACTION = 64
 
 
 def _number(name: str) -> PrivateStructure:
@@ -30,7 +29,7 @@ def _number(name: str) -> PrivateStructure:
 
 
 def _fraction_is_odd(request: Request) -> bool:
-    return not -_MOST_FRACTION <= request.given.fraction <= _MOST_FRACTION
+    return not -MOST_FRACTION <= request.given.fraction <= MOST_FRACTION
 
 
 def _leaky(request: Request, builder: BlockBuilder, x: Sequence[Value]) -> Value:
@@ -56,8 +55,16 @@ def _table(name: str, function: Callable[[float], float], about: str) -> Kernel:
         entries = [min(max(round(math.ldexp(y, result.f)), result.raw_min), result.raw_max) for y in reals]
         return builder.lookup(x[0], kind, entries, result)
 
-    wide = refuse(GlueCode.UNSUPPORTED_LAYER_CONFIGURATION, lambda r: fixed(r, 0).width > WIDEST_TABLE)
-    exact = refuse(GlueCode.INCOMPATIBLE_DATA_TYPE, lambda r: not isinstance(r.outputs[0].data_type, FixedType))
+    wide = refuse(
+        GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
+        lambda r: fixed(r, 0).width > WIDEST_TABLE,
+        why=f"a table is looked up by up to {WIDEST_TABLE} bits: cast the input first",
+    )
+    exact = refuse(
+        GlueCode.INCOMPATIBLE_DATA_TYPE,
+        lambda r: not isinstance(r.outputs[0].data_type, FixedType),
+        why="no type holds its results exactly: ask for an output of a fixed-point type",
+    )
     return elementwise(name, 1, compute, about, checks=(exact, wide))
 
 
@@ -65,8 +72,12 @@ def _sigmoid(x: float) -> float:
     return 0.5 + 0.5 * math.tanh(0.5 * x)
 
 
-_NEGATIVE = refuse(GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT, lambda r: r.given.most < 0)
-_FRACTION = refuse(GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT, _fraction_is_odd)
+_NEGATIVE = refuse(GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT, lambda r: r.given.most < 0, why="most must be 0 or more")
+_FRACTION = refuse(
+    GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT,
+    _fraction_is_odd,
+    why=f"fraction must be -{MOST_FRACTION} to {MOST_FRACTION}",
+)
 
 ACTIVATION_KERNELS = (
     elementwise(

@@ -45,12 +45,17 @@ def needs_content(*inputs: int) -> Check:
     return refuse(
         GlueCode.NON_STATIC_INPUT_TENSOR,
         lambda r: any(not has_content(r.inputs[at]) for at in inputs if at < len(r.inputs)),
+        why=f"inputs {' and '.join(map(str, inputs))}, counted from 0, are constant: give them content of their type",
     )
 
 
 def ports_fit(count: Callable[[Request], int]) -> Check:
     """Return a check that a block has no more than ``MOST_PORTS`` inputs, which are written one by one."""
-    return refuse(GlueCode.UNSUPPORTED_LAYER_CONFIGURATION, lambda r: count(r) > MOST_PORTS)
+    return refuse(
+        GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
+        lambda r: count(r) > MOST_PORTS,
+        why=f"a member touches more than {MOST_PORTS} elements",
+    )
 
 
 def check_types(block: BlockOf) -> Check:
@@ -62,12 +67,16 @@ def check_types(block: BlockOf) -> Check:
 
     def check(request: Request) -> Fault | None:
         if not all(isinstance(tensor.data_type, FixedType) for tensor in request.inputs):
-            return Fault(GlueCode.INCOMPATIBLE_DATA_TYPE)
+            return Fault(GlueCode.INCOMPATIBLE_DATA_TYPE, why="inputs must be of fixed-point types")
         kind = request.outputs[0].data_type
         if isinstance(kind, FixedType):
             return None
         exact = join([value.type for value in block(request, BlockBuilder())])
-        return Fault(GlueCode.INCOMPATIBLE_DATA_TYPE, WrittenBack(output_types={0: exact}))
+        return Fault(
+            GlueCode.INCOMPATIBLE_DATA_TYPE,
+            WrittenBack(output_types={0: exact}),
+            "the output must be of a fixed-point type",
+        )
 
     return check
 

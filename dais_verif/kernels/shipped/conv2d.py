@@ -9,7 +9,6 @@ from dais_verif.kernels.blocks.linear import dot
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.constants import content_of
 from dais_verif.kernels.glue import Kernel, Patterns, Request
-from dais_verif.kernels.private import PrivateStructure
 from dais_verif.kernels.rules import (
     access,
     expect_output_sizes,
@@ -21,15 +20,13 @@ from dais_verif.kernels.rules import (
     window_outputs,
 )
 from dais_verif.kernels.shipped.common import check_types, fixed, needs_content, ports_fit, program_of
+from dais_verif.kernels.shipped.fused import ACTIVATIONS, KNOWN_ACTIVATION, activated, with_activation
 from dais_verif.kernels.structures import WrittenBack
 
-__all__ = ["ACTIVATIONS", "CONV2D", "STRUCTURE"]
-
-#: What ``activation`` means.
-ACTIVATIONS = {"none": 0, "relu": 1}
+__all__ = ["CONV2D", "STRUCTURE"]
 
 #: The private structure. Sizes of the window are those of the weights.
-STRUCTURE = PrivateStructure.of("pad_w:i pad_h:i stride_w:i stride_h:i dilation_w:i dilation_h:i groups:i activation:i")
+STRUCTURE = with_activation("pad_w:i pad_h:i stride_w:i stride_h:i dilation_w:i dilation_h:i groups:i")
 
 
 def _axes(request: Request) -> tuple[tuple[int, int, int, int, int], ...]:
@@ -62,7 +59,7 @@ def _block(request: Request, builder: BlockBuilder) -> list[Value]:
         ]
         values, numbers = zip(*window_of, strict=True)
         result = dot(builder, values, numbers, f, builder.constant(bias[k], bias_f))
-        outputs.append(builder.relu(result) if request.given.activation == ACTIVATIONS["relu"] else result)
+        outputs.append(activated(request, builder, result))
     return outputs
 
 
@@ -87,7 +84,7 @@ def _patterns(request: Request) -> Patterns:
 def _options_differ(request: Request) -> bool:
     g = request.given
     positive = min(g.stride_w, g.stride_h, g.dilation_w, g.dilation_h, g.groups) >= 1
-    return not positive or min(g.pad_w, g.pad_h) < 0 or g.activation not in ACTIVATIONS.values()
+    return not positive or min(g.pad_w, g.pad_h) < 0
 
 
 CONV2D = Kernel(
@@ -101,9 +98,17 @@ CONV2D = Kernel(
     patterns=_patterns,
     program=program_of(_block),
     checks=(
-        refuse(GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT, _options_differ),
         refuse(
-            GlueCode.UNSUPPORTED_LAYER_CONFIGURATION, lambda r: r.inputs[0].dims not in (3, 4) or r.inputs[1].dims != 4
+            GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT,
+            _options_differ,
+            why="strides, dilations and groups must be 1 or more, and pads not negative",
+        ),
+        KNOWN_ACTIVATION,
+        refuse(
+            GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
+            lambda r: r.inputs[0].dims not in (3, 4) or r.inputs[1].dims != 4,
+            why="the image must be (channels, height, width), with samples before them or not, and the weights have 4 "
+            "dimensions",
         ),
         refuse(
             GlueCode.INCOMPATIBLE_INPUT_SIZE,
@@ -111,6 +116,8 @@ CONV2D = Kernel(
                 r.inputs[1].sizes[2] * r.given.groups != r.inputs[0].sizes[2]
                 or r.inputs[1].sizes[3] % r.given.groups != 0
             ),
+            why="weights must be (outputs, channels of the image / groups, height, width), and outputs a multiple of "
+            "groups",
         ),
         refuse(
             GlueCode.INCOMPATIBLE_INPUT_SIZE,
@@ -120,6 +127,7 @@ CONV2D = Kernel(
         refuse(
             GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
             lambda r: not all(window_fits(size, pad, k, dilation) for size, _, pad, k, dilation in _axes(r)),
+            why="the window is larger than the image with its pads",
         ),
         ports_fit(lambda r: r.inputs[0].sizes[2] * prod((k - 1) * dilation + 1 for *_, k, dilation in _axes(r))),
         refuse(GlueCode.INCOMPATIBLE_OUTPUT_SIZE, lambda r: r.outputs[0].dims != r.inputs[0].dims),

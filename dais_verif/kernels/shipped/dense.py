@@ -9,9 +9,13 @@ from dais_verif.kernels.constants import content_of
 from dais_verif.kernels.glue import Kernel, Patterns, Request
 from dais_verif.kernels.rules import access, expect_output_sizes, point, refuse, whole
 from dais_verif.kernels.shipped.common import check_types, fixed, needs_content, program_of
+from dais_verif.kernels.shipped.fused import ACTIVATIONS, KNOWN_ACTIVATION, activated, with_activation
 from dais_verif.kernels.structures import WrittenBack
 
-__all__ = ["DENSE"]
+__all__ = ["DENSE", "STRUCTURE"]
+
+#: The private structure, which may be left out.
+STRUCTURE = with_activation()
 
 
 def _block(request: Request, builder: BlockBuilder) -> list[Value]:
@@ -21,7 +25,8 @@ def _block(request: Request, builder: BlockBuilder) -> list[Value]:
     bias = content_of(request.inputs[2]).tolist() if len(request.inputs) > 2 else [0] * len(rows)
     bias_f = fixed(request, 2).f if len(request.inputs) > 2 else 0
     f = fixed(request, 1).f
-    return [dot(builder, x, row, f, builder.constant(add, bias_f)) for row, add in zip(rows, bias, strict=True)]
+    sums = [dot(builder, x, row, f, builder.constant(add, bias_f)) for row, add in zip(rows, bias, strict=True)]
+    return [activated(request, builder, one) for one in sums]
 
 
 def _sizes(request: Request) -> tuple[int, ...]:
@@ -43,11 +48,14 @@ DENSE = Kernel(
     inputs=3,
     outputs=1,
     optional_inputs=1,
+    structure=STRUCTURE,
+    optional_structure=True,
     # One member a vector; a tensor of one dimension is one vector.
     index_space=lambda r: r.inputs[0].geometry.shape[1:] or (1,),
     patterns=_patterns,
     program=program_of(_block),
     checks=(
+        KNOWN_ACTIVATION,
         refuse(
             GlueCode.INCOMPATIBLE_INPUT_SIZE,
             lambda r: r.inputs[1].dims != 2 or r.inputs[1].sizes[0] != r.inputs[0].sizes[0],
@@ -64,5 +72,6 @@ DENSE = Kernel(
         check_types(_block),
     ),
     input_names=("input", "weights", "bias"),
-    about="weights @ x + bias; weights (outputs, inputs) and bias are constant, the bias may be left out",
+    words={"activation": ACTIVATIONS},
+    about="weights @ x + bias, activated; weights (outputs, inputs) and bias are constant, the bias may be left out",
 )

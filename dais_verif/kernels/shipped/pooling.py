@@ -7,18 +7,21 @@ from math import prod
 
 from dais_verif.kernels.blocks.builder import BlockBuilder, Value
 from dais_verif.kernels.blocks.linear import scaled
+from dais_verif.kernels.blocks.trees import balanced
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.data_types import PadValue, TensorType
-from dais_verif.kernels.glue import Kernel, Patterns, Request
+from dais_verif.kernels.glue import Check, Kernel, Patterns, Request
 from dais_verif.kernels.private import PrivateStructure
 from dais_verif.kernels.rules import access, expect_output_sizes, point, refuse, window, window_fits, window_outputs
 from dais_verif.kernels.shipped.common import check_types, fixed, ports_fit, program_of
 
 __all__ = ["POOLING", "STRUCTURE"]
 
-#: The private structure; ``reciprocal_bits`` are the fractional bits of one divided by the size of a window.
+#: The private structure; ``reciprocal_bits`` are the fractional bits of one divided by the size of a window. Where
+#: ``exclude_pads`` is 1 they do not count: then there may be none, since all members are one block, with one divisor.
 STRUCTURE = PrivateStructure.of(
-    "pad_w:i pad_h:i kernel_w:i kernel_h:i stride_w:i stride_h:i dilation_w:i dilation_h:i reciprocal_bits:i"
+    "pad_w:i pad_h:i kernel_w:i kernel_h:i stride_w:i stride_h:i dilation_w:i dilation_h:i reciprocal_bits:i "
+    "exclude_pads:i"
 )
 _MOST_BITS = 64
 
@@ -40,15 +43,6 @@ def _window(request: Request, builder: BlockBuilder) -> list[Value]:
     return [one for row in rows[::d_h] for one in row[::d_w]]
 
 
-def _all(of_two: Callable[[Value, Value], Value], values: Sequence[Value]) -> Value:
-    """What ``of_two`` makes of all values, as a balanced tree."""
-    values = list(values)
-    while len(values) > 1:
-        pairs = [of_two(a, b) for a, b in zip(values[::2], values[1::2], strict=False)]
-        values = [*pairs, *values[2 * len(pairs) :]]
-    return values[0]
-
-
 def _mean(request: Request, builder: BlockBuilder, values: Sequence[Value]) -> Value:
     bits: int = request.given.reciprocal_bits
     return scaled(builder, builder.sum(values), round((1 << bits) / len(values))) << -bits
@@ -67,7 +61,12 @@ def _patterns(request: Request) -> Patterns:
 def _options_differ(request: Request) -> bool:
     g = request.given
     positive = min(g.stride_w, g.stride_h, g.dilation_w, g.dilation_h, g.kernel_w, g.kernel_h) >= 1
-    return not positive or min(g.pad_w, g.pad_h) < 0 or not 0 <= g.reciprocal_bits <= _MOST_BITS
+    known = g.exclude_pads in (0, 1) and 0 <= g.reciprocal_bits <= _MOST_BITS
+    return not positive or min(g.pad_w, g.pad_h) < 0 or not known
+
+
+def _pads_do_not_count(request: Request) -> bool:
+    return bool(request.given.exclude_pads) and max(request.given.pad_w, request.given.pad_h) > 0
 
 
 def _pooling(
@@ -75,6 +74,7 @@ def _pooling(
     combine: Callable[[Request, BlockBuilder, Sequence[Value]], Value],
     pad: Callable[[TensorType], PadValue],
     about: str,
+    checks: Sequence[Check] = (),
 ) -> Kernel:
     def block(request: Request, builder: BlockBuilder) -> list[Value]:
         return [combine(request, builder, _window(request, builder))]
@@ -89,11 +89,22 @@ def _pooling(
         program=program_of(block),
         pads=lambda r: [pad(fixed(r, 0))],
         checks=(
-            refuse(GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT, _options_differ),
-            refuse(GlueCode.UNSUPPORTED_LAYER_CONFIGURATION, lambda r: r.inputs[0].dims < 2),
+            refuse(
+                GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT,
+                _options_differ,
+                why="windows, strides and dilations must be 1 or more, pads not negative, exclude_pads 0 or 1, and "
+                f"reciprocal_bits 0 to {_MOST_BITS}",
+            ),
+            refuse(
+                GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
+                lambda r: r.inputs[0].dims < 2,
+                why="an image has 2 dimensions or more",
+            ),
+            *checks,
             refuse(
                 GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
                 lambda r: not all(window_fits(size, pad, k, dilation) for size, _, pad, k, dilation in _axes(r)),
+                why="the window is larger than the image with its pads",
             ),
             ports_fit(lambda r: prod((k - 1) * dilation + 1 for *_, k, dilation in _axes(r))),
             refuse(GlueCode.INCOMPATIBLE_OUTPUT_SIZE, lambda r: r.outputs[0].dims != r.inputs[0].dims),
@@ -107,12 +118,20 @@ def _pooling(
 
 
 POOLING = (
-    _pooling("max_pool", lambda r, b, x: _all(b.maximum, x), PadValue.lowest, "the largest of each window"),
-    _pooling("min_pool", lambda r, b, x: _all(b.minimum, x), PadValue.highest, "the smallest of each window"),
+    _pooling("max_pool", lambda r, b, x: balanced(b.maximum, x), PadValue.lowest, "the largest of each window"),
+    _pooling("min_pool", lambda r, b, x: balanced(b.minimum, x), PadValue.highest, "the smallest of each window"),
     _pooling(
         "avg_pool",
         _mean,
         lambda kind: PadValue(0),
         "the sum of each window, pads included as 0, times 1 / its size, rounded to reciprocal_bits",
+        checks=(
+            refuse(
+                GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
+                _pads_do_not_count,
+                why="exclude_pads needs pads of 0: windows at the border would have another divisor, and all members "
+                "are one block",
+            ),
+        ),
     ),
 )

@@ -1,0 +1,46 @@
+"""Activations that are part of another kernel."""
+
+from __future__ import annotations
+
+from dais_verif.kernels.blocks.builder import BlockBuilder, Value
+from dais_verif.kernels.codes import GlueCode
+from dais_verif.kernels.glue import Request
+from dais_verif.kernels.private import PrivateStructure
+from dais_verif.kernels.rules import refuse
+
+__all__ = ["ACTIVATIONS", "KNOWN_ACTIVATION", "MOST_FRACTION", "activated", "with_activation"]
+
+#: What ``activation`` means.
+ACTIVATIONS = {"none": 0, "relu": 1, "clipped_relu": 2}
+#: Fractional bits that a parameter can have.
+MOST_FRACTION = 64
+
+
+def with_activation(fields: str = "") -> PrivateStructure:
+    """Return the structure of ``fields``, and of an activation; ``most * 2**-fraction`` is where it is clipped."""
+    return PrivateStructure.of(f"{fields} activation:i most:i fraction:i")
+
+
+def activated(request: Request, builder: BlockBuilder, value: Value) -> Value:
+    """Return what the request's activation makes of ``value``, exactly."""
+    g = request.given
+    if g.activation == ACTIVATIONS["none"]:
+        return value
+    positive = builder.relu(value)
+    if g.activation == ACTIVATIONS["relu"]:
+        return positive
+    return builder.minimum(positive, builder.constant(g.most, g.fraction))
+
+
+def _unknown(request: Request) -> bool:
+    g = request.given
+    return g.activation not in ACTIVATIONS.values() or g.most < 0 or abs(g.fraction) > MOST_FRACTION
+
+
+#: A check of these parameters.
+KNOWN_ACTIVATION = refuse(
+    GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT,
+    _unknown,
+    why=f"activation must be {', '.join(f'{n} ({word})' for word, n in ACTIVATIONS.items())}; most from 0 on, and "
+    f"fraction from -{MOST_FRACTION} to {MOST_FRACTION}",
+)

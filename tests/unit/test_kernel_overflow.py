@@ -1,0 +1,78 @@
+"""Nothing can overflow in the block of a shipped kernel: proved by its types alone; a type with a bit less is found."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.kernel_requests import SHIPPED, asked
+
+import dais_verif
+from dais_verif.program import Program
+from dais_verif.program.opcodes import OPCODES, Code
+from dais_verif.program.ranges import PromiseStatus, analyse
+from dais_verif.verdict import Verdict
+
+SEEDS = range(9)
+#: Kernels that only move numbers, or whose ops all say what they do to those that do not fit.
+PROMISE_NOTHING = {"relu", "cast", "transpose", "concat"}
+
+
+def promises(program: Program) -> list[int]:
+    return [op.index for op in program.ops if OPCODES[op.code].promise]
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_no_input_overflows(name: str) -> None:
+    made = 0
+    for seed in SEEDS:
+        block = asked(name, seed).instance.block
+        record = dais_verif.check(block, proof=False)
+        assert record.verdict is Verdict.PASS and record.overflow.proved_impossible == len(promises(block))
+        made += record.overflow.proved_impossible
+    assert bool(made) is (name not in PROMISE_NOTHING)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_only_the_types_of_outputs_cut_a_number(name: str) -> None:
+    """Ops that may wrap by their meaning do not, either; but for a sum whose low bits are not looked up."""
+    for seed in SEEDS:
+        block = asked(name, seed).instance.block
+        found, outputs = analyse(block), set(block.out_idx.tolist())
+        inner = [op.index for op in block.ops if op.code != Code.INPUT and op.index not in outputs]
+        cut = [at for at in inner if found.changes[at] is not PromiseStatus.SAFE]
+        assert len(cut) <= (name == "softmax")
+        for op in (block.ops[n] for n in cut):
+            x = found.intervals[op.id0]
+            assert op.code == Code.QUANT and x.lo >= 0 and x.hi >> (x.f - op.type.f) <= op.type.raw_max
+
+
+def narrowed(block: Program, at: int) -> Program:
+    """The same with a bit less in the type of an op; or with an entry less in the table that it looks up."""
+    if block.columns.code[at] == Code.LOOKUP:
+        table = int(block.columns.data[at]) & 0xFFFFFFFF
+        return replace(block, tables=[t[:-1] if n == table else t for n, t in enumerate(block.tables)])
+    i = block.columns.i.copy()
+    i[at] -= 1
+    return replace(block, columns=block.columns._replace(i=i))
+
+
+@pytest.mark.parametrize("name", sorted(set(SHIPPED) - PROMISE_NOTHING))
+def test_a_bit_less_is_found_in_every_op_that_promises(name: str) -> None:
+    for seed in SEEDS:
+        block = asked(name, seed).instance.block
+        intervals = analyse(block).intervals
+        for at in promises(block):
+            if intervals[at].lo or intervals[at].hi:  # what is always 0 fits all types
+                assert at in found(narrowed(block, at)), (seed, at)
+
+
+def found(block: Program) -> list[int]:
+    analysis = analyse(block)
+    return [*analysis.promises(PromiseStatus.POSSIBLE), *analysis.promises(PromiseStatus.CERTAIN)]
+
+
+def test_and_an_input_shows_it() -> None:
+    block = asked("mul", 0).instance.block
+    (product,) = promises(block)
+    assert dais_verif.check(narrowed(block, product)).verdict is Verdict.PROGRAM_INVALID
