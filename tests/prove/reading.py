@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +18,7 @@ from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile
 from dais_verif.toolchain.limits import Limits
 
-__all__ = ["FRONT_ENDS", "SLOW_FRONT_ENDS", "elaborated", "needs_yosys", "term_of", "value_of"]
+__all__ = ["FRONT_ENDS", "SLOW_FRONT_ENDS", "elaborated", "needs_yosys", "term_of", "value_of", "values_of"]
 
 LIMITS = Limits(120, 4096)
 
@@ -56,8 +57,16 @@ def term_of(netlist: Netlist, name: str) -> Term:
 
 
 def value_of(term: Term, row: dict[str, int]) -> int:
-    given = {t: np.array([row[str(t.data)]], dtype=object) for t in leaves(term) if t.op == "var"}
+    return values_of(term, [row])[0]
+
+
+def values_of(term: Term, rows: Sequence[dict[str, int]]) -> list[int]:
+    """The value of ``term`` in each of ``rows``, all in one go."""
+    given = {t: np.array([row[str(t.data)] for row in rows], dtype=object) for t in leaves(term) if t.op == "var"}
     given |= {
-        t: np.array([UNDEFINED & ((1 << t.width) - 1)], dtype=object) for t in leaves(term) if t.op == "undefined"
+        t: np.array([UNDEFINED & ((1 << t.width) - 1)] * len(rows), dtype=object)
+        for t in leaves(term)
+        if t.op == "undefined"
     }
-    return int(evaluate([term], given)[0][0])
+    found = evaluate([term], given)[0]
+    return [int(value) for value in found] if given else [int(found[0])] * len(rows)

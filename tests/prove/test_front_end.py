@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from prove.reading import FRONT_ENDS, SLOW_FRONT_ENDS, elaborated, term_of, value_of
+from prove.reading import FRONT_ENDS, SLOW_FRONT_ENDS, elaborated, term_of, value_of, values_of
 from support.random_expressions import INPUTS, expression, result
 
 from dais_verif.errors import InputError, ToolError
@@ -28,9 +28,8 @@ def test_expressions_have_the_values_that_icarus_gives_them(front_end: str, tmp_
     wanted = run_icarus(text, [d.split()[-1] for d in declarations], declarations, rows, tmp_path)
     netlist = elaborated(text, tmp_path, front_end)
     for n, assign in enumerate(assigns):
-        term = term_of(netlist, f"y{n}")
-        for row, values in zip(rows, wanted, strict=True):
-            assert value_of(term, row) == values[n], (assign, row)
+        found = values_of(term_of(netlist, f"y{n}"), rows)
+        assert found == [values[n] for values in wanted], (assign, rows)
 
 
 @pytest.mark.parametrize("front_end", SLOW_FRONT_ENDS)
@@ -179,12 +178,9 @@ def test_what_blocks_functions_memories_and_instances_compute(
     if front_end == "yosys" and "[-2:1]" in text:
         pytest.skip("Yosys does not know the sign of an index, and the proof refuses what is below 0")
     netlist = elaborated(f"{procedure(text)}\n{sub}", tmp_path, front_end)
-    term = term_of(netlist, "y")
-    for a in range(16):
-        for b in range(-8, 8):
-            for c in (0, 1):
-                found = value_of(term, {"a": a, "b": b & 15, "c": c})
-                assert found == value(a, b, c) & 255, (a, b, c)  # type: ignore[operator]
+    rows = [(a, b, c) for a in range(16) for b in range(-8, 8) for c in (0, 1)]
+    found = values_of(term_of(netlist, "y"), [{"a": a, "b": b & 15, "c": c} for a, b, c in rows])
+    assert dict(zip(rows, found, strict=True)) == {row: value(*row) & 255 for row in rows}  # type: ignore[operator]
 
 
 @pytest.mark.parametrize("front_end", FRONT_ENDS)

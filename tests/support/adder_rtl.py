@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from prove.reading import elaborated, term_of, value_of
+from prove.reading import elaborated, term_of, values_of
 
 __all__ = ["SUM", "SUMS", "clocked", "combinational", "values"]
 
@@ -29,7 +29,7 @@ def clocked(body: str) -> str:
 
 def values(text: str, folder: Path, front_end: str = "slang") -> list[int]:
     term = term_of(elaborated(text, folder, front_end), "model_out")
-    return [value_of(term, {"model_inp": x}) for x in range(256)]
+    return values_of(term, [{"model_inp": x} for x in range(256)])
 
 
 SUMS = [(x & 15) + (x >> 4) for x in range(256)]
