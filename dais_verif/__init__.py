@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
     from dais_verif.api.hardware import emit, synthesize
-    from dais_verif.api.kernels import build_kernel, list_kernels, show_kernel
+    from dais_verif.api.kernels import build_kernel, draw_kernel, list_kernels, show_kernel
     from dais_verif.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
     from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from dais_verif.record.diff import DiffRecord
     from dais_verif.record.emission import EmissionRecord
     from dais_verif.record.explanation import CycleRecord
+    from dais_verif.record.kernel_picture import KernelPicture
     from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
     from dais_verif.record.proof import ProofRecord
     from dais_verif.record.regression import RegressionRecord
@@ -93,7 +94,9 @@ __all__ = [
     "KernelBuild",
     "KernelInfo",
     "KernelListing",
+    "KernelPicture",
     "build_kernel",
+    "draw_kernel",
     "list_kernels",
     "show_kernel",
     # what the verbs do
@@ -171,8 +174,9 @@ _LATER = {
     **dict.fromkeys(("convert_configurations", "show_configurations"), "api.approximation"),
     **dict.fromkeys(("emit", "synthesize"), "api.hardware"),
     **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api.campaigns"),
-    **dict.fromkeys(("build_kernel", "list_kernels", "show_kernel"), "api.kernels"),
+    **dict.fromkeys(("build_kernel", "draw_kernel", "list_kernels", "show_kernel"), "api.kernels"),
     **dict.fromkeys(("KernelBuild", "KernelInfo", "KernelListing"), "record.kernels"),
+    "KernelPicture": "record.kernel_picture",
     "Golden": "golden",
     "Program": "program",
     "Progress": "flows.progress",

@@ -10,9 +10,10 @@ from dais_verif.flows.arguments import path_from, paths_from
 from dais_verif.flows.progress import Progress, listener
 
 if TYPE_CHECKING:
+    from dais_verif.record.kernel_picture import KernelPicture
     from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
 
-__all__ = ["build_kernel", "list_kernels", "show_kernel"]
+__all__ = ["build_kernel", "draw_kernel", "list_kernels", "show_kernel"]
 
 _Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
@@ -35,6 +36,22 @@ def show_kernel(name: str, libraries: _Paths | None = None, *, progress: Progres
     from dais_verif.flows.kernels.libraries import show_kernel as flow
 
     return flow(name, paths_from("libraries", libraries) or (), progress=listener(progress))
+
+
+def draw_kernel(
+    path: str | PathLike[str], *, member: Sequence[int] | None = None, libraries: _Paths | None = None
+) -> KernelPicture:
+    """Return what members of an instance read and write, and when: pictures as data.
+
+    ``path``: the TOML file of a request, or of a kernel of one's own. ``member``: the coordinates of the one that is
+    shown, the fastest dimension first; without it the one in the middle. Raises ``InputError`` for a member that there
+    is not, and a file that is neither.
+    """
+    from dais_verif.flows.kernels.libraries import draw_kernel as flow
+
+    found = path_from("path", path)
+    assert found is not None
+    return flow(found, paths_from("libraries", libraries) or (), member)
 
 
 def build_kernel(

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
-from dais_verif.cli.common import ShownWarnings, console, file_path, json_option, output_path
+from dais_verif.cli.common import ShownWarnings, console, file_path, json_option, output_path, page_path
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.kernels.build import build_kernel
-from dais_verif.flows.kernels.libraries import list_kernels, show_kernel
-from dais_verif.report.kernels_text import print_build, print_kernel, print_kernels
+from dais_verif.flows.kernels.libraries import list_kernels, show_any
+from dais_verif.report.kernels_text import print_build, print_kernels, print_shown
 from dais_verif.verdict import Verdict
 
 __all__ = ["kernel"]
@@ -41,12 +41,17 @@ def list_(library: tuple[Path, ...], as_json: bool) -> int:
 
 @kernel.command(cls=Verb)
 @click.argument("name")
+@click.option("--member", help="Of a .toml file: the member that is shown, such as 3,2.")
+@click.option("--html", type=page_path, help="Of a .toml file: also an HTML page.")
 @_library
 @json_option
-def show(name: str, library: tuple[Path, ...], as_json: bool) -> None:
-    """Show what kernel NAME takes. A name that two libraries have is written library/name."""
-    found = show_kernel(name, library, progress=ShownWarnings())
-    click.echo(found.to_json()) if as_json else print_kernel(found, console())
+def show(name: str, member: str | None, html: Path | None, library: tuple[Path, ...], as_json: bool) -> None:
+    """Show what kernel NAME takes. A name that two libraries have is written library/name.
+
+    Of a .toml file, a request or a kernel of your own: what members read and write, and in which cycles.
+    """
+    found = show_any(name, library, member, page=html is not None, progress=ShownWarnings())
+    click.echo(found.to_json()) if as_json else print_shown(found, console(), html)
 
 
 @kernel.command(cls=Verb)

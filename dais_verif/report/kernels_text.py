@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dais_verif.record.kernel_picture import KernelPicture
 from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
+from dais_verif.report.kernel_picture_text import print_picture
 
-__all__ = ["print_build", "print_kernel", "print_kernels"]
+__all__ = ["print_build", "print_kernel", "print_kernels", "print_shown"]
 
 _LETTERS = {"i": "signed", "u": "unsigned", "f": "binary32"}
 
@@ -23,6 +27,17 @@ def print_kernels(listing: KernelListing, out: Console) -> None:
     out.print(table)
     for one in listing.left_out:
         out.print(f"left out: library {one.library} ({one.where}): {one.why}", markup=False)
+
+
+def print_shown(found: KernelInfo | KernelPicture, out: Console, page: Path | None = None) -> None:
+    """Print what a kernel takes, or pictures of an instance, which also go to ``page``."""
+    if isinstance(found, KernelInfo):
+        return print_kernel(found, out)
+    print_picture(found, out)
+    if page is not None:
+        from dais_verif.report.html.kernels.page import write_kernel_page
+
+        write_kernel_page(found, page)
 
 
 def print_kernel(kernel: KernelInfo, out: Console) -> None:

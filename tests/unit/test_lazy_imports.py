@@ -29,6 +29,7 @@ LAZY = {
     ("api", "dais_verif.flows"): _API,
     ("notebooks", "dais_verif.report.html.notebook"): _PAGES,
     ("cli", "dais_verif.report"): _PAGES,
+    ("report", "dais_verif.report.html"): _PAGES,
     ("cli.terminal", "dais_verif.report.simulation_display"): _PAGES,
     ("cli.common", "dais_verif.flows.sandbox"): "processes and tools, from verbs that start none",
     ("cli.schema", "dais_verif.record.schema"): "the schemas' generator, from the verbs that read one",

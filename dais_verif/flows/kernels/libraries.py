@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.kernels.instances import read_instance
+from dais_verif.flows.kernels.picture import picture_of
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.kernels.discovery import FoundLibrary, Libraries, find_libraries
 from dais_verif.kernels.library import Library
 from dais_verif.kernels.structures import DeviceId
+from dais_verif.record.kernel_picture import KernelPicture
 from dais_verif.record.kernels import KernelInfo, KernelListing, LeftOut
 
-__all__ = ["list_kernels", "show_kernel"]
+__all__ = ["draw_kernel", "list_kernels", "show_any", "show_kernel"]
 
 
 def list_kernels(libraries: Sequence[Path] = ()) -> KernelListing:
@@ -33,6 +37,44 @@ def show_kernel(name: str, libraries: Sequence[Path] = (), *, progress: Progress
     for one in found.broken:
         progress.warning(str(one))
     return _info(found, name)
+
+
+def show_any(
+    name: str,
+    libraries: Sequence[Path] = (),
+    member: str | None = None,
+    *,
+    page: bool = False,
+    progress: Progress = SILENT,
+) -> KernelInfo | KernelPicture:
+    """Return what kernel ``name`` takes; if it is a TOML file, pictures of the instance that this describes.
+
+    ``member``: the one that is shown, such as ``3,2``. Raises ``RequestError`` if that, or a ``page``, is asked for of
+    what is only a name.
+    """
+    if name.endswith(".toml"):
+        return draw_kernel(Path(name), libraries, None if member is None else read_member(member))
+    if page:
+        raise RequestError.of("{html} is for instances: name a .toml file.")
+    if member is not None:
+        raise RequestError.of("{member} is for instances: name a .toml file.")
+    return show_kernel(name, libraries, progress=progress)
+
+
+def read_member(text: str) -> tuple[int, ...]:
+    """Return the coordinates of a member, such as ``3,2``, the fastest dimension first. Else ``InputError``."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(word.isdecimal() and word.isascii() and len(word) < 12 for word in words):
+        raise InputError.of("{member} is {text!r}, must be coordinates from 0 on, such as 3,2", text=text)
+    return tuple(map(int, words))
+
+
+def draw_kernel(path: Path, libraries: Sequence[Path] = (), member: Sequence[int] | None = None) -> KernelPicture:
+    """Return pictures of the instance that the TOML file ``path`` describes, a request or a kernel of one's own.
+
+    ``member``: its coordinates, the fastest dimension first; without it that in the middle is shown.
+    """
+    return picture_of(read_instance(path, libraries), member)
 
 
 def _info(libraries: Libraries, name: str) -> KernelInfo:

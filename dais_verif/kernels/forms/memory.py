@@ -27,7 +27,7 @@ from dais_verif.kernels.printf_taps import PrintfTap, tapped_block, variables_of
 from dais_verif.machine import Machine, MachineBuilder, View
 from dais_verif.program import FixedType
 
-__all__ = ["MOST_WORDS", "MemoryFacts", "MemoryForm", "memory_form"]
+__all__ = ["MOST_WORDS", "MemoryFacts", "MemoryForm", "memory_form", "require_memory_form"]
 
 #: Words of a memory, at most: more than the engines of machines take.
 MOST_WORDS = 1 << 16
@@ -69,10 +69,7 @@ def memory_form(instance: KernelInstance, *, printf: bool = False) -> MemoryForm
     more than ``MOST_STEPS`` elements; and ``ProgramError`` for a block whose inputs have an inp_shift.
     """
     mapping = instance.mapping
-    inputs = [Touched(one.sizes, mapping.addressing(one)) for one in mapping.inputs]
-    outputs = [Touched(one.sizes, mapping.addressing(one)) for one in mapping.outputs]
-    _require_small(instance, mapping.inputs, inputs)
-    _require_small(instance, mapping.outputs, outputs)
+    inputs, outputs = require_memory_form(instance)
     steps = Steps(tuple(t.addressing.count for t in inputs), tuple(t.addressing.count for t in outputs))
     writer = _Writer(instance, steps, inputs, outputs, instance.taps if printf else None)
     machine = writer.build()
@@ -86,6 +83,17 @@ def memory_form(instance: KernelInstance, *, printf: bool = False) -> MemoryForm
         sum(depth * kind.width for depth, kind in zip(depths, kinds, strict=True)),
     )
     return MemoryForm(machine, facts)
+
+
+def require_memory_form(instance: KernelInstance) -> tuple[list[Touched], list[Touched]]:
+    """Return what members touch of inputs and outputs. Raises ``InputError`` as ``memory_form`` does."""
+    inputs, outputs = (
+        [Touched(one.sizes, instance.mapping.addressing(one)) for one in side]
+        for side in (instance.mapping.inputs, instance.mapping.outputs)
+    )
+    _require_small(instance, instance.mapping.inputs, inputs)
+    _require_small(instance, instance.mapping.outputs, outputs)
+    return inputs, outputs
 
 
 def _require_small(instance: KernelInstance, mapped: tuple[MappedTensor, ...], touched: list[Touched]) -> None:

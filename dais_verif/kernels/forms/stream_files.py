@@ -7,7 +7,7 @@ from itertools import product
 
 from dais_verif.kernels.forms.raster import Plane, Raster
 
-__all__ = ["frame_text", "plane_name", "stream_text"]
+__all__ = ["cycle_of", "frame_text", "plane_name", "stream_text"]
 
 
 def plane_name(letter: str, planes: tuple[Plane, ...], number: int) -> str:
@@ -51,7 +51,7 @@ def _stretches(raster: Raster, plane: Plane, output: bool) -> Iterator[tuple[int
         position = element[::-1]
         place = plane.place(position)
         assert place is not None
-        cycle = _cycle(raster, [position[d] for d in plane.scanned], output)
+        cycle = cycle_of(raster, [position[d] for d in plane.scanned], output)
         if begun is not None and begun[0] == place and begun[2] + 1 == cycle:
             begun = place, begun[1], cycle
             continue
@@ -62,8 +62,8 @@ def _stretches(raster: Raster, plane: Plane, output: bool) -> Iterator[tuple[int
         yield begun
 
 
-def _cycle(raster: Raster, scanned: list[int], output: bool) -> int:
-    """The cycle of a pixel of the input, or of the output."""
+def cycle_of(raster: Raster, scanned: list[int], output: bool) -> int:
+    """Return the cycle of a pixel of the input, or of the output, by its scanned coordinates, if no beat waits."""
     across = len(scanned) - len(raster.images)
     x, y = [*scanned[:across], 0, 0][:2]
     image = 0

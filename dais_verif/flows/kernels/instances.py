@@ -1,0 +1,40 @@
+"""The instance that a file describes: a kernel of one's own, or a request for one of a library."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_toml
+from dais_verif.kernels.caller import instantiate
+from dais_verif.kernels.discovery import find_libraries
+from dais_verif.kernels.instance import KernelInstance, instance_of
+from dais_verif.kernels.own import read_own_kernel
+from dais_verif.kernels.params_file import read_params
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["read_instance"]
+
+_MOST_BYTES = 1 << 20
+
+
+def read_instance(path: Path, libraries: Sequence[Path] = ()) -> KernelInstance:
+    """Return the instance of the TOML file ``path``: a request if it says which ``kernel``, else a kernel of one's own.
+
+    Raises ``InputError`` for a file that is neither, and a request that is refused.
+    """
+    try:
+        request = "kernel" in tomllib.loads(read_toml(path, _MOST_BYTES, "the kernel"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"kernel {str(path)!r} is no TOML: {str(error).splitlines()[0]}") from None
+    if not request:
+        return read_own_kernel(path)
+    found = find_libraries(libraries)
+    params = read_params(path, found)
+    return instance_of(params, instantiate(found, params))

@@ -1,0 +1,92 @@
+"""When members do what in a form: the cycles in which the first of them read, compute and write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+
+from dais_verif.kernels.forms.logic import Steps
+from dais_verif.kernels.forms.raster import Raster
+from dais_verif.kernels.forms.stream_files import cycle_of
+from dais_verif.kernels.instance import KernelInstance
+
+__all__ = ["Schedule", "Work", "members_of", "memory_schedule", "stream_schedule"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a member does, or the loading of a tensor (``tensor``), in cycles ``first`` to ``last``."""
+
+    what: str
+    first: int
+    last: int
+    member: tuple[int, ...] = ()
+    tensor: str = ""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """``works`` of the first members. ``done``: that in which all members are done."""
+
+    works: tuple[Work, ...]
+    done: int
+
+
+def members_of(geometry: tuple[int, ...], count: int) -> list[tuple[int, ...]]:
+    """Return the first ``count`` members of an index space, its first dimension the fastest."""
+    shown = np.arange(min(count, prod(geometry)))
+    return [tuple(map(int, member)) for member in zip(*np.unravel_index(shown, geometry, order="F"), strict=True)]
+
+
+def memory_schedule(instance: KernelInstance, count: int) -> Schedule:
+    """Return the schedule of the memory form: inputs are loaded before ``start``, which is cycle 0.
+
+    A member looks up an element of each input a cycle, and has the last one a cycle later; then the block's outputs are
+    taken, and written.
+    """
+    mapping = instance.mapping
+    steps = Steps(
+        tuple(mapping.addressing(one).count for one in mapping.inputs),
+        tuple(mapping.addressing(one).count for one in mapping.outputs),
+    )
+    loads = [(one.name, prod(one.sizes)) for one in mapping.inputs]
+    begin = -max((size for _, size in loads), default=0)
+    works = [Work("load", begin, begin + size - 1, tensor=name) for name, size in loads if size]
+    for number, member in enumerate(members_of(mapping.geometry, count)):
+        first = 1 + number * steps.count
+        if any(steps.reads):
+            works.append(Work("read", first, first + max(steps.reads), member))
+        works.append(Work("compute", first + steps.load, first + steps.load, member))
+        works.append(Work("write", first + steps.first_write, first + steps.count - 1, member))
+    return Schedule(tuple(works), mapping.members * steps.count + 1)
+
+
+def stream_schedule(instance: KernelInstance, raster: Raster, count: int) -> Schedule:
+    """Return the schedule of the stream form of ``instance``: its first pixel comes in cycle 0, and then one a cycle.
+
+    A member reads from the first pixel of its window that comes in to the last one; in the cycle in which it writes the
+    block computes, too.
+    """
+    mapping, x, y = instance.mapping, raster.x, raster.y
+    images = prod(raster.images)
+    works = [Work("load", 0, images * raster.beats - 1, tensor=plane.tensor.name) for plane in raster.inputs]
+    for member in members_of(mapping.geometry, count):
+        coordinates = np.array([member], dtype=np.int64)
+        cycles = [
+            cycle_of(raster, [element[d] for d in plane.scanned], output=False)
+            for plane in raster.inputs
+            for element in mapping.addressing(plane.tensor).elements(coordinates)[0].tolist()
+            if all(0 <= at < size for at, size in zip(element, plane.tensor.sizes, strict=True))
+        ]
+        if cycles:
+            works.append(Work("read", min(cycles), max(cycles), member))
+        if not raster.outputs:
+            continue
+        plane = raster.outputs[0]
+        written = mapping.addressing(plane.tensor).elements(coordinates)[0, 0].tolist()
+        cycle = cycle_of(raster, [written[d] for d in plane.scanned], output=True)
+        works.append(Work("write", cycle, cycle, member))
+    final = y.final * x.size + x.final + raster.delay
+    return Schedule(tuple(works), (images - 1) * raster.beats + final)

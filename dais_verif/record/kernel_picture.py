@@ -1,0 +1,103 @@
+"""The record of ``kernel show`` of an instance: its index space, what a member touches, and when members do what."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+
+from dais_verif.record.base import to_tree
+
+__all__ = ["BESIDE", "OUTSIDE", "TOUCHED", "UNTOUCHED", "Activity", "Chart", "Grid", "KernelPicture", "TensorPicture"]
+
+#: Marks of a grid: an element that is touched, one that is not; what is touched outside of the tensor, and what is not.
+TOUCHED, UNTOUCHED, OUTSIDE, BESIDE = "#", ".", "+", " "
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Rows and columns of an index space or a tensor: a mark an element.
+
+    ``title``: what is shown. ``first_row``, ``first_column``: the coordinates of the first mark. ``cut``: whether there
+    are more rows or columns.
+    """
+
+    title: str
+    first_row: int
+    first_column: int
+    rows: list[str]
+    cut: bool = False
+
+
+@dataclass(frozen=True)
+class TensorPicture:
+    """What a member touches of a tensor. ``access``: ``reads`` or ``writes``; ``shape`` as NumPy has it.
+
+    ``region``: first and last element in each dimension of ``shape``. ``elements``: their number, and how many of them
+    are ``outside`` of the tensor, where ``pad`` is read, and what is written is dropped. ``left_out``: grids that are
+    not in ``grids``.
+    """
+
+    name: str
+    access: str
+    shape: list[int]
+    type: str
+    pattern: str
+    region: list[tuple[int, int]]
+    elements: int
+    outside: int
+    pad: str | None
+    grids: list[Grid]
+    left_out: int = 0
+
+
+@dataclass(frozen=True)
+class Activity:
+    """Something that takes the cycles ``first`` to ``last``.
+
+    ``what``: ``load`` of ``tensor``; or ``read``, ``compute`` or ``write`` of ``member``.
+    """
+
+    what: str
+    first: int
+    last: int
+    member: list[int] | None = None
+    tensor: str | None = None
+
+
+@dataclass(frozen=True)
+class Chart:
+    """When the first members do what in a form, in cycles. ``zero``: what happens in cycle 0.
+
+    ``first``, ``last``: the cycles that are worth a picture. ``done``: that in which all members are done.
+    """
+
+    form: str
+    zero: str
+    first: int
+    last: int
+    done: int
+    activities: list[Activity]
+
+
+@dataclass(frozen=True)
+class KernelPicture:
+    """An instance in pictures. ``index_space``: its sizes, and ``member`` the one that is shown, the fastest first.
+
+    ``broken``, ``warnings``: what is found of the laws of its mapping, failures and regions that are wider than needed.
+    ``unfit``: of each form that the instance does not have, why not.
+    """
+
+    kernel: str
+    index_space: list[int]
+    members: int
+    member: list[int]
+    index_grid: Grid
+    tensors: list[TensorPicture]
+    charts: list[Chart]
+    broken: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    unfit: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """Return one JSON object."""
+        return json.dumps(to_tree(self), indent=2)

@@ -1,0 +1,129 @@
+"""What a page draws of an instance: rectangles and texts, with the places where they stand."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import NamedTuple
+
+from dais_verif.record.kernel_picture import OUTSIDE, TOUCHED, UNTOUCHED, Chart, Grid
+
+__all__ = ["CHART_WIDTH", "Bar", "Box", "ChartDrawing", "GridDrawing", "Label", "chart_drawing", "grid_drawing"]
+
+#: Width of a chart, and of the labels in it; height of its rows.
+CHART_WIDTH, _LABELS, _ROW = 680.0, 132.0, 20.0
+#: Room of a grid for coordinates, left and above; a cell, at most, and the width of all of them.
+_LEFT, _TOP, _CELL, _WIDEST = 40.0, 18.0, 16.0, 480.0
+#: What of a bar is wide enough for a letter.
+_LETTER = 11.0
+
+_CLASSES = {TOUCHED: "touched", UNTOUCHED: "untouched", OUTSIDE: "outside"}
+
+
+class Box(NamedTuple):
+    """A rectangle: ``kind`` is its class."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str
+
+
+class Label(NamedTuple):
+    """A text, and where it is held: its ``start``, ``middle`` or ``end``."""
+
+    x: float
+    y: float
+    text: str
+    anchor: str
+
+
+class GridDrawing(NamedTuple):
+    """A grid: ``boxes`` of cells in a row that are alike, of ``cell`` pixels each."""
+
+    title: str
+    width: float
+    height: float
+    cell: float
+    boxes: list[Box]
+    labels: list[Label]
+
+
+class Bar(NamedTuple):
+    """An activity: ``told`` says what, ``letter`` stands in it where there is room."""
+
+    box: Box
+    told: str
+    letter: str
+
+
+class ChartDrawing(NamedTuple):
+    """A chart: its bars, the labels of its rows, and its ticks with their cycles."""
+
+    height: float
+    bars: list[Bar]
+    rows: list[Label]
+    ticks: list[Label]
+
+
+def grid_drawing(grid: Grid) -> GridDrawing:
+    """Return where the cells of ``grid`` stand."""
+    columns, rows = len(grid.rows[0]), len(grid.rows)
+    cell = min(_CELL, round(_WIDEST / columns, 1))
+    boxes = []
+    for number, row in enumerate(grid.rows):
+        at = 0
+        for mark, run in groupby(row):
+            count = len(list(run))
+            if mark in _CLASSES:
+                x, y = round(_LEFT + at * cell, 1), round(_TOP + number * cell, 1)
+                boxes.append(Box(x, y, round(count * cell, 1), cell, _CLASSES[mark]))
+            at += count
+    right, bottom = _LEFT + columns * cell, _TOP + rows * cell
+    labels = [Label(_LEFT, _TOP - 5, str(grid.first_column), "start")]
+    if columns > 2:
+        labels.append(Label(round(right, 1), _TOP - 5, str(grid.first_column + columns - 1), "end"))
+    labels.append(Label(_LEFT - 5, _TOP + 10, str(grid.first_row), "end"))
+    if rows > 2:
+        labels.append(Label(_LEFT - 5, round(bottom - 2, 1), str(grid.first_row + rows - 1), "end"))
+    return GridDrawing(grid.title, round(right + 4, 1), round(bottom + 6, 1), cell, boxes, labels)
+
+
+def chart_drawing(chart: Chart) -> ChartDrawing:
+    """Return where the bars of ``chart`` stand; what lies beside of its cycles is cut."""
+    names = [
+        f"load {one.tensor}" if one.member is None else f"member {','.join(map(str, one.member))}"
+        for one in chart.activities
+    ]
+    lines = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    scale = (CHART_WIDTH - _LABELS - 16) / (chart.last - chart.first + 1)
+
+    def place(cycle: int) -> float:
+        return round(_LABELS + (cycle - chart.first) * scale, 1)
+
+    bars = []
+    for name, one in zip(names, chart.activities, strict=True):
+        first, last = max(one.first, chart.first), min(one.last, chart.last)
+        if first > last:
+            continue
+        width = round(max((last - first + 1) * scale - 0.5, 1.5), 1)
+        box = Box(place(first), 2 + lines[name] * _ROW, width, _ROW - 4, one.what)
+        cycles = f"cycle {one.first}" if one.first == one.last else f"cycles {one.first} to {one.last}"
+        who = name if one.member is None else f"{name}: {one.what}"
+        bars.append(Bar(box, f"{who}, {cycles}", one.what[0] if width >= _LETTER else ""))
+    height = 2 + len(lines) * _ROW
+    rows = [Label(_LABELS - 8, 2 + number * _ROW + 12, name, "end") for name, number in lines.items()]
+    step = _step((chart.last - chart.first + 1) / 8)
+    begin = -(-chart.first // step) * step
+    ticks = [Label(place(at), height + 14, str(at), "middle") for at in range(begin, chart.last + 1, step)]
+    return ChartDrawing(height + 20, bars, rows, ticks)
+
+
+def _step(least: float) -> int:
+    """A round number of cycles, at least ``least``."""
+    power = 1
+    while True:
+        for factor in (1, 2, 5):
+            if factor * power >= least:
+                return factor * power
+        power *= 10

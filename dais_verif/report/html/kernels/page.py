@@ -1,0 +1,38 @@
+"""The page of an instance: index space, what a member reads and writes, and when the first members do what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dais_verif.files import write_atomically
+from dais_verif.record.kernel_picture import KernelPicture
+from dais_verif.report.html.kernels.drawing import CHART_WIDTH, chart_drawing, grid_drawing
+from dais_verif.report.html.page import render_template
+from dais_verif.report.html.verdicts import Standing
+from dais_verif.report.kernel_picture_text import region_words
+from dais_verif.verdict import Verdict
+
+__all__ = ["write_kernel_page"]
+
+
+def write_kernel_page(picture: KernelPicture, path: str | Path) -> None:
+    """Write the page of ``picture`` to ``path``. Raises ``InputError`` if it cannot be written."""
+    path = Path(path)
+    sizes = " × ".join(map(str, picture.index_space))
+    summary = f"{picture.members} member{'' if picture.members == 1 else 's'} in an index space of {sizes}"
+    standing = (
+        Standing(Verdict.RTL_MISMATCH, picture.broken[0], "breaks a law")
+        if picture.broken
+        else Standing(Verdict.PASS, f"{summary}; no law of its mapping is broken", "valid")
+    )
+    text = render_template(
+        "kernel_page.html",
+        path.parent,
+        standing=standing,
+        picture=picture,
+        grid_drawing=grid_drawing,
+        chart_drawing=chart_drawing,
+        region_words=region_words,
+        chart_width=CHART_WIDTH,
+    )
+    write_atomically(path, text.encode("utf-8", "backslashreplace"))
