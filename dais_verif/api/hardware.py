@@ -37,13 +37,15 @@ def emit(
     check_beats: int | None = None,
     period: float | None = None,
     stream: _Path | None = None,
+    cycles: int | None = None,
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> EmissionRecord:
     """Write a program as one synthesizable Verilog-2005 module; ``verilog`` of the record is its text.
 
     ``stages`` or ``max_depth``: as a pipeline; ``reset``, ``enable``, ``valid``: with these ports. ``wrap``: ``axis``,
-    ``uart`` or ``fifo``, in a project folder; ``stream``: a file that names the valid bits of a machine for it.
+    ``uart`` or ``fifo``, in a project folder; ``stream``: a file that names the valid bits of a machine for ``axis``;
+    ``cycles``: of a machine in a vector of ``uart`` or ``fifo`` (32).
     ``output``: the file, or with ``wrap`` the folder, to write. Raises ``InputError`` for a pipeline that cannot be
     made, or a place that cannot be written.
     """
@@ -62,6 +64,7 @@ def emit(
             check_beats=check_beats,
             period=period,
             stream=path_from("stream", stream),
+            cycles=cycles,
         ),
         output=path_from("output", output),
     )

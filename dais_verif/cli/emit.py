@@ -46,6 +46,7 @@ _wrap_options = bundled(
     click.option(
         "--stream", type=file_path, help="With --wrap axis: TOML, which signals of a machine are its valid bits."
     ),
+    click.option("--cycles", type=int, help="With --wrap uart or fifo: cycles of a machine in a vector. Default: 32."),
     click.option("--period", type=float, help="With --wrap: clock period in ns, in the constraints. Default: 5."),
 )
 
@@ -80,7 +81,7 @@ def emit(
     lists, constraints, a README. A folder that is not as an earlier call left it is never replaced.
 
     PROGRAM may be a machine (ALIRFSM): its ports are its signals, clk first if it has registers. For --wrap axis,
-    --stream names those that say when data is there (docs/machines.md).
+    --stream names those that say when data is there; on a board it runs --cycles from a reset (docs/machines.md).
 
     \b
     dais-verif emit prog.bin -o model.v

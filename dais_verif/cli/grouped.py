@@ -16,7 +16,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("clock", "latency", "reset", "enable", "valid-in", "valid-out", "valid"),
         *("stages", "max-depth", "delay-model"),
     ),
-    "Wrapper": ("wrap", "axil", "user-bits", "check-beats", "period", "stream"),
+    "Wrapper": ("wrap", "axil", "user-bits", "check-beats", "period", "stream", "cycles"),
     "Synthesis": ("alumacc", "bram", "pnr"),
     "Vectors": (
         *("vectors", "seed", "seed-from", "fresh-seed", "inputs", "out-of-range", "unchecked"),

@@ -62,6 +62,8 @@ def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     dais-verif hil prog.bin --target sim://uart               the same RTL in simulation, to try it
     dais-verif hil prog.bin --target ... -o out --resume      after Ctrl-C or a pulled cable
 
+    PROGRAM may be a machine: vectors are its cycles, some of them from a reset at a time (docs/machines.md).
+
     The board says which program it runs before anything is sent. What the link loses is sent again; a mismatch is sent
     again too, to see whether the board repeats it. The exit code is the verdict's.
     """

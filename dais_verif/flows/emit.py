@@ -8,6 +8,7 @@ from pathlib import Path
 
 from dais_verif.emitter import Pipeline, PipelineOptions, emit_pipeline, emit_verilog
 from dais_verif.emitter.folder import MANIFEST, WrapperOptions, project_folder
+from dais_verif.emitter.machines.board import MOST_CYCLES
 from dais_verif.emitter.wrapper import WRAPS
 from dais_verif.errors import Argument, InputError, RequestError
 from dais_verif.files import write_atomically
@@ -42,7 +43,8 @@ class WrapRequest:
 
     ``wrap``: ``axis``, ``uart`` or ``fifo``. ``axil``: AXI4-Lite registers, and a self-check of ``check_beats`` vectors
     (4096). ``user_bits``: of TUSER (1). ``period``: of the clock, in ns, for constraints (5). ``stream``: of a machine,
-    a file that says which of its signals are valid bits, enable and reset.
+    a file that says which of its signals are valid bits, enable and reset. ``cycles``: of a machine on a board, in a
+    vector (32).
     """
 
     wrap: str | None = None
@@ -51,18 +53,20 @@ class WrapRequest:
     check_beats: int | None = None
     period: float | None = None
     stream: Path | None = None
+    cycles: int | None = None
 
     def __post_init__(self) -> None:
         require_types(self)
         require_number("period", self.period)
         require_range("user_bits", self.user_bits, 0, 4096)
         require_range("check_beats", self.check_beats, 1, 1 << 20)
+        require_range("cycles", self.cycles, 1, MOST_CYCLES)
         if self.wrap not in (None, *WRAPS):
             raise RequestError.of(
                 "{wrap} must be one of {wraps}, not {value!r}.", wraps=", ".join(WRAPS), value=self.wrap
             )
         streams = {"axil": self.axil or None, "user_bits": self.user_bits, "check_beats": self.check_beats}
-        for name, value in {**streams, "period": self.period, "stream": self.stream}.items():
+        for name, value in {**streams, "period": self.period, "stream": self.stream, "cycles": self.cycles}.items():
             if value is not None and self.wrap is None:
                 raise InputError.of("{name} is for wrapped modules: add {wrap} axis", name=Argument(name))
             if value is not None and self.wrap != "axis" and name in streams:
@@ -127,6 +131,8 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
     options = request.pipeline.options()
     if request.wrapper.stream is not None:
         raise InputError.of("{stream} says which signals of a machine (ALIRFSM) are valid bits, and this is a program")
+    if request.wrapper.cycles is not None:
+        raise InputError.of("{cycles} are those of a machine (ALIRFSM) in a vector of a board, and this is a program")
     if request.wrapper.wrap is not None:
         options = _held(options)
     pipeline = emit_pipeline(program, request.top, options) if options else None

@@ -6,23 +6,28 @@ import hashlib
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
+from dais_verif.emitter.machines.board import BOARD_CYCLES, board_bits, board_hash
 from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.machines.boards import BoardSequences, board_decisions, keep_sequence, require_whole
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.hil.emulator import emulated_link
-from dais_verif.hil.identity import Identity, require_fits
+from dais_verif.hil.identity import Identity, require_fits, require_fits_machine
 from dais_verif.hil.journal import Journal
 from dais_verif.hil.link import Link, Target, open_link, parse_target
+from dais_verif.hil.machine_run import MachineRun
 from dais_verif.hil.session import Session
 from dais_verif.hil.verify import BOARD, Run
+from dais_verif.machine import Machine
+from dais_verif.machine.restart import restart_of
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
@@ -36,14 +41,18 @@ from dais_verif.version import VERSION
 
 __all__ = ["BoardRequest", "BoardRun", "run_on_board"]
 
+#: The sequence of a machine that failed, in the folder of the run.
+_SEQUENCE = "mismatch.npz"
+
 
 @dataclass(frozen=True, kw_only=True)
 class BoardRequest:
     """Which board, and what to run on it.
 
     ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, or ``sim://uart`` and ``sim://fifo``, which
-    simulate one. ``timeout``: seconds without any answer after which the board is given up. ``resume``: go on with a
-    run that was broken off in ``output``. ``command``: the line that asks for the same.
+    simulate one; that of a machine has as many cycles a vector as ``sim://uart?cycles=160`` says. ``timeout``: seconds
+    without any answer after which the board is given up. ``resume``: go on with a run that was broken off in
+    ``output``. ``command``: the line that asks for the same.
     """
 
     program: AnyProgram
@@ -73,9 +82,10 @@ class BoardRequest:
         more += ["--output", str(self.output)] if self.output is not None else []
         return ["hil", program, "--target", self.target, "--timeout", f"{self.timeout:g}", *words, *more]
 
-    def replay_words(self) -> list[str]:
-        """Return the words that run the same vectors in the simulators."""
-        return ["sim", *self._vectors()]
+    def replay_words(self, only: Path | None = None) -> list[str]:
+        """Return the words that run the same vectors in the simulators, or ``only`` those of a file."""
+        asked = self if only is None else replace(self, inputs=(only,), vectors=0)
+        return ["sim", *asked._vectors()]
 
     def _vectors(self) -> list[str]:
         words = [path_of(self.program), *(["--layout", self.layout] if self.layout else [])]
@@ -86,10 +96,10 @@ class BoardRequest:
 
 @dataclass(frozen=True)
 class BoardRun:
-    """A run of ``run_on_board``: its record, the program, the folder that was kept, and whether it can be resumed."""
+    """A run of ``run_on_board``: its record, what was run, the folder that was kept, and whether it can be resumed."""
 
     record: SimulationRecord
-    program: Program
+    program: Program | Machine
     folder: Path | None
     resumable: bool
 
@@ -101,11 +111,11 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
     ``InputError`` if the board runs another program, ``ToolError`` where none answers.
     """
     board = parse_target(request.target)
-    if find_machine(request.program) is not None:
-        raise InputError.of(
-            "a machine has a state, and a board answers each vector by itself: hil takes programs; prove shows what the"
-            " machine's RTL does, and emit {wrap} axis with sim {wrapped} tries it behind streams"
-        )
+    machine = find_machine(request.program)
+    if machine is not None:
+        return _run_machine(machine, board, request, progress)
+    if board.cycles is not None:
+        raise InputError.of("{target} {text!r}: cycles are for machines, and this is a program", text=board.text)
     program, warnings = read_program(request.program, request.layout, progress)
     given = [read_batch(path, program.n_in) for path in request.inputs]
     stimulus = Stimulus([*given, Generated([program], request.vectors, request.seed)])
@@ -120,31 +130,68 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
             check = not request.unchecked
             run = Run(program, stimulus, session, identity, journal, folder.path, progress, check=check)
             finding = _find(run, request, progress)
-        record = SimulationRecord(
-            verdict=finding.verdict,
-            message=finding.message,
-            program=ProgramInfo.of(program),
-            seed=request.seed,
-            vectors=stimulus.rows,
-            reproduce=own_command(request.words()) if request.command is None else request.command,
-            rtl=RtlFacts(),
-            tools={
-                "dais-verif": VERSION,
-                "python": platform.python_version(),
-                **{name: version(name) for name in ("numpy", "pyserial")},
-            },
-            simulators=SimulatorResults(finding.simulators),
-            first_mismatch=finding.first_mismatch,
-            outputs=finding.outputs,
-            unchecked=request.unchecked,
-            warnings=warnings,
-            board=_board(request, identity, session, journal),
-        )
+        replay = own_command(request.replay_words())
+        info = _board(request, identity, session, replay, resumed_from=journal.rows)
+        record = _record(request, ProgramInfo.of(program), stimulus.rows, finding, info)
+        record = replace(record, warnings=warnings)
         if finding.verdict not in (Verdict.TOOL_FAILURE, Verdict.INTERRUPTED):
             journal.close()
         folder.keep(record)
         resumable = request.output is not None and journal.exists()
         return BoardRun(record, program, folder.path if folder.kept else None, resumable)
+
+
+def _run_machine(machine: Machine, board: Target, request: BoardRequest, progress: Progress) -> BoardRun:
+    """The same for a machine: a vector is some cycles from a reset, and the board says how many."""
+    require_whole(layout=request.layout, resume=request.resume)
+    restart = restart_of(machine)
+    with work_folder(request.output) as folder:
+        with progress.simulators(), _link(board, machine, folder.path, request.timeout, progress) as link:
+            session = Session(link, request.timeout)
+            progress.notice(f"asking {request.target} what it runs")
+            identity = session.identify()
+            require_fits_machine(identity, board_hash(machine), board_bits(machine), request.target)
+            given = BoardSequences.of(machine, request.inputs, request.vectors, request.seed, identity.latency)
+            cycles = sum(one.vectors for one in given.classes)
+            progress.notice(f"running {cycles} cycles in {len(given.sequences)} sequences on {request.target}")
+            check = not request.unchecked
+            finding = MachineRun(
+                machine, restart.begun, given.sequences, session, identity, progress, check=check
+            ).finding()
+        info = _board(request, identity, session, own_command(request.replay_words()), cycles=identity.latency)
+        if finding.first_mismatch is not None and finding.first_mismatch.place is not None:
+            path = folder.path / _SEQUENCE
+            if keep_sequence(path, machine, given.sequences[finding.first_mismatch.place.sequence]):
+                info = replace(info, replay=own_command(request.replay_words(path)))
+        record = _record(request, ProgramInfo.of_machine(machine), cycles, finding, info)
+        decisions = board_decisions(restart, identity.latency)
+        record = replace(record, stimulus=given.classes, decisions=decisions)
+        folder.keep(record)
+        return BoardRun(record, machine, folder.path if folder.kept else None, resumable=False)
+
+
+def _record(
+    request: BoardRequest, program: ProgramInfo, vectors: int, finding: Finding, board: BoardInfo
+) -> SimulationRecord:
+    return SimulationRecord(
+        verdict=finding.verdict,
+        message=finding.message,
+        program=program,
+        seed=request.seed,
+        vectors=vectors,
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+        rtl=RtlFacts(),
+        tools={
+            "dais-verif": VERSION,
+            "python": platform.python_version(),
+            **{name: version(name) for name in ("numpy", "pyserial")},
+        },
+        simulators=SimulatorResults(finding.simulators),
+        first_mismatch=finding.first_mismatch,
+        outputs=finding.outputs,
+        unchecked=request.unchecked,
+        board=board,
+    )
 
 
 def _find(run: Run, request: BoardRequest, progress: Progress) -> Finding:
@@ -158,10 +205,11 @@ def _find(run: Run, request: BoardRequest, progress: Progress) -> Finding:
 
 
 @contextmanager
-def _link(target: Target, program: Program, folder: Path, timeout: float, progress: Progress) -> Iterator[Link]:
+def _link(target: Target, model: Program | Machine, folder: Path, timeout: float, progress: Progress) -> Iterator[Link]:
     if target.scheme == "sim":
         progress.notice("building a board in simulation")
-        with emulated_link(program, target.place, folder / BOARD) as link:
+        cycles = BOARD_CYCLES if target.cycles is None else target.cycles
+        with emulated_link(model, target.place, folder / BOARD, cycles) as link:
             yield link
     else:
         with open_link(target, timeout) as link:
@@ -184,7 +232,15 @@ def _what(program: Program, request: BoardRequest) -> dict[str, str]:
     }
 
 
-def _board(request: BoardRequest, identity: Identity, session: Session, journal: Journal) -> BoardInfo:
+def _board(
+    request: BoardRequest,
+    identity: Identity,
+    session: Session,
+    replay: str,
+    *,
+    resumed_from: int = 0,
+    cycles: int | None = None,
+) -> BoardInfo:
     traffic = session.traffic
     return BoardInfo(
         target=request.target,
@@ -197,6 +253,7 @@ def _board(request: BoardRequest, identity: Identity, session: Session, journal:
         damaged_there=traffic.damaged_there,
         damaged_here=traffic.damaged_here,
         unexpected=traffic.unexpected,
-        resumed_from=journal.rows,
-        replay=own_command(request.replay_words()),
+        resumed_from=resumed_from,
+        replay=replay,
+        cycles=cycles,
     )

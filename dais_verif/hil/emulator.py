@@ -10,14 +10,16 @@ import shutil
 import signal
 import socket
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dais_verif.emitter import emit_verilog
+from dais_verif.emitter.machines.board import BOARD_CYCLES, board_bits, machine_board
 from dais_verif.emitter.wrapper import wrap
 from dais_verif.errors import ToolError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.hil.link import Link
+from dais_verif.machine import Machine
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.toolchain import build_cache, tools, verilator_runtime
@@ -27,7 +29,7 @@ from dais_verif.toolchain.process import Session
 from dais_verif.toolchain.sources import digests
 from dais_verif.version import VERSION
 
-__all__ = ["build_board", "emulated_link", "start_board", "write_design"]
+__all__ = ["build_board", "emulated_link", "start_board", "write_design", "write_machine_design"]
 
 _BOARD = "board"
 _SOURCE = Path(__file__).parent / "native" / "board.cpp"
@@ -46,23 +48,34 @@ def write_design(program: Program, link: str, folder: Path, *, core: str | None 
     text = emit_verilog(program) if core is None else core
     input_bits, output_bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
     wrapped = wrap(link, "model", text, program.hash, input_bits=input_bits, output_bits=output_bits, latency=latency)
+    return _written(wrapped.files, folder)
+
+
+def write_machine_design(
+    machine: Machine, link: str, folder: Path, *, cycles: int = BOARD_CYCLES, core: str | None = None
+) -> list[Path]:
+    """The RTL of a board that runs ``machine``, so many ``cycles`` a vector; as ``write_design`` has it."""
+    return _written(machine_board(machine, link, cycles=cycles, text=core), folder)
+
+
+def _written(files: Mapping[str, str], folder: Path) -> list[Path]:
     make_folder(folder)
-    for name, text in wrapped.files.items():
+    for name, text in files.items():
         write_atomically(folder / name, text.encode())
-    return [folder / name for name in wrapped.files]
+    return [folder / name for name in files]
 
 
-def build_board(program: Program, sources: Sequence[Path], link: str, folder: Path) -> Path:
+def build_board(sources: Sequence[Path], link: str, folder: Path, *, bits: int, clocks: int = 0) -> Path:
     """The executable of a board with top module ``model_{link}``; its link is stdin and stdout.
 
-    Taken from the cache if it was built before. Raises ``ToolError``.
+    ``bits``: of a vector and its result. ``clocks``: that the core takes. Taken from the cache if it was built before.
+    Raises ``ToolError``.
     """
     found, common = tools.verilator(), verilator_runtime.place()
-    ports = ports_of(program)
-    bits = _CLOCKS_PER_BIT if link == "uart" else 0
+    per_bit = _CLOCKS_PER_BIT if link == "uart" else 0
     # No vector or result takes longer to move through the bridge.
-    idle = _IDLE_CLOCKS + (ports.input_bits + ports.output_bits) // 4 + 20 * bits
-    macros = [f"-DCLOCKS_PER_BIT={bits}", f"-DIDLE_CLOCKS={idle}"]
+    idle = _IDLE_CLOCKS + bits // 4 + 20 * per_bit + clocks
+    macros = [f"-DCLOCKS_PER_BIT={per_bit}", f"-DIDLE_CLOCKS={idle}"]
     folder.mkdir(parents=True, exist_ok=True)
     key = build_cache.key_of([VERSION, _BOARD, str(common), *macros, *digests([*sources, _SOURCE])])
     if build_cache.limit() and build_cache.fetch(key, (_BOARD,), folder):
@@ -70,7 +83,7 @@ def build_board(program: Program, sources: Sequence[Path], link: str, folder: Pa
     verilator_runtime.ensure()
     shutil.rmtree(folder / _OBJECTS, ignore_errors=True)
     session = Session(folder / "build.log", cwd=folder, env=found.env)
-    parameters = [f"-GCLOCKS_PER_BIT={bits}"] if bits else []
+    parameters = [f"-GCLOCKS_PER_BIT={per_bit}"] if per_bit else []
     top = ["--top-module", f"model_{link}", "--Mdir", _OBJECTS, "--output-split-cfuncs", "1000"]
     limits = ["--x-assign", "0", "--x-initial", "0", "--max-num-width", str(1 << 20)]
     files = [str(source) for source in copied(sources, folder).sources]
@@ -113,9 +126,19 @@ def start_board(board: Path, fd: int) -> Iterator[subprocess.Popen[bytes]]:
 
 
 @contextlib.contextmanager
-def emulated_link(program: Program, link: str, folder: Path) -> Iterator[Link]:
-    """The link to a board in simulation that runs ``program``; designs and logs are left in ``folder``."""
-    board = build_board(program, write_design(program, link, folder), link, folder / "build")
+def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int = BOARD_CYCLES) -> Iterator[Link]:
+    """The link to a board in simulation that runs ``model``; designs and logs are left in ``folder``.
+
+    ``cycles``: of a machine, in a vector.
+    """
+    if isinstance(model, Machine):
+        sources = write_machine_design(model, link, folder, cycles=cycles)
+        bits, clocks = cycles * sum(board_bits(model)), cycles
+    else:
+        sources, clocks = write_design(model, link, folder), 0
+        ports = ports_of(model)
+        bits = ports.input_bits + ports.output_bits
+    board = build_board(sources, link, folder / "build", bits=bits, clocks=clocks)
     ours, theirs = socket.socketpair()
     with theirs, start_board(board, theirs.fileno()):
         theirs.close()

@@ -9,7 +9,7 @@ from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
 
-__all__ = ["PROTOCOL", "Identity", "require_fits"]
+__all__ = ["PROTOCOL", "Identity", "require_fits", "require_fits_machine"]
 
 #: Version of the protocol that we speak.
 PROTOCOL = 1
@@ -49,23 +49,39 @@ class Identity(NamedTuple):
 
 def require_fits(identity: Identity, program: Program, ports: Ports, target: str) -> None:
     """Raise ``InputError`` unless a board like this runs ``program``."""
+    bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
+    _require(identity, "program", program.hash, bits, target)
+
+
+def require_fits_machine(identity: Identity, digest: str, bits: tuple[int, int], target: str) -> None:
+    """Raise ``InputError`` unless a board like this runs the machine of hash ``digest``.
+
+    ``bits``: of its inputs and its outputs in one cycle; the latency of a board is the number of cycles in a vector.
+    """
+    cycles = max(identity.latency, 1)
+    _require(identity, "machine", digest, (cycles * bits[0], cycles * bits[1]), target)
+    if identity.latency < 1:
+        raise InputError(f"the board at {target} runs no cycles; make its bitstream again (dais-verif emit --wrap)")
+
+
+def _require(identity: Identity, what: str, digest: str, bits: tuple[int, int], target: str) -> None:
+    """``what``: a program or a machine. ``bits``: of a vector and a result."""
     if identity.protocol != PROTOCOL:
         raise InputError(
             f"the board at {target} speaks version {identity.protocol} of the protocol, must be {PROTOCOL};"
             " make its bitstream again with this version of dais-verif (emit --wrap)"
         )
-    if identity.program != program.hash:
+    if identity.program != digest:
         raise InputError(
-            f"the board at {target} runs another program: expected hash {program.hash}, found {identity.program};"
-            " load the bitstream that was made from this program (dais-verif emit --wrap), or name the program"
+            f"the board at {target} runs another {what}: expected hash {digest}, found {identity.program};"
+            f" load the bitstream that was made from this {what} (dais-verif emit --wrap), or name the {what}"
             " that the board runs"
         )
-    expected = max(ports.input_bits, 1), max(ports.output_bits, 1)
     found = identity.input_bits, identity.output_bits
-    if expected != found:
+    if bits != found:
         raise InputError(
-            f"the board at {target} has ports of {found[0]} and {found[1]} bits, must be {expected[0]} and"
-            f" {expected[1]}; make its bitstream again (dais-verif emit --wrap)"
+            f"the board at {target} has ports of {found[0]} and {found[1]} bits, must be {bits[0]} and"
+            f" {bits[1]}; make its bitstream again (dais-verif emit --wrap)"
         )
     if identity.buffer < 1:
         raise InputError(f"the board at {target} has no buffer; make its bitstream again (dais-verif emit --wrap)")

@@ -18,6 +18,7 @@ from urllib.parse import parse_qs, urlsplit
 import serial
 
 from dais_verif.emitter.board import BAUD
+from dais_verif.emitter.machines.board import MOST_CYCLES
 from dais_verif.errors import InputError, ToolError
 
 __all__ = ["Link", "LinkClosed", "Target", "open_link", "parse_target"]
@@ -33,13 +34,17 @@ class LinkClosed(ToolError):
 
 
 class Target(NamedTuple):
-    """Where a board is. ``text``: as the user wrote it. ``place``: a device, a host, or a kind of simulated link."""
+    """Where a board is. ``text``: as the user wrote it. ``place``: a device, a host, or a kind of simulated link.
+
+    ``cycles``: of a machine, in a vector of a simulated board; None: as many as usual.
+    """
 
     text: str
     scheme: str
     place: str
     port: int = 0
     baud: int = BAUD
+    cycles: int | None = None
 
 
 def parse_target(text: str) -> Target:
@@ -49,6 +54,7 @@ def parse_target(text: str) -> Target:
         scheme, place, port = url.scheme, url.hostname or "", url.port or 0
         options = parse_qs(url.query, keep_blank_values=True, strict_parsing=bool(url.query))
         baud = int(options.pop("baud", [str(BAUD)])[-1]) if scheme == "serial" else BAUD
+        cycles = _cycles(options.pop("cycles")[-1]) if scheme == "sim" and "cycles" in options else None
     except ValueError as error:
         raise InputError.of(
             "{target} {text!r}: {error}; must be like {examples}", text=text, error=error, examples=_EXAMPLES
@@ -65,8 +71,14 @@ def parse_target(text: str) -> Target:
     if scheme == "tcp" and place and port and not url.path.strip("/"):
         return Target(text, scheme, place, port)
     if scheme == "sim" and place in ("uart", "fifo") and not url.path.strip("/"):
-        return Target(text, scheme, place)
+        return Target(text, scheme, place, cycles=cycles)
     raise InputError.of("{target} {text!r} cannot be used; must be like {examples}", text=text, examples=_EXAMPLES)
+
+
+def _cycles(text: str) -> int:
+    if not 1 <= int(text) <= MOST_CYCLES:
+        raise ValueError(f"cycles must be 1 to {MOST_CYCLES}")
+    return int(text)
 
 
 class Link:

@@ -37,7 +37,7 @@ from dais_verif.stimulus import Vectors
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-__all__ = ["BOARD", "Run"]
+__all__ = ["AGAIN", "BOARD", "Run"]
 
 #: What a board is called where simulators have their names.
 BOARD = "board"
@@ -45,7 +45,7 @@ BOARD = "board"
 #: Rows between two entries of the journal; a multiple of what the digest wants.
 _CHUNK = 1024
 #: How often a failing vector is sent again.
-_AGAIN = 8
+AGAIN = 8
 #: Ops that the oracle may evaluate to check the golden model, and rows.
 _ORACLE_OPS, _ORACLE_ROWS = 100_000, 4
 
@@ -178,19 +178,19 @@ class Run:
     def _again(self, difference: Difference) -> Blame:
         """Whether a vector that failed fails again, alone: what is not the same each time is no fault of the logic."""
         row = difference.row
-        self.watcher.notice(f"sending vector {row} again, {_AGAIN} times")
+        self.watcher.notice(f"sending vector {row} again, {AGAIN} times")
         vector = _bytes(pack_inputs(self.vectors.slice(row, row + 1), self._ports), self._ports.input_bits)
         bits = self._ports.output_bits
         try:
-            (results,) = self.session.run([np.repeat(vector, _AGAIN, axis=0)], self.identity)
+            (results,) = self.session.run([np.repeat(vector, AGAIN, axis=0)], self.identity)
         except DaisError as error:
             return Blame(BOARD, f"vector {row} could not be sent again: {error}")
-        found = [bits_of_row(_words(results, bits), k, bits) for k in range(_AGAIN)]
+        found = [bits_of_row(_words(results, bits), k, bits) for k in range(AGAIN)]
         same, right = found.count(difference.found), found.count(difference.expected)
-        what = f"vector {row}, sent again {_AGAIN} times,"
-        if same == _AGAIN:
+        what = f"vector {row}, sent again {AGAIN} times,"
+        if same == AGAIN:
             text = f"{what} gives the same wrong bits each time: the logic on the board is another one"
-        elif right == _AGAIN:
+        elif right == AGAIN:
             text = f"{what} is right each time: it depends on what was sent before, or the clock is too fast"
         else:
             text = f"{what} is right {right} times and gives the same wrong bits {same} times: is the clock too fast?"

@@ -242,8 +242,10 @@ class BoardInfo:
     ``repeated`` of them because they or their replies were lost. ``damaged_there``, ``damaged_here``: frames that
     arrived damaged at the board and from it; ``unexpected``: replies thrown away, to requests long given up.
     ``resumed_from``: vectors that an earlier run compared. ``replay``: the command that runs the same vectors in the
-    simulators.
+    simulators. ``cycles``: of a machine, in a vector; its vectors in other fields are cycles.
     """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("cycles",)
 
     target: str
     program: str
@@ -257,6 +259,7 @@ class BoardInfo:
     unexpected: int
     resumed_from: int
     replay: str
+    cycles: int | None = None
 
 
 class SimulatorResults(list[SimulatorResult]):

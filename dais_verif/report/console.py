@@ -10,7 +10,7 @@ from rich.text import Text
 
 from dais_verif.printable import command_line
 from dais_verif.record.coverage import coverage_line
-from dais_verif.record.program import ProgramInfo
+from dais_verif.record.program import MACHINE_LAYOUTS, ProgramInfo
 from dais_verif.record.simulation import RTL_IN_ICARUS, BoardInfo, Evidence, Mismatch, SimulationRecord, Value
 from dais_verif.report.coverage_text import print_coverage
 from dais_verif.stopwatch import Stage
@@ -38,6 +38,8 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
         out.print(f"project    {record.rtl.project}", markup=False)
     if record.board is not None:
         _print_board(record.board, out)
+        for decision in record.decisions[1:]:
+            out.print(f"{decision.what:<11}{decision.chosen}: {decision.why}", markup=False)
     else:
         source = source_line(record.rtl.emitted, record.rtl.files)
         out.print(f"rtl        module {record.rtl.top}, {source}{_ports(record)}", markup=False)
@@ -45,7 +47,7 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
         if decision.what == RTL_IN_ICARUS:
             out.print(f"in icarus  {decision.chosen}: {decision.why}", markup=False)
     more = f" and {record.exhaustive_vectors} exhaustive" if record.exhaustive_vectors else ""
-    what = "cycles" if record.program.layout == "alirfsm" else "vectors"
+    what = "cycles" if record.program.layout in MACHINE_LAYOUTS else "vectors"
     out.print(f"stimulus   {record.vectors} {what}{more}, seed {record.seed}{_unchecked(record)}", markup=False)
     if record.simulators:
         out.print(_simulators(record))
@@ -94,7 +96,8 @@ def _next_step(record: SimulationRecord) -> str:
 
 def _print_board(board: BoardInfo, out: Console) -> None:
     core = f"core of latency {board.latency}" if board.latency else "combinational core"
-    out.print(f"board      {board.target}, runs this program, {core}, buffer of {board.buffer} bytes", markup=False)
+    runs = f"program, {core}" if board.cycles is None else f"machine, {board.cycles} cycles a vector"
+    out.print(f"board      {board.target}, runs this {runs}, buffer of {board.buffer} bytes", markup=False)
     link = [f"{board.batches} batches"]
     for number, what in (
         (board.repeated, "sent again"),

@@ -13,7 +13,8 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.machine import Machine, View
+from dais_verif.machine import Machine
+from dais_verif.machine.restart import reset_elements
 from dais_verif.program import FixedType
 from dais_verif.program.numbers import IntArray
 from dais_verif.stimulus.machines import ArrayRows, InputSequence
@@ -75,7 +76,7 @@ def generate_sequences(machine: Machine, cycles: int, seed: int = 0) -> list[Inp
 def generate_sequence(machine: Machine, cycles: int, seed: int = 0, number: int = 0) -> InputSequence:
     """``cycles`` cycles for the inputs of ``machine``; number 0 begins with corners, others at random at once."""
     rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(cycles, number))))
-    resets = _reset_inputs(machine)
+    resets = reset_elements(machine)
     plan = _Plan(machine, cycles, rng, number)
     rows = {}
     for signal in machine.inputs:
@@ -90,25 +91,6 @@ def _side_by_side(columns: list[IntArray], cycles: int) -> IntArray:
     for place, column in enumerate(columns):
         whole[:, place] = column
     return whole
-
-
-def _reset_inputs(machine: Machine) -> set[tuple[str, int]]:
-    """The elements of inputs that are a reset, by themselves or copied through wires."""
-    found: set[tuple[str, int]] = set()
-    waiting = [signal.reset for signal in machine.registers if signal.reset is not None]
-    while waiting:
-        view = waiting.pop()
-        if (view.signal, view.start) in found:
-            continue
-        found.add((view.signal, view.start))
-        for connection in machine.connections:
-            source, target = connection.source, connection.target
-            if machine.clocked(connection) or target.signal != view.signal or source.index is not None:
-                continue
-            if target.start <= view.start < target.stop:
-                place = source.start + view.start - target.start
-                waiting.append(View(source.signal, place, place + 1))
-    return found
 
 
 class _Plan:

@@ -81,8 +81,16 @@ def test_options_that_only_programs_have(tmp_path: Path) -> None:
     assert "and this is a program" in refused(PROGRAM, tmp_path, stream)
     with pytest.raises(dais_verif.InputError, match="stream is for wrapped modules: add wrap axis"):
         dais_verif.emit(moving_sum(), stream=stream)
-    with pytest.raises(dais_verif.InputError, match="wrap uart is for programs: a machine goes behind wrap axis"):
-        dais_verif.emit(moving_sum(), wrap="uart", output=tmp_path / "out")
+    for more, said in (
+        ({"wrap": "uart", "stream": stream}, "stream is for wrap axis: on a board every output"),
+        ({"wrap": "uart", "axil": True}, "axil is for AXI4-Stream, not for wrap uart"),
+        ({"wrap": "axis", "stream": stream, "cycles": 8}, "cycles is for wrap uart or fifo: a stream has no end"),
+        ({"wrap": "fifo", "cycles": 0}, "cycles must be 1 to 4096, not 0"),
+    ):
+        with pytest.raises(dais_verif.DaisError, match=said):
+            dais_verif.emit(moving_sum(), output=tmp_path / "out", **more)
+    with pytest.raises(dais_verif.InputError, match="cycles are those of a machine"):
+        dais_verif.emit(PROGRAM, wrap="uart", cycles=8, output=tmp_path / "out")
 
 
 def test_a_name_that_is_taken(tmp_path: Path) -> None:

@@ -16,18 +16,25 @@ import time
 import tty
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 
+from dais_verif.emitter.machines.board import BOARD_CYCLES, board_bits, board_hash
 from dais_verif.golden import Golden
-from dais_verif.hil.emulator import build_board, start_board, write_design
+from dais_verif.golden.machine import trace_machine
+from dais_verif.hil.emulator import build_board, start_board, write_design, write_machine_design
 from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
 from dais_verif.hil.identity import PROTOCOL, Identity
 from dais_verif.hil.link import Link
-from dais_verif.program import Program
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import bits_of, offsets_of
+from dais_verif.program import FixedType, Program
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import ports_of
+from dais_verif.simulation.machines.rows import expected_rows
+from dais_verif.simulation.testbench.machine_job import UNKNOWN
 from dais_verif.simulation.testbench.packing import pack_outputs
 
 _Mangle = Callable[[bytes], Iterator[tuple[float, bytes]]]
@@ -42,6 +49,7 @@ __all__ = [
     "python_board",
     "reversing",
     "spoiled",
+    "stepping",
     "verilated",
 ]
 
@@ -159,25 +167,31 @@ def on_pty(board: socket.socket) -> Iterator[str]:
 
 @contextlib.contextmanager
 def verilated(
-    program: Program,
+    program: Program | Machine,
     link: str,
     folder: Path,
     *,
     core: str | None = None,
     latency: int = 0,
+    cycles: int = BOARD_CYCLES,
     bug: tuple[str, str, str] | None = None,
 ) -> Iterator[socket.socket]:
-    """The link of a board in Verilator that says it runs ``program``.
+    """The link of a board in Verilator that says it runs ``program``, of a machine so many ``cycles`` a vector.
 
     ``bug``: a file of the hand-written RTL, what stands in it once, and what is put there.
     """
-    sources = write_design(program, link, folder, core=core, latency=latency)
+    if isinstance(program, Machine):
+        sources = write_machine_design(program, link, folder, core=core, cycles=cycles)
+        bits, clocks = cycles * sum(board_bits(program)), cycles
+    else:
+        sources, clocks = write_design(program, link, folder, core=core, latency=latency), 0
+        bits = ports_of(program).input_bits + ports_of(program).output_bits
     if bug is not None:
         file, old, new = bug
         text = (folder / file).read_text()
         assert text.count(old) == 1, f"{old!r} is {text.count(old)} times in {file}: choose another bug"
         (folder / file).write_text(text.replace(old, new))
-    board = build_board(program, sources, link, folder / "build")
+    board = build_board(sources, link, folder / "build", bits=bits, clocks=clocks)
     ours, theirs = socket.socketpair()
     with ours, theirs, start_board(board, theirs.fileno()):
         theirs.close()
@@ -208,6 +222,42 @@ def computing(program: Program) -> tuple[Identity, Compute]:
         return [row.tobytes()[: (out_bits + 7) // 8] for row in pack_outputs(outputs, ports, len(words))]
 
     return Identity(PROTOCOL, program.hash, in_bits, out_bits, 0, 4096), compute
+
+
+def stepping(machine: Machine, cycles: int = BOARD_CYCLES, runs: Machine | None = None) -> tuple[Identity, Compute]:
+    """What a board says of itself that takes vectors of ``machine``, so many ``cycles`` each, and what it computes.
+
+    ``runs``: what it really runs, with the same ports; from power-up. What is unknown is 1.
+    """
+    runs = machine if runs is None else runs
+    bits_in, bits_out = board_bits(machine)
+
+    def compute(vectors: list[bytes]) -> list[bytes]:
+        return [result(int.from_bytes(vector, "little")) for vector in vectors]
+
+    def result(vector: int) -> bytes:
+        rows: dict[str, list[list[Fraction]]] = {}
+        first = 0
+        for signal in runs.inputs:
+            places = [
+                (first + place, kind) for place, kind in zip(offsets_of(signal.types), signal.types, strict=False)
+            ]
+            first += bits_of(signal.types)
+            rows[signal.name] = [
+                [real(vector >> cycle * bits_in + place & (1 << kind.width) - 1, kind) for place, kind in places]
+                for cycle in range(cycles)
+            ]
+        found = trace_machine(runs, rows, check=False, cycles=cycles)
+        texts = [next(expected_rows(runs, cycle)).replace(UNKNOWN, "1") for cycle in found]
+        return int("".join(reversed(texts)), 2).to_bytes(-(-bits_out * cycles // 8), "little")
+
+    identity = Identity(PROTOCOL, board_hash(machine), cycles * bits_in, cycles * bits_out, cycles, 4096)
+    return identity, compute
+
+
+def real(raw: int, kind: FixedType) -> Fraction:
+    """The value of a pattern of bits."""
+    return (raw - (raw > kind.raw_max) * (1 << kind.width)) / Fraction(2) ** kind.f
 
 
 def spoiled(compute: Compute, when: Callable[[int], bool]) -> Compute:

@@ -53,7 +53,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         "what doubts the prover must not share its code",
     ),
     "hil": (
-        {"program", "golden", "dut", "emitter", "stimulus", "record", "simulation", "toolchain"},
+        {"program", "machine", "golden", "dut", "emitter", "stimulus", "record", "simulation", "toolchain"},
         "a board stands in the place of a simulator",
     ),
     "flows": (

@@ -14,8 +14,6 @@ from support.places import FSM
 
 import dais_verif
 from dais_verif.cli.main import main
-from dais_verif.errors import InputError
-from dais_verif.flows.run_on_board import BoardRequest, run_on_board
 
 FIFO = FSM / "f04_fifo"
 
@@ -126,10 +124,3 @@ def test_refused(invoke: Invoke, name: str, tmp_path: Path) -> None:
     arguments, message = REFUSED[name]
     done = invoke(*(tmp_path / a if len(a) == 1 else a for a in arguments))
     assert done.exit_code not in (0, 1) and message in done.output, done.output
-
-
-def test_hil_says_what_to_do_with_a_machine_instead(tmp_path: Path) -> None:
-    path = tmp_path / "m.mach"
-    path.write_text("machine\ninput x: u1.0\noutput y: u1.0\ny <- x\n")
-    with pytest.raises(InputError, match=r"hil takes programs; prove shows .* behind streams"):
-        run_on_board(BoardRequest(program=path, target="sim://uart"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from dais_verif.emitter import project
@@ -18,7 +19,7 @@ from dais_verif.machine.ports import bits_of
 from dais_verif.machine.streams import MachineStream
 from dais_verif.version import VERSION
 
-__all__ = ["machine_folder", "machine_hash"]
+__all__ = ["machine_folder", "machine_hash", "written_folder"]
 
 _LIBRARY = ("dais_skid.v",)
 
@@ -42,11 +43,8 @@ def machine_folder(machine: Machine, stream: MachineStream, core: str, period: f
             )
     rtl = {f"rtl/{name}.v": content for name, content in library.items()}
     rtl |= {f"rtl/{core}.v": text, f"rtl/{top}.v": emit_machine_axis(machine, stream, core)}
-    digest = machine_hash(machine, core)
     facts: dict[str, Any] = {
-        "schema": SCHEMA,
-        "dais_verif": VERSION,
-        "program": {"hash": digest},
+        "program": {"hash": machine_hash(machine, core)},
         "kind": "axis",
         "top": top,
         "core": core,
@@ -59,6 +57,18 @@ def machine_folder(machine: Machine, stream: MachineStream, core: str, period: f
         "inputs": {signal.name: bits_of(signal.types) for signal in stream.inputs},
         "outputs": {signal.name: bits_of(signal.types) for signal in stream.outputs},
     }
+    return written_folder(facts, rtl, _readme)
+
+
+def written_folder(
+    facts: Mapping[str, Any], rtl: Mapping[str, str], readme: Callable[[dict[str, Any], list[str]], str]
+) -> dict[str, bytes]:
+    """The files of a folder, by relative name: ``rtl``, what tools want beside it, and what is to know of it.
+
+    ``facts``: what ``dais.json`` says besides, with the ``top`` module, the ``program`` and the ``period_ns``.
+    """
+    top, digest, period = facts["top"], facts["program"]["hash"], facts["period_ns"]
+    whole = {"schema": SCHEMA, "dais_verif": VERSION, **facts}
     texts = {
         **rtl,
         "files.f": project.file_list(rtl),
@@ -66,11 +76,11 @@ def machine_folder(machine: Machine, stream: MachineStream, core: str, period: f
         "vivado.tcl": project.vivado_script(top, rtl),
         f"constraints/{top}.xdc": project.constraints(top, period, "XDC, for Vivado"),
         f"constraints/{top}.sdc": project.constraints(top, period, "SDC"),
-        "README.md": _readme(facts, list(rtl)),
+        "README.md": readme(whole, list(rtl)),
     }
     files = {name: content.encode() for name, content in texts.items()}
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    files[MANIFEST] = (json.dumps({**facts, "files": hashes}, indent=2) + "\n").encode()
+    files[MANIFEST] = (json.dumps({**whole, "files": hashes}, indent=2) + "\n").encode()
     return files
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.emitter import machines as emitter
+from dais_verif.emitter.board import LINKS
 from dais_verif.emitter.folder import MANIFEST
+from dais_verif.emitter.machines.board import BOARD_CYCLES, machine_board_folder
 from dais_verif.emitter.machines.folder import machine_folder
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import write_atomically
@@ -49,8 +51,10 @@ def emit_machine(machine: Machine, request: EmitRequest) -> EmissionRecord:
 
 def _write_wrapper(machine: Machine, asked: WrapRequest, top: str, output: Path) -> WrapperFolderInfo:
     require_no_options(axil=asked.axil, user_bits=asked.user_bits, check_beats=asked.check_beats)
-    if asked.wrap != "axis":
-        raise RequestError.of("{wrap} {kind} is for programs: a machine goes behind {wrap} axis", kind=asked.wrap)
+    if asked.wrap in LINKS:
+        return _write_board(machine, asked, asked.wrap, top, output)
+    if asked.cycles is not None:
+        raise RequestError.of("{cycles} is for {wrap} uart or fifo: a stream has no end.")
     if asked.stream is None:
         raise InputError.of(
             "a machine behind AXI4-Stream needs {stream}, a TOML file that names its valid_in, valid_out, enable and"
@@ -60,6 +64,15 @@ def _write_wrapper(machine: Machine, asked: WrapRequest, top: str, output: Path)
     files = machine_folder(machine, stream, top, 5.0 if asked.period is None else asked.period)
     write_folder(output, files, MANIFEST)
     return WrapperFolderInfo("axis", f"{top}_axis", str(output), sorted(files), False, 0, 0, {})
+
+
+def _write_board(machine: Machine, asked: WrapRequest, link: str, top: str, output: Path) -> WrapperFolderInfo:
+    if asked.stream is not None:
+        raise RequestError.of("{stream} is for {wrap} axis: on a board every output of every cycle is compared.")
+    cycles = BOARD_CYCLES if asked.cycles is None else asked.cycles
+    files = machine_board_folder(machine, link, top, cycles, 5.0 if asked.period is None else asked.period)
+    write_folder(output, files, MANIFEST)
+    return WrapperFolderInfo(link, f"{top}_{link}", str(output), sorted(files), False, cycles, 0, {})
 
 
 def _port(signal: Signal, name: str) -> SignalPort:

@@ -1,0 +1,99 @@
+"""A machine on a board: what is sent, and what the verdict does not say by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from dais_verif.errors import InputError, RequestError
+from dais_verif.files import write_atomically
+from dais_verif.flows.simulation_record import given_vectors
+from dais_verif.machine import Machine
+from dais_verif.machine.restart import Restart
+from dais_verif.record.simulation import Decision, StimulusClass
+from dais_verif.stimulus.generate_sequences import generate_sequence
+from dais_verif.stimulus.machines import InputSequence, given_sequences
+from dais_verif.stimulus.sequences import npz_of
+
+__all__ = ["BoardSequences", "board_decisions", "keep_sequence", "require_whole"]
+
+
+@dataclass(frozen=True)
+class BoardSequences:
+    """Sequences of no more cycles than a board takes for a vector; and where they come from, a class each."""
+
+    sequences: list[InputSequence]
+    classes: list[StimulusClass]
+
+    @classmethod
+    def of(cls, machine: Machine, inputs: Sequence[Path], vectors: int, seed: int, cycles: int) -> BoardSequences:
+        """Those of each file, then ``vectors`` cycles that are generated, ``cycles`` in each but the last.
+
+        Raises ``InputError`` for a sequence that is longer.
+        """
+        found: list[InputSequence] = []
+        classes = []
+        for path in inputs:
+            given = given_sequences(path, machine)
+            for number, sequence in enumerate(given):
+                if sequence.cycles > cycles:
+                    raise InputError.of(
+                        "{path}: sequence {number} has {found} cycles, and a vector of the board {most}: cut it, or"
+                        " make a board with {cycles} {found}",
+                        path=path,
+                        number=number,
+                        found=sequence.cycles,
+                        most=cycles,
+                    )
+            classes.append(given_vectors(path, sum(sequence.cycles for sequence in given)))
+            found += [sequence for sequence in given if sequence.cycles]
+        for number in range(-(-vectors // cycles)):
+            found.append(generate_sequence(machine, min(cycles, vectors - number * cycles), seed, number))
+        classes += [StimulusClass("generated", vectors)] if vectors else []
+        return cls(found, classes)
+
+
+def require_whole(*, layout: str | None, resume: bool) -> None:
+    """Raise ``RequestError`` for what only programs have."""
+    if layout:
+        raise RequestError.of("{layout} is for programs, and this is a machine (ALIRFSM): leave it out.")
+    if resume:
+        raise RequestError.of("{resume} is for programs: a run of a machine begins afresh; leave it out.")
+
+
+def board_decisions(restart: Restart, cycles: int) -> list[Decision]:
+    """How the board begins each sequence, which the machine's file does not say."""
+    found = [
+        Decision(
+            "sequences",
+            f"{cycles} cycles at most, each from a reset",
+            "a vector of the board is so many cycles; between two, inputs that are resets are 1 and all others 0",
+        )
+    ]
+    if restart.added:
+        why = "registers without a reset, which the core on the board has an input more for"
+        found.append(Decision("restart", ", ".join(restart.added), why))
+    if restart.lost:
+        why = "what outputs make of them before a sequence has written them is not compared"
+        found.append(Decision("not reset", ", ".join(restart.lost), why))
+    return found
+
+
+def keep_sequence(path: Path, machine: Machine, sequence: InputSequence) -> bool:
+    """Write ``sequence`` as a file that ``sim --inputs`` reads; false if no file can hold its numbers."""
+    arrays = {}
+    for signal in machine.inputs:
+        rows = sequence.rows[signal.name]
+        array = np.array([[float(value) for value in rows[cycle]] for cycle in range(sequence.cycles)])
+        array = array.reshape(sequence.cycles, len(signal.types))
+        if any([Fraction(value) for value in row] != list(rows[cycle]) for cycle, row in enumerate(array.tolist())):
+            return False
+        arrays[signal.name] = array
+    if not arrays:
+        return False
+    write_atomically(path, npz_of(arrays))
+    return True

@@ -1,0 +1,228 @@
+"""The job of ``hil`` for machines: sequences of cycles from a reset, each one a vector, against the golden model."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from dais_verif.emitter.machines.board import board_bits
+from dais_verif.errors import DaisError, ToolError, ViolationError
+from dais_verif.hil.identity import Identity
+from dais_verif.hil.session import Bytes, Session
+from dais_verif.hil.shown import hidden_outputs
+from dais_verif.hil.verify import AGAIN, BOARD
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import bits_of
+from dais_verif.record.simulation import Blame, Mismatch, SimulatorResult
+from dais_verif.simulation.machines.expected import contradiction, expect
+from dais_verif.simulation.machines.mismatch import describe
+from dais_verif.simulation.task import SimulationWatcher
+from dais_verif.simulation.testbench.machine_job import UNKNOWN, MachineDifference, SequenceRows
+from dais_verif.simulation.testbench.packing import Words
+from dais_verif.simulation.verify import Finding
+from dais_verif.stimulus.machines import InputSequence
+from dais_verif.verdict import Verdict
+
+__all__ = ["MachineRun"]
+
+#: Sequences that are sent in one block.
+_BLOCK = 64
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The outputs of a sequence before each edge, one behind the other, the first one lowest; and those known."""
+
+    cycles: int
+    vector: int
+    expected: int
+    known: int
+
+
+@dataclass
+class MachineRun:
+    """One run of ``sequences``, none of them longer than a vector of the board.
+
+    ``machine`` is the one that was asked for, ``begun`` the same as it is after a reset on the board. ``check``: its
+    promises.
+    """
+
+    machine: Machine
+    begun: Machine
+    sequences: Sequence[InputSequence]
+    session: Session
+    identity: Identity
+    watcher: SimulationWatcher
+    check: bool = True
+    _compared: int = field(default=0, init=False)
+    _bits: int = field(default=0, init=False)
+    _wrong: int = field(default=0, init=False)
+    _first: tuple[int, MachineDifference] | None = field(default=None, init=False)
+
+    def finding(self) -> Finding:
+        """What the board makes of the sequences. What fails, and promises that are broken, are findings too."""
+        begin = time.monotonic()
+        total = sum(sequence.cycles for sequence in self.sequences)
+        if not total or not sum(bits_of(signal.types) for signal in self.machine.outputs):
+            reason = "there was no cycle" if not total else "the machine has no output bits"
+            return Finding(Verdict.NOT_RUN, f"nothing was compared: {reason}", [self._result(begin)])
+        try:
+            expected = expect(self.begun, self.sequences, check=self.check)
+        except ViolationError as error:
+            message = f"{error}; --unchecked carries on as hardware would"
+            return Finding(Verdict.PROGRAM_INVALID, message, [self._result(begin)])
+        try:
+            self._compare([self._rows(rows) for rows in expected])
+        except ToolError as error:
+            message = f"after {self._compared} of {total} cycles: {error}"
+            return Finding(Verdict.TOOL_FAILURE, message, [replace(self._result(begin), failure=str(error))])
+        result = self._result(begin)
+        if self._compared != total:
+            raise AssertionError(f"{self._compared} of {total} cycles were compared")
+        if self._first is not None:
+            return self._differing(*self._first, result)
+        for number in {0, len(self.sequences) - 1}:
+            wrong = self._contradicted(number, self._rows(expected[number]))
+            if wrong is not None:
+                return Finding(Verdict.UNKNOWN, wrong, [result])
+        if not self._bits:
+            why = "nothing was compared: every output depends on registers that no reset reaches"
+            return Finding(Verdict.NOT_RUN, why, [result])
+        cycles = self.identity.latency
+        hidden = hidden_outputs(self.machine, self.begun, expected, cycles)
+        if hidden:
+            shown = ", ".join(hidden[:4]) + (f" and {len(hidden) - 4} more" if len(hidden) > 4 else "")
+            message = (
+                f"{shown} never changed in the {cycles} cycles of a vector, but change later or otherwise: no fault"
+                " there can be seen, though all that was compared is equal; make a board with more cycles a vector"
+                " (emit --wrap KIND --cycles N, hil --target sim://KIND?cycles=N)"
+            )
+            return Finding(Verdict.NOT_RUN, message, [result])
+        message = (
+            f"all {self._bits} known output bits of {total} cycles, before each edge, in sequences of at most {cycles}"
+            " from a reset, equal the golden model"
+        )
+        return Finding(Verdict.PASS, message, [result])
+
+    def _compare(self, rows: Sequence[_Rows]) -> None:
+        total = sum(one.cycles for one in rows)
+
+        def blocks() -> Iterator[Bytes]:
+            for start in range(0, len(rows), _BLOCK):
+                yield np.stack([self._bytes(one.vector) for one in rows[start : start + _BLOCK]])
+
+        def told(done: int) -> None:
+            self.watcher.vectors(BOARD, min(done * self.identity.latency, total), total)
+
+        numbers = iter(range(len(rows)))
+        for results in self.session.run(blocks(), self.identity, told):
+            for result in results:
+                number = next(numbers)
+                self._judge(number, rows[number], self._integer(result))
+
+    def _judge(self, number: int, rows: _Rows, found: int) -> None:
+        """What the board gave for one sequence, against what is expected of it."""
+        bits = board_bits(self.machine)[1]
+        self._bits += rows.known.bit_count()
+        self._compared += rows.cycles
+        wrong = (found ^ rows.expected) & rows.known
+        for cycle in range(rows.cycles if wrong else 0):
+            if wrong >> cycle * bits & (1 << bits) - 1:
+                self._wrong += 1
+                if self._first is None:
+                    self._first = number, self._difference(rows, found, cycle)
+
+    def _difference(self, rows: _Rows, found: int, cycle: int) -> MachineDifference:
+        bits = board_bits(self.machine)[1]
+        return MachineDifference(cycle, False, self._expected(rows, cycle), _text(found >> cycle * bits, bits))
+
+    def _expected(self, rows: _Rows, cycle: int) -> str:
+        """The outputs that are expected before the edge of ``cycle``; what is not known has no bits."""
+        bits = board_bits(self.machine)[1]
+        values, known = (_text(whole >> cycle * bits, bits) for whole in (rows.expected, rows.known))
+        return "".join(value if said == "1" else UNKNOWN for value, said in zip(values, known, strict=True))
+
+    def _rows(self, rows: SequenceRows) -> _Rows:
+        bits_in, bits_out = board_bits(self.machine)
+        cycles = len(rows.inputs)
+        known = (1 << cycles * bits_out) - 1 if rows.known is None else _packed(rows.known[::2], bits_out)
+        return _Rows(cycles, _packed(rows.inputs, bits_in), _packed(rows.expected[::2], bits_out) & known, known)
+
+    def _bytes(self, vector: int) -> Bytes:
+        width = -(-self.identity.input_bits // 8)
+        return np.frombuffer(vector.to_bytes(width, "little"), np.uint8)
+
+    def _integer(self, result: Bytes) -> int:
+        """The outputs of all cycles. Raises ``ToolError`` for bits where the port has none."""
+        value = int.from_bytes(result.tobytes(), "little")
+        if value >> self.identity.output_bits:
+            raise ToolError(
+                "the board sets bits beyond its output port: its bridge does not keep the protocol; make its bitstream "
+                "again (dais-verif emit --wrap)"
+            )
+        return value
+
+    def _contradicted(self, number: int, rows: _Rows) -> str | None:
+        """What the oracle says otherwise than was expected in the last cycle of a sequence."""
+        text = self._expected(rows, rows.cycles - 1)
+        same = MachineDifference(rows.cycles - 1, False, text, text)
+        return contradiction(self.begun, self.sequences[number], same, check=self.check)
+
+    def _differing(self, number: int, difference: MachineDifference, result: SimulatorResult) -> Finding:
+        mismatch = describe(self.machine, self.sequences, BOARD, number, difference)
+        wrong = contradiction(self.begun, self.sequences[number], difference, check=self.check)
+        if wrong is not None:
+            return Finding(Verdict.UNKNOWN, wrong, [result], replace(mismatch, blame=Blame("golden", wrong)))
+        text = f"{self._wrong} of {self._compared} cycles differ from the golden model"
+        return Finding(Verdict.RTL_MISMATCH, text, [result], self._again(mismatch, number, difference))
+
+    def _again(self, mismatch: Mismatch, number: int, difference: MachineDifference) -> Mismatch:
+        """Whether a sequence that failed fails again, alone, in the same cycle and up to it in no other."""
+        self.watcher.notice(f"sending sequence {number} again, {AGAIN} times")
+        (expected,) = expect(self.begun, [self.sequences[number]], check=False)
+        rows, bits = self._rows(expected), board_bits(self.machine)[1]
+        place = str(mismatch.place)
+        try:
+            (results,) = self.session.run([np.stack([self._bytes(rows.vector)] * AGAIN)], self.identity)
+            found = [self._integer(result) for result in results]
+        except DaisError as error:
+            text = f"{place}; sequence {number} could not be sent again: {error}"
+            return replace(mismatch, blame=Blame(BOARD, text))
+        until = (1 << (difference.cycle + 1) * bits) - 1
+        wrong = int(difference.found, 2) << difference.cycle * bits
+        there = rows.known & until & ~(until >> bits)
+        same = sum(not (one ^ wrong) & there for one in found)
+        right = sum(not (one ^ rows.expected) & rows.known & until for one in found)
+        what = f"{place}; sequence {number}, sent again {AGAIN} times,"
+        if same == AGAIN:
+            text = f"{what} gives the same wrong bits each time: the logic on the board is another one"
+        elif right == AGAIN:
+            text = f"{what} is right each time: it depends on what was sent before, or the clock is too fast"
+        else:
+            text = f"{what} is right {right} times and gives the same wrong bits {same} times: is the clock too fast?"
+        return replace(mismatch, blame=Blame(BOARD, text))
+
+    def _result(self, begin: float) -> SimulatorResult:
+        return SimulatorResult(
+            BOARD,
+            f"protocol-{self.identity.protocol}",
+            vectors_compared=self._compared,
+            bits_compared=self._bits,
+            mismatches=self._wrong,
+            run_seconds=round(time.monotonic() - begin, 3),
+        )
+
+
+def _packed(words: Words, bits: int) -> int:
+    """Packed rows one behind the other, the first one lowest."""
+    little = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
+    rows = np.unpackbits(little, axis=1, count=bits, bitorder="little")
+    return int.from_bytes(np.packbits(rows.reshape(-1), bitorder="little").tobytes(), "little")
+
+
+def _text(value: int, bits: int) -> str:
+    """The lowest ``bits`` bits, most significant first."""
+    return format(value & (1 << bits) - 1, f"0{bits}b")
