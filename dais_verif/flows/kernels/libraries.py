@@ -55,7 +55,7 @@ def show_any(
     if name.endswith(".toml"):
         return draw_kernel(Path(name), libraries, None if member is None else read_member(member))
     if page:
-        raise RequestError.of("{html} is for instances: name a .toml file.")
+        raise RequestError("A page is of an instance: name a .toml file.")
     if member is not None:
         raise RequestError.of("{member} is for instances: name a .toml file.")
     return show_kernel(name, libraries, progress=progress)
