@@ -62,8 +62,8 @@ class KernelListing:
 class KernelBuild:
     """The hardware of an instance: ``files`` in the folder ``output``.
 
-    ``cycles``: of a member. ``latency``: from the cycle of start to that of done, for all ``members``. ``words`` and
-    ``bits``: of its memories.
+    ``cycles``: from one group of ``parallel`` members to the next. ``latency``: from the cycle of start to that of
+    done, for all ``members``. ``words`` and ``bits``: of its memories.
     """
 
     kernel: str
@@ -75,6 +75,7 @@ class KernelBuild:
     latency: int
     words: int
     bits: int
+    parallel: int
 
     def to_json(self) -> str:
         """Return one JSON object."""

@@ -62,10 +62,11 @@ def print_kernel(kernel: KernelInfo, out: Console) -> None:
 
 def print_build(build: KernelBuild, out: Console) -> None:
     """Print what was written, and what the hardware takes."""
+    who = "member" if build.parallel == 1 else f"group of {build.parallel} members"
     rows = [
         ("kernel", build.kernel),
         ("written", f"{build.output}: {', '.join(build.files)}"),
-        ("time", f"{build.cycles} cycles a member, {build.latency} from start to done for {build.members} members"),
+        ("time", f"{build.cycles} cycles a {who}, {build.latency} from start to done for {build.members} members"),
         ("memory", f"{build.words} words, {build.bits} bits"),
     ]
     for title, text in rows:

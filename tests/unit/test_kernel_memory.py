@@ -18,7 +18,7 @@ from dais_verif.errors import InputError
 from dais_verif.golden.members import run_instance
 from dais_verif.kernels.constants import constant_tensor
 from dais_verif.kernels.forms.frame import memory_frame
-from dais_verif.kernels.forms.memory import MemoryForm, memory_form
+from dais_verif.kernels.forms.memory import MemoryFacts, MemoryForm, memory_form
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.mapping import Addressing
 from dais_verif.kernels.shipped.conv2d import STRUCTURE
@@ -29,6 +29,8 @@ from dais_verif.program import FixedType
 from dais_verif.verdict import Verdict
 
 INSTANCES = instances()
+#: Along other dimensions of the index space, and with inputs that all members of a group read.
+SIDE_BY_SIDE = [("mul", 3), ("conv2d", 2), ("conv2d", 4), ("dense", 2), ("concat", 2), ("min_pool", 3)]
 S5 = FixedType(1, 2, 2)
 Range = tuple[Sequence[int], Sequence[int]]
 
@@ -88,31 +90,39 @@ def equal(got: Sequence[Any], want: Sequence[Any]) -> bool:
     return all((a == b.reshape(len(b), -1)).all() for a, b in zip(got, want, strict=True))
 
 
-@pytest.mark.parametrize("name", INSTANCES)
-def test_it_computes_its_instance(name: str) -> None:
+@pytest.mark.parametrize(("name", "parallel"), [*((name, 1) for name in INSTANCES), *SIDE_BY_SIDE])
+def test_it_computes_its_instance(name: str, parallel: int) -> None:
     one = INSTANCES[name]
     xs = random_inputs(one, 5, 1)
-    assert equal(results(one, memory_form(one), xs, whole(one)), run_instance(one, xs))
+    assert equal(results(one, memory_form(one, parallel), xs, whole(one)), run_instance(one, xs))
 
 
-@pytest.mark.parametrize("name", ["mul", "conv2d"])
-def test_it_is_done_when_it_says(name: str) -> None:
-    """Neither a cycle before nor after; and every member takes as many cycles as it says."""
+@pytest.mark.parametrize(("name", "parallel"), [("mul", 1), ("conv2d", 1), ("max_pool", 2)])
+def test_it_is_done_when_it_says(name: str, parallel: int) -> None:
+    """Neither a cycle before nor after."""
     one = INSTANCES[name]
-    form = memory_form(one)
+    form = memory_form(one, parallel)
     given, _ = driven(one, form.machine, random_inputs(one, 1, 2), whole(one), form.facts.latency)
     found = dais_verif.run_machine(form.machine, given).outputs
     start = words(one.mapping.inputs)
     assert np.flatnonzero(found["done"][0, :, 0]).tolist() == [start + form.facts.latency]
-    assert found["busy"].sum() == form.facts.members * form.facts.cycles == form.facts.latency - 1
+    assert found["busy"].sum() == form.facts.latency - 1
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
-def test_the_result_does_not_depend_on_how_members_are_cut_into_ranges(seed: int) -> None:
+def test_the_interval_is_what_the_ports_of_memories_need() -> None:
+    """Of 3 x 4 members each reads 30 elements and writes 2; one of ``mul`` writes one, so that more gain nothing."""
+    conv, mul = ([memory_form(INSTANCES[name], n).facts for n in (1, 2, 3)] for name in ("conv2d", "mul"))
+    assert [facts.cycles for facts in conv] == [30, 30, 30]
+    assert [facts.latency for facts in conv] == [groups * 30 + 2 + 2 * n + 1 for groups, n in ((12, 1), (8, 2), (4, 3))]
+    assert [facts.cycles for facts in mul] == [1, 2, 3]
+
+
+@pytest.mark.parametrize(("seed", "parallel"), [(1, 1), (2, 2), (3, 3)])
+def test_the_result_does_not_depend_on_how_members_are_cut_into_ranges(seed: int, parallel: int) -> None:
     """Random partitions in random order, with ranges that are empty and such that reach beyond the index space."""
     one = INSTANCES["conv2d"]
     rng, (nx, *rest) = np.random.default_rng(seed), one.mapping.geometry
-    form = memory_form(one)
+    form = memory_form(one, parallel)
     cuts = sorted({0, nx, *rng.integers(0, nx + 1, size=2).tolist()})
     ranges: list[Range] = [((a, *(0 for _ in rest)), (b, *rest)) for a, b in pairwise(cuts)] + [
         ((nx - 1, *(0 for _ in rest)), (0, *rest)),
@@ -125,10 +135,12 @@ def test_the_result_does_not_depend_on_how_members_are_cut_into_ranges(seed: int
     assert equal(results(one, form, xs, [ranges[n] for n in order]), run_instance(one, xs))
 
 
-def test_members_that_are_not_asked_for_are_not_written() -> None:
+@pytest.mark.parametrize("parallel", [1, 2, 3])
+def test_members_that_are_not_asked_for_are_not_written(parallel: int) -> None:
+    """Two of six, of which one, two or both stand in a group of neighbours that are not asked for."""
     one = INSTANCES["mul"]
     xs = [np.full((1, 3, 2), 4), np.full((1, 3, 2), 4)]
-    (got,) = results(one, memory_form(one), xs, [((0, 1), (2, 2))])
+    (got,) = results(one, memory_form(one, parallel), xs, [((0, 1), (2, 2))])
     assert (got.reshape(3, 2) != 0).tolist() == [[False, False], [True, True], [False, False]]
 
 
@@ -195,32 +207,39 @@ def without_enable(machine: Machine, target: str) -> Machine:
 
 
 def tiny() -> KernelInstance:
-    """A convolution of 2 x 3 pixels with pads."""
-    weights = constant_tensor(S5, [[[[3, -2], [5, 7]]]])
+    """A convolution of 2 x 3 pixels with pads, to two channels."""
+    weights = constant_tensor(S5, [[[[3, -2], [5, 7]]], [[[1, 4], [-3, 2]]]])
     given = STRUCTURE.pack(
         {**dict.fromkeys(("pad_w", "stride_w", "stride_h", "dilation_w", "dilation_h", "groups"), 1)}
     )
-    return instance("conv2d", [Tensor.of(S5, 3, 2, 1), weights], (4, 1, 1), given)
+    return instance("conv2d", [Tensor.of(S5, 3, 2, 1), weights], (4, 1, 2), given)
 
 
 TINY = tiny()
 
 
-def folded_is_unfolded(machine: Machine, tmp_path: Path) -> Verdict:
-    (tmp_path / "frame.toml").write_text(memory_frame(TINY, memory_form(TINY).facts))
+def folded_is_unfolded(machine: Machine, facts: MemoryFacts, tmp_path: Path) -> Verdict:
+    (tmp_path / "frame.toml").write_text(memory_frame(TINY, facts))
     return dais_verif.diff(machine, unfold(TINY), frame=tmp_path / "frame.toml", prove=True).verdict
 
 
 def test_it_equals_its_unfolded_program_for_ever(tmp_path: Path) -> None:
     """Frame by frame, for all inputs and whatever other ranges ran before."""
-    assert folded_is_unfolded(memory_form(TINY).machine, tmp_path) is Verdict.PASS
+    for parallel in (1, 3):
+        assert folded_is_unfolded(*memory_form(TINY, parallel), tmp_path) is Verdict.PASS
 
 
 @pytest.mark.parametrize("fault", [*MAPPING_FAULTS, "write"])
 def test_a_fault_is_no_unfolded_program(fault: str, tmp_path: Path) -> None:
-    right = memory_form(TINY).machine
+    right, facts = memory_form(TINY)
     wrong = without_enable(right, "out0") if fault == "write" else memory_form(MAPPING_FAULTS[fault](TINY)).machine
-    assert folded_is_unfolded(wrong, tmp_path) is Verdict.PROGRAMS_DIFFER
+    assert folded_is_unfolded(wrong, facts, tmp_path) is Verdict.PROGRAMS_DIFFER
+
+
+def test_so_many_side_by_side_are_refused_that_no_dimension_has() -> None:
+    for parallel in (0, 5):
+        with pytest.raises(InputError, match=rf"\[3, 4.*and {parallel} members side by side .*ask for 1 to 4"):
+            memory_form(INSTANCES["conv2d"], parallel)
 
 
 def test_what_is_too_large_is_refused() -> None:

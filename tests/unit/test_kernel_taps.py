@@ -157,8 +157,11 @@ class TestMachine:
         assert names - {signal.name for signal in memory_form(one).machine.outputs} == {"tap", "tap_valid"}
 
     def test_a_message_without_a_variable_has_no_data(self) -> None:
-        form = memory_form(tapped(PrintfTap("here\n")), printf=True)
+        one = tapped(PrintfTap("here\n"))
+        form = memory_form(one, printf=True)
         assert "tap" not in form.machine.signals and "tap_valid" in form.machine.signals
+        with pytest.raises(InputError, match="one after the other, not 2 side by side"):
+            memory_form(one, 2, printf=True)
 
 
 class TestLibraries:

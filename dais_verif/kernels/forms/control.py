@@ -9,18 +9,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dais_verif.kernels.forms.bits import Bit, Logic
+from dais_verif.kernels.blocks.builder import Value
+from dais_verif.kernels.forms.logic import BIT, Logic, unsigned
 from dais_verif.kernels.forms.raster import Axis, Raster
-from dais_verif.program import Program
+from dais_verif.program import FixedType, Program
 
 __all__ = ["Counter", "StreamControl", "control_of"]
 
 
 @dataclass(frozen=True)
 class Counter:
-    """A register of control: its bits, what it holds at first, and whether only beats that come in move it."""
+    """A register of control: its type, what it holds at first, and whether only beats that come in move it."""
 
-    width: int
+    type: FixedType
     initial: int
     taken: bool
 
@@ -42,7 +43,7 @@ class StreamControl:
 def control_of(raster: Raster) -> StreamControl:
     """Return the control of a raster."""
     x, y, delay = raster.x, raster.y, raster.delay
-    wide, high = _width(x.size), _width(y.size)
+    wide, high = unsigned(x.size - 1), unsigned(y.size - 1)
     counters = {"column": Counter(wide, 0, True), "line": Counter(high, 0, True)}
     if delay:
         # At first they are where a stream of images without a pause has them when an image begins.
@@ -51,55 +52,52 @@ def control_of(raster: Raster) -> StreamControl:
             "slot": Counter(wide, 0, False),
             "out_column": Counter(wide, column, False),
             "out_line": Counter(high, line, False),
-            "pending": Counter(1, 0, False),
+            "pending": Counter(BIT, 0, False),
         }
-    logic = Logic({"valid_in": 1, "en": 1, **{name: counter.width for name, counter in counters.items()}})
-    following: dict[str, Bit] = {
-        "column": logic.following("column", x.size),
-        "line": _next_line(logic, "column", "line", raster),
+    b = Logic()
+    valid, enable = b.input(BIT), b.input(BIT)
+    now = {name: b.input(counter.type) for name, counter in counters.items()}
+    following = {
+        "column": b.following(now["column"], x.size),
+        "line": _next_line(b, now["column"], now["line"], raster),
     }
-    step: Bit = "valid_in"
-    giving: Bit = "valid_in"
+    step = giving = valid
     if delay:
         line, column = divmod(delay - 1, x.size)
-        at_begin = logic.both(logic.equal("column", 0), logic.equal("line", 0))
-        step = logic.either("valid_in", logic.both(at_begin, "pending"))
-        start = logic.both("valid_in", logic.equal("column", column), logic.equal("line", line))
-        final = logic.both(logic.equal("out_column", x.final), logic.equal("out_line", y.final))
-        following["slot"] = logic.following("slot", x.size)
-        for name, value, width in (
-            ("out_column", logic.following("out_column", x.size), wide),
-            ("out_line", _next_line(logic, "out_column", "out_line", raster), high),
+        at_begin = b.both(b.equal(now["column"], 0), b.equal(now["line"], 0))
+        step = b.either(valid, b.both(at_begin, now["pending"]))
+        start = b.both(valid, b.equal(now["column"], column), b.equal(now["line"], line))
+        final = b.both(b.equal(now["out_column"], x.final), b.equal(now["out_line"], y.final))
+        following["slot"] = b.following(now["slot"], x.size)
+        for name, value in (
+            ("out_column", b.following(now["out_column"], x.size)),
+            ("out_line", _next_line(b, now["out_column"], now["out_line"], raster)),
         ):
-            following[name] = logic.choice(start, logic.zero(), value, width)
-        following["pending"] = logic.either(start, logic.both("pending", logic.inverse(final)))
-        giving = logic.both(step, "pending")
-    places = ("out_column", "out_line") if delay else ("column", "line")
-    given = [logic.among(place, _given(axis)) for place, axis in zip(places, (x, y), strict=True)]
-    outputs: list[tuple[str, Bit, int]] = [(name, value, counters[name].width) for name, value in following.items()]
+            following[name] = b.choice(start, b.zero, value)
+        following["pending"] = b.either(start, b.both(now["pending"], b.inverse(final)))
+        giving = b.both(step, now["pending"])
+    places = [now[f"out_{name}" if delay else name] for name in ("column", "line")]
+    given = [b.among(place, _given(axis)) for place, axis in zip(places, (x, y), strict=True)]
+    outputs = [(name, value, counters[name].type) for name, value in following.items()]
     outputs += [
-        ("take", logic.both("en", "valid_in"), 1),
-        ("go", logic.both("en", step), 1),
-        ("valid_out", logic.both(giving, *given), 1),
+        ("take", b.both(enable, valid), BIT),
+        ("go", b.both(enable, step), BIT),
+        ("valid_out", b.both(giving, *given), BIT),
     ]
     edges = {
-        f"{name}{offset}": _outside(logic, place, axis, offset)
+        f"{name}{offset}": _outside(b, place, axis, offset)
         for place, axis, name in zip(places, (x, y), ("column", "line"), strict=True)
         for offset in range(axis.first, axis.last + 1)
     }
-    outputs += [(name, bit, 1) for name, bit in edges.items() if bit is not False]
+    outputs += [(name, bit, BIT) for name, bit in edges.items() if bit.hi]
     names = tuple(name for name, *_ in outputs)
-    program = logic.build([(f"next_{name}" if name in counters else name, bit, n) for name, bit, n in outputs])
-    return StreamControl(program, counters, names, frozenset(name for name, bit in edges.items() if bit is not False))
+    program = b.build_as([(value, kind) for _, value, kind in outputs])
+    return StreamControl(program, counters, names, frozenset(name for name, bit in edges.items() if bit.hi))
 
 
-def _width(size: int) -> int:
-    return max((size - 1).bit_length(), 1)
-
-
-def _next_line(logic: Logic, column: str, line: str, raster: Raster) -> str:
-    end = logic.equal(column, raster.x.size - 1)
-    return logic.choice(end, logic.following(line, raster.y.size), line, _width(raster.y.size))
+def _next_line(b: Logic, column: Value, line: Value, raster: Raster) -> Value:
+    end = b.equal(column, raster.x.size - 1)
+    return b.choice(end, b.following(line, raster.y.size), line)
 
 
 def _given(axis: Axis) -> range:
@@ -107,10 +105,10 @@ def _given(axis: Axis) -> range:
     return range(axis.anchor, axis.final + 1, axis.stride)
 
 
-def _outside(logic: Logic, place: str, axis: Axis, offset: int) -> Bit:
-    """Whether what lies ``offset`` behind the origin of the window is outside of the image; False if it never is."""
+def _outside(b: Logic, place: Value, axis: Axis, offset: int) -> Value:
+    """Whether what lies ``offset`` behind the origin of the window is outside of the image."""
     origin = axis.anchor - offset
-    below = logic.less(place, origin) if offset < 0 else False
+    below = b.less(place, b.number(origin)) if offset < 0 else b.zero
     reach = axis.stride * (axis.count - 1) + offset
-    beyond = logic.inverse(logic.less(place, axis.size + origin)) if reach >= axis.size else False
-    return logic.either(below, beyond)
+    beyond = b.inverse(b.less(place, b.number(axis.size + origin))) if reach >= axis.size else b.zero
+    return b.either(below, beyond)

@@ -1,7 +1,8 @@
-"""The memory form: tensors in memories, member after member, an element of each tensor a cycle.
+"""The memory form: tensors in memories, group after group of members, an element of each tensor a cycle.
 
 ``start`` begins with the members of a range, ``begin<d> <= m[d] < end<d>``; ``done`` is 1 in one cycle when all of them
-are written. Inputs are loaded, and outputs read, through ports of their own.
+are written. Inputs are loaded, and outputs read, through ports of their own. While a group is written, the next one is
+read.
 """
 
 from __future__ import annotations
@@ -9,18 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from math import prod
 from typing import NamedTuple
 
 from dais_verif.errors import InputError
-from dais_verif.kernels.forms.logic import (
-    BIT,
-    Steps,
-    Touched,
-    address_bits,
-    address_logic,
-    counting_logic,
-    unsigned,
-)
+from dais_verif.kernels.forms.logic import BIT, unsigned
+from dais_verif.kernels.forms.steps import Group, Steps, Touched, address_bits, address_logic, counting_logic
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.mapping import MappedTensor
 from dais_verif.kernels.printf_taps import PrintfTap, tapped_block, variables_of
@@ -31,16 +26,16 @@ __all__ = ["MOST_WORDS", "MemoryFacts", "MemoryForm", "memory_form", "require_me
 
 #: Words of a memory, at most: more than the engines of machines take.
 MOST_WORDS = 1 << 16
-#: Steps of a member, at most.
+#: Cycles of an interval, at most.
 MOST_STEPS = 1 << 12
 
 
 @dataclass(frozen=True)
 class MemoryFacts:
-    """What a memory form costs. ``cycles``: of a member, which is also the interval between two.
+    """What a memory form costs. ``cycles``: the interval, from one group of members to the next.
 
     ``latency``: from the cycle of start to that of done, for all members. ``words`` and ``bits``: of all memories; a
-    memory has a power of two of words, at least 2.
+    memory has a power of two of words, at least 2. ``parallel``: members of a group.
     """
 
     members: int
@@ -48,6 +43,7 @@ class MemoryFacts:
     latency: int
     words: int
     bits: int
+    parallel: int = 1
 
 
 class MemoryForm(NamedTuple):
@@ -57,46 +53,67 @@ class MemoryForm(NamedTuple):
     facts: MemoryFacts
 
 
-def memory_form(instance: KernelInstance, *, printf: bool = False) -> MemoryForm:
-    """Return ``instance`` as a machine that runs member after member, with tensors in memories.
+def memory_form(instance: KernelInstance, parallel: int = 1, *, printf: bool = False) -> MemoryForm:
+    """Return ``instance`` as a machine that runs group after group of members, with tensors in memories.
 
     Inputs: ``start``, ``rst``, and ``begin<d>`` and ``end<d>`` for each dimension of the index space; outputs: ``busy``
     and ``done``.
     Ports of input t: ``in<t>_write``, ``in<t>_address``, ``in<t>_data``; of output t: ``out<t>_address``, and
     ``out<t>_data`` a cycle later. Addresses are those of NumPy's order. Memories hold 0 at power-up.
+    ``parallel``: members of a group, each with a block and copies of inputs of its own; they are neighbours along the
+    first dimension of the index space that has so many.
     ``printf``: with outputs ``tap_valid``, 1 in one cycle of each member, and ``tap``, the variables of its messages.
-    Raises ``InputError`` for tensors of no elements, or of more than ``MOST_WORDS``, and for members that touch
-    more than ``MOST_STEPS`` elements; and ``ProgramError`` for a block whose inputs have an inp_shift.
+    Raises ``InputError`` for tensors of no elements, or of more than ``MOST_WORDS``, for groups that touch more than
+    ``MOST_STEPS`` elements of one or that print, and if no dimension has so many members; and ``ProgramError`` for a
+    block whose inputs have an inp_shift.
     """
     mapping = instance.mapping
-    inputs, outputs = require_memory_form(instance)
-    steps = Steps(tuple(t.addressing.count for t in inputs), tuple(t.addressing.count for t in outputs))
-    writer = _Writer(instance, steps, inputs, outputs, instance.taps if printf else None)
-    machine = writer.build()
-    depths = [1 << address_bits(t.sizes).width for t in (*inputs, *outputs)]
+    group = _group(instance, parallel)
+    if printf and parallel > 1:
+        raise InputError(f"{instance.name}: members print one after the other, not {parallel} side by side; ask for 1")
+    inputs, outputs = require_memory_form(instance, parallel)
+    steps = Steps(tuple(t.addressing.count for t in inputs), tuple(parallel * t.addressing.count for t in outputs))
+    machine = _Writer(instance, group, steps, inputs, outputs, instance.taps if printf else None).build()
+    copies = [1 if t.together(group) else parallel for t in inputs] + [1] * len(outputs)
+    depths = [n << address_bits(t.sizes).width for n, t in zip(copies, (*inputs, *outputs), strict=True)]
     kinds = (*instance.input_types, *instance.output_types)
+    groups = prod(-(-size // (parallel if d == group.dim else 1)) for d, size in enumerate(mapping.geometry))
     facts = MemoryFacts(
         mapping.members,
-        steps.count,
-        mapping.members * steps.count + 1,
+        steps.interval,
+        steps.latency(groups),
         sum(depths),
         sum(depth * kind.width for depth, kind in zip(depths, kinds, strict=True)),
+        parallel,
     )
     return MemoryForm(machine, facts)
 
 
-def require_memory_form(instance: KernelInstance) -> tuple[list[Touched], list[Touched]]:
-    """Return what members touch of inputs and outputs. Raises ``InputError`` as ``memory_form`` does."""
+def require_memory_form(instance: KernelInstance, parallel: int = 1) -> tuple[list[Touched], list[Touched]]:
+    """Return what members touch of inputs and outputs. Raises ``InputError`` as ``memory_form`` does for tensors."""
     inputs, outputs = (
         [Touched(one.sizes, instance.mapping.addressing(one)) for one in side]
         for side in (instance.mapping.inputs, instance.mapping.outputs)
     )
-    _require_small(instance, instance.mapping.inputs, inputs)
-    _require_small(instance, instance.mapping.outputs, outputs)
+    _require_small(instance, instance.mapping.inputs, inputs, 1)
+    _require_small(instance, instance.mapping.outputs, outputs, parallel)
     return inputs, outputs
 
 
-def _require_small(instance: KernelInstance, mapped: tuple[MappedTensor, ...], touched: list[Touched]) -> None:
+def _group(instance: KernelInstance, parallel: int) -> Group:
+    geometry = instance.mapping.geometry
+    fitting = [d for d, size in enumerate(geometry) if size >= parallel]
+    if parallel < 1 or not fitting:
+        raise InputError(
+            f"{instance.name}: its index space is {list(geometry)}, and {parallel} members side by side must be "
+            f"neighbours along one dimension; ask for 1 to {max(geometry)}"
+        )
+    return Group(fitting[0], parallel)
+
+
+def _require_small(
+    instance: KernelInstance, mapped: tuple[MappedTensor, ...], touched: list[Touched], members: int
+) -> None:
     for tensor, one in zip(mapped, touched, strict=True):
         words = 1 << address_bits(tensor.sizes).width
         if not all(tensor.sizes) or words > MOST_WORDS:
@@ -104,9 +121,10 @@ def _require_small(instance: KernelInstance, mapped: tuple[MappedTensor, ...], t
                 f"{instance.name}: {tensor.name} has sizes {list(tensor.sizes)}; its memory would have {words} words, "
                 f"and there may be up to {MOST_WORDS}, of a tensor that is not empty"
             )
-        if not 0 < one.addressing.count <= MOST_STEPS:
+        if not 0 < members * one.addressing.count <= MOST_STEPS:
+            who = "a member touches" if members == 1 else f"{members} members touch"
             raise InputError(
-                f"{instance.name}: a member touches {one.addressing.count} elements of {tensor.name}, one a cycle; "
+                f"{instance.name}: {who} {members * one.addressing.count} elements of {tensor.name}, one a cycle; "
                 f"from 1 to {MOST_STEPS} are taken"
             )
 
@@ -115,51 +133,66 @@ class _Writer:
     def __init__(
         self,
         instance: KernelInstance,
+        group: Group,
         steps: Steps,
         inputs: list[Touched],
         outputs: list[Touched],
         taps: Sequence[PrintfTap] | None,
     ) -> None:
-        self.instance, self.steps, self.inputs, self.outputs, self.taps = instance, steps, inputs, outputs, taps
+        self.instance, self.group, self.steps = instance, group, steps
+        self.inputs, self.outputs, self.taps = inputs, outputs, taps
         self.made = MachineBuilder()
 
     def build(self) -> Machine:
-        """The whole machine: ports first, then counters, memories and the block."""
-        made, geometry = self.made, self.instance.mapping.geometry
+        """The whole machine: ports first, then counters, memories and the blocks."""
+        made, geometry, waiting = self.made, self.instance.mapping.geometry, self.steps.waiting
+        rank = len(geometry)
         kinds, ends = [unsigned(size - 1) for size in geometry], [unsigned(size) for size in geometry]
         start, rst = made.input("start", BIT), made.input("rst", BIT)
         begin = [made.input(f"begin{d}", kind) for d, kind in enumerate(kinds)]
         end = [made.input(f"end{d}", kind) for d, kind in enumerate(ends)]
         busy = made.register("busy", BIT, initial=0, reset=rst, output=True)
         done = made.register("done", BIT, initial=0, reset=rst, output=True)
-        step = made.register("step", unsigned(self.steps.count - 1), initial=0, reset=rst)
+        reading = made.register("reading", BIT, initial=0, reset=rst)
+        step = made.register("step", unsigned(self.steps.interval - 1), initial=0, reset=rst)
         member = made.register("member", kinds, initial=0, reset=rst)
         first = made.register("first", kinds, initial=0, reset=rst)
         last = made.register("last", ends, initial=0, reset=rst)
-        count = made.block("count", counting_logic(geometry, self.steps))
-        self.feed([start, *begin, *end, busy, step, member, first, last], count.inputs)
-        taken = made.wire("taken", BIT)
-        next_busy, next_step, next_member, is_taken, finished = _split(count.outputs, [1, 1, len(geometry), 1, 1])
-        made.connect(next_busy, busy)
-        made.connect(next_step, step)
-        made.connect(next_member, member)
-        made.connect(is_taken, taken)
-        made.connect(finished, done)
-        for d in range(len(geometry)):
+        # Groups that are behind the one that is read; the last of them is written.
+        behind = made.register("behind", [BIT] * waiting, initial=0, reset=rst)
+        members = made.register("members_behind", kinds * waiting, initial=0, reset=rst)
+        count = made.block("count", counting_logic(geometry, self.group, self.steps))
+        self.feed([start, *begin, *end, busy, reading, step, member, first, last, behind], count.inputs)
+        taken, load = made.wire("taken", BIT), made.wire("load", BIT)
+        sizes = [1, 1, 1, rank, waiting, 1, 1]
+        counted = zip(_split(count.outputs, sizes), (busy, reading, step, member, behind, taken, done), strict=True)
+        for source, target in counted:
+            made.connect(source, target)
+        for d in range(rank):
             made.connect(begin[d], first[d], enable=taken)
             made.connect(end[d], last[d], enable=taken)
+        made.connect(member, members[0:rank], enable=load)
+        if waiting > 1:
+            made.connect(members[0 : rank * (waiting - 1)], members[rank:], enable=load)
 
-        where = made.block("where", address_logic(geometry, self.steps, self.inputs, self.outputs))
-        self.feed([member, step], where.inputs)
-        core = made.block("core", tapped_block(self.instance.block, self.taps or ()))
-        load = made.wire("load", BIT)
-        made.connect(where.outputs[3 * len(self.inputs)], load)
-        self.feed([self.read(at, where.outputs[3 * at : 3 * at + 3]) for at in range(len(self.inputs))], core.inputs)
-        begins = 3 * len(self.inputs) + 1
-        for at, results in enumerate(_split(core.outputs, self.steps.writes)):
-            self.write(at, where.outputs[begins + 2 * at : begins + 2 * at + 2], results, load)
+        where = made.block("where", address_logic(geometry, self.group, self.steps, self.inputs, self.outputs))
+        along = last[self.group.dim]
+        self.feed([member, members[rank * (waiting - 1) :], behind[waiting - 1], along, step], where.inputs)
+        lanes = [1 if one.together(self.group) else self.group.size for one in self.inputs]
+        reads = _split(where.outputs, [*(2 * n + 1 for n in lanes), 1, *(2 for _ in self.outputs)])
+        made.connect(reads[len(lanes)], load)
+        gathered = [self.read(at, reads[at], lanes[at]) for at in range(len(lanes))]
+        results = []
+        for lane in range(self.group.size):
+            core = made.block(
+                f"core{lane}" if self.group.size > 1 else "core", tapped_block(self.instance.block, self.taps or ())
+            )
+            self.feed([copies[lane % len(copies)] for copies in gathered], core.inputs)
+            results.append(_split(core.outputs, [one.addressing.count for one in self.outputs]))
+        for at in range(len(self.outputs)):
+            self.write(at, reads[len(lanes) + 1 + at], [parts[at] for parts in results], load)
         if self.taps is not None:
-            self.tap(self.taps, core.outputs, load, rst)
+            self.tap(self.taps, core.outputs, load, behind[waiting - 1])
         return made.build()
 
     def feed(self, sources: list[View], target: View) -> None:
@@ -167,62 +200,72 @@ class _Writer:
         for source, part in zip(sources, _split(target, [source.size for source in sources]), strict=True):
             self.made.connect(source, part)
 
-    def read(self, at: int, where: View) -> View:
-        """An input in its memory; what it returns are the elements of a member, once they are read."""
-        made, name, kind = self.made, f"in{at}", self.instance.input_types[at]
-        memory, address = self.memory(name, kind, self.inputs[at])
+    def read(self, at: int, where: View, lanes: int) -> list[View]:
+        """An input in its memories; what it returns are the elements of each member, once they are read."""
+        made, name, kind, tensor = self.made, f"in{at}", self.instance.input_types[at], self.inputs[at]
+        address = address_bits(tensor.sizes)
         write, place = made.input(f"{name}_write", BIT), made.input(f"{name}_address", address)
-        made.connect(made.input(f"{name}_data", kind), memory[0].at(place), enable=write)
-
-        looked_up, shift = made.wire(f"{name}_read", address), made.wire(f"{name}_shift", BIT)
-        word, inside = made.register(f"{name}_word", kind, initial=0), made.register(f"{name}_inside", BIT, initial=0)
+        data, shift = made.input(f"{name}_data", kind), made.wire(f"{name}_shift", BIT)
         pad = made.register(f"{name}_pad", kind, initial=Fraction(self.instance.pads[at]) / Fraction(2) ** kind.f)
-        made.connect(where[0], looked_up)
-        made.connect(memory[0].at(looked_up), word)
-        made.connect(where[1], inside)
-        made.connect(where[2], shift)
-        padded = made.wire(f"{name}_padded", kind)
-        made.connect(word, padded, enable=inside, otherwise=pad)
-        count = self.steps.reads[at]
-        gathered = made.register(f"{name}_gathered", (kind,) * count, initial=0)
-        if count > 1:
-            made.connect(gathered[1:count], gathered[0 : count - 1], enable=shift)
-        made.connect(padded, gathered[count - 1], enable=shift)
-        return gathered
+        made.connect(where[2 * lanes], shift)
+        found = []
+        for lane in range(lanes):
+            name = f"in{at}" if lanes == 1 else f"in{at}_{lane}"
+            memory = self.memory(name, kind, tensor)
+            made.connect(data, memory[0].at(place), enable=write)
+            looked_up = made.wire(f"{name}_read", address)
+            word = made.register(f"{name}_word", kind, initial=0)
+            inside = made.register(f"{name}_inside", BIT, initial=0)
+            made.connect(where[2 * lane], looked_up)
+            made.connect(memory[0].at(looked_up), word)
+            made.connect(where[2 * lane + 1], inside)
+            padded = made.wire(f"{name}_padded", kind)
+            made.connect(word, padded, enable=inside, otherwise=pad)
+            count = self.steps.reads[at]
+            gathered = made.register(f"{name}_gathered", (kind,) * count, initial=0)
+            if count > 1:
+                made.connect(gathered[1:count], gathered[0 : count - 1], enable=shift)
+            made.connect(padded, gathered[count - 1], enable=shift)
+            found.append(gathered)
+        return found
 
-    def write(self, at: int, where: View, results: View, load: View) -> None:
-        """An output in its memory, written from the block's ``results``."""
+    def write(self, at: int, where: View, results: list[View], load: View) -> None:
+        """An output in its memory, written from the blocks' ``results``, member after member."""
         made, name, kind = self.made, f"out{at}", self.instance.output_types[at]
-        memory, address = self.memory(name, kind, self.outputs[at])
+        memory, address = self.memory(name, kind, self.outputs[at]), address_bits(self.outputs[at].sizes)
         place, enable = made.wire(f"{name}_written", address), made.wire(f"{name}_write", BIT)
         made.connect(where[0], place)
         made.connect(where[1], enable)
         count = self.steps.writes[at]
         result = made.register(f"{name}_result", (kind,) * count, initial=0)
-        if count == 1:
-            made.connect(results, result, enable=load)
-        else:
+        parts = _split(result, [one.size for one in results])
+        if count > 1:
             # The last one stays where it is: what stands behind it is written no more.
             shifted = made.wire(f"{name}_shifted", (kind,) * count)
             made.connect(result[1:count], shifted[0 : count - 1])
             made.connect(result[count - 1], shifted[count - 1])
-            made.connect(results, result, enable=load, otherwise=shifted)
+            for one, part, other in zip(results, parts, _split(shifted, [p.size for p in parts]), strict=True):
+                made.connect(one, part, enable=load, otherwise=other)
+        else:
+            made.connect(results[0], result, enable=load)
         made.connect(result[0], memory[0].at(place), enable=enable)
         data = made.register(f"{name}_data", kind, initial=0, output=True)
         made.connect(memory[0].at(made.input(f"{name}_address", address)), data)
 
-    def tap(self, taps: Sequence[PrintfTap], outputs: View, load: View, rst: View) -> None:
+    def tap(self, taps: Sequence[PrintfTap], outputs: View, load: View, there: View) -> None:
         """The variables of what a member prints, in the cycle after the one in which the block's outputs are taken."""
         made, block = self.made, self.instance.block
-        made.connect(load, made.register("tap_valid", BIT, initial=0, reset=rst, output=True))
+        loaded = made.register("loaded", BIT, initial=0)
+        made.connect(load, loaded)
+        never = made.register("never", BIT, initial=0)
+        made.connect(there, made.output("tap_valid", BIT), enable=loaded, otherwise=never)
         kinds = variables_of(block, taps)
         if kinds:
             made.connect(outputs[block.n_out :], made.register("tap", kinds, initial=0, output=True), enable=load)
 
-    def memory(self, name: str, kind: FixedType, tensor: Touched) -> tuple[View, FixedType]:
+    def memory(self, name: str, kind: FixedType, tensor: Touched) -> View:
         """A word for each address that there is, so that no address leaves it."""
-        address = address_bits(tensor.sizes)
-        return self.made.register(name, (kind,) * (1 << address.width), initial=0), address
+        return self.made.register(name, (kind,) * (1 << address_bits(tensor.sizes).width), initial=0)
 
 
 def _split(view: View, sizes: list[int] | tuple[int, ...]) -> list[View]:

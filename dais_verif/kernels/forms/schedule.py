@@ -7,8 +7,8 @@ from math import prod
 
 import numpy as np
 
-from dais_verif.kernels.forms.logic import Steps
 from dais_verif.kernels.forms.raster import Raster
+from dais_verif.kernels.forms.steps import Steps
 from dais_verif.kernels.forms.stream_files import cycle_of
 from dais_verif.kernels.instance import KernelInstance
 
@@ -44,7 +44,7 @@ def memory_schedule(instance: KernelInstance, count: int) -> Schedule:
     """Return the schedule of the memory form: inputs are loaded before ``start``, which is cycle 0.
 
     A member looks up an element of each input a cycle, and has the last one a cycle later; then the block's outputs are
-    taken, and written.
+    taken, and written, while the next member reads.
     """
     mapping = instance.mapping
     steps = Steps(
@@ -55,12 +55,12 @@ def memory_schedule(instance: KernelInstance, count: int) -> Schedule:
     begin = -max((size for _, size in loads), default=0)
     works = [Work("load", begin, begin + size - 1, tensor=name) for name, size in loads if size]
     for number, member in enumerate(members_of(mapping.geometry, count)):
-        first = 1 + number * steps.count
+        first = 1 + number * steps.interval
         if any(steps.reads):
             works.append(Work("read", first, first + max(steps.reads), member))
-        works.append(Work("compute", first + steps.load, first + steps.load, member))
-        works.append(Work("write", first + steps.first_write, first + steps.count - 1, member))
-    return Schedule(tuple(works), mapping.members * steps.count + 1)
+        works.append(Work("compute", first + steps.first_write - 1, first + steps.first_write - 1, member))
+        works.append(Work("write", first + steps.first_write, first + steps.last_write, member))
+    return Schedule(tuple(works), steps.latency(mapping.members))
 
 
 def stream_schedule(instance: KernelInstance, raster: Raster, count: int) -> Schedule:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dais_verif.kernels.forms.control import StreamControl, control_of
+from dais_verif.kernels.forms.logic import BIT
 from dais_verif.kernels.forms.raster import Raster, Tap, raster_of
 from dais_verif.kernels.forms.stream_files import frame_text, plane_name, stream_text
 from dais_verif.kernels.instance import KernelInstance
@@ -17,8 +18,6 @@ from dais_verif.machine.model import Machine, View
 from dais_verif.program import FixedType, Program, assemble
 
 __all__ = ["StreamForm", "stream_form", "stream_machine"]
-
-_BIT = FixedType(0, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -77,10 +76,10 @@ class _Stream:
         made = self.made
         types = zip(raster.inputs, instance.input_types, strict=True)
         self.beats = [made.input(plane_name("x", raster.inputs, n), [k] * p.count) for n, (p, k) in enumerate(types)]
-        valid, enable = made.input("valid_in", _BIT), made.input("en", _BIT)
+        valid, enable = made.input("valid_in", BIT), made.input("en", BIT)
         self.signals = {"valid_out": valid}
         if not raster.pointwise:
-            self.reset = made.input("rst", _BIT)
+            self.reset = made.input("rst", BIT)
             self.signals = self._control(control, valid, enable)
         self.outside = control.outside
         taps = self._taps()
@@ -102,8 +101,7 @@ class _Stream:
         made.connect(enable, block.inputs[1])
         found = {name: block.outputs[place] for place, name in enumerate(control.names)}
         for place, (name, counter) in enumerate(control.counters.items()):
-            kind = FixedType(0, counter.width, 0)
-            register = made.register(name, kind, initial=counter.initial, reset=self.reset)
+            register = made.register(name, counter.type, initial=counter.initial, reset=self.reset)
             made.connect(register, block.inputs[2 + place])
             made.connect(found[name], register, enable=found["take" if counter.taken else "go"])
             found[name] = register
@@ -173,7 +171,7 @@ class _Stream:
             output = made.output(plane_name("y", raster.outputs, number), [kind] * plane.count)
             for place, (member, port) in enumerate(raster.written[number]):
                 made.connect(cores[member].outputs[port], output[place])
-        made.connect(self.signals["valid_out"], made.output("valid_out", _BIT))
+        made.connect(self.signals["valid_out"], made.output("valid_out", BIT))
 
 
 def _pads(

@@ -1,0 +1,196 @@
+"""What members of a memory form do in which step, and the programs of control that say so.
+
+Members come in groups of neighbours along one dimension of the index space, which work side by side. Groups follow each
+other every ``interval`` cycles: while one is written, the next one is read. ``step`` counts the cycles of an interval.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from dais_verif.kernels.blocks.builder import Value
+from dais_verif.kernels.blocks.linear import scaled
+from dais_verif.kernels.forms.logic import BIT, Logic, unsigned
+from dais_verif.kernels.mapping import Addressing
+from dais_verif.program import FixedType, Program
+
+__all__ = ["Group", "Steps", "Touched", "address_bits", "address_logic", "counting_logic"]
+
+
+def address_bits(sizes: Sequence[int]) -> FixedType:
+    """Return the type of addresses of a memory that holds a tensor: it has a word for each number of that type."""
+    count = 1
+    for size in sizes:
+        count *= size
+    return unsigned(count - 1 if count else 0)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Members that work side by side: ``size`` of them, neighbours along dimension ``dim`` of the index space."""
+
+    dim: int
+    size: int
+
+
+@dataclass(frozen=True)
+class Steps:
+    """``reads``: elements that a member reads of each input; ``writes``: those that a group writes of each output.
+
+    A group looks up element ``j`` of every input in its cycle ``j``, and puts it behind those before it in the next
+    one. When all are there, the blocks' outputs are taken, and then element ``j`` of every output is written, a cycle
+    each.
+    """
+
+    reads: tuple[int, ...]
+    writes: tuple[int, ...]
+
+    @property
+    def interval(self) -> int:
+        """Cycles from one group to the next."""
+        return max(*self.reads, *self.writes, 1)
+
+    @property
+    def first_write(self) -> int:
+        """The cycle of a group in which elements 0 of outputs are written; in the one before it they are taken."""
+        return max(self.reads, default=0) + 2
+
+    @property
+    def last_write(self) -> int:
+        """The last cycle of a group."""
+        return self.first_write + max(self.writes, default=1) - 1
+
+    @property
+    def load(self) -> int:
+        """The step at the end of which the blocks' outputs are taken."""
+        return (self.first_write - 1) % self.interval
+
+    @property
+    def waiting(self) -> int:
+        """Groups that are no longer read, or about to be so, and not yet written, at most."""
+        return -(-self.first_write // self.interval)
+
+    def latency(self, groups: int) -> int:
+        """Return the cycles from that of start to that of done, for so many groups."""
+        return (groups - 1) * self.interval + self.last_write + 2 if groups else 1
+
+
+@dataclass(frozen=True)
+class Touched:
+    """A tensor: its sizes, the fastest dimension first, and what members touch of it."""
+
+    sizes: tuple[int, ...]
+    addressing: Addressing
+
+    def together(self, group: Group) -> bool:
+        """Whether all members of a group touch the same elements."""
+        return not any(row[group.dim] for row in self.addressing.slopes)
+
+
+def address_logic(
+    geometry: Sequence[int], group: Group, steps: Steps, inputs: Sequence[Touched], outputs: Sequence[Touched]
+) -> Program:
+    """Return the program of what a step does.
+
+    It reads the coordinates of the group that is read, those of the group that is written, whether there is one, the
+    end of the range along the group, and the step. Of each input it gives for each member of the group, or for all
+    together if they touch the same, the address of the element and whether it lies inside of the tensor; and then
+    whether a step before one was looked up. Then whether the blocks' outputs are taken; and of each output the address
+    of the element and whether it is written.
+    """
+    b = Logic()
+    read = [b.input(unsigned(size - 1)) for size in geometry]
+    written = [b.input(unsigned(size - 1)) for size in geometry]
+    there, last = b.input(BIT), b.input(unsigned(geometry[group.dim]))
+    step = b.input(unsigned(steps.interval - 1))
+
+    def during(first: int, count: int) -> Value:
+        return b.table(step, [int((at - first) % steps.interval < count) for at in range(steps.interval)])
+
+    def touched(tensor: Touched, members: Sequence[Value], first: int, lanes: Sequence[int]) -> tuple[Value, Value]:
+        """Address and whether it is inside, of the elements of ``lanes``, one a step from ``first`` on."""
+        address, inside = b.zero, b.one
+        strides = accumulate(tensor.sizes[:-1], int.__mul__, initial=1)
+        for d, (size, stride) in enumerate(zip(tensor.sizes, strides, strict=False)):
+            row = tensor.addressing.slopes[d]
+            offsets = [row[group.dim] * lane + offset[d] for lane in lanes for offset in tensor.addressing.offsets]
+            turns = [(at - first) % steps.interval for at in range(steps.interval)]
+            entries = [offsets[turn] if turn < len(offsets) else offsets[0] for turn in turns]
+            terms = [scaled(b, m, slope) for m, slope in zip(members, row, strict=True)]
+            at = b.sum([*terms, b.table(step, entries)])
+            inside = b.both(b.inverse(b.less(at, b.zero)), b.less(at, b.number(size)), inside)
+            address = b.add(address, scaled(b, at, stride))
+        return address, inside
+
+    found: list[Value] = []
+    for tensor in inputs:
+        for lane in range(1 if tensor.together(group) else group.size):
+            found += touched(tensor, read, 0, [lane])
+        found.append(during(1, tensor.addressing.count))
+    found.append(during(steps.load, 1))
+    for tensor, count in zip(outputs, steps.writes, strict=True):
+        address, inside = touched(tensor, written, steps.first_write, range(group.size))
+        if group.size > 1:
+            # Those of the last group that lie beyond the range write nothing.
+            turns = [(at - steps.first_write) % steps.interval for at in range(steps.interval)]
+            lanes = [turn // tensor.addressing.count if turn < count else 0 for turn in turns]
+            member = b.add(written[group.dim], b.table(step, lanes))
+            inside = b.both(b.less(member, last), b.less(member, b.number(geometry[group.dim])), inside)
+        found += [address, b.both(there, during(steps.first_write, count), inside)]
+    return b.build(found)
+
+
+def counting_logic(geometry: Sequence[int], group: Group, steps: Steps) -> Program:
+    """Return the program that counts steps and groups, the first dimension the fastest.
+
+    It reads start, the begin of a range in each dimension and its end, busy, whether a group is read, step, that group,
+    the range that it is in, and which of the groups behind it there are. It gives busy, whether a group is read, step,
+    group and those behind it next, whether the range is taken, and whether this was the last cycle of all.
+    A range that reaches beyond the index space ends with it; one without members is over at once.
+    """
+    b = Logic()
+    kinds = [unsigned(size - 1) for size in geometry]
+    start = b.input(BIT)
+    begin = [b.input(kind) for kind in kinds]
+    end = [b.input(unsigned(size)) for size in geometry]
+    busy, reading = b.input(BIT), b.input(BIT)
+    step = b.input(unsigned(steps.interval - 1))
+    member = [b.input(one) for one in kinds]
+    first = [b.input(one) for one in kinds]
+    last = [b.input(unsigned(size)) for size in geometry]
+    behind = [b.input(BIT) for _ in range(steps.waiting)]
+
+    some, over, after = start, b.one, list[Value]()
+    for d, size in enumerate(geometry):
+        whole = b.number(size)
+        some = b.both(some, b.less(begin[d], end[d]), b.less(begin[d], whole))
+        up = b.add(member[d], b.number(group.size if d == group.dim else 1))
+        room = b.both(b.less(up, last[d]), b.less(up, whole))
+        after.append(b.choice(over, b.choice(room, up, first[d]), member[d]))
+        over = b.both(over, b.inverse(room))
+    turn = b.inverse(b.less(step, b.number(steps.interval - 1)))
+    load = b.table(step, [int(at == steps.load) for at in range(steps.interval)])
+    final = b.table(step, [int(at == steps.last_write % steps.interval) for at in range(steps.interval)])
+    finished = b.both(final, behind[-1], b.inverse(reading), *map(b.inverse, behind[:-1]))
+    next_reading = b.choice(busy, b.both(reading, b.inverse(b.both(turn, over))), some)
+    next_step = b.both(busy, b.choice(turn, b.zero, b.add(step, b.one)))
+    next_member = [
+        b.choice(busy, b.choice(turn, then, now), b.choice(start, new, now))
+        for now, then, new in zip(member, after, begin, strict=True)
+    ]
+    moved = [reading, *behind[:-1]]
+    kept = [*behind[:-1], b.both(behind[-1], b.inverse(finished))]
+    next_behind = [b.both(busy, b.choice(load, new, now)) for new, now in zip(moved, kept, strict=True)]
+    return b.build(
+        [
+            b.choice(busy, b.inverse(finished), some),
+            next_reading,
+            next_step,
+            *next_member,
+            *next_behind,
+            b.both(start, b.inverse(busy)),
+            b.choice(busy, finished, b.both(start, b.inverse(some))),
+        ]
+    )
