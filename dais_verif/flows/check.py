@@ -14,6 +14,7 @@ from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.machines.check import check_machine
 from dais_verif.flows.machines.requests import find_machine
+from dais_verif.flows.networks.requests import find_network, info_of
 from dais_verif.flows.programs import AnyProgram, read_program, require_positive
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
@@ -68,7 +69,8 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
     if machine is not None:
         return check_machine(machine, request)
     opened = open_projects(request.program, DesignRequest())
-    program, warnings = read_program(opened.program, request.layout, progress)
+    network = find_network(opened.program, request.layout)
+    program, warnings = read_program(opened.program if network is None else network.program(), request.layout, progress)
     opened.require_dialect(program)
     overflow = _by_intervals(program)
     if request.proof and overflow.possible:
@@ -92,6 +94,7 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
         meaningless_data=meaningless_data(program).tolist(),
         overflow=overflow,
         project=opened.project,
+        network=None if network is None else info_of(network),
     )
 
 

@@ -1,4 +1,7 @@
-"""The program of a request: a path, the bytes of a file, a ``Program``, or where machines are taken a ``Machine``."""
+"""The program of a request: a path, the bytes of a file, a ``Program``, or where machines are taken a ``Machine``.
+
+A file may hold a network, which is unrolled.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from dais_verif.dut.project_folder import read_project
 from dais_verif.errors import Argument, ProgramError, RequestError
 from dais_verif.flows.progress import Progress
 from dais_verif.machine import Machine
-from dais_verif.program import AssumedLayoutWarning, Program, load, parse
+from dais_verif.network_files import load_program
+from dais_verif.program import AssumedLayoutWarning, Program
 
 __all__ = [
     "AnyProgram",
@@ -51,7 +55,7 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
         program = read_project(Path(str(program))).require_model()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumedLayoutWarning)
-        found = parse(program, layout=layout) if isinstance(program, bytes) else load(program, layout=layout)
+        found = load_program(program, layout)
     messages = [str(warning.message) for warning in caught]
     for message in messages:
         progress.warning(message)

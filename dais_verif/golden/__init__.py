@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.golden import fast, oracle
 from dais_verif.golden.fast import FastProgram
-from dais_verif.program import Program, load
+from dais_verif.network_files import load_program
+from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column, IntArray, compact, doubles_of_raw
 from dais_verif.program.ports import ports_of
 
@@ -77,7 +78,7 @@ class Golden:
     def __init__(self, program: Program | bytes | str | Path, *, engine: Engine = "auto") -> None:
         if engine not in ENGINES:
             raise InputError(f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
-        self.program = program = program if isinstance(program, Program) else load(program)
+        self.program = program = program if isinstance(program, Program) else load_program(program)
         self._fast = _fast(program, engine) if engine in ("auto", "fast") else None
         self._may_fall_back = engine == "auto"
         self._jobs = fast.threads(None)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dais_verif.networks.graph import FusedNode, FusedOp, fuse
 from dais_verif.networks.model import Network, Node, Tensor
 from dais_verif.networks.onnx_file import looks_like_onnx
 from dais_verif.networks.problems import NetworkError, Problem
@@ -19,6 +20,10 @@ __all__ = [
     "Network",
     "Node",
     "Tensor",
+    # as HPVM has them
+    "FusedNode",
+    "FusedOp",
+    "fuse",
     # what can go wrong
     "NetworkError",
     "Problem",

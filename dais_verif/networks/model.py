@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 from dais_verif.errors import RequestError
@@ -51,6 +52,11 @@ class Network:
     origin: Origin
     _elements: Mapping[str, Data] = field(repr=False)
     _ops: Arithmetic = field(repr=False)
+
+    def constant(self, name: str) -> tuple[Fraction, ...] | None:
+        """Return the numbers of tensor ``name`` in NumPy's order; None if it is computed, or there is none."""
+        data = self._elements.get(name)
+        return tuple(data.elements.ravel().tolist()) if data is not None and data.constant else None
 
     def program(self, outputs: Sequence[str] | None = None) -> Program:
         """Return the network as one program, unrolled: all elements of inputs to all of outputs.

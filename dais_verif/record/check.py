@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from dais_verif.record.base import RunRecord
+from dais_verif.record.network import NetworkInfo
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.project import ProjectInfo
 
@@ -92,9 +93,11 @@ class CheckRecord(RunRecord):
     """A run of ``check``. ``tables``: their lengths. ``opcodes``: how many ops of each; ``widths``: of each width.
 
     ``project``: the folder that was given, and what was found in it. ``machine``: of a machine, whose ops are counted
-    over all blocks, and whose depth is of one cycle.
+    over all blocks, and whose depth is of one cycle. ``network``: of a network, its nodes with their types.
     ``depth``: of the longest chain of ops. ``meaningless_data``: ops with data that their opcode has no use for.
     """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("network",)
 
     program: ProgramInfo
     warnings: list[str]
@@ -111,3 +114,4 @@ class CheckRecord(RunRecord):
     overflow: Overflow
     project: ProjectInfo | None = None
     machine: MachineSummary | None = None
+    network: NetworkInfo | None = None

@@ -12,8 +12,8 @@ from pathlib import Path
 
 __all__ = ["SUFFIXES", "Found", "find", "names_of", "stem_of"]
 
-#: What programs and machines are called; of JSON, a list and what begins as alkaid's files do.
-SUFFIXES = (".bin", ".bin.gz", ".dais", ".mach", ".json", ".json.gz")
+#: What programs, machines and networks are called; of JSON, a list and what begins as alkaid's files do.
+SUFFIXES = (".bin", ".bin.gz", ".dais", ".mach", ".onnx", ".json", ".json.gz")
 _ALIR = re.compile(rb'\s*\{\s*("model"\s*:|"meta"\s*:\s*"(ALIRModel|ALIRFSM|DAISModel)"|"spec_version"\s*:)')
 #: A folder with one of these is what a run of ours left, and what is in it are no programs.
 _OURS = ("result.json", "regression.json", "signoff.json")

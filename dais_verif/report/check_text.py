@@ -47,6 +47,9 @@ def print_check(record: CheckRecord, out: Console, *, everything: bool = False) 
     for name, value in rows:
         table.add_row(name, str(value))
     out.print(table, markup=False)
+    if record.network is not None:
+        for line in record.network.text().splitlines():
+            out.print(line, markup=False, highlight=False, soft_wrap=True)
     out.print(f"{record.verdict.value}: {record.message}")
 
 

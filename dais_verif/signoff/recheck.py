@@ -13,7 +13,7 @@ from pathlib import Path
 
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import read_plain
-from dais_verif.program import load
+from dais_verif.network_files import load_program
 from dais_verif.record.certificate import CertificateFinding
 from dais_verif.record.read import read_record
 from dais_verif.record.signoff import SignOffRecord, StageResult
@@ -119,7 +119,7 @@ def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
     programs = [now for was, now in pairs if was.role == "program"]
     if len(programs) != 1:
         raise InputError(f"the certificate names {len(programs)} programs, must name one")
-    program = load(programs[0], layout=certificate.layout)
+    program = load_program(programs[0], certificate.layout)
     if program.hash != certificate.program:
         raise InputError(f"the program is {program.hash}, must be {certificate.program}")
     hashes = tuple(FileHash(was.role, str(now.absolute()), was.sha256, was.name) for was, now in pairs)

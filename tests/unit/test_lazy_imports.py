@@ -58,6 +58,8 @@ LAZY = {
     ("cache_folder", "platformdirs"): "platformdirs, where the environment names the folder",
     ("passphrase", "ctypes"): "ctypes, where no passphrase is given",
     ("toolchain.tools", "find_libpython"): "a search for a library, where no simulator runs",
+    ("network_files", "dais_verif.networks"): "networks and their operators, from programs that are none",
+    ("flows.networks.requests", "dais_verif.networks"): "networks and their operators, from programs that are none",
     ("networks.onnx_file", "onnx"): "an optional package, from all that reads no network",
     ("networks.onnx_file", "google.protobuf"): "what onnx stands on, from all that reads no network",
     ("record.base", "msgspec"): "msgspec, from programs that make no record",

@@ -14,6 +14,7 @@ from dais_verif.errors import InputError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.machines.evaluate import evaluate_machine, file_of, table_of
 from dais_verif.flows.machines.requests import find_machine
+from dais_verif.flows.networks.requests import find_network, inputs_of
 from dais_verif.flows.programs import AnyProgram, read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.golden import ENGINES, Engine, Golden
@@ -23,7 +24,7 @@ from dais_verif.program.numbers import IntArray, doubles_of_raw
 from dais_verif.program.ports import ports_of
 from dais_verif.record.evaluation import EvaluationRecord
 from dais_verif.record.program import ProgramInfo
-from dais_verif.stimulus import read_batch, read_raw_batch
+from dais_verif.stimulus import read_batch, read_raw_batch, read_tensors
 
 __all__ = ["ENGINES", "Engine", "Evaluation", "EvaluationRequest", "Sample", "evaluate"]
 
@@ -38,7 +39,8 @@ class EvaluationRequest:
 
     ``raw_inputs``, ``raw``: inputs, outputs are raw integers, in units of the port element's last bit and of each
     output's 2**-f. ``output``: a file to write, .npy, of a machine .npz, or else CSV. ``sample``: of a machine, its
-    outputs before or after the edge of each cycle.
+    outputs before or after the edge of each cycle. Of a network ``inputs`` are numbers that its inputs can hold, and
+    .npz, too: an array an input.
     """
 
     program: AnyProgram
@@ -80,8 +82,11 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
         return _of_machine(machine, request, progress)
     if request.sample != "before":
         raise RequestError.of("{sample} {value} is for machines; a program has no edges.", value=request.sample)
-    program, _ = read_program(request.program, request.layout, progress)
-    if request.raw_inputs:
+    network = find_network(request.program, request.layout)
+    program, _ = read_program(request.program if network is None else network.program(), request.layout, progress)
+    if network is not None and not request.raw_inputs:
+        batch = read_tensors(request.inputs, inputs_of(network))
+    elif request.raw_inputs:
         batch = read_raw_batch(request.inputs, ports_of(program))
     else:
         batch = read_batch(request.inputs, program.n_in)

@@ -1,4 +1,4 @@
-"""Write a program as text, or a machine as a table."""
+"""Write a program as text; a machine, or a network, as a table."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 from dais_verif.files import write_atomically
 from dais_verif.flows.machines.requests import find_machine, require_no_options
 from dais_verif.flows.machines.show import table_of
+from dais_verif.flows.networks.requests import find_network, info_of
 from dais_verif.flows.programs import AnyProgram, read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.golden.vm import compile_forward_and_backward, disassemble
@@ -39,7 +40,7 @@ class Listing:
 def show(request: ListingRequest, *, progress: Progress = SILENT) -> Listing:
     """Return a program as text, which ``assemble`` turns into the identical binary; ``vm``: its instructions.
 
-    A machine is a table of its parts; ``convert`` writes it as text that can be read back.
+    A machine is a table of its parts, a network of its nodes; ``convert`` writes text that can be read back.
     """
     machine = find_machine(request.program)
     if machine is not None:
@@ -48,6 +49,12 @@ def show(request: ListingRequest, *, progress: Progress = SILENT) -> Listing:
         if request.output is not None:
             write_atomically(request.output, table.encode())
         return Listing(table, sum(block.program.n_ops for block in machine.blocks.values()), machine)
+    network = find_network(request.program, request.layout)
+    if network is not None and not request.vm:
+        table, ops = info_of(network).text(), network.program().n_ops
+        if request.output is not None:
+            write_atomically(request.output, table.encode())
+        return Listing(table, ops)
     program, _ = read_program(request.program, request.layout, progress)
     text = disassemble(compile_forward_and_backward(program)) if request.vm else listing(program)
     if request.output is not None:

@@ -9,7 +9,8 @@ from typing import Protocol
 
 from dais_verif.errors import DaisError, InputError
 from dais_verif.machine import Machine, load_machine
-from dais_verif.program import ALL_LAYOUTS, Program, load
+from dais_verif.network_files import load_program
+from dais_verif.program import ALL_LAYOUTS, Program
 from dais_verif.record.program import MACHINE_LAYOUTS, ProgramInfo
 from dais_verif.report.html.page import write_report
 from dais_verif.report.html.sources import Source, program_of, read_source, records_below
@@ -77,11 +78,11 @@ def _program(info: ProgramInfo, path: Path | None, layout: str | None, progress:
         return machine
     known = layout or (info.layout if info.layout in ALL_LAYOUTS else None)
     if path is not None:
-        return load(path, layout=layout)
+        return load_program(path, layout)
     if info.path is None:
         return None
     try:
-        program = load(info.path, layout=None if info.path.endswith(".dais") else known)
+        program = load_program(info.path, None if info.path.endswith(".dais") else known)
     except DaisError as error:
         _warn(str(error), progress)
         return None

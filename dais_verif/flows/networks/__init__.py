@@ -1,0 +1,1 @@
+"""Use cases of networks: ONNX files in the place of programs."""

@@ -1,0 +1,62 @@
+"""Networks in requests: an ONNX file, or its bytes, in the place of a program."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dais_verif.flows.programs import AnyProgram, is_folder
+from dais_verif.machine import Machine
+from dais_verif.network_files import read_network
+from dais_verif.printable import printable
+from dais_verif.program import Program
+from dais_verif.record.network import NetworkInfo, NetworkNode, NetworkTensor
+from dais_verif.stimulus import InputTensor
+
+if TYPE_CHECKING:
+    from dais_verif.networks import Network
+
+__all__ = ["find_network", "info_of", "inputs_of"]
+
+
+def find_network(program: AnyProgram, layout: str | None) -> Network | None:
+    """The network that ``program`` is; None if it is something else. Raises as ``read_network`` does."""
+    if isinstance(program, Program | Machine) or is_folder(program):
+        return None
+    return read_network(program, layout)
+
+
+def inputs_of(network: Network) -> list[InputTensor]:
+    """Return the inputs of ``network`` as files of vectors have them."""
+    found = [network.tensors[name] for name in network.inputs]
+    return [InputTensor(one.name, one.shape, one.type) for one in found]
+
+
+def info_of(network: Network) -> NetworkInfo:
+    """Return what ``network`` consists of, without what is computed of constants alone."""
+    from dais_verif.networks import fuse
+
+    def tensor(name: str) -> NetworkTensor:
+        found = network.tensors[name]
+        return NetworkTensor(printable(name), list(found.shape), str(found.type))
+
+    fused = fuse(network)
+    numbers = {output: one.number for one in fused for output in one.outputs}
+    computed = {*network.inputs, *numbers}
+    nodes = [
+        NetworkNode(
+            printable(node.name),
+            node.op,
+            numbers[node.outputs[0]],
+            [printable(name) for name in dict.fromkeys(node.inputs) if name in computed],
+            tensor(node.outputs[0]),
+        )
+        for node in network.nodes
+        if node.outputs[0] in numbers
+    ]
+    return NetworkInfo(
+        [tensor(name) for name in network.inputs],
+        nodes,
+        [printable(name) for name in network.outputs],
+        [[op.op for op in one.ops] for one in fused if one.ops],
+        sum(op.cost for one in fused for op in one.ops),
+    )

@@ -1,0 +1,66 @@
+"""Programs in files of any kind: a network is unrolled, whatever else is read as it is."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dais_verif.errors import InputError
+from dais_verif.program import Program, load
+
+if TYPE_CHECKING:
+    from dais_verif.networks import Network
+
+__all__ = ["load_program", "read_network"]
+
+#: What every ONNX model begins with; a program in which it is the begin of a count is seldom.
+_BEGIN = b"\x08"
+_MOST_BYTES = 1 << 28
+
+
+def read_network(source: str | Path | bytes, layout: str | None = None) -> Network | None:
+    """Return the network in a file, or in the bytes of one; None if it is no network.
+
+    A file called ``.onnx`` is one, or is refused. Raises ``NetworkError`` that names all that is not supported,
+    ``ToolError`` without the package ``onnx``, ``InputError`` if ``layout`` is given, which a network has none of.
+    """
+    if not _is_network(source):
+        return None
+    from dais_verif.networks import parse, read
+
+    if layout is not None:
+        raise InputError.of("an ONNX network is not read as {layout_given}; leave {layout} out", layout_given=layout)
+    return parse(source) if isinstance(source, bytes) else read(source)
+
+
+def load_program(source: str | Path | bytes, layout: str | None = None) -> Program:
+    """Return the program in a file of any kind, or in the bytes of one. Raises as its reader does."""
+    network = read_network(source, layout)
+    if network is not None:
+        return network.program()
+    return load(source, layout=layout)
+
+
+def _is_network(source: str | Path | bytes) -> bool:
+    if isinstance(source, bytes):
+        return source.startswith(_BEGIN) and _looks_like_onnx(source)
+    if not isinstance(source, str | PathLike):  # of which the reader speaks
+        return False
+    path = Path(source)
+    if path.suffix.lower() == ".onnx":
+        return True
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            begin = file.read(1)
+            return begin == _BEGIN and _looks_like_onnx(begin + file.read(_MOST_BYTES))
+    except (OSError, ValueError):  # of which the reader speaks
+        return False
+
+
+def _looks_like_onnx(data: bytes) -> bool:
+    from dais_verif.networks import looks_like_onnx
+
+    return looks_like_onnx(data)

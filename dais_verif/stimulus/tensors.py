@@ -1,0 +1,104 @@
+"""Vectors of networks: ``.npz``, an array an input by its name, (samples, sizes of it); and what inputs can hold."""
+
+from __future__ import annotations
+
+import io
+import math
+import zipfile
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.files import open_plain, read_plain
+from dais_verif.program import FixedType
+from dais_verif.program.numbers import Batch
+from dais_verif.stimulus.files import read_batch
+
+__all__ = ["InputTensor", "read_tensors"]
+
+_MOST_BYTES = 4 << 30
+_ZIP = b"PK"
+
+
+class InputTensor(NamedTuple):
+    """An input of a network: its name, sizes, and the type of its elements."""
+
+    name: str
+    shape: tuple[int, ...]
+    type: FixedType
+
+
+def read_tensors(path: str | Path, inputs: Sequence[InputTensor]) -> Batch:
+    """Return the vectors in ``path``: all elements of each input in turn, each a number of the input's type.
+
+    Arrays of an ``.npz`` that are no input, such as labels, are left alone; of other files, see ``read_batch``. Raises
+    ``InputError`` that names input, sample and element of a number that the input cannot hold, for which a network has
+    no meaning, as its quantiser would take another one in its place.
+    """
+    with open_plain(Path(path), _MOST_BYTES, advice="give a .npz, .npy or .csv file") as file:
+        is_zip = file.read(len(_ZIP)) == _ZIP
+    if is_zip:
+        batch = Batch.of(_rows_of(Path(path), inputs), sum(math.prod(one.shape) for one in inputs))
+    else:
+        batch = read_batch(path, sum(math.prod(one.shape) for one in inputs))
+    at = 0
+    for one in inputs:
+        for number in range(math.prod(one.shape)):
+            _require_held(path, one, number, batch, at)
+            at += 1
+    return batch
+
+
+def _rows_of(path: Path, inputs: Sequence[InputTensor]) -> NDArray[Any]:
+    data = read_plain(path, _MOST_BYTES, advice="give a file of arrays, .npz")
+    try:
+        file = np.load(io.BytesIO(data), allow_pickle=False)
+        missing = [one.name for one in inputs if one.name not in file.files]
+        if missing:
+            there = ", ".join(file.files) or "none"
+            raise InputError(f"{path}: has arrays {there}; the input {missing[0]!r} of the network is not there")
+        found = [_flat(path, file[one.name], one) for one in inputs]
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
+        raise InputError(f"{path}: is no .npz file of arrays: {error}") from None
+    if len({len(array) for array in found}) > 1:
+        counts = ", ".join(f"{one.name} {len(array)}" for one, array in zip(inputs, found, strict=True))
+        raise InputError(f"{path}: inputs have different numbers of samples: {counts}")
+    return np.concatenate(found, axis=1)
+
+
+def _flat(path: Path, array: NDArray[Any], one: InputTensor) -> NDArray[Any]:
+    """A row a sample; a first size of 1, which is the batch's, may be left out."""
+    sizes = [one.shape, one.shape[1:] if one.shape[:1] == (1,) else one.shape, (math.prod(one.shape),)]
+    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8 or not array.ndim or array.shape[1:] not in sizes:
+        wanted = ", ".join(["samples", *map(str, sizes[1])])
+        raise InputError(
+            f"{path}: {one.name} is {array.dtype} of shape {array.shape}, must be numbers of shape ({wanted})"
+        )
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise InputError(f"{path}: {one.name} holds numbers that are not finite")
+    return array.reshape(len(array), math.prod(one.shape)).astype(np.float64 if array.dtype.kind == "f" else object)
+
+
+def _require_held(path: str | Path, one: InputTensor, number: int, batch: Batch, at: int) -> None:
+    """Raise ``InputError`` unless all numbers of column ``at``, element ``number`` of ``one``, are of its type."""
+    kind = one.type
+    if batch.doubles is not None:
+        raw = np.ldexp(batch.doubles[:, at], kind.f)
+        wrong = (raw != np.floor(raw)) | (raw < kind.raw_min) | (raw > kind.raw_max)
+        if not wrong.any():
+            return
+    for row in range(batch.rows):
+        exact = batch.value(row, at) * Fraction(2) ** kind.f
+        if exact.denominator != 1 or not kind.raw_min <= exact <= kind.raw_max:
+            place = ", ".join(map(str, np.unravel_index(number, one.shape))) if one.shape else ""
+            step = Fraction(2) ** -kind.f
+            raise InputError(
+                f"{path}: sample {row}: {one.name}[{place}] is {float(batch.value(row, at))!r}; the input takes "
+                f"{float(kind.raw_min * step)!r} to {float(kind.raw_max * step)!r} in steps of {float(step)!r}: round "
+                "and clip it as the network's quantiser does"
+            )

@@ -1,0 +1,101 @@
+"""Networks as fused nodes are those of HPVM's configuration files, and each node of a file is in exactly one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from support.onnx_networks import Build
+
+from dais_verif.networks import Network, fuse, parse
+
+
+def conv(b: Build, x: str, channels: int, *, bias: bool = True, **attributes: object) -> str:
+    depth = 1 if attributes.get("group") else 4
+    constants = [b.constant(np.ones((channels, depth, 1, 1)))]
+    return b.node("Conv", x, *constants, *([b.constant(np.ones(channels))] if bias else []), **attributes)
+
+
+def pool(b: Build, x: str, op: str = "MaxPool") -> str:
+    return b.node(op, x, kernel_shape=[2, 2], strides=[2, 2])
+
+
+def lenet(b: Build, x: str) -> str:
+    """The bias of the second convolution is a node of its own; quantisers stand wherever they may."""
+    a = b.quantise(pool(b, b.node("Relu", b.quantise(conv(b, x, 4), 0))), 0)
+    added = b.node("Add", conv(b, a, 4, bias=False), b.constant(np.ones((4, 1, 1))))
+    a = b.node("Flatten", b.quantise(b.node("Clip", added, b.constant(0), b.constant(6)), 0))
+    a = b.node("Relu", b.node("Gemm", a, b.constant(np.ones((16, 2))), b.constant(np.ones(2))))
+    return b.node("Add", b.node("MatMul", a, b.constant(np.ones((2, 3)))), b.constant(np.ones(3)))
+
+
+def resnet(b: Build, x: str) -> str:
+    """A sum of two computed tensors is a node of its own, and so is the activation behind it."""
+    a = b.quantise(b.node("Relu", conv(b, x, 4)), 0)
+    return b.node("GlobalAveragePool", b.node("Relu", b.node("Add", conv(b, a, 4), a)))
+
+
+def mobilenet(b: Build, x: str) -> str:
+    """Without a bias nothing is fused, nor behind a normalisation."""
+    norm = [b.constant(values) for values in ([1.0] * 4, [0.0] * 4, [0.0] * 4, [1.0] * 4)]
+    a = b.node("Relu", b.node("BatchNormalization", conv(b, x, 4, bias=False), *norm, epsilon=0.0))
+    return pool(b, conv(b, a, 4, bias=False, group=4), "AveragePool")
+
+
+def branches(b: Build, x: str) -> str:
+    """What two nodes read ends a node; operators that HPVM does not know keep their names."""
+    a = conv(b, x, 4)
+    joined = b.node("Concat", b.node("LeakyRelu", a, alpha=0.5), b.node("Sub", a, b.constant(1.0)), axis=1)
+    return b.node("Clip", b.node("Mul", joined, joined), b.constant(-1), b.constant(1))
+
+
+NETWORKS: dict[str, tuple[Callable[[Build, str], str], list[list[str]]]] = {
+    "lenet": (
+        lenet,
+        [["conv", "add", "relu", "pool_max"], ["conv", "add", "clipped_relu"], ["mul", "add", "relu"], ["mul", "add"]],
+    ),
+    "resnet": (resnet, [["conv", "add", "relu"], ["conv", "add"], ["add"], ["relu"], ["pool_mean"]]),
+    "mobilenet": (mobilenet, [["conv"], ["batchnorm"], ["relu"], ["group_conv"], ["pool_mean"]]),
+    "branches": (branches, [["conv", "add"], ["LeakyRelu"], ["Sub"], ["Concat"], ["Mul"], ["Clip"]]),
+}
+
+
+def network(make: Callable[[Build, str], str]) -> Network:
+    b = Build()
+    return parse(b.bytes(make(b, b.quantise(b.input("x", ["N", 4, 4, 4]), 0))))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_fused_nodes_are_those_of_hpvm(name: str) -> None:
+    make, expected = NETWORKS[name]
+    found = fuse(network(make))
+    named = [one for one in found if one.ops]
+    assert [[op.op for op in one.ops] for one in named] == expected
+    assert [one.number for one in named] == list(range(1, len(named) + 1))
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_each_computed_node_is_in_one_behind_what_it_reads(name: str) -> None:
+    of = network(NETWORKS[name][0])
+    known, written = set(of.inputs), []
+    for one in fuse(of):
+        assert set(one.inputs) <= known and len(one.nodes) == len(one.outputs)
+        assert {op.output for op in one.ops} <= set(one.outputs)
+        known |= set(one.outputs)
+        written += one.outputs
+    assert sorted(written) == sorted(name for node in of.nodes for name in node.outputs)
+
+
+def test_an_output_of_the_network_ends_a_node() -> None:
+    b = Build()
+    a = conv(b, b.quantise(b.input("x", ["N", 4, 4, 4]), 0), 4)
+    y = b.node("Relu", a)
+    assert [[op.op for op in one.ops] for one in fuse(parse(b.bytes(y)))] == [[], ["conv", "add", "relu"]]
+    assert [[op.op for op in one.ops] for one in fuse(parse(b.bytes(a, y)))] == [[], ["conv", "add"], ["relu"]]
+
+
+def test_costs_are_multiply_adds() -> None:
+    found = [op.cost for one in fuse(network(lenet)) for op in one.ops if op.cost]
+    assert found == [16 * 4 * 4, 4 * 4 * 4, 16 * 2, 2 * 3]
+    assert [op.cost for one in fuse(network(mobilenet)) for op in one.ops] == [256, 0, 0, 64, 0]
