@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping as Table
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -11,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from support.kernel_frames import Range, driven, random_inputs, read_back, whole, words
 from support.kernel_instances import instance, instances
 
 import dais_verif
@@ -32,58 +32,11 @@ INSTANCES = instances()
 #: Along other dimensions of the index space, and with inputs that all members of a group read.
 SIDE_BY_SIDE = [("mul", 3), ("conv2d", 2), ("conv2d", 4), ("dense", 2), ("concat", 2), ("min_pool", 3)]
 S5 = FixedType(1, 2, 2)
-Range = tuple[Sequence[int], Sequence[int]]
-
-
-def random_inputs(one: KernelInstance, samples: int, seed: int) -> list[Any]:
-    rng = np.random.default_rng(seed)
-    return [
-        rng.integers(kind.raw_min, kind.raw_max + 1, size=(samples, *tensor.sizes[::-1]))
-        for tensor, kind in zip(one.mapping.inputs, one.input_types, strict=True)
-    ]
-
-
-def words(tensors: Sequence[Any]) -> int:
-    return max(int(np.prod(tensor.sizes)) for tensor in tensors)
-
-
-def driven(one: KernelInstance, machine: Machine, xs: Sequence[Any], ranges: Sequence[Range], latency: int) -> Any:
-    """Load all inputs, run ranges one after the other, read all outputs; and the cycle in which outputs are there."""
-    begin = words(one.mapping.inputs)
-    reads = begin + len(ranges) * latency
-    cycles = reads + words(one.mapping.outputs) + 1
-    given = {s.name: np.zeros((len(xs[0]), cycles, 1)) for s in machine.inputs}
-    for t, (x, kind) in enumerate(zip(xs, one.input_types, strict=True)):
-        flat = x.reshape(len(x), -1)
-        count = flat.shape[1]
-        given[f"in{t}_write"][:, :count] = 1
-        given[f"in{t}_address"][:, :count, 0] = np.arange(count)
-        given[f"in{t}_data"][:, :count, 0] = flat / 2.0**kind.f
-    for n, (first, end) in enumerate(ranges):
-        at = begin + n * latency
-        given["start"][:, at] = 1
-        for d in range(len(first)):
-            given[f"begin{d}"][:, at], given[f"end{d}"][:, at] = first[d], end[d]
-    for t, tensor in enumerate(one.mapping.outputs):
-        count = int(np.prod(tensor.sizes))
-        given[f"out{t}_address"][:, reads : reads + count, 0] = np.arange(count)
-    return given, reads + 1
-
-
-def read_back(one: KernelInstance, outputs: Table[str, Any], at: int) -> list[Any]:
-    return [
-        outputs[f"out{t}_data"][:, at : at + int(np.prod(tensor.sizes)), 0] * 2.0**kind.f
-        for t, (tensor, kind) in enumerate(zip(one.mapping.outputs, one.output_types, strict=True))
-    ]
 
 
 def results(one: KernelInstance, form: MemoryForm, xs: Sequence[Any], ranges: Sequence[Range]) -> list[Any]:
     given, at = driven(one, form.machine, xs, ranges, form.facts.latency)
     return read_back(one, dais_verif.run_machine(form.machine, given).outputs, at)
-
-
-def whole(one: KernelInstance) -> list[Range]:
-    return [((0,) * len(one.mapping.geometry), one.mapping.geometry)]
 
 
 def equal(got: Sequence[Any], want: Sequence[Any]) -> bool:
