@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from dais_verif.errors import InputError
+from dais_verif.kernels.block_inputs import behind_tensors, join
 from dais_verif.kernels.mapping import Mapping, mapping_of
 from dais_verif.kernels.printf_taps import PrintfTap, require_taps
 from dais_verif.kernels.structures import HabanaKernelInstantiation, HabanaKernelParams, Tensor
 from dais_verif.program import FixedType, Program, read_binary
 
-__all__ = ["KernelInstance", "instance_of", "require_ports"]
+__all__ = ["KernelInstance", "fitted", "instance_of", "require_ports"]
 
 
 @dataclass(frozen=True)
@@ -50,8 +51,20 @@ def instance_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -
         tuple(pads[at].bits if at < len(pads) else 0 for at in read),
         answer.taps,
     )
+    return fitted(instance)
+
+
+def fitted(instance: KernelInstance) -> KernelInstance:
+    """Return an instance, of a block that may be for other types, with one whose inputs are of its tensors' types.
+
+    Raises as ``require_ports`` does.
+    """
     require_ports(instance)
-    return instance
+    block, mapping = instance.block, instance.mapping
+    reads = [mapping.addressing(tensor).count for tensor in mapping.inputs]
+    behind = behind_tensors(block, [k for k, n in zip(instance.input_types, reads, strict=True) for _ in range(n)])
+    taps = tuple(tap if tap.op is None else replace(tap, op=behind.moved[tap.op]) for tap in instance.taps)
+    return replace(instance, block=behind.block, taps=taps)
 
 
 def require_ports(instance: KernelInstance) -> None:
@@ -69,7 +82,8 @@ def require_ports(instance: KernelInstance) -> None:
     for port, (found, kind) in enumerate(zip(block.output_types, kinds, strict=True)):
         if found.width and (found.f > kind.f or found.i > kind.i or found.k > kind.k):
             raise InputError(
-                f"{instance.name}: output {port} of the block has type {found}, which {kind} does not hold"
+                f"{instance.name}: output {port} of the block has type {found}, which {kind} does not hold; "
+                f"{join(block.output_types)} holds all outputs"
             )
     try:
         require_taps(block, instance.taps)

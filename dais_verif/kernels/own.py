@@ -5,20 +5,25 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping as Table
+from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from reprlib import repr as _short
 from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.files import read_toml
+from dais_verif.kernels.block_inputs import join, type_of_inputs
 from dais_verif.kernels.data_types import PadValue
-from dais_verif.kernels.instance import KernelInstance, require_ports
+from dais_verif.kernels.instance import KernelInstance, fitted
 from dais_verif.kernels.mapping import MappedTensor, Mapping
 from dais_verif.kernels.patterns import AccessPattern
 from dais_verif.kernels.printf_file import read_taps
+from dais_verif.kernels.printf_taps import PrintfTap
 from dais_verif.kernels.spelling import read_pattern, read_type
 from dais_verif.kernels.structures import MAX_DIMS, MAX_TENSORS
-from dais_verif.program import FixedType, load
+from dais_verif.program import FixedType, Program, load
+from dais_verif.program.conversion import to_dais
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -35,7 +40,8 @@ _TENSOR_KEYS = ("name", "shape", "type", "map", "pad")
 def read_own_kernel(path: Path) -> KernelInstance:
     """Return the instance that the TOML file ``path`` describes. Its program's path is relative to the file.
 
-    Raises ``InputError`` that names file and key, or says how ports and elements of a member differ, and
+    A tensor of which no type is stated has the smallest that holds what the program reads or writes. Raises
+    ``InputError`` that names file and key, or says how ports and elements of a member differ, and
     ``ProgramError`` for a program that is none. The laws of its mapping are ``check_mapping``'s to decide.
     """
     name = f"kernel {str(path)!r}"
@@ -60,17 +66,40 @@ def read_own_kernel(path: Path) -> KernelInstance:
         mapping = Mapping(geometry, tuple(tensor for tensor, *_ in inputs), tuple(tensor for tensor, *_ in outputs))
     except InputError as error:
         raise InputError.of("{name}: {error}", name=name, error=error) from None
-    instance = KernelInstance(
-        path.stem,
-        load(path.parent / tree["program"], layout=tree.get("layout")),
-        mapping,
-        tuple(kind for _, kind, _ in inputs),
-        tuple(kind for _, kind, _ in outputs),
-        tuple(pad.bits for *_, pad in inputs),
-        read_taps(name, tree.get("printf", [])),
-    )
-    require_ports(instance)
-    return instance
+    taps = read_taps(name, tree.get("printf", []))
+    block = _block(name, path.parent / tree["program"], tree.get("layout"), taps)
+    reads, writes = ([mapping.addressing(one).count for one in side] for side in (mapping.inputs, mapping.outputs))
+    ends = list(accumulate(reads))
+    input_types = [
+        kind or type_of_inputs(block, end - count, end)
+        for (_, kind, _), count, end in zip(inputs, reads, ends, strict=True)
+    ]
+    ends = list(accumulate(writes))
+    output_types = [
+        kind or join(block.output_types[end - count : end])
+        for (_, kind, _), count, end in zip(outputs, writes, ends, strict=True)
+    ]
+    pads = [
+        _pad(f"{name}: inputs[{n}]", kind, pad)
+        for n, (kind, (*_, pad)) in enumerate(zip(input_types, inputs, strict=True))
+    ]
+    return fitted(KernelInstance(path.stem, block, mapping, tuple(input_types), tuple(output_types), tuple(pads), taps))
+
+
+def _block(name: str, path: Path, layout: str | None, taps: Sequence[PrintfTap]) -> Program:
+    """The program; one of ALIR as DAIS, in which binaries are written."""
+    program = load(path, layout=layout)
+    block = to_dais(program)
+    if block is not program and any(tap.op is not None for tap in taps):
+        raise InputError(f"{name}: printf shows an op of an ALIR program, whose ops are others in DAIS: show an output")
+    return block
+
+
+def _pad(where: str, kind: FixedType, pad: float) -> int:
+    try:
+        return PadValue.of(kind, pad).bits
+    except InputError as error:
+        raise InputError.of("{where}: {error}", where=where, error=error) from None
 
 
 def _require_keys(where: str, table: Table[str, Any], keys: tuple[str, ...]) -> None:
@@ -95,10 +124,11 @@ def _sizes(where: str, value: Any, least: int) -> tuple[int, ...]:
     return tuple(value)
 
 
-def _tensor(where: str, entry: dict[str, Any]) -> tuple[MappedTensor, FixedType, PadValue]:
+def _tensor(where: str, entry: dict[str, Any]) -> tuple[MappedTensor, FixedType | None, float]:
+    """A tensor, its type if it is stated, and its pad."""
     _require_keys(where, entry, _TENSOR_KEYS)
     for key in ("name", "type"):
-        if not isinstance(entry.get(key), str) or not entry[key]:
+        if (key == "name" or key in entry) and (not isinstance(entry.get(key), str) or not entry[key]):
             raise InputError(f"{where}: {key} is {_short(entry.get(key))}, must be a text")
     shape, stated, pad = _sizes(f"{where}: shape", entry.get("shape"), least=0), entry.get("map"), entry.get("pad", 0)
     if not isinstance(stated, list) or len(stated) != len(shape) or not all(isinstance(one, str) for one in stated):
@@ -106,9 +136,9 @@ def _tensor(where: str, entry: dict[str, Any]) -> tuple[MappedTensor, FixedType,
     if not isinstance(pad, int | float) or isinstance(pad, bool) or not math.isfinite(pad):
         raise InputError(f"{where}: pad is {_short(pad)}, must be a number")
     try:
-        kind = read_type(entry["type"])
+        kind = read_type(entry["type"]) if "type" in entry else None
         # As NumPy has it the last dimension is the fastest; the interface has that first.
         pattern = AccessPattern(tuple(map(read_pattern, reversed(stated))))
-        return MappedTensor(entry["name"], shape[::-1], pattern), kind, PadValue.of(kind, pad)
+        return MappedTensor(entry["name"], shape[::-1], pattern), kind, pad
     except InputError as error:
         raise InputError.of("{where}: {error}", where=where, error=error) from None

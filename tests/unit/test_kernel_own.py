@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.places import CORPUS
+from support.places import ALIR, CORPUS
 
+import dais_verif
 from dais_verif.errors import InputError, ProgramError
-from dais_verif.golden import run
+from dais_verif.golden import run, run_raw
 from dais_verif.golden.members import run_instance
+from dais_verif.kernels.forms.frame import memory_frame
+from dais_verif.kernels.forms.memory import memory_form
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.laws.findings import Law
 from dais_verif.kernels.own import read_own_kernel
 from dais_verif.kernels.patterns import AccessPattern, DimPattern
 from dais_verif.kernels.spelling import pattern_text, read_pattern, read_type, text_of_dims
-from dais_verif.program import FixedType, Program, write_binary
+from dais_verif.kernels.unfold import unfold
+from dais_verif.program import FixedType, Program, load, write_binary
+from dais_verif.program.numbers import Batch, Column
 from dais_verif.verdict import Verdict
 
 #: 16 outputs of a filter with 16 taps, of 31 samples.
@@ -64,6 +70,59 @@ class TestFilter:
         path.write_text(FIR.replace("[7]", "[6]"), encoding="utf-8")
         (finding,) = check_mapping(read_own_kernel(path).mapping).findings
         assert (finding.law, finding.element, finding.count) == (Law.WRITTEN, (96,), 4)
+
+
+#: Programs of others over some vectors at once, and how many numbers go in and come out; no type is stated.
+BATCHES = {
+    "jet_tagger": (CORPUS / "p02_mlp_jet" / "prog.v1.bin", 16, 5),
+    "shifted_inputs": (CORPUS / "p11_cmvm_raw" / "prog.v1.bin", 12, 10),
+    "alir_convolution": (ALIR / "a03_conv_pool" / "alir.json", 64, 4),
+    "alir_tables": (ALIR / "a06_softmax_lut" / "alir.json", 6, 6),
+}
+
+
+def batch(name: str, members: int) -> str:
+    program, n_in, n_out = BATCHES[name]
+    tensors = [
+        f'[[{side}puts]]\nname = "{side}"\nshape = [{members}, {n}]\nmap = ["[0]", "all"]\n'
+        for side, n in (("in", n_in), ("out", n_out))
+    ]
+    return "\n".join([f'program = "{program}"\nindex_space = [{members}]', *tensors])
+
+
+class TestBatches:
+    @pytest.mark.parametrize("name", BATCHES)
+    def test_members_are_rows_of_the_program(self, name: str, tmp_path: Path) -> None:
+        program = load(BATCHES[name][0])
+        instance = read(tmp_path, batch(name, 3))
+        assert check_mapping(instance.mapping).verdict is Verdict.PASS
+        (kind,), (out,) = instance.input_types, instance.output_types
+        rng = random.Random(9)  # a type may have more than 64 bits
+        numbers = [rng.randint(kind.raw_min, kind.raw_max) for _ in range(12 * program.n_in)]
+        x = np.array(numbers, dtype=object).reshape(4, 3, -1)
+        (y,) = run_instance(instance, [x])
+        expected = run_raw(program, Batch(12, tuple(Column(one, -kind.f) for one in x.reshape(12, -1).T)))
+        for at, (raw, own) in enumerate(zip(expected, program.output_types, strict=True)):
+            assert (y.reshape(12, -1)[:, at] == raw.astype(object) << out.f - own.f).all()
+
+    @pytest.mark.parametrize("name", [pytest.param("shifted_inputs", marks=pytest.mark.slow), "alir_tables"])
+    def test_a_machine_is_its_unfolded_program(self, name: str, tmp_path: Path) -> None:
+        """Also where a tensor's type has fewer bits than the program reads: what it lacks is read by neither."""
+        text = batch(name, 2).replace('name = "in"', 'name = "in"\ntype = "s5.2"')
+        instance = read(tmp_path, text)
+        form = memory_form(instance)
+        (tmp_path / "frame.toml").write_text(memory_frame(instance, form.facts))
+        found = dais_verif.diff(form.machine, unfold(instance), frame=tmp_path / "frame.toml", prove=True)
+        assert found.verdict is Verdict.PASS
+
+    def test_ops_of_alir_are_others(self, tmp_path: Path) -> None:
+        tap = '[[printf]]\nmessage = "%d"\nop = 3\nraw = true\n'
+        with pytest.raises(InputError, match="printf shows an op of an ALIR program"):
+            read(tmp_path, batch("alir_tables", 2) + tap)
+        assert read(tmp_path, batch("jet_tagger", 2) + tap).taps[0].op == 3
+        # Inputs 3 and 2 are shifted: what was op 3 stands behind what reads them.
+        moved = read(tmp_path, batch("shifted_inputs", 2) + tap)
+        assert moved.taps[0].op != 3 and not moved.block.inp_shift.any()
 
 
 ONE = """
@@ -137,7 +196,9 @@ class TestFile:
 
     def test_an_output_that_its_type_does_not_hold(self, folder: Path) -> None:
         before, after = ONE.rsplit("s4.1", 1)
-        with pytest.raises(InputError, match=r"output 0 of the block has type s4.1, which s4.0 does not hold"):
+        with pytest.raises(
+            InputError, match=r"output 0 of the block has type s4.1, which s4.0 does not hold; s4.1 holds"
+        ):
             read(folder, f"{before}s4.0{after}")
 
     def test_more_elements_than_a_block_has_ports(self, folder: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from dais_verif.errors import InputError
+from dais_verif.kernels.block_inputs import join
 from dais_verif.kernels.blocks.builder import BlockBuilder, Value
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.constants import has_content
@@ -13,7 +14,7 @@ from dais_verif.kernels.rules import refuse
 from dais_verif.kernels.structures import WrittenBack
 from dais_verif.program import FixedType, write_binary
 
-__all__ = ["MOST_PORTS", "BlockOf", "check_types", "fixed", "join", "needs_content", "ports_fit", "program_of"]
+__all__ = ["MOST_PORTS", "BlockOf", "check_types", "fixed", "needs_content", "ports_fit", "program_of"]
 
 #: Inputs of a block, at most.
 MOST_PORTS = 1 << 18
@@ -28,16 +29,6 @@ def fixed(request: Request, at: int) -> FixedType:
     if not isinstance(kind, FixedType):
         raise InputError(f"input {at} has type {kind}, which is none of DAIS")
     return kind
-
-
-def join(kinds: Sequence[FixedType]) -> FixedType:
-    """Return the smallest type that holds all values of ``kinds``."""
-    k, f = max((kind.k for kind in kinds), default=0), max((kind.f for kind in kinds), default=0)
-    return (
-        FixedType(k, max((kind.i for kind in kinds), default=0), f)
-        if any(t.width for t in kinds)
-        else FixedType(0, 0, 0)
-    )
 
 
 def needs_content(*inputs: int) -> Check:

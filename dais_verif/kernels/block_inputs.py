@@ -1,0 +1,71 @@
+"""Blocks behind tensors: what their inputs read is of the tensor's type, whatever the block was written for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from dais_verif.program import FixedType, Program
+from dais_verif.program.conversion.building import Builder
+from dais_verif.program.opcodes import Code
+
+__all__ = ["Behind", "behind_tensors", "join", "type_of_inputs"]
+
+
+class Behind(NamedTuple):
+    """A block behind tensors. ``moved``: of each op of the block as it was, the op that has its value."""
+
+    block: Program
+    moved: Mapping[int, int] | Sequence[int]
+
+
+def join(kinds: Sequence[FixedType]) -> FixedType:
+    """Return the smallest type that holds all values of ``kinds``."""
+    there = [kind for kind in kinds if kind.width]
+    if not there:
+        return FixedType(0, 0, 0)
+    return FixedType(max(kind.k for kind in there), max(kind.i for kind in there), max(kind.f for kind in there))
+
+
+def type_of_inputs(block: Program, first: int, end: int) -> FixedType:
+    """Return the smallest type that holds all that a block looks at of inputs ``first`` to ``end - 1``."""
+    shifts = block.inp_shift.tolist()
+    reads = [op for op in block.ops if op.code == Code.INPUT and first <= op.id0 < end]
+    return join([_shifted(op.type, -shifts[op.id0]) for op in reads])
+
+
+def behind_tensors(block: Program, kinds: Sequence[FixedType]) -> Behind:
+    """Return the block that reads input ``n`` as a value of ``kinds[n]``, without an ``inp_shift``.
+
+    On values of those types it computes what ``block`` does. Where a block reads bits that the type does not have, a
+    machine, in which a wire has the tensor's type, and a program of all members would differ outside of the type.
+    """
+    within = all(_within(op.type, kinds[op.id0]) for op in block.ops if op.code == Code.INPUT)
+    if within and not block.inp_shift.any():
+        return Behind(block, range(block.n_ops))
+    made, shifts = Builder(replace(block, inp_shift=np.zeros_like(block.inp_shift))), block.inp_shift.tolist()
+    for op in block.ops:
+        interval = block.intervals[op.index] if block.intervals else None
+        if op.code == Code.INPUT:
+            kind, shift = kinds[op.id0], shifts[op.id0]
+            value = made.add(Code.INPUT, kind, op.id0)
+            if shift:
+                value = made.add(Code.ADD, _shifted(kind, shift), made.zero(), value, shift)
+            made.add(Code.QUANT, op.type, value, interval=interval, of=op.index)
+        else:
+            new = op.rewired(made.index.__getitem__)
+            made.add(op.code, op.type, new.id0, new.id1, new.data, terms=new.terms, interval=interval, of=op.index)
+    program = made.program(block.origin)
+    return Behind(program if block.intervals else replace(program, intervals=None), made.index)
+
+
+def _shifted(kind: FixedType, shift: int) -> FixedType:
+    return FixedType(kind.k, kind.i + shift, kind.f - shift)
+
+
+def _within(read: FixedType, kind: FixedType) -> bool:
+    """Whether all bits that are read are bits of a type."""
+    return not read.width or (read.f <= kind.f and read.k + read.i <= kind.k + kind.i)
