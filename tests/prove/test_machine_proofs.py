@@ -68,9 +68,11 @@ FAULTS = {
     "level out of step": ("f04_fifo", ("if (rst) level <= 4'h0", "if (rst) level <= level"), "full_empty[1]"),
     "enable that is not looked at": ("f06_alt_src", ("if (sel) b <=", "b <="), "y[0]"),
 }
+#: Next states as wrong as the stale accumulator's, and as the word that is not written.
+ALIKE = ("counts by two", "level out of step")
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("fault", [pytest.param(name, marks=[pytest.mark.slow] * (name in ALIKE)) for name in FAULTS])
 def test_faults_are_refuted_by_a_sequence_that_a_simulator_confirms(fault: str, tmp_path: Path) -> None:
     name, edit, _ = FAULTS[fault]
     record = proved(name, tmp_path, edit, simulator="icarus")
@@ -101,7 +103,9 @@ def test_another_clock_is_refused(tmp_path: Path) -> None:
 
 def test_bounds_of_control_are_proved_where_the_rtl_needs_them(tmp_path: Path) -> None:
     """RTL that is right for all levels of a FIFO that there can be, and wrong for those that there cannot."""
-    record = proved("f04_fifo", tmp_path, ("assign lvl = level;", "assign lvl = level > 8 ? 4'd0 : level;"))
+    record = proved(
+        "f04_fifo", tmp_path, ("assign lvl = level;", "assign lvl = level > 8 ? 4'd0 : level;"), confirm=False
+    )
     assert record.verdict is Verdict.PASS, record.message
     assert "0 <= level[0] <= 8" in record.message
 
@@ -114,7 +118,7 @@ def test_a_name_that_lies_is_only_a_name(tmp_path: Path) -> None:
 
 
 def test_what_is_overwritten_before_it_is_read_may_be_anything_at_power_up(tmp_path: Path) -> None:
-    record = proved("f05_dense_folded", tmp_path, ("initial xreg <= 96'h0", "initial xreg <= 96'h5"))
+    record = proved("f05_dense_folded", tmp_path, ("initial xreg <= 96'h0", "initial xreg <= 96'h5"), confirm=False)
     assert record.verdict is Verdict.PASS, record.message
     assert "1 edge after power-up at the latest" in record.message
 
@@ -123,7 +127,7 @@ def test_what_is_overwritten_before_it_is_read_may_be_anything_at_power_up(tmp_p
 def test_no_control_fault_passes_that_a_run_shows(name: str, tmp_path: Path) -> None:
     """Some faults here; all of them in the slow suite."""
     machine = load_machine(FSM / name / "fsm.json.gz")
-    planted(machine, control_faults(machine)[:: 24 if name == "f05_dense_folded" else 12], tmp_path)
+    planted(machine, control_faults(machine)[:: 24 if name in ("f04_fifo", "f05_dense_folded") else 12], tmp_path)
 
 
 @pytest.mark.slow

@@ -155,7 +155,7 @@ class TestOther:
         runs = [run_sim(EVERY, tmp_path, "--vectors", 50, rtl=rtl) for rtl in (None, bad)]
         assert [ending(run) for run in runs] == [("PASS", False), ("RTL_MISMATCH", False)]
 
-    @BOTH
+    @MOSTLY_ICARUS
     def test_rtl_of_the_same_path_date_and_size(self, simulator: str, tmp_path: Path) -> None:
         source, found = tmp_path / "design.v", []
         for text in (GOOD, BAD, GOOD, BAD):
@@ -188,15 +188,11 @@ class TestOther:
             found[names] = [build("icarus", design, tmp_path / "build").cached for _ in range(2)]
         assert found == {names: [False, True] for names in found}
 
-    @pytest.mark.parametrize(
-        ("first", "second"),
-        [({"signals": ("a",)}, {"signals": ("b",)}), ({}, {"waves": True})],
-        ids=["signals", "waves"],
-    )
-    def test_options_in_verilator(self, first: dict[str, Any], second: dict[str, Any], tmp_path: Path) -> None:
-        found = [build_of(tmp_path, GOOD, "verilator", **options) for options in (first, second, first, second)]
-        assert [simulation.cached for simulation in found] == [False, False, True, True]
-        assert [simulation.waves for simulation in found[:2]] == [simulation.waves for simulation in found[2:]]
+    def test_options_in_verilator(self, tmp_path: Path) -> None:
+        options: list[dict[str, Any]] = [{"signals": ("a",)}, {"signals": ("b",)}, {"signals": ("b",), "waves": True}]
+        found = [build_of(tmp_path, GOOD, "verilator", **some) for some in options * 2]
+        assert [simulation.cached for simulation in found] == [False] * 3 + [True] * 3
+        assert [simulation.waves for simulation in found[:3]] == [simulation.waves for simulation in found[3:]]
 
     def test_tool(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """Another Icarus: of the same version, but elsewhere."""
@@ -260,7 +256,12 @@ class TestBroken:
 
     @pytest.mark.parametrize(
         ("simulator", "cut"),
-        [("icarus", 1), ("icarus", 1000), ("verilator", 1), pytest.param("verilator", 1000, marks=pytest.mark.slow)],
+        [
+            ("icarus", 1),
+            ("icarus", 1000),
+            pytest.param("verilator", 1, marks=pytest.mark.slow),
+            pytest.param("verilator", 1000, marks=pytest.mark.slow),
+        ],
     )
     def test_cut_off_is_built_again(self, simulator: str, cut: int, tmp_path: Path, home: Path) -> None:
         good = code(build_of(tmp_path, GOOD, simulator))

@@ -109,7 +109,7 @@ def test_what_cannot_be_used_raises(tmp_path: Path, bug: Path) -> None:
         dais_verif.prove(SUM, rtl=bug, simulators="ghdl")
 
 
-@pytest.mark.parametrize("name", ["ours", "bug", "pipeline"])
+@pytest.mark.parametrize("name", ["ours", "bug", pytest.param("pipeline", marks=pytest.mark.slow)])
 def test_the_command_gives_the_same_record(
     name: str, path: Path, bug: Path, pipeline: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -175,6 +175,7 @@ def test_in_a_pool_of_processes(bug: Path) -> None:
         assert list(pool.map(verdict_of, [None, bug])) == ["PASS", "RTL_MISMATCH"]
 
 
+@pytest.mark.slow
 def test_under_o_nothing_is_lost(bug: Path, path: Path) -> None:
     """No check rests on ``assert``."""
     code = f"import dais_verif as d; print(d.prove({str(path)!r}, rtl={str(bug)!r}, cache=False).verdict.value)"

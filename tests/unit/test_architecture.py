@@ -6,6 +6,7 @@ import ast
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,8 @@ LAST = ("signoff",)
 ALLOWED = {("report/synthesis_text.py", "synthesis")}
 
 
-def imports_of(path: Path) -> set[str]:
+@cache
+def imports_of(path: Path) -> frozenset[str]:
     """The folders (or modules) of the package that the file imports, also within functions."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -117,7 +119,7 @@ def imports_of(path: Path) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             found.update(f"{node.module}.{alias.name}" for alias in node.names)
-    return {name.split(".")[1] for name in found if name.startswith("dais_verif.")}
+    return frozenset(name.split(".")[1] for name in found if name.startswith("dais_verif."))
 
 
 @pytest.mark.parametrize("folder", MAY_IMPORT)

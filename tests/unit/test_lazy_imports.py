@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,7 @@ def allowed(importer: str, imported: str) -> list[tuple[str, str]]:
     return [row for row in LAZY if within(importer, row[0]) and within(imported, row[1])]
 
 
+@cache
 def found() -> set[tuple[str, str]]:
     modules = {
         ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__"): path.read_text()
