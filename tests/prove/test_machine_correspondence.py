@@ -278,3 +278,12 @@ def test_copies_of_what_nothing_initialises_must_begin_alike(p: str, q: str, pas
     text = TWICE.replace("INIT_P", p).replace("INIT_Q", q)
     record = proved("", text, tmp_path, machine=OPEN)
     assert (record.verdict is Verdict.PASS) is passes, record.message
+
+
+def test_a_register_that_an_output_shows_too_early_is_still_one_register(tmp_path: Path) -> None:
+    """By its name it is the one, by the port the other, and no bit can be both."""
+    text = "machine\ninput x: u2.0\nregister first: u2.0 = 0\noutput register shown: u2.0 = 0\n"
+    text += "first <- x\nshown <- first\n"
+    rtl = "module model(input clk, input [1:0] x, output [1:0] shown); reg [1:0] first = 0;"
+    rtl += " always @(posedge clk) first <= x; assign shown = first; endmodule\n"
+    assert proved("", rtl, tmp_path, text.encode()).verdict is Verdict.RTL_MISMATCH

@@ -64,6 +64,7 @@ def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
     """What the names of signals say: a vector of a register's name and width, or a word a name for equal parts of it.
 
     Where no name does, an output may show what a register holds. Either only proposes; the proof shows if it is right.
+    A bit that is proposed for several things, as of a register that an output shows too early, is what its name says.
     """
     numbers = {element: number for number, element in enumerate(step.state)}
     names, signals = signal_names(machine), opened.named
@@ -83,7 +84,12 @@ def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
                 for at, place in opened.held(word, 0, word.width):
                     found += _runs(place, low + at, elements, offsets)
             break
-    return found + _shown_by_outputs(machine, step, opened, {run.element for run in found})
+    found += _shown_by_outputs(machine, step, opened, {run.element for run in found})
+    bits: dict[tuple[Signal, int], Meaning] = {}
+    for run in found:
+        for bit, meaning in run.bits():
+            bits.setdefault(bit, meaning)
+    return runs_of(bits)
 
 
 def _shown_by_outputs(machine: Machine, step: Step, opened: Open, known: Set[int | None]) -> list[Run]:
