@@ -1,6 +1,6 @@
 """Real programs with known results: the golden model reproduces them, and their RTL passes in both simulators.
 
-The fast suite takes the large ones to Icarus, where they take a few seconds; the whole suite takes all to both.
+The fast suite takes some to both and most to Icarus alone, which needs no compiler; the whole suite takes all to both.
 """
 
 from __future__ import annotations
@@ -25,11 +25,9 @@ def files_of(program: Path) -> list[Path]:
 
 
 FILES = [pytest.param(file, id=f"{file.parent.name}/{file.name}") for program in PROGRAMS for file in files_of(program)]
-#: Thousands of ops each.
-LARGE = [program for program in PROGRAMS if program.name.startswith(("p07", "p08", "p09", "p13"))]
 by_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
-by_small_program = pytest.mark.parametrize("program", [p for p in PROGRAMS if p not in LARGE], ids=lambda p: p.name)
-by_large_program = pytest.mark.parametrize("program", LARGE, ids=lambda path: path.name)
+#: A network, bitwise ops and all kinds of rounding: what the others have, these have.
+TO_BOTH = [program for program in PROGRAMS if program.name.startswith(("p02", "p10", "p12"))]
 by_file = pytest.mark.parametrize("file", FILES)
 
 
@@ -83,13 +81,21 @@ def simulate(file: Path, vectors: int, capsys: pytest.CaptureFixture[str], *simu
         assert simulator["bits_compared"] == simulator["vectors_compared"] * bits > 0
 
 
-@by_small_program
+@pytest.mark.parametrize("program", TO_BOTH, ids=lambda path: path.name)
 def test_rtl_equals_golden_model_in_both_simulators(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     simulate(files_of(program)[-1], 1000, capsys, "icarus", "verilator")
 
 
-@by_large_program
-def test_large_rtl_equals_golden_model_in_icarus(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "program",
+    [
+        # Two large layers are enough.
+        pytest.param(program, marks=[pytest.mark.slow] * program.name.startswith("p09"), id=program.name)
+        for program in PROGRAMS
+        if program not in TO_BOTH
+    ],
+)
+def test_rtl_equals_golden_model_in_icarus(program: Path, capsys: pytest.CaptureFixture[str]) -> None:
     simulate(files_of(program)[-1], 1000, capsys, "icarus")
 
 
