@@ -63,10 +63,10 @@ def test_evidence_of_each_output(simulator: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("option", ["--no-bulk", pytest.param("--waves", marks=pytest.mark.slow)])
 def test_what_nobody_ran_is_not_claimed(option: str, tmp_path: Path) -> None:
     """Where Verilator has no bulk path, it runs the passes through the ports."""
-    run = run_sim(NARROW, tmp_path, option, "--exhaustive", "--vectors", 1, simulator="both")
+    run = run_sim(NARROW, tmp_path, option, "--exhaustive", "--vectors", 1, simulator="verilator")
     assert run.ending == ("PASS", 0)
     assert run.record["evidence"]["exhausted"] == [0]
-    assert [one["vectors_compared"] for one in run.record["simulators"]] == [1, 1025]
+    assert [one["vectors_compared"] for one in run.record["simulators"]] == [1025]
     bad = run_sim(NARROW, tmp_path, option, "--exhaustive", "--vectors", 1, rtl=ONE_IN_1024, simulator="verilator")
     assert bad.record["verdict"] == "RTL_MISMATCH"
 

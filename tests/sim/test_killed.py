@@ -126,7 +126,7 @@ def kill_at_moments(tmp_path: Path, home: Path, simulator: str, moments: int, se
 
 
 def test_a_killed_run_breaks_no_later_one(tmp_path: Path, home: Path) -> None:
-    kill_at_moments(tmp_path, home, "icarus", 3, seed=1)
+    kill_at_moments(tmp_path, home, "icarus", 2, seed=1)
 
 
 def simulators_in(folder: Path) -> list[int]:
@@ -195,7 +195,7 @@ class TestWhatWasStarted:
 
         return start
 
-    @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+    @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
     def test_ends(self, simulator: str, simulating: Callable[..., subprocess.Popen[bytes]], tmp_path: Path) -> None:
         process = simulating(simulator, 50_000_000)
         assert any(OUTPUT[simulator] in line for line in processes_in(tmp_path / "run" / "out" / simulator).values())

@@ -41,12 +41,20 @@ def simulated(machine: Machine, folder: Path, simulator: str | None = "icarus", 
     return simulate(request).record
 
 
-@pytest.mark.parametrize("name", MACHINES)
-def test_every_beat_is_the_golden_models(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("name", "simulator"),
+    [
+        ("filter", None),
+        *((name, "icarus") for name in MACHINES if name != "filter"),
+        *(pytest.param(name, None, marks=pytest.mark.slow) for name in MACHINES if name != "filter"),
+    ],
+    ids=lambda value: value or "both",
+)
+def test_every_beat_is_the_golden_models(name: str, simulator: str | None, tmp_path: Path) -> None:
     machine = MACHINES[name]()
-    record = simulated(machine, wrapped(machine, tmp_path), None)
+    record = simulated(machine, wrapped(machine, tmp_path), simulator)
     assert record.verdict is Verdict.PASS, record.message
-    assert [result.mismatches for result in record.simulators] == [0, 0]
+    assert [result.mismatches for result in record.simulators] == [0] * (1 if simulator else 2)
     whole = 60 // (4 if machine.signals.get("count") else 1)
     assert all(5 * whole < result.vectors_compared <= 6 * whole for result in record.simulators)
 
