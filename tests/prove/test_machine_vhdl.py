@@ -47,7 +47,7 @@ def proved(name: str, sources: tuple[Path, ...]) -> ProofRecord:
     [
         ("", "", Verdict.PASS),
         (' := "101"', "", Verdict.X_IN_OUTPUT),
-        ("+ 3", "+ 2", Verdict.RTL_MISMATCH),
+        pytest.param("+ 3", "+ 2", Verdict.RTL_MISMATCH, marks=pytest.mark.slow),
         ('high <= "000";', "", Verdict.RTL_MISMATCH),
     ],
     ids=["right", "not initialised", "counts by two", "resets in part"],
