@@ -115,9 +115,16 @@ def _to_even(number: int, shift: int) -> int:
     return found + (rest > half or (rest == half and found & 1))
 
 
-def text_of_member(taps: Sequence[PrintfTap], kinds: Sequence[FixedType], raw: Sequence[int]) -> str:
-    """Return what a member prints. ``raw``, ``kinds``: of each variable its raw integer and its type."""
+def text_of_member(taps: Sequence[PrintfTap], kinds: Sequence[FixedType], raw: Sequence[int | None]) -> str:
+    """Return what a member prints. ``raw``, ``kinds``: of each variable its raw integer and its type.
+
+    A variable that is None, as a bit of it is X in a simulator, is printed as ``x``.
+    """
     values = zip(raw, kinds, strict=True)
-    return "".join(
-        tap.printf.render(dword_of(tap, *next(values))) if tap.has_variable else tap.printf.render() for tap in taps
-    )
+    return "".join(_text(tap, *next(values)) if tap.has_variable else tap.printf.render() for tap in taps)
+
+
+def _text(tap: PrintfTap, raw: int | None, kind: FixedType) -> str:
+    if raw is None:
+        return f"{tap.printf.before}x{tap.printf.behind}"
+    return tap.printf.render(dword_of(tap, raw, kind))

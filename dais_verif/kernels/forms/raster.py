@@ -13,6 +13,7 @@ from itertools import product
 from math import prod
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dais_verif.errors import InputError
 from dais_verif.kernels.instance import KernelInstance
@@ -20,7 +21,7 @@ from dais_verif.kernels.mapping import Addressing, MappedTensor
 from dais_verif.program.graph import cone
 from dais_verif.program.opcodes import INPUT
 
-__all__ = ["Axis", "Plane", "Raster", "Tap", "raster_of"]
+__all__ = ["Axis", "Plane", "Raster", "Tap", "members_by_beat", "raster_of"]
 
 Point = tuple[int, ...]
 #: The first dimension behind channels, which tell images apart.
@@ -152,6 +153,21 @@ def raster_of(instance: KernelInstance) -> Raster:
         tuple(tuple(_taps(instance, inputs, reads, member)) for member in members),
         tuple(_written(name, outputs, writes, members)),
     )
+
+
+def members_by_beat(instance: KernelInstance, raster: Raster) -> NDArray[np.int64]:
+    """Return which members write in each beat of outputs: numbers in the index space, (beats, members of a beat)."""
+    geometry = instance.mapping.geometry
+    plane = raster.outputs[0]
+    slopes = instance.mapping.addressing(plane.tensor).slopes
+    followed = [slopes[d].index(1) for d in plane.scanned]
+    beats = prod(geometry[at] for at in followed)
+    members = np.array(_beside(geometry, followed), dtype=np.int64)[None].repeat(beats, axis=0)
+    if followed:
+        places = np.unravel_index(np.arange(beats), [geometry[at] for at in followed], order="F")
+        members[:, :, followed] = np.stack(places, axis=-1)[:, None, :]
+    numbers = np.ravel_multi_index(tuple(np.moveaxis(members, -1, 0)), geometry, order="F")
+    return np.asarray(numbers, dtype=np.int64)
 
 
 def _refuse(name: str, plane: Plane | MappedTensor, what: str) -> None:

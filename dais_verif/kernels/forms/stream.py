@@ -6,6 +6,7 @@ What of a window lies outside of the image is its pad. The block stands there on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from dais_verif.kernels.forms.control import StreamControl, control_of
@@ -13,6 +14,7 @@ from dais_verif.kernels.forms.logic import BIT
 from dais_verif.kernels.forms.raster import Raster, Tap, raster_of
 from dais_verif.kernels.forms.stream_files import frame_text, plane_name, stream_text
 from dais_verif.kernels.instance import KernelInstance
+from dais_verif.kernels.printf_taps import PrintfTap, tapped_block, variables_of
 from dais_verif.machine.builder import BlockViews, MachineBuilder
 from dais_verif.machine.model import Machine, View
 from dais_verif.program import FixedType, Program, assemble
@@ -42,10 +44,14 @@ class StreamForm:
     stream: str
 
 
-def stream_form(instance: KernelInstance) -> StreamForm:
-    """Return the stream form of an instance. Raises ``InputError`` that says what of its mapping does not fit."""
+def stream_form(instance: KernelInstance, *, printf: bool = False) -> StreamForm:
+    """Return the stream form of an instance. Raises ``InputError`` that says what of its mapping does not fit.
+
+    ``printf``: with outputs ``tap_valid``, which is ``valid_out``, and ``tap``, the variables of the messages of all
+    members of the beat, one member after the other (``members_by_beat``).
+    """
     raster = raster_of(instance)
-    machine = stream_machine(instance, raster, control_of(raster))
+    machine = stream_machine(instance, raster, control_of(raster), instance.taps if printf else None)
     x, y = raster.x, raster.y
     first, final = (line * x.size + column for line, column in ((y.anchor, x.anchor), (y.final, x.final)))
     bits = {
@@ -65,13 +71,17 @@ def stream_form(instance: KernelInstance) -> StreamForm:
     )
 
 
-def stream_machine(instance: KernelInstance, raster: Raster, control: StreamControl) -> Machine:
-    """Return the machine of a raster with a control."""
-    return _Stream(instance, raster, control).machine
+def stream_machine(
+    instance: KernelInstance, raster: Raster, control: StreamControl, taps: Sequence[PrintfTap] | None = None
+) -> Machine:
+    """Return the machine of a raster with a control; with ``taps`` those are outputs, too."""
+    return _Stream(instance, raster, control, taps).machine
 
 
 class _Stream:
-    def __init__(self, instance: KernelInstance, raster: Raster, control: StreamControl) -> None:
+    def __init__(
+        self, instance: KernelInstance, raster: Raster, control: StreamControl, tapped: Sequence[PrintfTap] | None
+    ) -> None:
         self.instance, self.raster, self.made = instance, raster, MachineBuilder()
         made = self.made
         types = zip(raster.inputs, instance.input_types, strict=True)
@@ -83,14 +93,17 @@ class _Stream:
             self.signals = self._control(control, valid, enable)
         self.outside = control.outside
         taps = self._taps()
+        block = tapped_block(instance.block, tapped or ())
         cores = []
         for number, ports in enumerate(raster.taps):
-            core = made.block(f"core{number}" if len(raster.taps) > 1 else "core", instance.block)
+            core = made.block(f"core{number}" if len(raster.taps) > 1 else "core", block)
             cores.append(core)
             for port, tap in enumerate(ports):
                 # What the block does not look at has no bits.
                 made.connect(self.beats[0][0] if tap is None else taps[tap], core.inputs[port])
         self._outputs(cores)
+        if tapped is not None:
+            self._printed(cores, variables_of(instance.block, tapped))
         self.machine = made.build()
 
     def _control(self, control: StreamControl, valid: View, enable: View) -> dict[str, View]:
@@ -172,6 +185,15 @@ class _Stream:
             for place, (member, port) in enumerate(raster.written[number]):
                 made.connect(cores[member].outputs[port], output[place])
         made.connect(self.signals["valid_out"], made.output("valid_out", BIT))
+
+    def _printed(self, cores: list[BlockViews], kinds: tuple[FixedType, ...]) -> None:
+        """The variables of all members of a beat."""
+        self.made.connect(self.signals["valid_out"], self.made.output("tap_valid", BIT))
+        if kinds:
+            tap = self.made.output("tap", kinds * len(cores))
+            for number, core in enumerate(cores):
+                part = tap[number * len(kinds) : (number + 1) * len(kinds)]
+                self.made.connect(core.outputs[self.instance.block.n_out :], part)
 
 
 def _pads(

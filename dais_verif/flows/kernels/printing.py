@@ -1,0 +1,157 @@
+"""What members of an instance print, by the golden model and by its RTL in simulators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.dut.interface import Dut
+from dais_verif.emitter.machines import emit_machine
+from dais_verif.errors import InputError, ToolError
+from dais_verif.files import write_atomically
+from dais_verif.golden.members import print_instance
+from dais_verif.kernels.forms.memory import memory_form
+from dais_verif.kernels.forms.printing import PrintingRun, memory_run, stream_run, texts_of
+from dais_verif.kernels.forms.stream import stream_form
+from dais_verif.kernels.instance import KernelInstance
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import CLOCK
+from dais_verif.program.ports import Ports
+from dais_verif.record.kernel_printout import KernelPrintout, PrintedBy
+from dais_verif.stimulus.machines import ArrayRows, InputSequence
+from dais_verif.verdict import Verdict
+
+__all__ = ["print_members"]
+
+Ints = NDArray[Any]
+
+_MODULE = "model"
+
+
+@dataclass(frozen=True)
+class _Printing:
+    """A machine that shows what its members print, and its run."""
+
+    machine: Machine
+    run: PrintingRun
+
+
+def print_members(
+    instance: KernelInstance,
+    tensors: Sequence[Ints],
+    *,
+    form: str = "memory",
+    simulators: Sequence[str] = (),
+    folder: Path | None = None,
+    rtl: Path | None = None,
+    timeout: float | None = None,
+) -> KernelPrintout:
+    """Return what members print of ``tensors``, raw integers of each input, (samples, ...), and whether RTL prints it.
+
+    ``simulators``: which of them are asked, in ``folder``. ``rtl``: the file of the RTL, a module ``model`` with the
+    ports of the form and its taps; None: it is emitted. Raises ``InputError`` for an instance without messages, or of
+    another form, and for tensors of other shapes.
+    """
+    if not instance.taps:
+        raise InputError(f"{instance.name}: no member prints; state messages, [[printf]], in its file")
+    golden = print_instance(instance, tensors).texts
+    found: list[PrintedBy] = []
+    if simulators:
+        assert folder is not None
+        printing = _printing(instance, form, tensors)
+        found = [_printed_by(instance, printing, golden, name, folder, rtl, timeout) for name in simulators]
+    messages = sum(map(len, golden))
+    verdict, message = _verdict(found, messages)
+    return KernelPrintout(
+        verdict=verdict,
+        message=message,
+        kernel=instance.name,
+        form=form,
+        members=instance.mapping.members,
+        samples=len(golden),
+        messages=messages,
+        texts=["".join(sample) for sample in golden],
+        simulators=found,
+    )
+
+
+def _printing(instance: KernelInstance, form: str, tensors: Sequence[Ints]) -> _Printing:
+    if form == "stream":
+        stream = stream_form(instance, printf=True)
+        return _Printing(stream.machine, stream_run(instance, stream.flush, stream.machine, tensors))
+    memory = memory_form(instance, printf=True)
+    return _Printing(memory.machine, memory_run(instance, memory.facts.latency, memory.machine, tensors))
+
+
+def _printed_by(
+    instance: KernelInstance,
+    printing: _Printing,
+    golden: list[list[str]],
+    simulator: str,
+    folder: Path,
+    rtl: Path | None,
+    timeout: float | None,
+) -> PrintedBy:
+    # Only now: what the golden model prints needs nothing of all this.
+    from dais_verif.simulation.machines.rows import interface_of
+    from dais_verif.simulation.machines.watch import watch_outputs
+    from dais_verif.simulation.simulators.build import RtlDesign
+
+    machine, run = printing.machine, printing.run
+    if rtl is None:
+        rtl = folder / f"{_MODULE}.v"
+        write_atomically(rtl, emit_machine(machine, _MODULE).encode())
+    interface = interface_of(machine, CLOCK)
+    design = RtlDesign((rtl,), _MODULE, dut=Dut(interface, Ports((), ()), (), "the machine's types"))
+    types = {signal.name: signal.types for signal in machine.inputs}
+    sequence = InputSequence(run.cycles, {name: ArrayRows(rows, types[name]) for name, rows in run.inputs.items()})
+    data = next((signal.name for signal in machine.outputs if signal.name == "tap"), None)
+    try:
+        rows, version = watch_outputs(
+            machine,
+            sequence,
+            design,
+            interface,
+            folder,
+            simulator=simulator,
+            valid="tap_valid",
+            data=data,
+            timeout=timeout,
+        )
+    except ToolError as error:
+        return PrintedBy(simulator, failure=str(error))
+    texts = texts_of(instance, run, [row.values for row in rows])
+    difference = _difference(instance.mapping.geometry, golden, texts)
+    other = None if difference is None else ["".join(sample) for sample in texts]
+    return PrintedBy(simulator, version, other, difference)
+
+
+def _difference(geometry: tuple[int, ...], golden: list[list[str]], texts: list[list[str]]) -> str | None:
+    """The first member that prints something else."""
+    wanted, found = (sum(map(len, each)) for each in (golden, texts))
+    if wanted != found:
+        return f"{found} members print, and {wanted} must"
+    for sample, (right, other) in enumerate(zip(golden, texts, strict=True)):
+        for number, (text, seen) in enumerate(zip(right, other, strict=True)):
+            if text != seen:
+                member = [int(at) for at in np.unravel_index(number, geometry, order="F")]
+                return f"member {member} of sample {sample} prints {seen!r}, and must print {text!r}"
+    return None
+
+
+def _verdict(found: Sequence[PrintedBy], messages: int) -> tuple[Verdict, str]:
+    failed = [f"{one.name}: {one.failure}" for one in found if one.failure]
+    if failed:
+        return Verdict.TOOL_FAILURE, "; ".join(failed)
+    wrong = [f"{one.name}: {one.difference}" for one in found if one.difference]
+    if wrong:
+        return Verdict.RTL_MISMATCH, wrong[0]
+    if not messages:
+        return Verdict.NOT_RUN, "no member printed"
+    names = f" in {' and '.join(one.name for one in found)}" if found else " in the golden model"
+    return Verdict.PASS, f"{messages} members print the same{names}" if found else f"{messages} members print{names}"

@@ -1,0 +1,104 @@
+"""Runs of a form in which members print: tensors through its machine without a pause, and the texts that come out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.kernels.forms.raster import members_by_beat, raster_of
+from dais_verif.kernels.forms.stream_files import plane_name
+from dais_verif.kernels.instance import KernelInstance
+from dais_verif.kernels.printf_taps import text_of_member, variables_of
+from dais_verif.machine import Machine
+
+__all__ = ["PrintingRun", "memory_run", "stream_run", "texts_of"]
+
+#: Raw integers.
+Ints = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class PrintingRun:
+    """A sequence of so many ``cycles`` from power-up: of each input signal raw integers, (cycles, elements).
+
+    ``order``: the members of a sample, as numbers in the index space, as they print; ``beside`` of them at a time.
+    """
+
+    cycles: int
+    inputs: Mapping[str, Ints]
+    samples: int
+    order: tuple[int, ...]
+    beside: int = 1
+
+
+def memory_run(instance: KernelInstance, latency: int, machine: Machine, tensors: Sequence[Ints]) -> PrintingRun:
+    """Return the run of all members of all samples in the memory form. ``latency``: from start to done."""
+    mapping = instance.mapping
+    samples = len(tensors[0]) if tensors else 1
+    begin = max((prod(one.sizes) for one in mapping.inputs), default=0)
+    each = begin + latency + 1
+    given = _zeros(machine, samples * each, tensors)
+    for d, size in enumerate(mapping.geometry):
+        given[f"end{d}"][:] = size
+    for sample in range(samples):
+        at = sample * each
+        given["start"][at + begin] = 1
+        for t, tensor in enumerate(tensors):
+            flat = tensor[sample].reshape(-1)
+            place = slice(at, at + len(flat))
+            given[f"in{t}_write"][place] = 1
+            given[f"in{t}_address"][place, 0] = np.arange(len(flat))
+            given[f"in{t}_data"][place, 0] = flat
+    # In the cycle behind the last one nothing prints any more.
+    return PrintingRun(samples * each, given, samples, tuple(range(mapping.members)))
+
+
+def stream_run(instance: KernelInstance, flush: int, machine: Machine, tensors: Sequence[Ints]) -> PrintingRun:
+    """Return the run of all samples in the stream form. ``flush``: cycles from the last pixel to the last output."""
+    raster = raster_of(instance)
+    samples = len(tensors[0])
+    beats = samples * raster.beats * prod(raster.images)
+    given = _zeros(machine, beats + flush + 1, tensors)
+    given["en"][:] = 1
+    given["valid_in"][:beats] = 1
+    for number, (plane, tensor) in enumerate(zip(raster.inputs, tensors, strict=True)):
+        rank = len(plane.tensor.sizes)
+        axes = [rank - d for d in (*reversed(plane.scanned), *reversed(plane.beat))]
+        pixels = tensor.transpose(0, *axes).reshape(beats, plane.count)
+        given[plane_name("x", raster.inputs, number)][:beats] = pixels
+    members = members_by_beat(instance, raster)
+    return PrintingRun(beats + flush + 1, given, samples, tuple(members.reshape(-1).tolist()), members.shape[1])
+
+
+def _zeros(machine: Machine, cycles: int, tensors: Sequence[Ints]) -> dict[str, Ints]:
+    wide = any(tensor.dtype == object for tensor in tensors)
+    return {
+        signal.name: np.zeros((cycles, len(signal.types)), dtype=object if wide else np.int64)
+        for signal in machine.inputs
+    }
+
+
+def texts_of(instance: KernelInstance, run: PrintingRun, rows: Sequence[Sequence[int | None]]) -> list[list[str]]:
+    """Return what members of each sample print, in the order of the index space.
+
+    ``rows``: the variables as they come out, raw, those of ``run.beside`` members in each. Where there are more rows
+    than members, or fewer, all texts are those of one sample, as they come.
+    """
+    taps, kinds = instance.taps, variables_of(instance.block, instance.taps)
+    texts = [
+        text_of_member(taps, kinds, row[at * len(kinds) : (at + 1) * len(kinds)])
+        for row in rows
+        for at in range(run.beside)
+    ]
+    count = len(run.order)
+    if len(texts) != run.samples * count:
+        return [texts]
+    found = [[""] * count for _ in range(run.samples)]
+    for at, text in enumerate(texts):
+        found[at // count][run.order[at % count]] = text
+    return found

@@ -1,0 +1,44 @@
+"""The record of what members print: the golden model's texts, and how those of simulators differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dais_verif.record.base import RunRecord
+
+__all__ = ["PRINTOUT_SCHEMA", "KernelPrintout", "PrintedBy"]
+
+PRINTOUT_SCHEMA = "dais-verif/printout/1"
+
+
+@dataclass(frozen=True)
+class PrintedBy:
+    """What members print in a simulator. ``texts``: None if it is what the golden model prints.
+
+    ``difference``: the first one in words. ``failure``: why nothing is known.
+    """
+
+    name: str
+    version: str | None = None
+    texts: list[str] | None = None
+    difference: str | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class KernelPrintout(RunRecord):
+    """What members print: ``texts``, of each sample that of all its members, in the order of the index space.
+
+    ``messages``: how many texts of members there are. ``simulators``: what RTL in them prints.
+    """
+
+    SCHEMA: ClassVar = PRINTOUT_SCHEMA
+
+    kernel: str
+    form: str
+    members: int
+    samples: int
+    messages: int
+    texts: list[str]
+    simulators: list[PrintedBy]

@@ -1,0 +1,90 @@
+"""What comes out of a machine's RTL in the cycles in which a valid bit is 1, as a simulator has it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.dut.interface import DesignInterface
+from dais_verif.errors import InputError, ToolError
+from dais_verif.machine import Machine
+from dais_verif.program import FixedType
+from dais_verif.simulation import launch
+from dais_verif.simulation.machines.rows import element_bits, input_words
+from dais_verif.simulation.simulators.build import RtlDesign, build
+from dais_verif.simulation.testbench.machine_job import MACHINE_JOB_VARIABLE, text_of_rows
+from dais_verif.simulation.testbench.watch_job import WatchAnswer, WatchJob
+from dais_verif.stimulus.machines import InputSequence
+
+__all__ = ["Watched", "Watching", "watch_outputs"]
+
+_BENCH = "dais_verif.simulation.testbench.watch_bench"
+
+
+class Watched(NamedTuple):
+    """``values`` of a signal in a ``cycle``, before its edge: raw integers; None: a bit of it is X or Z."""
+
+    cycle: int
+    values: tuple[int | None, ...]
+
+
+class Watching(NamedTuple):
+    """All that was seen, and the ``version`` of the simulator."""
+
+    rows: list[Watched]
+    version: str | None
+
+
+def watch_outputs(
+    machine: Machine,
+    sequence: InputSequence,
+    design: RtlDesign,
+    interface: DesignInterface,
+    folder: Path,
+    *,
+    simulator: str,
+    valid: str,
+    data: str | None,
+    timeout: float | None = None,
+) -> Watching:
+    """Return what output ``data`` of ``design`` holds in the cycles in which output ``valid``, of one bit, is not 0.
+
+    ``data`` None: there is none. Raises ``InputError`` for RTL that has not the ports of ``interface``, ``ToolError``
+    for a simulator that fails, and for a valid bit that is X or Z.
+    """
+    built = build(simulator, design, folder / simulator / "build", timeout=timeout)
+    place = folder / simulator / "watch"
+    shutil.rmtree(place, ignore_errors=True)  # nothing that an earlier run answered may be taken for this run's
+    place.mkdir(parents=True)
+    wire = {signal.name: wire for signal, wire in zip(machine.outputs, interface.outputs, strict=True)}[valid]
+    rows = tuple(text_of_rows(input_words(machine, sequence), interface.input_bits))
+    job = WatchJob(interface, rows, wire.offset, str((place / "answer.json").absolute()))
+    job.save(place / "job.json")
+    launch.run(built, _BENCH, place, env={MACHINE_JOB_VARIABLE: str((place / "job.json").absolute())}, timeout=timeout)
+    if not Path(job.answer).is_file():
+        log = place / "simulation.log"
+        raise ToolError(f"the {simulator} bench gave no answer: {launch.cause(built, log)} (full output: {log})")
+    answer = WatchAnswer.load(Path(job.answer))
+    if answer.port_error is not None:
+        raise InputError(answer.port_error)
+    if answer.cycles != sequence.cycles:
+        raise ToolError(f"the {simulator} bench did not run every cycle")
+    return Watching([_watched(machine, cycle, row, valid, data) for cycle, row in answer.kept], built.version)
+
+
+def _watched(machine: Machine, cycle: int, row: str, valid: str, data: str | None) -> Watched:
+    values: list[int | None] = []
+    for signal, element, bits in element_bits(machine, row):
+        if signal.name == valid and bits != "1":
+            raise ToolError(f"{valid} is {bits} in cycle {cycle}: nobody knows whether data is there")
+        if signal.name == data:
+            values.append(_raw(bits, signal.types[element]))
+    return Watched(cycle, tuple(values))
+
+
+def _raw(bits: str, kind: FixedType) -> int | None:
+    if set(bits) - {"0", "1"}:
+        return None
+    raw = int(bits or "0", 2)
+    return raw - (raw >> (kind.width - 1) << kind.width) if kind.k and kind.width else raw
