@@ -43,7 +43,7 @@ from dais_verif.kernels.tpc_lib.conversion import (
     pattern_to_tpc,
 )
 from dais_verif.kernels.tpc_lib.entry_points import get_kernel_guids, get_shape_inference, instantiate_tpc_kernel
-from dais_verif.kernels.tpc_lib.structures import TpcTensor
+from dais_verif.kernels.tpc_lib.structures import GuidInfo, TpcInstantiation, TpcKernelParams, TpcTensor
 from dais_verif.program.types import FixedType
 
 F32, I8 = DataType.F32, DataType.I8
@@ -551,6 +551,68 @@ class TestNewerGeneration:
         assert get_kernel_guids(library(kernel()), 3).guids == ()
         assert get_kernel_guids(library(kernel()), 9).number == 0
 
+    @pytest.mark.parametrize("code", CODES, ids=lambda code: code.name.lower())
+    def test_codes_of_both_are_provoked_read_and_mended(self, code: GlueCode) -> None:
+        """But for 15, which is another there: contiguous tensors cannot be asked for, and are not."""
+        declared, asked, written, mend = CODES[code]
+        mine, room = library(declared), instantiation_to_tpc(ROOM)
+        found, answer = instantiate_tpc_kernel(mine, params_to_tpc(asked), room)
+        if code is GlueCode.KERNEL_REQUIRE_CONTIGUOUS_TENSOR:
+            assert found is TpcLibCode.SUCCESS
+            return
+        assert (found, answer.written_back) == (TpcLibCode(code), written)
+        again = mend(asked, written) if mend else apply_written(asked, answer.written_back)
+        found, answer = instantiate_tpc_kernel(mine, params_to_tpc(again), room)
+        assert found is TpcLibCode.SUCCESS and answer.kernel_elf
+
+    def test_its_buffers_need_two_calls_each(self) -> None:
+        mine, asked = library(kernel(aux=lambda r: [TestBuffers.AUX])), params_to_tpc(request())
+        code, first = instantiate_tpc_kernel(mine, asked)
+        assert code is TpcLibCode.INSUFFICIENT_AUX_BUFFER_SIZE
+        assert first.written_back == WrittenBack(aux_count=1, aux_buffer_sizes={0: 12})
+        code, second = instantiate_tpc_kernel(mine, asked, first)
+        assert code is TpcLibCode.INSUFFICIENT_ELF_BUFFER and second.written_back.elf_size == 5
+        code, third = instantiate_tpc_kernel(mine, asked, second)
+        assert code is TpcLibCode.SUCCESS and third.kernel_elf == b"block"
+
+    def test_the_older_place_of_the_program_is_gone(self) -> None:
+        """Code 2 is one of its codes, and its structures have no such buffer: only the older generation can mend it."""
+        mine, asked = library(kernel(isa_buffer=True)), params_to_tpc(request())
+        code, first = instantiate_tpc_kernel(mine, asked)
+        assert (code, first.written_back) == (TpcLibCode.INSUFFICIENT_ISA_BUFFER, WrittenBack(isa_size=5))
+        older = params_from_tpc(asked)
+        room = replace(NO_BUFFERS, kernel=replace(NO_BUFFERS.kernel, binary_size=first.written_back.isa_size or 0))
+        assert mine.habana_kernel(older, room)[0] is GlueCode.SUCCESS
+
+    def test_no_code_is_left_out(self) -> None:
+        buffers = {TpcLibCode.INSUFFICIENT_AUX_BUFFER_SIZE, TpcLibCode.INSUFFICIENT_ELF_BUFFER}
+        its_own = {TpcLibCode(n) for n in (2, 15, 21, 22, 23, 24)}
+        both = {TpcLibCode(code) for code in CODES}
+        assert both | buffers | its_own | {TpcLibCode.SUCCESS} == set(TpcLibCode)
+
+    def test_a_graph_that_is_left_as_it_is(self) -> None:
+        """Nothing of ours stands for a graph; an outsider's kernel does, and its caller goes on with the plain one."""
+
+        class Graphs:
+            plain = library(kernel())
+
+            def get_kernel_names(self, device: int, max_count: int) -> Any:
+                return self.plain.get_kernel_names(device, max_count)
+
+            def habana_kernel(self, params: HabanaKernelParams, instance: Any = NO_BUFFERS, /) -> Answer:
+                return self.plain.habana_kernel(params, instance)
+
+            def instantiate_tpc_kernel(self, params: TpcKernelParams, instance: TpcInstantiation, /) -> Any:
+                if params.guid.name == "k_graph":
+                    return TpcLibCode.CGUID_GRAPH_UNCHANGED, TpcInstantiation()
+                return instantiate_tpc_kernel(self.plain, params, instance)
+
+        asked, room = params_to_tpc(request(node_name="k_graph")), instantiation_to_tpc(ROOM)
+        code, answer = instantiate_tpc_kernel(Graphs(), asked, room)
+        assert code == 21 and answer == TpcInstantiation()
+        code, answer = instantiate_tpc_kernel(Graphs(), replace(asked, guid=GuidInfo.of("k")), room)
+        assert code is TpcLibCode.SUCCESS and answer.kernel_elf == b"block"
+
     def test_codes_of_its_own_are_provoked_and_mended(self) -> None:
         mine = library(kernel(checks=(expect_output_sizes(lambda r: r.inputs[0].sizes),)))
         good = params_to_tpc(request())
@@ -570,7 +632,8 @@ class TestNewerGeneration:
         mine = library(kernel(checks=(expect_output_sizes(lambda r: r.inputs[0].sizes),)))
         good = params_to_tpc(request())
         assert get_shape_inference(mine, good) == (TpcLibCode.SUCCESS, {0: (8, 3, 1, 1, 1)})
-        assert get_shape_inference(library(), good)[0] is TpcLibCode.INVALID_SHAPE_INFERENCE_ID
+        unknown = replace(good, guid=GuidInfo.of("none"))
+        assert get_shape_inference(mine, unknown)[0] is TpcLibCode.INVALID_SHAPE_INFERENCE_ID
         assert get_shape_inference(mine, replace(good, input_tensors=()))[0] is TpcLibCode.SIF_NULL_PTR
         assert get_shape_inference(library(kernel()), good) == (TpcLibCode.SUCCESS, {})
 

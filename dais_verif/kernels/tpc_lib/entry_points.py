@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Protocol, runtime_checkable
 
 from dais_verif.kernels.codes import TpcLibCode, code_to_tpc
 from dais_verif.kernels.library import KernelLibrary
@@ -22,7 +23,17 @@ from dais_verif.kernels.tpc_lib.structures import (
     TpcKernelParams,
 )
 
-__all__ = ["get_kernel_guids", "get_shape_inference", "instantiate_tpc_kernel"]
+__all__ = ["TpcKernelLibrary", "get_kernel_guids", "get_shape_inference", "instantiate_tpc_kernel"]
+
+
+@runtime_checkable
+class TpcKernelLibrary(Protocol):
+    """A library that has the entry point of the newer generation itself, and so all of its codes."""
+
+    def instantiate_tpc_kernel(
+        self, params: TpcKernelParams, instance: TpcInstantiation, /
+    ) -> tuple[TpcLibCode, TpcInstantiation]:
+        """Answer a request for a kernel. ``instance`` has the sizes of the caller's buffers."""
 
 
 def get_kernel_guids(library: KernelLibrary, device: int = TpcDeviceId.GAUDI, max_count: int = 0) -> KernelGuids:
@@ -35,7 +46,9 @@ def get_kernel_guids(library: KernelLibrary, device: int = TpcDeviceId.GAUDI, ma
 def instantiate_tpc_kernel(
     library: KernelLibrary, params: TpcKernelParams, buffers: TpcInstantiation | None = None
 ) -> tuple[TpcLibCode, TpcInstantiation]:
-    """Answer a request of the newer generation, by the library's glue code for the older one."""
+    """Answer a request of the newer generation, by the library's glue code for it or for the older one."""
+    if isinstance(library, TpcKernelLibrary):
+        return library.instantiate_tpc_kernel(params, buffers or TpcInstantiation())
     fault = unsupported(params)
     if fault is not None:
         return fault, TpcInstantiation()
