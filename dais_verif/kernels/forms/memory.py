@@ -22,7 +22,7 @@ from dais_verif.kernels.printf_taps import PrintfTap, tapped_block, variables_of
 from dais_verif.machine import Machine, MachineBuilder, View
 from dais_verif.program import FixedType
 
-__all__ = ["MOST_WORDS", "MemoryFacts", "MemoryForm", "memory_form", "require_memory_form"]
+__all__ = ["MOST_WORDS", "MemoryFacts", "MemoryForm", "group_of", "memory_form", "require_memory_form"]
 
 #: Words of a memory, at most: more than the engines of machines take.
 MOST_WORDS = 1 << 16
@@ -68,7 +68,7 @@ def memory_form(instance: KernelInstance, parallel: int = 1, *, printf: bool = F
     block whose inputs have an inp_shift.
     """
     mapping = instance.mapping
-    group = _group(instance, parallel)
+    group = group_of(instance, parallel)
     if printf and parallel > 1:
         raise InputError(f"{instance.name}: members print one after the other, not {parallel} side by side; ask for 1")
     inputs, outputs = require_memory_form(instance, parallel)
@@ -100,7 +100,8 @@ def require_memory_form(instance: KernelInstance, parallel: int = 1) -> tuple[li
     return inputs, outputs
 
 
-def _group(instance: KernelInstance, parallel: int) -> Group:
+def group_of(instance: KernelInstance, parallel: int) -> Group:
+    """Return which members work side by side. Raises ``InputError`` if no dimension has so many."""
     geometry = instance.mapping.geometry
     fitting = [d for d, size in enumerate(geometry) if size >= parallel]
     if parallel < 1 or not fitting:
