@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -73,7 +73,7 @@ class BoardRequest:
         require_positive(timeout=self.timeout)
         if self.resume and self.output is None:
             raise RequestError.of("{resume} needs the folder of the run that was broken off: {output} DIR.")
-        require_no_loss(self.output, ("result.json",), program=self.program, inputs=self.inputs)
+        require_no_loss(self.output, ("result.json", _SEQUENCE), program=self.program, inputs=self.inputs)
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
@@ -84,13 +84,12 @@ class BoardRequest:
 
     def replay_words(self, only: Path | None = None) -> list[str]:
         """Return the words that run the same vectors in the simulators, or ``only`` those of a file."""
-        asked = self if only is None else replace(self, inputs=(only,), vectors=0)
-        return ["sim", *asked._vectors()]
+        return ["sim", *(self._vectors() if only is None else self._vectors((only,), 0))]
 
-    def _vectors(self) -> list[str]:
+    def _vectors(self, inputs: Sequence[Path] | None = None, vectors: int | None = None) -> list[str]:
         words = [path_of(self.program), *(["--layout", self.layout] if self.layout else [])]
-        words += ["--vectors", str(self.vectors), "--seed", str(self.seed)]
-        words += [word for path in self.inputs for word in ("--inputs", str(path))]
+        words += ["--vectors", str(self.vectors if vectors is None else vectors), "--seed", str(self.seed)]
+        words += [word for path in (self.inputs if inputs is None else inputs) for word in ("--inputs", str(path))]
         return [*words, *(["--unchecked"] if self.unchecked else [])]
 
 
@@ -146,6 +145,8 @@ def _run_machine(machine: Machine, board: Target, request: BoardRequest, progres
     require_whole(layout=request.layout, resume=request.resume)
     restart = restart_of(machine)
     with work_folder(request.output) as folder:
+        path = folder.path / _SEQUENCE
+        path.unlink(missing_ok=True)
         with progress.simulators(), _link(board, machine, folder.path, request.timeout, progress) as link:
             session = Session(link, request.timeout)
             progress.notice(f"asking {request.target} what it runs")
@@ -159,10 +160,9 @@ def _run_machine(machine: Machine, board: Target, request: BoardRequest, progres
                 machine, restart.begun, given.sequences, session, identity, progress, check=check
             ).finding()
         info = _board(request, identity, session, own_command(request.replay_words()), cycles=identity.latency)
-        if finding.first_mismatch is not None and finding.first_mismatch.place is not None:
-            path = folder.path / _SEQUENCE
-            if keep_sequence(path, machine, given.sequences[finding.first_mismatch.place.sequence]):
-                info = replace(info, replay=own_command(request.replay_words(path)))
+        place = None if finding.first_mismatch is None else finding.first_mismatch.place
+        if place is not None and keep_sequence(path, machine, given.sequences[place.sequence]):
+            info = replace(info, replay=own_command(request.replay_words(path)))
         record = _record(request, ProgramInfo.of_machine(machine), cycles, finding, info)
         decisions = board_decisions(restart, identity.latency)
         record = replace(record, stimulus=given.classes, decisions=decisions)

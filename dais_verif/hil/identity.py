@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
+from dais_verif.emitter.machines.board import MOST_CYCLES
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
@@ -58,10 +59,13 @@ def require_fits_machine(identity: Identity, digest: str, bits: tuple[int, int],
 
     ``bits``: of its inputs and its outputs in one cycle; the latency of a board is the number of cycles in a vector.
     """
-    cycles = max(identity.latency, 1)
+    cycles = min(max(identity.latency, 1), MOST_CYCLES)
     _require(identity, "machine", digest, (cycles * bits[0], cycles * bits[1]), target)
-    if identity.latency < 1:
-        raise InputError(f"the board at {target} runs no cycles; make its bitstream again (dais-verif emit --wrap)")
+    if identity.latency != cycles:
+        raise InputError(
+            f"the board at {target} runs {identity.latency} cycles a vector, must be 1 to {MOST_CYCLES}; make its"
+            " bitstream again (dais-verif emit --wrap)"
+        )
 
 
 def _require(identity: Identity, what: str, digest: str, bits: tuple[int, int], target: str) -> None:

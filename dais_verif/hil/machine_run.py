@@ -96,9 +96,9 @@ class MachineRun:
         if hidden:
             shown = ", ".join(hidden[:4]) + (f" and {len(hidden) - 4} more" if len(hidden) > 4 else "")
             message = (
-                f"{shown} never changed in the {cycles} cycles of a vector, but change later or otherwise: no fault"
-                " there can be seen, though all that was compared is equal; make a board with more cycles a vector"
-                " (emit --wrap KIND --cycles N, hil --target sim://KIND?cycles=N)"
+                f"{shown}: never known, or always the same, in the {cycles} cycles of a vector, unlike in longer"
+                " sequences; all that was compared is equal, but no fault there would be found: make a board with more"
+                " cycles (emit --wrap KIND --cycles N, hil --target sim://KIND?cycles=N)"
             )
             return Finding(Verdict.NOT_RUN, message, [result])
         message = (

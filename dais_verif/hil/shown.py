@@ -1,8 +1,9 @@
-"""Which outputs of a machine a board cannot show: they do not change in so few cycles, but do so in more."""
+"""Which outputs of a machine a board cannot show: in so few cycles nothing happens there, but in more it does."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from enum import IntEnum
 
 import numpy as np
 
@@ -14,34 +15,41 @@ from dais_verif.stimulus.generate_sequences import generate_sequence, generate_s
 
 __all__ = ["hidden_outputs"]
 
-#: Short sequences that are tried, and cycles of long ones at most: as ``sim`` generates them by default, and more.
-_SHORT, _LONG = 64, 4096
+#: Short sequences that are tried, and cycles of long ones at most: twice as many as of these in those.
+_SHORT, _LONG = 256, 4096
 #: Ops times cycles that take seconds, whoever computes them.
 _MOST_EXACT = 2_000_000
 
 
+class _Shown(IntEnum):
+    """What is seen of an element before some edges: nothing, one value, or a bit that is 0 and is 1."""
+
+    UNKNOWN = 0
+    STILL = 1
+    CHANGING = 2
+
+
 def hidden_outputs(machine: Machine, begun: Machine, rows: Sequence[SequenceRows], cycles: int) -> list[str]:
-    """The elements of outputs of which no bit is both 0 and 1 in ``cycles`` cycles from a reset, but in longer runs.
+    """The elements of outputs of which less is seen in ``cycles`` cycles from a reset than in longer sequences.
 
     ``rows``: sequences of at most so many cycles that were run; others are tried, too, so that what is said is said
     of the ``cycles``, not of few sequences. ``begun``: ``machine`` after a reset of the board.
     """
-    seen = _changing(machine, rows)
-    if all(seen.values()):
+    seen = _shown(machine, rows)
+    if all(shown is _Shown.CHANGING for shown in seen.values()):
         return []
     n_ops = sum(block.program.n_ops for block in machine.blocks.values())
-    count = max(min(_SHORT, _MOST_EXACT // max(n_ops * cycles, 1)), 1)
-    tried = [generate_sequence(begun, cycles, number, number) for number in range(count)]
-    short = _changing(machine, expect(begun, tried, check=False))
-    if all(seen[name] or short[name] for name in seen):
-        return []
     most = max(min(_LONG, _MOST_EXACT // max(n_ops, 1)), 4 * cycles)
-    long = _changing(machine, expect(machine, generate_sequences(machine, most), check=False))
-    return [name for name in seen if long[name] and not (seen[name] or short[name])]
+    long = _shown(machine, expect(machine, generate_sequences(machine, most), check=False))
+    if all(seen[name] >= long[name] for name in seen):
+        return []
+    tried = [generate_sequence(begun, cycles, number, number) for number in range(min(_SHORT, -(-2 * most // cycles)))]
+    short = _shown(machine, expect(begun, tried, check=False))
+    return [name for name in seen if max(seen[name], short[name]) < long[name]]
 
 
-def _changing(machine: Machine, rows: Iterable[SequenceRows]) -> dict[str, bool]:
-    """Of each element of the outputs that has bits, whether one of them was 0 and was 1 before some edges."""
+def _shown(machine: Machine, rows: Iterable[SequenceRows]) -> dict[str, _Shown]:
+    """What is seen of each element of the outputs that has bits."""
     total = sum(bits_of(signal.types) for signal in machine.outputs)
     words = max(-(-total // 64), 1)
     ones, zeros = np.zeros(words, dtype="<u8"), np.zeros(words, dtype="<u8")
@@ -50,12 +58,13 @@ def _changing(machine: Machine, rows: Iterable[SequenceRows]) -> dict[str, bool]
         known = ~np.zeros_like(expected) if one.known is None else one.known[::2]
         ones |= np.bitwise_or.reduce(expected & known, axis=0)
         zeros |= np.bitwise_or.reduce(~expected & known, axis=0)
-    both = int.from_bytes((ones & zeros).tobytes(), "little")
-    found, offset = {}, 0
+    both, some = (int.from_bytes(found.tobytes(), "little") for found in (ones & zeros, ones | zeros))
+    shown, offset = {}, 0
     for signal in machine.outputs:
         for place, kind in enumerate(signal.types):
             name = signal.name if len(signal.types) == 1 else f"{signal.name}[{place}]"
+            bits = (1 << kind.width) - 1 << offset
             if kind.width:
-                found[name] = bool(both >> offset & (1 << kind.width) - 1)
+                shown[name] = _Shown.CHANGING if both & bits else _Shown.STILL if some & bits else _Shown.UNKNOWN
             offset += kind.width
-    return found
+    return shown

@@ -1,11 +1,11 @@
-"""How a machine is made to begin again, while it runs: by its own resets, and by one more where it has none."""
+"""How a machine is made to begin again, while it runs: by its own resets, and by one more where no input does it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from dais_verif.errors import InputError
-from dais_verif.machine.model import Machine, Role, Signal, View
+from dais_verif.machine.edits import add_wire, set_signal
+from dais_verif.machine.model import Connection, Machine, Role, Signal, View
 from dais_verif.machine.ports import bits_of
 from dais_verif.program import FixedType
 
@@ -16,7 +16,7 @@ _BIT = FixedType(0, 1, 0)
 
 @dataclass(frozen=True)
 class Restart:
-    """``core``: the machine, with an input more, ``line``, if ``added`` names registers that nothing else resets.
+    """``core``: the machine, with an input more, ``line``, if ``added`` names registers that no input resets.
 
     ``held``: elements of the inputs of ``core`` that are 1 while it waits; after one edge with them it is as at
     power-up, but for the registers ``lost``, which may hold anything. ``begun``: the machine itself, of which nothing
@@ -34,36 +34,44 @@ class Restart:
 def restart_of(machine: Machine) -> Restart:
     """How ``machine`` begins again.
 
-    A register that an index chooses elements of is a memory, which no reset clears, and so is ``lost``; so is one
-    without an initial value. Raises ``InputError`` for a register that changes whose reset is no input.
+    A register without a reset of which an index chooses elements is a memory, and none is given it: it is ``lost``, and
+    so is one without an initial value.
     """
     written = {c.target.signal for c in machine.connections if machine.clocked(c)}
     changing = [s for s in machine.registers if s.name in written and bits_of(s.types)]
-    held, alone = set(), []
-    for signal in changing:
-        if signal.reset is None:
-            alone.append(signal)
-            continue
-        place = _origin(machine, signal.reset)
-        if place is None:
-            raise InputError(
-                f"register {signal.name} is reset by {signal.reset}, which is no input of one unsigned bit, nor a copy"
-                " of one: a board cannot begin a vector with what this register holds after a reset; lead the reset to"
-                " an input"
-            )
-        held.add(place)
     indexed = _indexed(machine)
-    lost = tuple(s.name for s in alone if s.name in indexed or s.initial is None)
-    added = tuple(s.name for s in alone if s.name not in lost)
-    begun = _with(machine, {name: replace(machine.signals[name], initial=None) for name in lost})
+    places = {s.name: None if s.reset is None else _origin(machine, s.reset) for s in changing}
+    free = [s for s in changing if s.reset is None]
+    lost = tuple(s.name for s in free if s.name in indexed or s.initial is None)
+    added = tuple(s.name for s in changing if places[s.name] is None and s.name not in lost)
+    held = {place for place in places.values() if place is not None}
+    begun = machine
+    for name in lost:
+        begun = set_signal(begun, replace(machine.signals[name], initial=None))
     if not added:
         return Restart(machine, begun, frozenset(held), None, (), lost)
-    line = "restart"
-    while line in machine.signals:
-        line += "_"
-    signals = {name: replace(machine.signals[name], reset=View(line, 0, 1)) for name in added}
-    core = _with(machine, {**signals, line: Signal(line, (_BIT,), Role.INPUT)})
+    line = _fresh(machine, "restart")
+    core = set_signal(machine, Signal(line, (_BIT,), Role.INPUT))
+    for name in added:
+        core = _restarted(core, machine.signals[name], View(line, 0, 1))
     return Restart(core, begun, frozenset({*held, (line, 0)}), line, added, lost)
+
+
+def _restarted(machine: Machine, register: Signal, line: View) -> Machine:
+    """``machine`` with ``line`` as a reset of ``register``, beside the one that it has."""
+    if register.reset is None:
+        return set_signal(machine, replace(register, reset=line))
+    machine, own = add_wire(machine, register.reset)
+    either = View(_fresh(machine, f"{line.signal}_{register.name}"), 0, 1)
+    machine = set_signal(machine, Signal(either.signal, (_BIT,)))
+    machine = set_signal(machine, replace(register, reset=either))
+    return replace(machine, connections=(*machine.connections, Connection(line, either, line, own)))
+
+
+def _fresh(machine: Machine, name: str) -> str:
+    while name in machine.signals:
+        name += "_"
+    return name
 
 
 def reset_elements(machine: Machine) -> set[tuple[str, int]]:
@@ -111,7 +119,3 @@ def _indexed(machine: Machine) -> set[str]:
     """The registers of which an index chooses elements."""
     views = [v for c in machine.connections for v in (c.source, c.target, c.alternative) if v is not None]
     return {view.signal for view in views if view.index is not None}
-
-
-def _with(machine: Machine, signals: dict[str, Signal]) -> Machine:
-    return replace(machine, signals={**machine.signals, **signals}) if signals else machine

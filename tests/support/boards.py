@@ -40,6 +40,7 @@ from dais_verif.simulation.testbench.packing import pack_outputs
 _Mangle = Callable[[bytes], Iterator[tuple[float, bytes]]]
 
 __all__ = [
+    "Compute",
     "Mangler",
     "computing",
     "link_to",

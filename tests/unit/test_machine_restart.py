@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from support.places import FSM
 
-from dais_verif.errors import InputError
 from dais_verif.golden.machine import trace_machine
 from dais_verif.machine import Machine, MachineBuilder, load_machine, parse_machine, validate
 from dais_verif.machine.restart import Restart, restart_of
@@ -75,9 +74,25 @@ def test_the_new_input_has_a_name_of_its_own() -> None:
     ],
     ids=["a register", "a choice", "logic"],
 )
-def test_a_reset_that_is_no_input_is_refused_by_name(reset: str, more: str) -> None:
-    with pytest.raises(InputError, match=r"register r is reset by .*, which is no input of one unsigned bit"):
-        restarted(reset, more)
+def test_a_reset_that_is_no_input_has_another_one_beside_it(reset: str, more: str) -> None:
+    """Which resets the register when the other one does not, and does not keep that from doing it."""
+    found = restarted(reset, more)
+    assert "r" in found.added and found.held == {("restart", 0)} and found.lost == ()
+    validate(found.core)
+    zero, one = Fraction(0), Fraction(1)
+    rows = {
+        "go": [one] * 9,
+        "rst": [zero] * 6 + [one] * 3,
+        "x": [Fraction(9)] * 9,
+        "restart": [zero] * 2 + [one] + [zero] * 6,
+    }
+    trace = list(trace_machine(found.core, {name: [[value] for value in row] for name, row in rows.items()}))
+    values = [int(cycle.before["y"][0] or 0) for cycle in trace]
+    assert values[3] == 3, "the line resets it"
+    own = trace_machine(
+        restarted(reset, more).begun, {name: [[v] for v in row[3:]] for name, row in rows.items() if name != "restart"}
+    )
+    assert values[3:] == [int(cycle.before["y"][0] or 0) for cycle in own], "then all goes on as from power-up"
 
 
 @pytest.mark.parametrize("name", ["f01_counter", "f02_mac", "f04_fifo", "f06_alt_src", "serial_dot.mach"])

@@ -8,7 +8,6 @@ So every vector stands for itself, as one of a program does: it may be lost, sen
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -28,7 +27,7 @@ __all__ = ["BOARD_CYCLES", "MOST_CYCLES", "board_bits", "board_hash", "machine_b
 BOARD_CYCLES = 32
 MOST_CYCLES = 4096
 #: Bits of a vector or a result, which are held in registers: beyond, no tool finishes.
-_MOST_BITS = 1 << 17
+_MOST_BITS = 1 << 16
 
 
 def board_hash(machine: Machine) -> str:
@@ -53,22 +52,25 @@ def machine_board(
 ) -> dict[str, str]:
     """All modules of a board, by file name; the top module is ``<core>_<link>``.
 
-    ``text``: of module ``core``; None: ours. Raises ``InputError`` for a machine that cannot be reset, for vectors
-    that are too wide, and if two modules would have one name.
+    ``text``: of module ``core``; None: ours. Raises ``InputError`` for vectors that are too wide, and if ``core`` is
+    the name of another module.
     """
     bits_in, bits_out = board_bits(machine)
     if cycles * max(bits_in, bits_out) > _MOST_BITS:
         raise InputError.of(
-            "{cycles_given} cycles of {bits} bits are {total} bits a vector, must be at most {most}: choose fewer with"
-            " {cycles}",
+            "{cycles_given} cycles of {bits} bits are {total} bits a vector, must be at most {most}: choose fewer"
+            " cycles",
             cycles_given=cycles,
             bits=max(bits_in, bits_out),
             total=cycles * max(bits_in, bits_out),
             most=_MOST_BITS,
         )
-    restart = restart_of(machine)
-    text = emit_machine(restart.core, core) if text is None else text
     library = {path.name: path.read_text(encoding="utf-8") for path in library_sources(*_files(link))}
+    taken = {name.removesuffix(".v") for name in library} | {f"{core}_axis", f"{core}_{link}"}
+    if core in taken:
+        raise InputError.of("{top} {core} gives two modules {core}; choose another {top}", core=core)
+    restart = restart_of(machine)
+    text = emit_machine(restart.core, core, taken) if text is None else text
     made = {
         f"{core}_axis.v": _sequencer(restart, core, cycles),
         f"{core}_{link}.v": emit_board_top(
@@ -81,12 +83,6 @@ def machine_board(
             period=period,
         ),
     }
-    taken = {name.removesuffix(".v") for name in (*library, *made)}
-    for module in re.findall(r"^module (\w+)", text, re.MULTILINE):
-        if module in taken:
-            raise InputError.of(
-                "{top} {core} gives two modules {module}; choose another {top}", core=core, module=module
-            )
     return {**library, f"{core}.v": text, **made}
 
 

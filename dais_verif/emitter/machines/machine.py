@@ -7,6 +7,8 @@ values are assigned in ``initial`` blocks, not blocking: so what reads them sees
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from dais_verif.emitter.machines.bits import Bits, Vector, copied, joined
 from dais_verif.emitter.machines.storage import memory_of
 from dais_verif.emitter.machines.views import Reader, element
@@ -29,9 +31,9 @@ _WAIVERS = (
 )
 
 
-def emit_machine(machine: Machine, top: str = "model") -> str:
-    """The text of module ``top``, and of one for each block, for a valid ``machine``."""
-    modules = Names([top])
+def emit_machine(machine: Machine, top: str = "model", taken: Iterable[str] = ()) -> str:
+    """The text of module ``top``, and of one for each block, for a valid ``machine``. ``taken``: names of others."""
+    modules = Names([top, *taken])
     of_blocks = {name: modules.take(f"{top}_{name}") for name in machine.blocks}
     texts = [emit_verilog(block.program, of_blocks[block.name]) for block in machine.blocks.values()]
     return "\n".join([_Module(machine, top, of_blocks).text(), *texts])

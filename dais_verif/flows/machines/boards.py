@@ -75,7 +75,7 @@ def board_decisions(restart: Restart, cycles: int) -> list[Decision]:
         )
     ]
     if restart.added:
-        why = "registers without a reset, which the core on the board has an input more for"
+        why = "registers that no input resets; the core on the board has one more that does"
         found.append(Decision("restart", ", ".join(restart.added), why))
     if restart.lost:
         why = "what outputs make of them before a sequence has written them is not compared"
