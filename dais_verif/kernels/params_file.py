@@ -20,7 +20,9 @@ from dais_verif.kernels.constants import constant_tensor
 from dais_verif.kernels.data_types import DataType, TensorType
 from dais_verif.kernels.discovery import Libraries
 from dais_verif.kernels.glue import Kernel
+from dais_verif.kernels.instance import KernelInstance, require_ports
 from dais_verif.kernels.library import Library
+from dais_verif.kernels.printf_file import read_taps
 from dais_verif.kernels.spelling import read_type
 from dais_verif.kernels.structures import (
     MAX_DIMS,
@@ -36,7 +38,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["read_params"]
+__all__ = ["printed_by", "read_params"]
 
 _MOST_BYTES = 1 << 20
 _MOST_CONTENT = 1 << 30
@@ -52,17 +54,13 @@ def read_params(path: Path, libraries: Libraries) -> HabanaKernelParams:
     the type holds exactly, or random by ``seed``. The output's shape, and its type where it has none, are those that
     glue code writes back. Raises ``InputError`` that names file and key.
     """
-    name = f"request {str(path)!r}"
-    try:
-        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the request"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
+    name, tree = _read(path)
     asked = tree.get("kernel")
     if not isinstance(asked, str):
         raise InputError(f"{name}: kernel is {_short(asked)}, must be the name of a kernel")
     kernel = _declared(name, asked, libraries)
     names = kernel.input_names
-    _require_keys(name, tree, ("kernel", *names, "output", "options"))
+    _require_keys(name, tree, ("kernel", *names, "output", "options", "printf"))
     inputs = [_tensor(f"{name}: [{one}]", tree[one], path.parent) for one in names if one in tree]
     missing = [one for one in names[: len(names) - kernel.optional_inputs] if one not in tree]
     if missing:
@@ -71,6 +69,26 @@ def read_params(path: Path, libraries: Libraries) -> HabanaKernelParams:
         asked, tuple(inputs), (_output(name, tree, inputs),), _options(name, tree.get("options", {}), kernel)
     )
     return _inferred(params, libraries)
+
+
+def printed_by(path: Path, instance: KernelInstance) -> KernelInstance:
+    """Return the instance of the request in ``path`` with the messages that this states; without any, as it is.
+
+    Raises ``InputError`` for messages that are none, and values that the block does not have.
+    """
+    name, tree = _read(path)
+    taps = read_taps(name, tree.get("printf", []))
+    printing = replace(instance, taps=taps) if taps else instance
+    require_ports(printing)
+    return printing
+
+
+def _read(path: Path) -> tuple[str, dict[str, Any]]:
+    name = f"request {str(path)!r}"
+    try:
+        return name, tomllib.loads(read_toml(path, _MOST_BYTES, "the request"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
 
 
 def _declared(name: str, asked: str, libraries: Libraries) -> Kernel:

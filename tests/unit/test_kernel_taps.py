@@ -18,6 +18,7 @@ from support.kernel_instances import instance as shipped
 import dais_verif
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError
+from dais_verif.flows.kernels.instances import read_instance
 from dais_verif.golden.members import print_instance, run_instance
 from dais_verif.kernels.caller import instantiate
 from dais_verif.kernels.forms.memory import memory_form
@@ -229,6 +230,16 @@ class TestFile:
         with pytest.raises(InputError, match=said) as refused:
             read_own_kernel(tmp_path / "k.toml")
         assert "\n" not in str(refused.value)
+
+    def test_a_request_may_have_messages(self, tmp_path: Path) -> None:
+        path = tmp_path / "relu.toml"
+        path.write_text(
+            'kernel = "relu"\n[input]\nshape = [2]\ntype = "s5.2"\n[printf]\nmessage = "is %f\\n"\noutput = 0\n'
+        )
+        assert print_instance(read_instance(path), [np.array([[3, -1]])]).texts == [["is 0.750000\n", "is 0.000000\n"]]
+        path.write_text(path.read_text().replace("output = 0", "output = 1"))
+        with pytest.raises(InputError, match=r"relu: printf .*: there is no output 1 in a block of 1"):
+            read_instance(path)
 
     def test_one_table_and_a_range(self, tmp_path: Path, example: KernelInstance) -> None:
         assert len(example.taps) == 11 + 64 and example.taps[-1] == PrintfTap("%u, ", op=68)

@@ -12,7 +12,7 @@ from dais_verif.kernels.caller import instantiate
 from dais_verif.kernels.discovery import find_libraries
 from dais_verif.kernels.instance import KernelInstance, instance_of
 from dais_verif.kernels.own import read_own_kernel
-from dais_verif.kernels.params_file import read_params
+from dais_verif.kernels.params_file import printed_by, read_params
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -37,4 +37,4 @@ def read_instance(path: Path, libraries: Sequence[Path] = ()) -> KernelInstance:
         return read_own_kernel(path)
     found = find_libraries(libraries)
     params = read_params(path, found)
-    return instance_of(params, instantiate(found, params))
+    return printed_by(path, instance_of(params, instantiate(found, params)))
