@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from functools import cached_property
 
+from dais_verif.machine.identity import content_hash
 from dais_verif.program import FixedType, Origin, Program
 
 __all__ = ["LONGEST_NAME", "Block", "Connection", "Index", "Machine", "Role", "Schedule", "Signal", "View"]
@@ -176,6 +178,11 @@ class Machine:
         kind = self.signals[view.index.value.signal].types[view.index.value.start]
         last = min(view.stop + view.index.stride * kind.raw_max, len(self.signals[view.signal].types))
         return range(view.start, max(last, view.stop))
+
+    @cached_property
+    def hash(self) -> str:
+        """SHA-256 of what the machine means: the same for every form it is written in."""
+        return content_hash(self)
 
     def __repr__(self) -> str:
         n_ops = sum(block.program.n_ops for block in self.blocks.values())

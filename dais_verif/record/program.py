@@ -47,10 +47,9 @@ class ProgramInfo:
 
     @classmethod
     def of_machine(cls, machine: Machine) -> ProgramInfo:
-        """Return the facts about ``machine``; its hash is that of its file."""
+        """Return the facts about ``machine``."""
         origin = machine.origin
         n_in, n_out = (sum(len(signal.types) for signal in side) for side in (machine.inputs, machine.outputs))
         n_ops = sum(block.program.n_ops for block in machine.blocks.values())
-        sha256 = origin.file_sha256
         layout = "mach" if origin.layout == "mach" else "alirfsm"
-        return cls(origin.path, sha256 or "", sha256, layout, False, n_in, n_out, n_ops)
+        return cls(origin.path, machine.hash, origin.file_sha256, layout, False, n_in, n_out, n_ops)

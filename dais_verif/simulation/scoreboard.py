@@ -16,7 +16,16 @@ from dais_verif.simulation.departures import departure, followed
 from dais_verif.simulation.testbench.job import Answer, Difference, Job, chunk_name, require_maker, wait_for
 from dais_verif.simulation.testbench.packing import Words, bits_of_row, row_words
 
-__all__ = ["DIGESTED", "Chunk", "Scoreboard", "digest_of", "other_in_bulk", "words_of_text"]
+__all__ = [
+    "DIGESTED",
+    "Chunk",
+    "Scoreboard",
+    "digest_of",
+    "digest_of_sequence",
+    "first_row_of",
+    "other_in_bulk",
+    "words_of_text",
+]
 
 #: Rows that are digested together.
 DIGESTED = 256
@@ -198,6 +207,16 @@ def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:
             digest.update(f"{start + row} {unknown[row]}\n".encode())
         whole ^= int.from_bytes(digest.digest(), "big")
     return whole
+
+
+def first_row_of(sequence: int) -> int:
+    """The number that the first row of a machine's ``sequence`` has among the rows of a run, for digests."""
+    return sequence << 40
+
+
+def digest_of_sequence(number: int, rows: Words, known: Words | None) -> int:
+    """The digest of packed output ``rows`` of sequence ``number``, two a cycle, with 0 for all bits but ``known``."""
+    return digest_of(first_row_of(number), rows if known is None else rows & known, {})
 
 
 def _as_number(differing: Words) -> int:

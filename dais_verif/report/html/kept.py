@@ -66,7 +66,7 @@ def machine_of(info: ProgramInfo) -> Machine | None:
         machine = load_machine(info.path)
     except DaisError:
         return None
-    return machine if machine.origin.file_sha256 == info.hash else None
+    return machine if machine.hash == info.hash else None
 
 
 def _program(info: ProgramInfo, path: Path | None, layout: str | None, progress: Listener) -> Program | Machine | None:

@@ -102,7 +102,7 @@ def _program_page(
             f"the program has the hash {program.hash[:12]}, the records are of {hashes[0][:12]};"
             " give the program that was verified"
         )
-    if machine is not None and machine.origin.file_sha256 != hashes[0]:
+    if machine is not None and machine.hash != hashes[0]:
         raise InputError("the machine is not the one that the records are of; give the machine that was verified")
     standing = overall(sources)
     found = with_stages(sources)

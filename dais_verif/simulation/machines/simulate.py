@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import xor
 from pathlib import Path
 
 from dais_verif.dut.interface import DesignInterface
@@ -278,6 +280,14 @@ def _first(outcome: _Outcome) -> tuple[int, MachineDifference] | None:
     return next(((number, first) for number, first in found if first is not None), None)
 
 
+def _digest(outcome: _Outcome) -> str | None:
+    """That of all sequences; None if the design does not fit."""
+    answers = outcome.answers.values()
+    if any(answer.port_error for answer in answers):
+        return None
+    return f"{reduce(xor, (int(answer.digest, 16) for answer in answers)):064x}"
+
+
 def _result(name: str, outcome: _Outcome | ToolError) -> SimulatorResult:
     if isinstance(outcome, ToolError):
         return SimulatorResult(name, failure=str(outcome))
@@ -290,6 +300,7 @@ def _result(name: str, outcome: _Outcome | ToolError) -> SimulatorResult:
         bulk_vectors=sum(answer.bulk for answer in answers),
         mismatches=sum(answer.mismatching for answer in answers),
         vectors_with_x=sum(answer.unknown for answer in answers),
+        digest=_digest(outcome),
         cached=outcome.simulation.cached,
         build_seconds=round(outcome.build_seconds, 3),
         run_seconds=round(outcome.run_seconds, 3),

@@ -18,6 +18,7 @@ import numpy as np
 from cocotb.triggers import Timer
 
 from dais_verif.dut.interface import DesignInterface
+from dais_verif.simulation.scoreboard import digest_of, digest_of_sequence, first_row_of, words_of_text
 from dais_verif.simulation.testbench.bulk import run_sequence
 from dais_verif.simulation.testbench.machine_job import (
     MACHINE_JOB_VARIABLE,
@@ -51,7 +52,7 @@ async def outputs_equal_golden_model(dut: Any) -> None:
         answers = await _in_bulk(dut, job)
     else:
         (files,) = job.sequences
-        answers = [(await _Ports(dut, job.interface).run(files.rows()))]
+        answers = [(await _Ports(dut, job.interface).run(files.rows(), files.number))]
     save_answers(Path(job.answer), answers)
     problem = _problem(answers, job)
     # Not by ``assert``, which an optimised Python leaves out.
@@ -78,7 +79,7 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
         rows = files.rows()
         found = run_sequence(job.interface, rows.inputs)
         own = found[: 2 * _SMOKE] if files is job.sequences[0] else None
-        return compare(rows, found, job.interface.output_bits), own
+        return compare(rows, found, job.interface.output_bits, files.number), own
 
     with ThreadPoolExecutor(job.threads) as pool:
         done = list(pool.map(run, job.sequences))
@@ -91,8 +92,8 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
     return [answer for answer, _ in done]
 
 
-def compare(rows: SequenceRows, found: Words, bits: int) -> MachineAnswer:
-    """What a sequence gave in bulk, where no bit is ever X."""
+def compare(rows: SequenceRows, found: Words, bits: int, number: int = 0) -> MachineAnswer:
+    """What sequence ``number`` gave in bulk, where no bit is ever X."""
     wrong = found ^ rows.expected
     if rows.known is not None:
         wrong &= rows.known
@@ -106,7 +107,9 @@ def compare(rows: SequenceRows, found: Words, bits: int) -> MachineAnswer:
         first = MachineDifference(at // 2, at % 2 == 1, expected, seen)
     compared = len(found) * bits if rows.known is None else int(np.unpackbits(rows.known.view(np.uint8)).sum())
     cycles = len(found) // 2
-    return MachineAnswer(cycles, compared, len(set((differing // 2).tolist())), 0, first, bulk=cycles)
+    digest = digest_of_sequence(number, found, rows.known)
+    wrong_cycles = len(set((differing // 2).tolist()))
+    return MachineAnswer(cycles, compared, wrong_cycles, 0, first, bulk=cycles, digest=f"{digest:064x}")
 
 
 class _Ports:
@@ -117,9 +120,9 @@ class _Ports:
         clocking = interface.clocking
         self._clock = None if clocking is None else handle_of(dut, clocking.clock)
 
-    async def run(self, rows: SequenceRows) -> MachineAnswer:
-        """Every cycle of a sequence, compared."""
-        bits, cycle = 0, 0
+    async def run(self, rows: SequenceRows, number: int = 0) -> MachineAnswer:
+        """Every cycle of sequence ``number``, compared."""
+        bits, cycle, digest = 0, 0, 0
         mismatching = unknown = 0
         first: MachineDifference | None = None
         for start in range(0, len(rows.inputs), _BLOCK):
@@ -127,9 +130,16 @@ class _Ports:
             span = slice(2 * start, 2 * (start + _BLOCK))
             known = None if rows.known is None else rows.known[span]
             expected = text_of_rows(rows.expected[span], self._interface.output_bits, known)
+            seen: list[str] = []
             for row in given:
                 wanted = (next(expected), next(expected))
-                wrong = await self._cycle(cycle, row, wanted)
+                found = await self._cycle(row)
+                seen += map(_known, wanted, found)
+                wrong = [
+                    MachineDifference(cycle, edge == 1, *pair)
+                    for edge, pair in enumerate(zip(wanted, found, strict=True))
+                    if differs(*pair)
+                ]
                 if wrong:
                     first = first or wrong[0]
                     if any(one.unknown for one in wrong):
@@ -138,9 +148,12 @@ class _Ports:
                         mismatching += 1
                 bits += sum(len(text) - text.count(UNKNOWN) for text in wanted)
                 cycle += 1
-        return MachineAnswer(cycle, bits, mismatching, unknown, first)
+            words, with_x = words_of_text(seen, self._interface.output_bits)
+            digest ^= digest_of(first_row_of(number) + 2 * start, words, with_x)
+        return MachineAnswer(cycle, bits, mismatching, unknown, first, digest=f"{digest:064x}")
 
-    async def _cycle(self, cycle: int, row: str, expected: tuple[str, str]) -> list[MachineDifference]:
+    async def _cycle(self, row: str) -> list[str]:
+        """The outputs before the edge of a cycle, and after it."""
         found = []
         for level in (0, 1):
             if self._clock is not None:
@@ -149,8 +162,11 @@ class _Ports:
                 self._handles.write(row)
             await self._wait
             found.append(self._handles.read())
-        return [
-            MachineDifference(cycle, number == 1, wanted, seen)
-            for number, (wanted, seen) in enumerate(zip(expected, found, strict=True))
-            if differs(wanted, seen)
-        ]
+        return found
+
+
+def _known(expected: str, found: str) -> str:
+    """The bits of ``found``, with 0 for those of which any value will do."""
+    if UNKNOWN not in expected:
+        return found
+    return "".join("0" if e == UNKNOWN else f for e, f in zip(expected, found, strict=True))

@@ -117,7 +117,8 @@ class MachineDifference:
 class MachineAnswer:
     """What the bench found in a sequence. ``bulk``: of its ``cycles``, those outside cocotb.
 
-    ``mismatching``, ``unknown``: cycles with a wrong bit, with X or Z in place of a bit.
+    ``mismatching``, ``unknown``: cycles with a wrong bit, with X or Z in place of a bit. ``digest``: of the known bits of
+    all rows that were found, as ``digest_of_sequence`` gives it.
     """
 
     cycles: int = 0
@@ -127,6 +128,7 @@ class MachineAnswer:
     first: MachineDifference | None = None
     port_error: str | None = None
     bulk: int = 0
+    digest: str = ""
 
 
 def save_answers(path: Path, answers: Sequence[MachineAnswer]) -> None:

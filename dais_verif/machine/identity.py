@@ -1,0 +1,66 @@
+"""What a machine is by its content: one hash, whether it was read from ALIRFSM, plain or gzip, or from text."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from dais_verif.errors import DaisError
+from dais_verif.program import Program
+from dais_verif.program.conversion import to_alir
+
+if TYPE_CHECKING:
+    from dais_verif.machine.model import Connection, Machine, Signal, View
+
+__all__ = ["content_hash"]
+
+
+def content_hash(machine: Machine) -> str:
+    """SHA-256 of what ``machine`` means: ports in their order, signals, connections, and the programs of its blocks.
+
+    Blocks count as the ALIR that they become, so that a text and the file that it is converted into have one hash, and
+    elements without bits are all alike. Order is nothing where it means nothing: of signals that are no ports, of
+    blocks, of connections into wires. As of programs, intervals that are declared are not part of it.
+    """
+    wires = sorted(json.dumps(_connection(c)) for c in machine.connections if not machine.clocked(c))
+    tree = {
+        "ports": [signal.name for signal in (*machine.inputs, *machine.outputs)],
+        "signals": {name: _signal(signal) for name, signal in machine.signals.items()},
+        "blocks": {b.name: [b.inputs, b.outputs, _block(b.program)] for b in machine.blocks.values()},
+        "wires": wires,
+        "clocked": [_connection(c) for c in machine.connections if machine.clocked(c)],
+    }
+    return hashlib.sha256(b"dais machine\0" + json.dumps(tree, sort_keys=True).encode()).hexdigest()
+
+
+def _block(program: Program) -> str:
+    try:
+        return to_alir(program).hash
+    except DaisError:  # what ALIR cannot say is in no file of ALIRFSM either
+        return program.hash
+
+
+def _signal(signal: Signal) -> list[Any]:
+    schedule = None if signal.schedule is None else [list(signal.schedule.toggles), signal.schedule.period]
+    return [
+        [[int(kind.k), kind.i, kind.f] if kind.width else [0, 0, 0] for kind in signal.types],
+        signal.role.value,
+        signal.register,
+        None if signal.initial is None else [str(value) for value in signal.initial],
+        _view(signal.reset),
+        schedule,
+        signal.attributes,
+    ]
+
+
+def _connection(connection: Connection) -> list[Any]:
+    views = (connection.source, connection.target, connection.enable, connection.alternative)
+    return [_view(view) for view in views]
+
+
+def _view(view: View | None) -> list[Any] | None:
+    if view is None:
+        return None
+    index = None if view.index is None else [_view(view.index.value), view.index.stride]
+    return [view.signal, view.start, view.stop, index]
