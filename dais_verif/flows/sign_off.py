@@ -1,4 +1,4 @@
-"""Sign a program and its RTL off: run all that a policy asks for, and certify it if all of it is there."""
+"""Sign a program or a machine and its RTL off: run all that a policy asks for, and certify it if all of it is there."""
 
 from __future__ import annotations
 
@@ -12,11 +12,15 @@ from dais_verif.errors import InputError, RequestError
 from dais_verif.files import make_folder
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.machines.designs import opened_design
+from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import is_folder, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
 from dais_verif.flows.words import option_words
+from dais_verif.machine import Machine
 from dais_verif.own_command import own_command
+from dais_verif.program import Program
 from dais_verif.record.signoff import CERTIFICATE, SIGNATURE, SignOffRecord
 from dais_verif.signoff import session
 from dais_verif.signoff.policy import BUILT_IN, GHDL, Given, Rtl, read_policy, with_rtl
@@ -33,11 +37,11 @@ __all__ = ["BUILT_IN", "SignOffRequest", "default_folder", "sign_off", "withdraw
 class SignOffRequest:
     """What to sign off, and by which policy.
 
-    ``program``: a file, since that is what is certified, or a project folder. ``policy``: a TOML file; None: what is
-    built in. ``design``: somebody's RTL, in place of what the policy says of RTL. ``seed``: in place of the policy's
-    seeds. ``key``: an Ed25519 key that signs the certificate; ``passphrase`` is asked for its own, given a prompt.
-    ``output``: the folder that is kept; None: ``default_folder``. ``command``: the line that asks for the same; None:
-    it is derived.
+    ``program``: a file of a program or a machine, since that is what is certified, or a project folder. ``policy``: a
+    TOML file; None: what is built in. ``design``: somebody's RTL, in place of what the policy says of RTL. ``seed``: in
+    place of the policy's seeds. ``key``: an Ed25519 key that signs the certificate; ``passphrase`` is asked for its
+    own, given a prompt. ``output``: the folder that is kept; None: ``default_folder``. ``command``: the line that asks
+    for the same; None: it is derived.
     """
 
     program: str | Path
@@ -105,14 +109,23 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
     """
     folder = request.folder
     withdraw_certificate(folder)
-    opened = open_projects(request.program, request.design)
-    given, signer = _policy(request, opened.design), _signer(request)
-    path = Path(str(opened.program))
-    program, warnings = read_program(path, request.layout, progress)
-    opened.require_dialect(program)
+    machine = find_machine(request.program)
+    warnings: list[str] = []
+    if machine is not None:
+        path = Path(machine.origin.path or str(request.program))
+        asked, project = opened_design(request.program, request.design)
+        given, signer = _policy(request, asked), _signer(request)
+        design: Program | Machine = machine
+    else:
+        opened = open_projects(request.program, request.design)
+        project = opened.project
+        given, signer = _policy(request, opened.design), _signer(request)
+        path = Path(str(opened.program))
+        design, warnings = read_program(path, request.layout, progress)
+        opened.require_dialect(design)
     with _locked(folder), progress.working("signing off"):
         return session.sign_off(
-            program,
+            design,
             path,
             request.layout,
             given,
@@ -122,7 +135,7 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
             jobs=request.jobs,
             signer=signer,
             listener=progress,
-            project=opened.project,
+            project=project,
         )
 
 

@@ -92,7 +92,7 @@ class FrameInfo:
     ``reset``: that after a reset, whenever it comes, a frame can begin.
     ``frame``: the one that the witness of a difference is of, 0 the first from power-up; None for one from another
     state. ``witness``: what of it is not 0, inputs by cycles, which count from power-up, or from the begin of the frame
-    if ``frame`` is None; ``output``: where it shows.
+    if ``frame`` is None; ``output``: where it shows. ``sha256``: of the file that says what a frame is.
     """
 
     cycles: int
@@ -104,6 +104,7 @@ class FrameInfo:
     witness: list[FrameValue] | None = None
     output: FrameValue | None = None
     reset: bool = False
+    sha256: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -10,10 +10,10 @@ from dais_verif.errors import DaisError
 from dais_verif.record.certificate import CertificateFinding
 from dais_verif.signoff.certificate import stages_in
 from dais_verif.signoff.context import Context
-from dais_verif.signoff.evidence import Sent, simulated
+from dais_verif.signoff.evidence import read_tree, simulated
 from dais_verif.signoff.judge import SENT
 from dais_verif.signoff.listener import SignOffListener
-from dais_verif.signoff.policy import Given, Policy
+from dais_verif.signoff.policy import Diff, Given, Policy
 from dais_verif.signoff.recheck import CertificateCheck, shortened
 from dais_verif.signoff.results import EVIDENCE
 from dais_verif.signoff.session import POLICY, sign_off
@@ -32,7 +32,7 @@ def run_again(
     subject, policy = context.subject, _where_they_are(context)
     given = Given(policy, (checked.folder / POLICY).read_text(encoding="utf-8"))
     record = sign_off(
-        subject.program, subject.path, subject.layout, given, folder, reproduce=reproduce, jobs=jobs, listener=listener
+        subject.design, subject.path, subject.layout, given, folder, reproduce=reproduce, jobs=jobs, listener=listener
     )
     findings = []
     if record.verdict is not Verdict.PASS:
@@ -55,7 +55,7 @@ def run_again(
 def _digests(folder: Path) -> dict[str, str | None]:
     try:
         found = {one.name: one.digest for one in simulated(folder).simulators}
-        return {"golden model": Sent.load(folder / SENT).digest, **found}
+        return {"golden model": str(read_tree(folder / SENT).get("digest")), **found}
     except DaisError as error:
         return {"none": str(error)}
 
@@ -69,4 +69,6 @@ def _where_they_are(context: Context) -> Policy:
         files = tuple(subject.rtl)
     ports = [file.path for file in subject.of("ports")]
     rtl = msgspec.structs.replace(policy.rtl, files=files, ports=ports[0] if ports else None)
-    return msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(file.path for file in subject.of("input")))
+    diff = Diff(**{role: subject.of(role)[0].path for role in policy.diff.files})
+    inputs = tuple(file.path for file in subject.of("input"))
+    return msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff)

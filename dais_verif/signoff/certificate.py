@@ -118,7 +118,7 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}):
             _SCHEMA,
             _STATEMENT,
             issued,
-            subject.program.hash,
+            subject.design.hash,
             subject.layout,
             subject.emitted,
             subject.top,

@@ -13,7 +13,7 @@ import msgspec
 
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, write_atomically
-from dais_verif.signoff.policy import Policy
+from dais_verif.signoff.policy import Diff, Policy
 from dais_verif.signoff.subject import FileHash, Subject, sha256_of
 
 __all__ = ["SUBJECT", "copied"]
@@ -58,7 +58,9 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
         data=tuple(data),
         ports=ports[0] if ports else None,
     )
-    return own, msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(file.path for file in own.of("input")))
+    diff = Diff(**{role: own.of(role)[0].path for role in policy.diff.files})
+    inputs = tuple(file.path for file in own.of("input"))
+    return own, msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff)
 
 
 def _included(path: Path, places: list[Path]) -> list[str]:

@@ -21,6 +21,7 @@ from dais_verif.files import read_plain
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.record.base import SCHEMA
+from dais_verif.record.diff import DiffRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.record.read import parse_record
@@ -38,6 +39,7 @@ __all__ = [
     "bits_of",
     "checked",
     "chunks",
+    "compared",
     "proved",
     "read_tree",
     "simulated",
@@ -92,6 +94,15 @@ def simulated(folder: Path) -> SimulationRecord:
 def checked(folder: Path) -> CheckEvidence:
     """What ``check`` printed."""
     return _converted(folder, SCHEMA, CheckEvidence)
+
+
+def compared(folder: Path) -> DiffRecord:
+    """What ``diff`` printed."""
+    record = _converted(folder, SCHEMA, DiffRecord)
+    for name in ("proof", "frame", "unchecked"):
+        if name not in read_tree(folder / PRINTED):
+            raise InputError(f"{_name(folder)} is no record of diff: it lacks {name!r}")
+    return record
 
 
 def proved(folder: Path) -> ProofRecord:

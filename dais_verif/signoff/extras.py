@@ -23,7 +23,7 @@ from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import PRINTED, RUN, call, read_call
 from dais_verif.verdict import Verdict
 
-__all__ = ["NETLIST", "extra_stages"]
+__all__ = ["NETLIST", "coverage_stage", "extra_stages", "require_call"]
 
 _SYNTH, _SIM = "synth", "sim"
 _WRAPPER = "shell"
@@ -36,10 +36,7 @@ def extra_stages(context: Context) -> list[SignOffStage]:
     """Those that the policy asks for. The first simulation comes before all of them."""
     policy = context.policy
     good = f"simulation-{policy.seeds[0]}" if policy.seeds else "simulation"
-    stages = []
-    if policy.coverage:
-        judge = partial(_judge_coverage, good=good)
-        stages.append(SignOffStage("coverage", "coverage", _run_nothing, judge, needs=(good,), waiver="coverage"))
+    stages = [coverage_stage(good)] if policy.coverage else []
     known = {
         "netlist": SignOffStage(
             "netlist", "netlist", partial(_run_netlist, good=good), _judge_netlist, needs=(good,), waiver="netlist"
@@ -51,6 +48,12 @@ def extra_stages(context: Context) -> list[SignOffStage]:
 
 
 # coverage, which the first simulation counts
+
+
+def coverage_stage(good: str) -> SignOffStage:
+    """The stage that judges what the simulation in folder ``good`` has counted."""
+    judge = partial(_judge_coverage, good=good)
+    return SignOffStage("coverage", "coverage", _run_nothing, judge, needs=(good,), waiver="coverage")
 
 
 def _run_nothing(context: Context, folder: Path) -> None:
@@ -86,14 +89,14 @@ def _run_netlist(context: Context, folder: Path, good: str) -> None:
     else:
         design = [part for file in subject.rtl for part in ("--rtl", file)] + ["--top", subject.top]
     call("synth", [*program, *design, "--target", policy.netlist.target], folder / _SYNTH)
-    _require(folder / _SYNTH, "no netlist was made")
+    require_call(folder / _SYNTH, "no netlist was made")
     netlist = ["--netlist", str(folder / _SYNTH / RUN), "--top", subject.top]
     netlist += [] if policy.rtl.ports is None else ["--ports", policy.rtl.ports]
     pins = pin_arguments(context, simulated(context.folder / good))
     simulate(context, folder / _SIM, [*netlist, *pins], _of_netlist(context), policy.netlist.vectors)
 
 
-def _require(folder: Path, without: str) -> None:
+def require_call(folder: Path, without: str) -> None:
     """Raise what ended the call in ``folder``, if anything did."""
     if read_call(folder).exit_code:
         tree = read_tree(folder / PRINTED)
@@ -124,7 +127,7 @@ def _run_axis(context: Context, folder: Path) -> None:
     wrapper = folder / _WRAPPER / "axis"
     wrap = [*program, "--wrap", "axis", "--stages", str(policy.axis.pipeline), "-o", str(wrapper)]
     call("emit", wrap, folder / _WRAPPER, keeps=False)
-    _require(folder / _WRAPPER, "no wrapper was made")
+    require_call(folder / _WRAPPER, "no wrapper was made")
     arguments = [
         *program,
         "--wrapped",
@@ -163,7 +166,7 @@ def _judge_board(context: Context, folder: Path) -> Judgement:
     record = simulated(folder)
     if record.board is None or record.board.target != policy.board.target:
         return Judgement(record.verdict, record.message, (f"{record.message}: not on the board of the policy",))
-    if record.board.program != context.subject.program.hash:
+    if record.board.program != context.subject.design.hash:
         return Judgement(record.verdict, record.message, ("the board runs another program",))
     return _judge_beats(
         context, folder, Asked(asked.rows, seed, tuple(one.name for one in record.simulators), rtl=False)

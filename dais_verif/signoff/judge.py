@@ -6,7 +6,7 @@ nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,18 +30,24 @@ __all__ = [
     "judge_proof",
     "judge_simulation",
     # parts of them
+    "NOTHING_FOUND",
+    "distinct_of",
     "distinct_wanted",
+    "judge_what_proves",
     "may_excuse",
     "of_subject",
     "possible_inputs",
     "same_inputs",
+    "same_program",
     "same_simulators",
+    "sound_proof",
 ]
 
 #: What is kept of the vectors of a run, in the folder of its call.
 SENT = "vectors.json"
 
-_NOTHING = "0" * 64
+#: The digest of no outputs.
+NOTHING_FOUND = "0" * 64
 
 #: What ``proof = "optional"`` puts up with: nothing is known. A proof that fails is never put up with.
 _UNDECIDED = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT)
@@ -88,7 +94,7 @@ def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judgement:
     """``check``: a valid program, and what the policy asks of overflow."""
     record = checked(folder)
     overflow = record.overflow
-    problems = list(_same_program(subject, record.program.hash, record.program.file_sha256))
+    problems = list(same_program(subject, record.program.hash, record.program.file_sha256))
     counts = {name: len(overflow.get(name) or ()) for name in ("possible", "certain", "broken", "undecided")}
     message = ", ".join(f"{count} {name}" for name, count in counts.items() if count) or "no promise can be broken"
     accepted = {
@@ -121,10 +127,10 @@ def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Aske
 
 def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked: Asked) -> Iterator[str]:
     """Does the record speak of this program, this RTL and this question?"""
-    yield from _same_program(subject, record.program.hash, record.program.file_sha256)
+    yield from same_program(subject, record.program.hash, record.program.file_sha256)
     if asked.rtl:
-        yield from _same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
-        yield from _read_others(subject, record)
+        yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
+        yield from read_others(subject, record)
     if record.unchecked is not (policy.overflow == "unchecked"):
         yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
     if record.seed != asked.seed:
@@ -133,7 +139,7 @@ def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked
     yield from same_simulators(record, asked.simulators)
 
 
-def _read_others(subject: Subject, record: SimulationRecord) -> Iterator[str]:
+def read_others(subject: Subject, record: SimulationRecord) -> Iterator[str]:
     """What simulators say that they have read must be certified, by whatever name."""
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
     for simulator in record.simulators:
@@ -142,12 +148,14 @@ def _read_others(subject: Subject, record: SimulationRecord) -> Iterator[str]:
                 yield f"{simulator.name} has read {path}, which is none of the files that are signed off"
 
 
-def _same_program(subject: Subject, found: str, file_sha256: str | None) -> Iterator[str]:
-    if found != subject.program.hash or file_sha256 != subject.of("program")[0].sha256:
-        yield f"the record is of another program: {found[:16]}..., must be {subject.program.hash[:16]}..."
+def same_program(subject: Subject, found: str, file_sha256: str | None) -> Iterator[str]:
+    """Is it the program, or the machine, that is signed off?"""
+    if found != subject.design.hash or file_sha256 != subject.of("program")[0].sha256:
+        yield f"the record is of another program: {found[:16]}..., must be {subject.design.hash[:16]}..."
 
 
-def _same_rtl(subject: Subject, top: object, sha256: object, data: object) -> Iterator[str]:
+def same_rtl(subject: Subject, top: object, sha256: object, data: object) -> Iterator[str]:
+    """Is it the RTL that is signed off?"""
     if top != subject.top:
         yield f"the record is of module {top}, must be {subject.top}"
     if sha256 != [file.sha256 for file in subject.of("rtl")]:
@@ -198,7 +206,7 @@ def _of_simulator(simulator: SimulatorResult, rows: int, bits: int) -> Iterator[
         yield f"{name} compared {simulator.bits_compared} bits, must be {compared} times {bits}"
     if simulator.mismatches or simulator.vectors_with_x:
         yield f"{name} found {simulator.mismatches} mismatches and {simulator.vectors_with_x} vectors with X"
-    if simulator.digest in (None, "", _NOTHING):
+    if simulator.digest in (None, "", NOTHING_FOUND):
         yield f"{name} has no digest of the outputs that it found"
     if simulator.cached:
         yield f"{name} did not build the design for this run"
@@ -223,7 +231,11 @@ def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sen
 
 def distinct_wanted(program: Program, asked: Asked) -> int:
     """Return how many of the vectors must differ: fewer than were asked for where there are hardly so many."""
-    possible = possible_inputs(program)
+    return distinct_of(possible_inputs(program), asked)
+
+
+def distinct_of(possible: int, asked: Asked) -> int:
+    """Return the same where there are ``possible`` different ones."""
     return max(min(asked.distinct, possible // 2), min(possible, 2))
 
 
@@ -271,6 +283,13 @@ def _graded(subject: Subject, record: SimulationRecord) -> Iterator[str]:
 
 def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
     """``prove``: every output, for all inputs, and nothing taken from earlier proofs."""
+    return judge_what_proves(subject, policy, folder, _proof_problems)
+
+
+def judge_what_proves(
+    subject: Subject, policy: Policy, folder: Path, problems_of: Callable[[Subject, Policy, ProofRecord], Iterator[str]]
+) -> Judgement:
+    """``prove`` that must pass, of whose record ``problems_of`` says what is not enough."""
     try:
         record = proved(folder)
     except Unusable as error:
@@ -282,7 +301,7 @@ def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
         excused = may_excuse(policy, record.verdict)
         return Judgement(record.verdict, record.message, (record.message,), record.reproduce, excused)
     unread = "".join(f"; not read by {name}: {why}" for name, why in record.rtl.unread.items())
-    problems = tuple(_proof_problems(subject, policy, record))
+    problems = tuple(problems_of(subject, policy, record))
     return Judgement(record.verdict, f"{record.message}{unread}", problems, record.reproduce)
 
 
@@ -291,9 +310,10 @@ def may_excuse(policy: Policy, verdict: Verdict) -> bool:
     return policy.proof == "optional" and verdict in _UNDECIDED
 
 
-def _proof_problems(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
-    yield from _same_program(subject, record.program.hash, record.program.file_sha256)
-    yield from _same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
+def sound_proof(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
+    """Does a proof speak of what is signed off, and rest on nothing but what was read and decided for it?"""
+    yield from same_program(subject, record.program.hash, record.program.file_sha256)
+    yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
     if record.unchecked is not (policy.overflow == "unchecked"):
         yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
     if record.cached_claims:
@@ -307,6 +327,10 @@ def _proof_problems(subject: Subject, policy: Policy, record: ProofRecord) -> It
         if confirmed is None or confirmed.verdict is not Verdict.PASS:
             why = "" if confirmed is None else f": {confirmed.message}"
             yield f"the proof was not confirmed by simulation{why}"
+
+
+def _proof_problems(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
+    yield from sound_proof(subject, policy, record)
     proved_ones = {claim.output for claim in record.outputs if claim.status is Status.PROVED}
     kinds = subject.program.output_types
     missing = [number for number, kind in enumerate(kinds) if kind.width and number not in proved_ones]

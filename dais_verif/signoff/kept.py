@@ -20,9 +20,10 @@ from dais_verif.record.signoff import StageResult
 from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import NETLIST
-from dais_verif.signoff.forms import Form, canonical, failed, forms_of
+from dais_verif.signoff.form_parts import Form, canonical, failed
+from dais_verif.signoff.forms import forms_of
 from dais_verif.signoff.results import EVIDENCE, FAILED, blocked
-from dais_verif.signoff.sanity_checks import SEEDED_FAULT
+from dais_verif.signoff.seeding import SEEDED_FAULT
 from dais_verif.signoff.subject import sha256_of
 
 __all__ = ["LOGS", "keep_what_is_judged", "unjudged"]

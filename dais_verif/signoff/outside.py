@@ -7,6 +7,7 @@ certified. A policy allows single names; a waiver stands in for the stage.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -19,7 +20,7 @@ from dais_verif.signoff.subject import Subject
 from dais_verif.toolchain.sources import is_vhdl
 from dais_verif.verdict import Verdict
 
-__all__ = ["FOUND", "outside_stage"]
+__all__ = ["FOUND", "kept_uses", "outside_stage"]
 
 #: In the folder of the stage: what it found.
 FOUND = "uses.json"
@@ -74,3 +75,9 @@ def _judge(context: Context, folder: Path) -> Judgement:
     allowed = sorted({name for _, _, name, _ in found.uses})
     message = f"nothing but what the policy allows: {', '.join(allowed)}" if allowed else "nothing reaches outside"
     return Judgement(Verdict.PASS, message)
+
+
+def kept_uses(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:
+    """What is judged of what was found."""
+    allowed = context.policy.allowed
+    return {"sha256": tree["sha256"], "uses": [use for use in tree["uses"] if use[2] not in allowed]}

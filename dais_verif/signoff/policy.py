@@ -23,7 +23,7 @@ __all__ = ["BUILT_IN", "GHDL", "Given", "Policy", "Rtl", "in_force", "policy_of"
 GHDL = "ghdl"
 
 #: Stages that say something is not known; a waiver may stand in for them. What is known to be wrong is never waived.
-WAIVABLE = ("outside", "check", "proof", "synthesis", "coverage", "netlist", "axis", "board")
+WAIVABLE = ("outside", "check", "proof", "synthesis", "coverage", "netlist", "axis", "board", "diff")
 
 _SIMULATORS = ("icarus", "verilator", GHDL)
 _MOST_BITS = 24
@@ -47,7 +47,7 @@ proof_timeout = 20.0     # seconds for each obligation
 front_end = "available"  # what reads your RTL for a proof: slang, and Yosys where it is there; "both": it must; "slang"
 synthesis = "proved"     # where macros, translate_off or full_case tell synthesis another thing; or "refused"
 coverage = 0.0           # percent of bins that must be hit; 0: not asked for
-stages = []              # of "netlist", "axis", "board"
+stages = []              # of "netlist", "axis", "board"; of a machine "netlist", "diff"
 allowed = []             # what RTL may use beyond ports and arithmetic, by name: "$random"
 
 [rtl]                    # without files: what dais-verif emits
@@ -69,6 +69,10 @@ vectors = 1000
 [board]
 # target = "serial:///dev/ttyUSB0"
 vectors = 10000
+
+[diff]                   # that a machine computes a program, frame by frame, for ever
+# frame = "frame.toml"   # which cycles of the machine are inputs and outputs of the program
+# against = "prog.bin"   # the program
 
 # [[waivers]]
 # what = "proof"
@@ -126,6 +130,19 @@ class Board(_Table, frozen=True):
     vectors: int = 10000
 
 
+class Diff(_Table, frozen=True):
+    """``[diff]``: the program ``against`` which a machine is proved, and the ``frame`` in which it computes that."""
+
+    frame: str | None = None
+    against: str | None = None
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files that are given, by what they are."""
+        given = {"frame": self.frame, "against": self.against}
+        return {role: name for role, name in given.items() if name is not None}
+
+
 class Waived(_Table, frozen=True):
     """``[[waivers]]``. ``expires``: the last day on which it holds."""
 
@@ -154,12 +171,13 @@ class Policy(_Table, frozen=True):
     front_end: Literal["available", "both", "slang"] = "available"
     synthesis: Literal["proved", "refused"] = "proved"
     coverage: float = 0.0
-    stages: tuple[Literal["netlist", "axis", "board"], ...] = ()
+    stages: tuple[Literal["netlist", "axis", "board", "diff"], ...] = ()
     allowed: tuple[str, ...] = ()
     rtl: Rtl = Rtl()
     netlist: NetlistTable = NetlistTable()
     axis: Axis = Axis()
     board: Board = Board()
+    diff: Diff = Diff()
     waivers: tuple[Waived, ...] = ()
 
     def tree(self) -> dict[str, Any]:
@@ -240,7 +258,8 @@ def _from(policy: Policy, folder: Path) -> Policy:
         data=tuple(map(seen, policy.rtl.data)),
         ports=None if policy.rtl.ports is None else seen(policy.rtl.ports),
     )
-    return msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(map(seen, policy.inputs)))
+    diff = Diff(**{role: seen(name) for role, name in policy.diff.files.items()})
+    return msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(map(seen, policy.inputs)), diff=diff)
 
 
 class _Reader:
@@ -277,6 +296,8 @@ class _Reader:
             self.refuse("stages: axis wraps what dais-verif emits, and [rtl] files names other RTL")
         if "board" in policy.stages and policy.board.target is None:
             self.refuse('stages: board needs [board] target, such as "serial:///dev/ttyUSB0"')
+        if len(policy.diff.files) != (2 if "diff" in policy.stages else 0):
+            self.refuse('stages: "diff" needs [diff] frame and against, and [diff] needs "diff" in stages')
         self._waivers(policy)
 
     def _numbers(self, policy: Policy) -> None:

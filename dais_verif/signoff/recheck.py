@@ -13,7 +13,6 @@ from pathlib import Path
 
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import read_plain
-from dais_verif.network_files import load_program
 from dais_verif.record.certificate import CertificateFinding
 from dais_verif.record.read import read_record
 from dais_verif.record.signoff import SignOffRecord, StageResult
@@ -35,7 +34,7 @@ from dais_verif.signoff.results import EVIDENCE, issued_at, judged_again, output
 from dais_verif.signoff.session import RECORD
 from dais_verif.signoff.signed import Trust, check_signature
 from dais_verif.signoff.stages import stages_of
-from dais_verif.signoff.subject import FileHash, Subject, top_of
+from dais_verif.signoff.subject import FileHash, Subject, load_design, top_of
 from dais_verif.signoff.toolbox import tools_of
 from dais_verif.signoff.verbs import PRINTED
 from dais_verif.verdict import Verdict
@@ -119,11 +118,11 @@ def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
     programs = [now for was, now in pairs if was.role == "program"]
     if len(programs) != 1:
         raise InputError(f"the certificate names {len(programs)} programs, must name one")
-    program = load_program(programs[0], certificate.layout)
-    if program.hash != certificate.program:
-        raise InputError(f"the program is {program.hash}, must be {certificate.program}")
+    design = load_design(programs[0], certificate.layout)
+    if design.hash != certificate.program:
+        raise InputError(f"the program is {design.hash}, must be {certificate.program}")
     hashes = tuple(FileHash(was.role, str(now.absolute()), was.sha256, was.name) for was, now in pairs)
-    return Subject(program, programs[0], certificate.layout, certificate.emitted, certificate.top, hashes)
+    return Subject(design, programs[0], certificate.layout, certificate.emitted, certificate.top, hashes)
 
 
 def _evidence(certificate: Certificate, there: Mapping[str, str]) -> Iterator[CertificateFinding]:

@@ -12,6 +12,7 @@ from dais_verif.record.simulation import OutputEvidence, Times
 from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.evidence import Unusable, read_tree, simulated
 from dais_verif.signoff.judge import Judgement, may_excuse
+from dais_verif.signoff.machines.judge import machine_outputs
 from dais_verif.signoff.policy import Waived
 from dais_verif.verdict import Verdict
 
@@ -33,6 +34,9 @@ FAILED = "failed.json"
 
 #: What a waiver can stand in for: nothing is known, or not enough. Nothing that is known to be wrong.
 _NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT, Verdict.NOT_SIGNED_OFF)
+
+#: What a fault that was seeded comes to: in RTL or golden model, or in a program that a machine is to compute.
+_SEEDED = (Verdict.RTL_MISMATCH, Verdict.PROGRAMS_DIFFER)
 
 _GRADES = ("none", "sampled", "exhausted", "proved")
 
@@ -80,7 +84,7 @@ def judged_again(context: Context, stages: Sequence[SignOffStage], waivers: Mapp
 def result_of(stage: SignOffStage, found: Judgement, waivers: Mapping[str, Waived]) -> StageResult:
     """The stage's result: a record that passes while its numbers do not is not signed off."""
     passed = not found.problems
-    fine = found.verdict is (Verdict.RTL_MISMATCH if stage.must_fail else Verdict.PASS)
+    fine = found.verdict in (_SEEDED if stage.must_fail else (Verdict.PASS,))
     verdict = Verdict.NOT_SIGNED_OFF if fine and not passed else found.verdict
     waived = not passed and not found.known and stage.waiver in waivers and verdict in _NOT_KNOWN
     message = found.message if passed else "; ".join(found.problems[:3])
@@ -101,6 +105,8 @@ def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputE
     """The best that is known of each output. A proof counts only if the prover was also seen to refute."""
     proof = [r for r in results if "proof" in r.name]
     proved = bool(proof) and all(r.passed for r in proof)
+    if context.subject.is_machine:
+        return machine_outputs(context, results, proved)
     best: dict[int, OutputEvidence] = {}
     for seed in context.policy.seeds:
         if any(r.name == f"simulation, seed {seed}" and r.passed for r in results):

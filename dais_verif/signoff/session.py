@@ -17,7 +17,7 @@ from pathlib import Path
 
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
-from dais_verif.program import Program
+from dais_verif.machine import Machine
 from dais_verif.record.coverage import Coverage
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.project import ProjectInfo
@@ -30,6 +30,7 @@ from dais_verif.signoff.copies import copied
 from dais_verif.signoff.evidence import Unusable, simulated
 from dais_verif.signoff.kept import LOGS, keep_what_is_judged, unjudged
 from dais_verif.signoff.listener import SignOffListener
+from dais_verif.signoff.machines.limits import require_for_machines, require_for_programs
 from dais_verif.signoff.policy import Given, Policy, Waived, in_force
 from dais_verif.signoff.results import (
     EVIDENCE,
@@ -43,7 +44,7 @@ from dais_verif.signoff.results import (
     result_of,
 )
 from dais_verif.signoff.stages import RTL, emit, ignored_in, stages_of
-from dais_verif.signoff.subject import Subject, subject_of
+from dais_verif.signoff.subject import Design, Subject, subject_of
 from dais_verif.signoff.toolbox import Tool, tools_of
 from dais_verif.signoff.verbs import PRINTED, RUN, own_cache
 from dais_verif.verdict import Verdict
@@ -72,7 +73,7 @@ class Signer:
 
 
 def sign_off(
-    program: Program,
+    design: Design,
     path: Path,
     layout: str | None,
     given: Given,
@@ -85,7 +86,7 @@ def sign_off(
     listener: SignOffListener | None = None,
     project: ProjectInfo | None = None,
 ) -> SignOffRecord:
-    """Sign ``program`` off, or say why not. ``folder`` receives the record, all evidence and the certificate.
+    """Sign ``design`` off, or say why not. ``folder`` receives the record, all evidence and the certificate.
 
     ``project``: the folder in which program or RTL was found.
 
@@ -93,29 +94,34 @@ def sign_off(
     """
     listener, policy = listener or SignOffListener(), given.policy
     _clear(folder)
-    if program.origin.assumed:
+    if design.origin.assumed:
         raise InputError.of(
             "{path}: the file is valid as headerless and as published and they differ; a sign-off does not assume "
             "which is meant: give {layout}",
             path=path,
         )
+    if isinstance(design, Machine):
+        require_for_machines(policy, layout)
+    else:
+        require_for_programs(policy)
     times = Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0)
     began = time.monotonic()  # after the other clock, so that both never add up to the future
     write_atomically(folder / POLICY, given.text.encode())
-    subject = _subject(program, path, layout, policy, folder)
+    subject = _subject(design, path, layout, policy, folder)
     asked = Context(subject, policy, folder / EVIDENCE, jobs)
     context = Context(*copied(subject, policy, folder / EVIDENCE), folder / EVIDENCE, jobs)
     good, late = in_force(policy.waivers, datetime.now(timezone.utc).date())
+    info = ProgramInfo.of_machine(design) if isinstance(design, Machine) else ProgramInfo.of(design)
     record = SignOffRecord(
         verdict=Verdict.NOT_RUN,
         message="the sign-off has not ended",
-        program=ProgramInfo.of(program),
+        program=info,
         policy=policy.tree(),
         seed=policy.seeds[0] if policy.seeds else 0,
         reproduce=reproduce,
         rtl=replace(_facts(subject), project=project),
         tools={},
-        decisions=[Decision("layout", program.origin.layout, "given" if layout else "detected")],
+        decisions=[Decision("layout", info.layout, "given" if layout else "detected")],
         waivers=[waiver.told() for waiver in good.values()],
         warnings=[*warnings, *late, *_ignored(subject)],
         times=times,
@@ -209,12 +215,12 @@ def _is_ours(folder: Path) -> bool:
     return False
 
 
-def _subject(program: Program, path: Path, layout: str | None, policy: Policy, folder: Path) -> Subject:
+def _subject(design: Design, path: Path, layout: str | None, policy: Policy, folder: Path) -> Subject:
     emitted = folder / EVIDENCE / RTL / f"{policy.rtl.top}.v"
     if not policy.rtl.files:
         words = [plain_path(path), *(["--layout", layout] if layout else [])]
         emitted = emit(words, policy.rtl.top, pipeline_arguments(policy), folder / EVIDENCE)
-    return subject_of(program, path, layout, policy, emitted)
+    return subject_of(design, path, layout, policy, emitted)
 
 
 def _ignored(subject: Subject) -> list[str]:
@@ -287,8 +293,9 @@ def _require_kept(
 
 def _drop_vectors(folder: Path) -> None:
     """They come from the seed again, and take more room than all else; their hash is evidence enough."""
-    for vectors in sorted((folder / EVIDENCE).rglob(f"{RUN}/vectors")):
-        shutil.rmtree(vectors, ignore_errors=True)
+    for name in ("vectors", "sequence_*"):
+        for vectors in sorted((folder / EVIDENCE).rglob(f"{RUN}/{name}")):
+            shutil.rmtree(vectors, ignore_errors=True)
 
 
 def _problems(results: Sequence[StageResult]) -> list[str]:

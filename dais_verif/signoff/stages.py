@@ -25,7 +25,12 @@ from dais_verif.signoff.context import (
 )
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import extra_stages
-from dais_verif.signoff.judge import Asked, Judgement, judge_check, judge_proof, judge_simulation
+from dais_verif.signoff.judge import Asked, Judgement, judge_check, judge_simulation
+from dais_verif.signoff.machines.cycles import asked_of, machine_design, simulate_machine
+from dais_verif.signoff.machines.extras import more_machine_stages
+from dais_verif.signoff.machines.judge import judge_machine_simulation, judge_proof_of
+from dais_verif.signoff.machines.limits import require_for_machines, require_for_programs
+from dais_verif.signoff.machines.sanity_checks import seed_faults_in_machine_proof, seed_faults_in_machine_simulation
 from dais_verif.signoff.outside import outside_stage
 from dais_verif.signoff.sanity_checks import seed_faults_in_proof, seed_faults_in_simulation
 from dais_verif.signoff.subject import FileHash, Subject
@@ -44,8 +49,12 @@ _SHOWN = 8
 
 
 def stages_of(context: Context) -> list[SignOffStage]:
-    """What the policy asks for, in the order in which it is run."""
-    policy = context.policy
+    """What the policy asks for, in the order in which it is run. Raises ``InputError`` for what there is not of it."""
+    policy, is_machine = context.policy, context.subject.is_machine
+    if is_machine:
+        require_for_machines(policy, context.subject.layout)
+    else:
+        require_for_programs(policy)
     stages = [
         SignOffStage("rtl", RTL, _look_at_rtl, _judge_rtl),
         SignOffStage("check", "check", _run_check, _judge_check, waiver="check"),
@@ -55,13 +64,16 @@ def stages_of(context: Context) -> list[SignOffStage]:
         run, judge = partial(_run_simulation, seed=seed), partial(_judge_simulation, seed=seed)
         stages.append(SignOffStage(f"simulation, seed {seed}", folder, run, judge))
     if folders:
-        stages += seed_faults_in_simulation(folders[0])
+        faults = seed_faults_in_machine_simulation if is_machine else seed_faults_in_simulation
+        stages += faults(folders[0])
     else:
         stages.append(SignOffStage("simulation", "simulation", _run_nothing, _judge_nothing))
     if policy.proof != "off":
         stages.append(SignOffStage(PROOF, "proof", _run_proof, _judge_proof, waiver="proof"))
-        stages += seed_faults_in_proof((*folders[:1], "proof")) if folders else []
-    first, *rest = [*stages, *synthesis_stages(context), *extra_stages(context)]
+        seed_faults = seed_faults_in_machine_proof if is_machine else seed_faults_in_proof
+        stages += seed_faults((*folders[:1], "proof")) if folders else []
+    extra = more_machine_stages(context) if is_machine else extra_stages(context)
+    first, *rest = [*stages, *synthesis_stages(context), *extra]
     # What is not there at all need not be simulated for a minute, and what is not hardware must not run.
     outside = replace(outside_stage(), needs=(first.folder,))
     return [first, outside, *(replace(stage, needs=(*stage.needs, first.folder, outside.folder)) for stage in rest)]
@@ -124,17 +136,27 @@ def _judge_check(context: Context, folder: Path) -> Judgement:
 
 
 def _run_simulation(context: Context, folder: Path, seed: int) -> None:
+    if context.subject.is_machine:
+        asked = _of_simulation(context, seed)
+        simulate_machine(context, folder, machine_design(context), asked, context.policy.vectors)
+        return
     design = design_arguments(context.subject, context.policy)
     simulate(context, folder, design, _of_simulation(context, seed), context.policy.vectors)
 
 
 def _judge_simulation(context: Context, folder: Path, seed: int) -> Judgement:
-    return judge_simulation(context.subject, context.policy, folder, _of_simulation(context, seed))
+    asked = _of_simulation(context, seed)
+    if context.subject.is_machine:
+        return judge_machine_simulation(context, folder, asked)
+    return judge_simulation(context.subject, context.policy, folder, asked)
 
 
 def _of_simulation(context: Context, seed: int) -> Asked:
     """Coverage is counted by the first."""
-    return context.asked(seed, covered=bool(context.policy.coverage) and seed == context.policy.seeds[0])
+    covered = bool(context.policy.coverage) and seed == context.policy.seeds[0]
+    if context.subject.is_machine:
+        return asked_of(context, seed, covered=covered)
+    return context.asked(seed, covered=covered)
 
 
 def _run_nothing(context: Context, folder: Path) -> None:
@@ -147,10 +169,10 @@ def _judge_nothing(context: Context, folder: Path) -> Judgement:
 
 def _run_proof(context: Context, folder: Path) -> None:
     subject = context.subject
-    design = design_arguments(subject, context.policy)
+    design = machine_design(context) if subject.is_machine else design_arguments(subject, context.policy)
     arguments = prove_arguments(context, program_arguments(subject), design)
     call("prove", [*arguments, *reader_arguments(context)], folder)
 
 
 def _judge_proof(context: Context, folder: Path) -> Judgement:
-    return judge_proof(context.subject, context.policy, folder)
+    return judge_proof_of(context.subject, context.policy, folder)

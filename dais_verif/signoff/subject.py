@@ -1,21 +1,27 @@
-"""What is signed off: a program, its RTL and every file that these read, with their hashes."""
+"""What is signed off: a program or a machine, its RTL and every file that these read, with their hashes."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeAlias
 
 from dais_verif.dut.outside import included_in
 from dais_verif.errors import InputError
-from dais_verif.files import open_plain
+from dais_verif.files import open_plain, read_plain
+from dais_verif.machine import Machine, looks_like_machine, parse_machine
+from dais_verif.network_files import load_program
 from dais_verif.program import Program
 from dais_verif.signoff.policy import Policy, Rtl
 from dais_verif.toolchain.data_files import data_files
 from dais_verif.toolchain.sources import is_vhdl
 
-__all__ = ["FileHash", "Subject", "file_hash", "sha256_of", "subject_of", "top_of"]
+__all__ = ["Design", "FileHash", "Subject", "file_hash", "load_design", "sha256_of", "subject_of", "top_of"]
+
+#: What RTL is signed off against.
+Design: TypeAlias = Program | Machine
 
 #: Nothing larger is signed off, so that to check a certificate is over in a time that is known.
 _MOST_BYTES = 4 << 30
@@ -33,17 +39,37 @@ class FileHash:
 
 @dataclass(frozen=True)
 class Subject:
-    """A program and its RTL. ``emitted``: it is ours."""
+    """A program or a machine, and its RTL. ``emitted``: it is ours."""
 
-    program: Program
+    design: Design
     path: Path
     layout: str | None
     emitted: bool
     top: str
     files: tuple[FileHash, ...]
 
+    @property
+    def program(self) -> Program:
+        """The program. Raises ``TypeError`` if it is a machine."""
+        if isinstance(self.design, Machine):
+            raise TypeError("a machine is signed off, where a program is expected")
+        return self.design
+
+    @property
+    def machine(self) -> Machine:
+        """The machine. Raises ``TypeError`` if it is a program."""
+        if not isinstance(self.design, Machine):
+            raise TypeError("a program is signed off, where a machine is expected")
+        return self.design
+
+    @property
+    def is_machine(self) -> bool:
+        """Whether it is a machine, and no program."""
+        return isinstance(self.design, Machine)
+
     def of(self, role: str) -> list[FileHash]:
-        """The files of one role: ``program``, ``rtl``, ``include``, ``data``, ``ports`` or ``input``."""
+        """The files of one role: ``program`` (or machine), ``rtl``, ``include``, ``data``, ``ports``, ``input``,
+        ``frame`` or ``against``."""
         return [file for file in self.files if file.role == role]
 
     @property
@@ -81,19 +107,37 @@ def sha256_of(path: Path) -> str:
     return digest.hexdigest()
 
 
+def load_design(path: Path, layout: str | None = None) -> Design:
+    """The program or the machine in the file ``path``, by its content.
+
+    Raises ``ProgramError`` if it is none, or one that other files are part of, ``InputError`` if it cannot be read.
+    """
+    data = read_plain(path, _MOST_BYTES)
+    if not looks_like_machine(data):
+        return load_program(path, layout)
+    machine = parse_machine(data)
+    return replace(machine, origin=replace(machine.origin, path=str(path)))
+
+
 def file_hash(role: str, path: Path, name: str = "") -> FileHash:
     """The file ``path`` as it is now."""
     return FileHash(role, str(path.absolute()), sha256_of(path), name)
 
 
-def subject_of(program: Program, path: Path, layout: str | None, policy: Policy, emitted: Path) -> Subject:
+def subject_of(design: Design, path: Path, layout: str | None, policy: Policy, emitted: Path) -> Subject:
     """What is signed off; ``emitted``: the RTL where the policy names none.
 
     Raises ``InputError`` if a file that it names, or that the RTL includes, is not there.
     """
-    if program.origin.file_sha256 is None:
+    if design.origin.file_sha256 is None:
         raise InputError(f"{str(path)!r} was not read from a file; give the path of a DAIS program")
-    files = [FileHash("program", str(path.absolute()), program.origin.file_sha256)]
+    if isinstance(design, Machine) and sha256_of(path) != design.origin.file_sha256:
+        raise InputError.of(
+            "{path!r} names files for its blocks, or was changed meanwhile; a sign-off certifies a machine in one file:"
+            " write it as one, with dais-verif convert",
+            path=str(path),
+        )
+    files = [FileHash("program", str(path.absolute()), design.origin.file_sha256)]
     sources = [Path(name) for name in policy.rtl.files] or [emitted]
     for source in sources:
         if not source.is_file():
@@ -104,7 +148,8 @@ def subject_of(program: Program, path: Path, layout: str | None, policy: Policy,
     if policy.rtl.files:
         files += _read_by(policy.rtl, sources)
     files += [file_hash("input", Path(name)) for name in policy.inputs]
-    return Subject(program, path, layout, not policy.rtl.files, top_of(policy, sources), tuple(files))
+    files += [file_hash(role, Path(name)) for role, name in policy.diff.files.items()]
+    return Subject(design, path, layout, not policy.rtl.files, top_of(policy, sources), tuple(files))
 
 
 def top_of(policy: Policy, sources: Sequence[Path]) -> str:

@@ -25,7 +25,8 @@ from dais_verif.signoff.context import (
     prove_arguments,
     reader_arguments,
 )
-from dais_verif.signoff.judge import Judgement, judge_proof
+from dais_verif.signoff.judge import Judgement
+from dais_verif.signoff.machines.judge import judge_proof_of
 from dais_verif.signoff.subject import FileHash, Subject
 from dais_verif.signoff.verbs import call
 from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl
@@ -103,7 +104,7 @@ def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judgement
     policy = msgspec.structs.replace(context.policy, proof="required")
     subject = context.subject
     others = tuple(file for file in subject.files if file.role not in (*_TEXTS, "data"))
-    return judge_proof(replace(subject, files=(*others, *copied)), policy, folder)
+    return judge_proof_of(replace(subject, files=(*others, *copied)), policy, folder)
 
 
 def _copied(subject: Subject, macros: tuple[str, ...], folder: Path) -> list[tuple[FileHash, bytes]]:

@@ -40,16 +40,22 @@ class OriginalDesign:
 
 
 def inverting_wrapper(
-    interface: DesignInterface, design: OriginalDesign, name: str, rare: Sequence[int], inverted: InvertedBits
+    interface: DesignInterface,
+    design: OriginalDesign,
+    name: str,
+    rare: Sequence[int],
+    inverted: InvertedBits,
+    compared: int | None = None,
 ) -> str:
     """The text of module ``name``: ``design``, whose row of outputs has the bits of ``inverted`` inverted.
 
-    ``rare``: rows of outputs. Raises ``InputError`` for ports that go both ways.
+    ``rare``: rows of outputs, of which only the bits ``compared`` are compared, and have others as 0; None: all. Raises
+    ``InputError`` for ports that go both ways.
     """
     if any(port.direction == "inout" for port in design.ports):
         raise InputError(f"module {design.top} has ports that are inout: no known-bad RTL can be made of it")
     lines = _verilog if design.types is None else _vhdl
-    return "\n".join([*lines(interface, design, name, rare, inverted), ""])
+    return "\n".join([*lines(interface, design, name, rare, inverted, compared), ""])
 
 
 def _outputs(design: OriginalDesign) -> list[Port]:
@@ -69,7 +75,12 @@ def _wires(interface: DesignInterface, design: OriginalDesign) -> Iterator[tuple
 
 
 def _verilog(
-    interface: DesignInterface, design: OriginalDesign, name: str, rare: Sequence[int], inverted: InvertedBits
+    interface: DesignInterface,
+    design: OriginalDesign,
+    name: str,
+    rare: Sequence[int],
+    inverted: InvertedBits,
+    compared: int | None,
 ) -> Iterator[str]:
     yield f"// {design.top} with wrong bits: it must be found out."
     yield f"module {name} ("
@@ -83,8 +94,9 @@ def _verilog(
     given = {port.name + index: wire for port, index, wire, _ in _wires(interface, design)}
     row = [given[wire.name] for wire in reversed(interface.outputs) if wire.width]
     yield f"    wire [{bits - 1}:0] dais_all = {{{', '.join(row)}}};"
+    row_of = "dais_all" if compared is None else f"(dais_all & {bits}'h{compared:x})"
     for number, value in enumerate(rare):
-        yield f"    wire dais_hit_{number} = dais_all == {bits}'h{value:x};"
+        yield f"    wire dais_hit_{number} = {row_of} == {bits}'h{value:x};"
     yield f"    {_verilog_name(design.top)} dais_dut ("
     pins = [(_verilog_name(port.name), inner.get(port.name, _verilog_name(port.name))) for port in design.ports]
     yield ",\n".join(f"        .{pin}({wire})" for pin, wire in pins)
@@ -112,7 +124,12 @@ def _verilog_name(name: str) -> str:
 
 
 def _vhdl(
-    interface: DesignInterface, design: OriginalDesign, name: str, rare: Sequence[int], inverted: InvertedBits
+    interface: DesignInterface,
+    design: OriginalDesign,
+    name: str,
+    rare: Sequence[int],
+    inverted: InvertedBits,
+    compared: int | None,
 ) -> Iterator[str]:
     types = design.types or {}
     yield f"-- {design.top} with wrong bits: it must be found out."
@@ -146,8 +163,9 @@ def _vhdl(
         if offset is not None:
             place = str(offset) if _scalar(port, types) else f"{offset + port.width - 1} downto {offset}"
             yield f"  dais_all({place}) <= {wire};"
+    row_of = "dais_all" if compared is None else f'(dais_all and std_logic_vector\'("{compared:0{bits}b}"))'
     for number, value in enumerate(rare):
-        yield f"  dais_hit_{number} <= '1' when dais_all = std_logic_vector'(\"{value:0{bits}b}\") else '0';"
+        yield f"  dais_hit_{number} <= '1' when {row_of} = std_logic_vector'(\"{value:0{bits}b}\") else '0';"
     for port, _, wire, offset in _wires(interface, design):
         for bit in range(port.width):
             place = "" if _scalar(port, types) else f"({bit})"

@@ -13,10 +13,12 @@ from typing import Any
 
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
+from dais_verif.emitter.machines import emit_machine
+from dais_verif.machine import parse_machine
 from dais_verif.program import Program, write_binary
 from dais_verif.signoff.certificate import CERTIFICATE, _canonical, _hash_of
 
-__all__ = ["DESIGN", "Ending", "forge", "project", "sign", "verify"]
+__all__ = ["DESIGN", "MACHINE", "Ending", "forge", "machine_project", "project", "sign", "verify"]
 
 #: Two outputs of three inputs: small, with nothing constant.
 DESIGN = Program.build(
@@ -31,6 +33,34 @@ DESIGN = Program.build(
     [(3, 0, 0), (5, 0, 1)],
     inp_shift=[0, 0, 0],
 )
+
+#: A counter that may be held and reset, and a register that holds nothing that is known until it is loaded.
+MACHINE = """machine
+input rst, en, load: u1.0
+input x: s4.1
+output y: u3.0
+output z: s4.1
+output sum: s6.1
+register n: u3.0 = 2 reset rst
+register held: s4.1
+block step {
+    input n, x
+    a = u3.0 input n
+    b = s4.1 input x
+    c = u4.0 a + 1
+    d = u3.0 quant(c)
+    e = s6.1 a + b
+    output next = d
+    output sum = e
+}
+step.n <- n
+step.x <- x
+n <- step.next when en
+held <- x when load
+y <- n
+z <- held
+sum <- step.sum
+"""
 
 #: What is quick: one simulator, no proof, a few vectors.
 QUICK = 'simulators = ["icarus"]\nvectors = 300\ndistinct = 100\nexhaustive_bits = 0\nproof = "off"\n'
@@ -70,10 +100,20 @@ def project(folder: Path, policy: str, rtl: str | None = None, program: Program 
     return folder
 
 
+def machine_project(folder: Path, policy: str, text: str, rtl: str | None = None) -> Path:
+    """The machine of ``text``, its RTL and a policy in ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "prog.mach").write_text(text)
+    (folder / "design.v").write_text(emit_machine(parse_machine(text.encode()), "model") if rtl is None else rtl)
+    (folder / "policy.toml").write_text(policy)
+    return folder
+
+
 def sign(folder: Path, *options: object) -> Ending:
     """Sign off the project in ``folder``, into ``folder / "out"``."""
     policy = [] if "--policy" in options else ["--policy", folder / "policy.toml"]
-    return _end("signoff", folder / "prog.bin", *policy, "-o", folder / "out", "--jobs", 2, *options)
+    program = next(folder / name for name in ("prog.mach", "prog.bin") if (folder / name).exists())
+    return _end("signoff", program, *policy, "-o", folder / "out", "--jobs", 2, *options)
 
 
 def verify(folder: Path, *options: object) -> Ending:

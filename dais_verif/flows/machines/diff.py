@@ -105,6 +105,7 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
             frame=None if witness is None else witness.frame,
             witness=None if witness is None else witness.values(),
             output=None if witness is None else witness.shown(record),
+            sha256=said.sha256,
         ),
     )
     return with_file(record, machine, witness, request, progress)

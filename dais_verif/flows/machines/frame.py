@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,18 +33,23 @@ _LONGEST = 1 << 16
 
 @dataclass(frozen=True)
 class FrameFile:
-    """What a frame file says: the frame, and the values of inputs that make the machine wait or begin anew."""
+    """What a frame file says: the frame, and the values of inputs that make the machine wait or begin anew.
+
+    ``sha256``: of its bytes.
+    """
 
     frame: Frame
     stall: Mapping[Element, Fraction]
     reset: Mapping[Element, Fraction]
+    sha256: str
 
 
 def read_frame(path: Path, machine: Machine) -> FrameFile:
     """The frame of ``machine`` in the TOML file ``path``. Raises ``InputError`` that names file and key."""
     name = f"frame {str(path)!r}"
     try:
-        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the frame"))
+        text = read_toml(path, _MOST_BYTES, "the frame")
+        tree = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
     for key in tree:
@@ -64,7 +70,7 @@ def read_frame(path: Path, machine: Machine) -> FrameFile:
     stall, reset = ({e: values[0] for e, values in reader.held(k, tree.get(k, {}), inputs)} for k in ("stall", "reset"))
     if not frame.outputs:
         raise InputError(f"{name}: outputs is empty: nothing would be compared")
-    return FrameFile(frame, stall, reset)
+    return FrameFile(frame, stall, reset, hashlib.sha256(text.encode()).hexdigest())
 
 
 class _Reader:

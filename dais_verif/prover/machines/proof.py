@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from dais_verif.machine import Machine
 from dais_verif.machine.step import Step, step_of
+from dais_verif.machine.unknowns import step_with_unknowns
 from dais_verif.program.ranges import Interval
 from dais_verif.prover.machines.both_sides import RtlCycle, initial_bits, read_rtl
 from dais_verif.prover.machines.bounded import cycles_until_equal, search_from_power_up
@@ -298,9 +299,10 @@ def _with_sequence(
 ) -> MachineProof:
     """``result`` in the light of a sequence from power-up that shows a difference, if one is found."""
     watcher.progress("sequences from power-up", 0, _SEQUENCES)
+    open_ = None in initial_bits(machine, result.step)
     found = run_side_by_side(
         machine,
-        result.step,
+        step_with_unknowns(machine) if open_ else result.step,
         opened,
         rtl,
         sequences=_SEQUENCES,

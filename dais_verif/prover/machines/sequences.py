@@ -60,7 +60,8 @@ def run_side_by_side(
 ) -> Found | None:
     """Run both from power-up, until an output differs while the machine keeps its promises, or time is over.
 
-    ``stop``: not at once where they differ, but in the end. ``unknown``: the bits of what the machine leaves open.
+    ``stop``: not at once where they differ, but in the end. ``unknown``: the bits of what the machine leaves open. If
+    ``step`` says what is unknown, outputs that are differ from nothing.
     """
     watch = watch or Watch()
     end = time.monotonic() + seconds
@@ -68,11 +69,13 @@ def run_side_by_side(
     stimulus = _Stimulus([element.width for element in elements[: len(step.inputs)]], sequences, seed)
     rng = random.Random(seed)
     initial = initial_bits(machine, step)
-    widths = [element.width for element in elements[len(step.inputs) :]]
+    n_out, n_state = len(step.outputs), len(step.state)
+    widths = [element.width for element in elements[len(step.inputs) : len(step.inputs) + n_state]]
     state = [
         _column(sequences, unknown & ((1 << width) - 1) if bits is None else bits)
         for bits, width in zip(initial, widths, strict=True)
     ]
+    hidden = [_column(sequences, int(bits is None)) for bits in initial] if step.unknowns else []
     held = {place: _first(opened, place, sequences, rng) for place in opened.clocked}
     valid = np.ones(sequences, dtype=bool)
     given: list[list[Column]] = []
@@ -81,20 +84,22 @@ def run_side_by_side(
     for cycle in range(cycles):
         columns = stimulus.cycle(cycle)
         given.append(columns)
-        found = trace(program, elements, [*columns, *state], sequences)
+        found = trace(program, elements, [*columns, *state, *hidden], sequences)
         valid &= ~found.broken
         watch.cycle(valid, state, held)
         values = [found.values[index].astype(object) for index, _, _ in program.outputs]
         of_element = dict(zip(step.outputs, values, strict=False))
+        unknowns = dict(zip(step.outputs, values[n_out + n_state :], strict=False))
         inputs = port_values(machine, dict(zip(step.inputs, columns, strict=True)), _joined)
         outputs, after = after_edge(rtl, opened, inputs, _whole(opened, held, sequences), sequences)
-        wrong = None if first is not None else _first_wrong(machine, names, outputs, of_element, valid)
+        wrong = None if first is not None else _first_wrong(machine, names, outputs, of_element, unknowns, valid)
         if wrong is not None:
             row, output = wrong
             first = Found(tuple(tuple(int(column[row]) for column in each) for each in given), output)
         if first is not None and stop:
             return first
-        state, held = values[len(step.outputs) :], after
+        state, held = values[n_out : n_out + n_state], after
+        hidden = values[2 * n_out + n_state :]
         if time.monotonic() > end or not valid.any():
             break
     return first
@@ -105,6 +110,7 @@ def _first_wrong(
     names: Mapping[str, str],
     outputs: Mapping[str, Column],
     wanted: Mapping[Element, Column],
+    unknowns: Mapping[Element, Column],
     valid: NDArray[np.bool_],
 ) -> tuple[int, str] | None:
     """The sequence in which an output is wrong, and which."""
@@ -114,8 +120,10 @@ def _first_wrong(
             continue
         for place, (low, kind) in enumerate(zip(offsets_of(signal.types), signal.types, strict=False)):
             if kind.width:
-                bits = (port >> low) & ((1 << kind.width) - 1)
-                wrong = np.asarray(bits != wanted[Element(signal.name, place)], dtype=np.bool_) & valid
+                bits, element = (port >> low) & ((1 << kind.width) - 1), Element(signal.name, place)
+                wrong = np.asarray(bits != wanted[element], dtype=np.bool_) & valid
+                if element in unknowns:
+                    wrong &= np.asarray(unknowns[element] == 0, dtype=np.bool_)
                 if wrong.any():
                     return int(np.argmax(wrong)), f"{signal.name}[{place}]"
     return None

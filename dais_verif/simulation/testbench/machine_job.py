@@ -117,8 +117,8 @@ class MachineDifference:
 class MachineAnswer:
     """What the bench found in a sequence. ``bulk``: of its ``cycles``, those outside cocotb.
 
-    ``mismatching``, ``unknown``: cycles with a wrong bit, with X or Z in place of a bit. ``digest``: of the known bits of
-    all rows that were found, as ``digest_of_sequence`` gives it.
+    ``mismatching``, ``unknown``: cycles with a wrong bit, with X or Z in place of a bit. ``digest``: of the known bits
+    of all rows that were found, as ``digest_of_sequence`` gives it.
     """
 
     cycles: int = 0

@@ -1,0 +1,93 @@
+"""What is kept of a file of evidence: parts of the forms of programs and of machines."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from dais_verif.signoff.context import Context
+from dais_verif.signoff.verbs import CALL, PRINTED, RUN
+from dais_verif.verdict import Verdict
+
+__all__ = [
+    "Form",
+    "Tree",
+    "both",
+    "canonical",
+    "failed",
+    "kept_call",
+    "kept_check",
+    "kept_coverage",
+    "kept_hashes",
+    "kept_head",
+    "kept_stimulus",
+    "only",
+]
+
+Tree: TypeAlias = dict[str, Any]
+
+#: What is judged of a tree, seen with what is signed off and with the folder that its file is in.
+Form: TypeAlias = Callable[[Tree, Context, Path], Tree]
+
+
+def canonical(tree: Tree) -> bytes:
+    """Return ``tree`` as evidence is written."""
+    return (json.dumps(tree, indent=2, sort_keys=True) + "\n").encode()
+
+
+def failed(verdict: str, *, excused: bool) -> Tree:
+    """Return what is kept of a stage that did not pass. ``excused``: the policy puts up with it."""
+    return {"verdict": verdict, "message": "", **({"excused": True} if excused else {})}
+
+
+def both(form: Form, into: str = "") -> dict[str, Form]:
+    """What a verb printed, what it kept, and how it ended."""
+    return {f"{into}{CALL}": kept_call, f"{into}{PRINTED}": form, f"{into}{RUN}/result.json": form}
+
+
+def only(tree: Tree, *names: str) -> Tree:
+    """The fields ``names``."""
+    return {name: tree[name] for name in names}
+
+
+def kept_hashes(info: Tree) -> Tree:
+    """Of the program or machine of a record."""
+    fixed = {"path": None, "layout": "", "layout_assumed": False, "n_in": 0, "n_out": 0, "n_ops": 0}
+    return {**only(info, "hash", "file_sha256"), **fixed}
+
+
+def kept_head(tree: Tree) -> Tree:
+    """What all records begin with."""
+    verdict = Verdict(tree["verdict"])
+    return {"schema": tree["schema"], "verdict": verdict.value, "exit_code": verdict.exit_code, "message": ""}
+
+
+def kept_call(tree: Tree, context: Context, folder: Path) -> Tree:
+    """How a verb ended."""
+    return {"arguments": [], "exit_code": tree["exit_code"], "seconds": 0.0}
+
+
+def kept_check(tree: Tree, context: Context, folder: Path) -> Tree:
+    """Of ``check``."""
+    return {**kept_head(tree), "program": kept_hashes(tree["program"]), "overflow": {}}
+
+
+def kept_stimulus(tree: Tree, covered: bool) -> list[Tree]:
+    """The files, and how many vectors were computed from the program."""
+    files = [one for one in tree["stimulus"] if one["name"] == "file"]
+    directed = sum(one["vectors"] for one in tree["stimulus"] if one["name"] == "directed") if covered else 0
+    kept = [{"name": "file", "vectors": 0, "sha256": one["sha256"]} for one in files]
+    return kept + ([{"name": "directed", "vectors": directed}] if directed else [])
+
+
+def kept_coverage(found: Tree | None, context: Context) -> Tree | None:
+    """As much as the policy asks for, in thousandths, if it is there."""
+    thousandths = math.ceil(round(context.policy.coverage * 10, 6))
+    if found is None or found["percent"] * 10 < thousandths:
+        return None
+    group = {"name": "", "bins": 1000, "hit": thousandths, "unreachable": 0}
+    fixed = {"directed": 0, "ops": [], "outputs": [], "open": [], "open_total": 0}
+    return {"vectors": found["vectors"], "percent": thousandths / 10, "groups": [group], **fixed}

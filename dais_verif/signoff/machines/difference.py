@@ -1,0 +1,126 @@
+"""The stage that proves a machine to compute a program, frame by frame; and one with a fault in that program."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, write_atomically
+from dais_verif.network_files import load_program
+from dais_verif.program import Program, load
+from dais_verif.record.diff import DiffRecord
+from dais_verif.signoff.context import Context, SignOffStage, plain_path, program_arguments, write_json
+from dais_verif.signoff.evidence import compared, read_tree
+from dais_verif.signoff.judge import Judgement, same_program
+from dais_verif.signoff.seeded_faults import poison
+from dais_verif.signoff.seeding import SEEDED_FAULT
+from dais_verif.signoff.subject import sha256_of
+from dais_verif.signoff.verbs import call
+from dais_verif.stimulus import Generated, Stimulus
+from dais_verif.verdict import Verdict
+
+__all__ = ["DIFFERENCE", "POISONED_DIFFERENCE", "difference_stages"]
+
+DIFFERENCE, POISONED_DIFFERENCE = "diff", "poisoned-diff"
+#: Vectors on which the program that is wrong must show it.
+_VECTORS = 1000
+
+
+def difference_stages() -> list[SignOffStage]:
+    """The stages, the second of which must fail."""
+    poisoned = "poisoned program, diff"
+    return [
+        SignOffStage("diff", DIFFERENCE, _compare, _judge, waiver="diff"),
+        SignOffStage(poisoned, POISONED_DIFFERENCE, _compare_poisoned, _judge_poisoned, True, (DIFFERENCE,)),
+    ]
+
+
+def _program(context: Context) -> tuple[Program, Path]:
+    path = Path(context.subject.of("against")[0].path)
+    program = load_program(path)
+    if program.origin.assumed:
+        raise InputError(
+            f"{str(path)!r} is valid as headerless and as published and they differ; a sign-off does not assume which"
+            " is meant: write it as v1, and name that as [diff] against"
+        )
+    return program, path
+
+
+def _compare(context: Context, folder: Path) -> None:
+    _, path = _program(context)
+    _diff(context, folder, [plain_path(path)])
+
+
+def _compare_poisoned(context: Context, folder: Path) -> None:
+    program, path = _program(context)
+    vectors = Stimulus([Generated([program], _VECTORS, 0)])
+    made = poison(program, path.read_bytes(), vectors, check=False)
+    make_folder(folder)
+    write_atomically(folder / made.name, made.data)
+    poisoned = load(folder / made.name, layout=None if made.name.endswith("json") else "v1")
+    write_json(folder / SEEDED_FAULT, {"program": poisoned.hash, "file": made.name, "output": made.output})
+    layout = [] if made.name.endswith("json") else ["--layout-b", "v1"]
+    _diff(context, folder, [plain_path(folder / made.name), *layout])
+
+
+def _diff(context: Context, folder: Path, against: list[str]) -> None:
+    policy = context.policy
+    frame = ["--frame", context.subject.of("frame")[0].path, "--prove", "--timeout", f"{policy.proof_timeout:g}"]
+    unchecked = ["--unchecked"] if policy.overflow == "unchecked" else []
+    call("diff", [*program_arguments(context.subject), *against, *frame, *unchecked], folder, keeps=False)
+
+
+# judging
+
+
+def _judge(context: Context, folder: Path) -> Judgement:
+    record = compared(folder)
+    program, path = _program(context)
+    problems = [] if record.verdict is Verdict.PASS else [record.message]
+    problems += _of_subject(context, record)
+    if (record.b.hash, record.b.file_sha256) != (program.hash, sha256_of(path)):
+        problems.append("the record is of another program than that of the policy")
+    if record.verdict is Verdict.PASS:
+        problems += _proved(record, program)
+    return Judgement(record.verdict, record.message, tuple(problems), record.reproduce)
+
+
+def _of_subject(context: Context, record: DiffRecord) -> Iterator[str]:
+    yield from same_program(context.subject, record.a.hash, record.a.file_sha256)
+    if record.frame is None or record.frame.sha256 != context.subject.of("frame")[0].sha256:
+        yield "the record is of another frame than that of the policy"
+    if record.unchecked is not (context.policy.overflow == "unchecked"):
+        yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
+
+
+def _proved(record: DiffRecord, program: Program) -> Iterator[str]:
+    """Is every output of the program proved?"""
+    with_bits = [number for number, kind in enumerate(program.output_types) if kind.width]
+    found = [] if record.proof is None else record.proof.proved
+    missing = [number for number in with_bits if number not in found]
+    if missing or not with_bits:
+        yield f"outputs {', '.join(map(str, missing[:8]))} are not proved" if missing else "there is no output to prove"
+    if record.proof is not None and record.proof.undecided:
+        yield f"{len(record.proof.undecided)} outputs are undecided"
+
+
+def _judge_poisoned(context: Context, folder: Path) -> Judgement:
+    record, seeded = compared(folder), read_tree(folder / SEEDED_FAULT)
+    problems = list(_of_subject(context, record))
+    problems += _another_program(context, folder, seeded, record)
+    if record.verdict is not Verdict.PROGRAMS_DIFFER:
+        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+    elif record.frame is None or record.frame.frame is None:
+        problems.append("no sequence from power-up shows the fault that was seeded")
+    return Judgement(record.verdict, "a sequence from power-up shows it", tuple(problems), record.reproduce)
+
+
+def _another_program(context: Context, folder: Path, seeded: dict[str, Any], record: DiffRecord) -> Iterator[str]:
+    path = folder / Path(str(seeded.get("file"))).name
+    poisoned = load(path, layout=None if path.suffix == ".json" else "v1")
+    if not poisoned.hash == seeded.get("program") == record.b.hash or record.b.file_sha256 != sha256_of(path):
+        yield "the record is of something else than what was seeded"
+    if poisoned.hash == _program(context)[0].hash:
+        yield "what was seeded is the program itself"

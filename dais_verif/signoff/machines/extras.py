@@ -1,0 +1,19 @@
+"""Stages that a policy may add for a machine: coverage, a netlist, the program that it computes."""
+
+from __future__ import annotations
+
+from dais_verif.signoff.context import Context, SignOffStage
+from dais_verif.signoff.extras import coverage_stage
+from dais_verif.signoff.machines.difference import difference_stages
+from dais_verif.signoff.machines.netlist import netlist_stages
+
+__all__ = ["more_machine_stages"]
+
+
+def more_machine_stages(context: Context) -> list[SignOffStage]:
+    """Those that the policy asks for. The first simulation comes before all of them."""
+    policy = context.policy
+    good = f"simulation-{policy.seeds[0]}" if policy.seeds else "simulation"
+    stages = [coverage_stage(good)] if policy.coverage else []
+    stages += netlist_stages(good, policy) if "netlist" in policy.stages else []
+    return stages + (difference_stages() if "diff" in policy.stages else [])

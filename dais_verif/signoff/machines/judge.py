@@ -1,0 +1,143 @@
+"""Is what a stage left of a machine enough? Judged by numbers, as for programs, in cycles in the place of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from dais_verif.machine import Machine
+from dais_verif.record.proof import ProofRecord, Status
+from dais_verif.record.signoff import StageResult
+from dais_verif.record.simulation import OutputEvidence, SimulationRecord, SimulatorResult
+from dais_verif.signoff.context import Context
+from dais_verif.signoff.evidence import simulated
+from dais_verif.signoff.judge import (
+    NOTHING_FOUND,
+    SENT,
+    Asked,
+    Judgement,
+    distinct_of,
+    judge_proof,
+    judge_what_proves,
+    of_subject,
+    sound_proof,
+)
+from dais_verif.signoff.machines.cycles import SentCycles, input_combinations
+from dais_verif.signoff.policy import Policy
+from dais_verif.signoff.subject import Subject
+from dais_verif.verdict import Verdict
+
+__all__ = [
+    "all_claims_proved",
+    "elements_with_bits",
+    "judge_machine_proof",
+    "judge_machine_simulation",
+    "judge_proof_of",
+    "machine_outputs",
+]
+
+
+def elements_with_bits(machine: Machine) -> list[int]:
+    """Elements of outputs, all outputs in a row, that have bits."""
+    kinds = (kind for signal in machine.outputs for kind in signal.types)
+    return [number for number, kind in enumerate(kinds) if kind.width]
+
+
+def judge_machine_simulation(context: Context, folder: Path, asked: Asked) -> Judgement:
+    """``sim`` that must pass: every simulator, every cycle, every known bit before and after its edge."""
+    record, subject = simulated(folder), context.subject
+    if record.verdict is not Verdict.PASS:
+        return Judgement(record.verdict, record.message, (record.message,), record.reproduce)
+    sent = SentCycles.load(folder / SENT)
+    problems = [*of_subject(subject, context.policy, record, asked), *_complete(record, asked, sent)]
+    problems += _worth_it(subject.machine, record, asked, sent)
+    return Judgement(record.verdict, record.message, tuple(problems), record.reproduce)
+
+
+def _complete(record: SimulationRecord, asked: Asked, sent: SentCycles) -> Iterator[str]:
+    if asked.rows < 1:
+        yield "the policy asks for no cycles"
+    if record.vectors != asked.rows or sent.cycles != asked.rows:
+        yield f"{record.vectors} cycles, of which {sent.cycles} are expected, must be {asked.rows}"
+    for simulator in record.simulators:
+        yield from _of_simulator(simulator, sent)
+
+
+def _of_simulator(simulator: SimulatorResult, sent: SentCycles) -> Iterator[str]:
+    name = simulator.name
+    if simulator.failure is not None:
+        yield f"{name}: {simulator.failure}"
+    if simulator.vectors_compared != sent.cycles or sent.cycles < 1:
+        yield f"{name} compared {simulator.vectors_compared} of {sent.cycles} cycles"
+    if simulator.bits_compared != sent.bits or sent.bits < 1:
+        yield f"{name} compared {simulator.bits_compared} bits, must be {sent.bits}"
+    if simulator.mismatches or simulator.vectors_with_x:
+        yield f"{name} found {simulator.mismatches} mismatches and {simulator.vectors_with_x} cycles with X"
+    if simulator.digest in (None, "", NOTHING_FOUND):
+        yield f"{name} has no digest of the outputs that it found"
+    # What it found must be what the golden model expects: also where it never compared it.
+    if simulator.digest != sent.digest:
+        yield f"{name} found outputs that are not those of the golden model, whatever it says"
+    if simulator.cached:
+        yield f"{name} did not build the design for this run"
+    if not simulator.version:
+        yield f"{name} does not say which version it is"
+
+
+def _worth_it(machine: Machine, record: SimulationRecord, asked: Asked, sent: SentCycles) -> Iterator[str]:
+    wanted = distinct_of(input_combinations(machine), asked)
+    if sent.distinct < wanted:
+        yield f"the inputs of {sent.distinct} of {sent.cycles} cycles are different, must be at least {wanted}"
+    if sent.unseen:
+        some = ", ".join(map(str, sent.unseen[:8]))
+        yield f"elements {some} of the outputs are unknown in all cycles: nothing of them was compared"
+
+
+def judge_machine_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
+    """``prove``: in every cycle from power-up all outputs are equal, for all inputs, and all registers correspond."""
+    return judge_what_proves(subject, policy, folder, _proof_problems)
+
+
+def judge_proof_of(subject: Subject, policy: Policy, folder: Path) -> Judgement:
+    """``prove`` of what is signed off, be it a program or a machine."""
+    judge = judge_machine_proof if subject.is_machine else judge_proof
+    return judge(subject, policy, folder)
+
+
+def _proof_problems(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
+    yield from sound_proof(subject, policy, record)
+    yield from all_claims_proved(subject, record)
+
+
+def all_claims_proved(subject: Subject, record: ProofRecord) -> Iterator[str]:
+    """Is every output proved, and all that the induction says of registers?"""
+    if record.machine is None:
+        yield "the proof is not one of a machine: it says nothing of its registers"
+    found = {claim.output: claim.status for claim in record.outputs}
+    wanted = elements_with_bits(subject.machine)
+    missing = [number for number in wanted if found.get(number) is not Status.PROVED]
+    if missing or not wanted:
+        some = ", ".join(map(str, missing[:8]))
+        yield f"elements {some} of the outputs are not proved" if missing else "there is no output to prove"
+    rest = [number for number, status in found.items() if number not in missing and status is not Status.PROVED]
+    if rest:
+        yield f"{len(rest)} claims on registers, of which the proof is an induction, are not proved"
+
+
+def machine_outputs(context: Context, results: Sequence[StageResult], proved: bool) -> list[OutputEvidence]:
+    """The best that is known of each element of the outputs; ``proved``: by a proof that counts."""
+    machine = context.subject.machine
+    with_bits = set(elements_with_bits(machine))
+    cycles = [0] * sum(len(signal.types) for signal in machine.outputs)
+    for seed in context.policy.seeds:
+        if any(r.name == f"simulation, seed {seed}" and r.passed for r in results):
+            sent = SentCycles.load(context.folder / f"simulation-{seed}" / SENT)
+            for number in with_bits - set(sent.unseen):
+                cycles[number] += sent.cycles
+    return [
+        OutputEvidence(number, _grade(number in with_bits, proved, count), count) for number, count in enumerate(cycles)
+    ]
+
+
+def _grade(has_bits: bool, proved: bool, cycles: int) -> str:
+    return "none" if not has_bits else "proved" if proved else "sampled" if cycles else "none"

@@ -1,0 +1,31 @@
+"""What a policy may ask of programs alone: of a machine it is refused, never left out."""
+
+from __future__ import annotations
+
+from dais_verif.errors import InputError
+from dais_verif.signoff.policy import Policy
+
+__all__ = ["require_for_machines", "require_for_programs"]
+
+_PINS = ("latency", "reset", "enable", "valid_in", "valid_out")
+
+
+def require_for_machines(policy: Policy, layout: str | None) -> None:
+    """Raise ``InputError`` for the first thing that ``policy`` asks for and that there is of programs alone."""
+    rtl = policy.rtl
+    asked = {
+        "layout": layout is not None,
+        "[rtl] pipeline": rtl.pipeline is not None,
+        "[rtl] ports": rtl.ports is not None,
+        **{f"[rtl] {name}": getattr(rtl, name) is not None for name in _PINS},
+        **{f'"{name}" in stages': name in policy.stages for name in ("axis", "board")},
+    }
+    for what, given in asked.items():
+        if given:
+            raise InputError(f"policy: {what} is for programs, and this is a machine (ALIRFSM): leave it out")
+
+
+def require_for_programs(policy: Policy) -> None:
+    """Raise ``InputError`` for what ``policy`` asks for and that there is of machines alone."""
+    if "diff" in policy.stages:
+        raise InputError('policy: "diff" in stages is for machines (ALIRFSM), and this is a program: leave it out')
