@@ -161,7 +161,7 @@ def _proved(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _proved_netlist(tree: Tree, context: Context, folder: Path) -> Tree:
-    netlist = sha256_of(_stage(folder).parent / "netlist" / NETLIST)
+    netlist = sha256_of(context.folder / "netlist" / NETLIST)  # which is evidence before this is
     rtl = {"sha256": [netlist] if netlist in tree["rtl"]["sha256"] else [], "top": ""}
     return {
         **_proof(tree),
