@@ -137,6 +137,19 @@ class TestCharts:
                 assert (seen[0] - (what == "read"), seen[-1]) == (first, last)
         assert chart.done == form.facts.latency
 
+    def test_members_side_by_side_write_one_after_the_other(self) -> None:
+        """Groups of two of three: the last one has one member, and nothing is written for the other."""
+        one = instance("mul", [Tensor.of(S5, 3, 2)] * 2, (3, 2))
+        form = memory_form(one, 2)
+        held = {"end0": 3, "end1": 2}
+        rows = {s.name: [[Fraction(held.get(s.name, 0))]] * form.facts.latency for s in form.machine.inputs}
+        rows["start"] = [[Fraction(at == 0)] for at in range(form.facts.latency)]
+        trace = enumerate(trace_machine(form.machine, rows))
+        (chart,) = picture_of(one, forms=["memory"], parallel=2).charts
+        written = [at for at, cycle in trace if cycle.before["out0_write"][0]]
+        assert sorted(first for first, _ in spans(chart, "write").values()) == written
+        assert chart.done == form.facts.latency and spans(chart, "read")[0, 0] == spans(chart, "read")[1, 0]
+
     @pytest.mark.parametrize("name", ["conv2d", "min_pool"])
     def test_the_stream_form_does_what_the_chart_says(self, name: str) -> None:
         """Outputs are valid in the cycles in which the chart has members write, and the last one where all are done."""

@@ -43,10 +43,11 @@ _MEMBERS, _BEFORE = 6, 8
 
 
 def picture_of(
-    instance: KernelInstance, member: Sequence[int] | None = None, forms: Sequence[str] = FORMS
+    instance: KernelInstance, member: Sequence[int] | None = None, forms: Sequence[str] = FORMS, parallel: int = 1
 ) -> KernelPicture:
     """Return the pictures of ``instance``, and of ``member``, by its coordinates; by default of the one in the middle.
 
+    ``forms``: those that there is a chart of; in the memory form ``parallel`` members work side by side.
     Raises ``InputError`` for a member that there is not.
     """
     mapping = instance.mapping
@@ -70,7 +71,7 @@ def picture_of(
     charts, unfit = [], {}
     for form in forms:
         try:
-            charts.append(_chart(instance, form))
+            charts.append(_chart(instance, form, parallel))
         except InputError as error:
             unfit[form] = str(error)
     findings = check_mapping(mapping).findings
@@ -191,8 +192,8 @@ def _window(touched: Ints, size: int, most: int) -> tuple[int, int, bool]:
     return min(max(middle - most // 2, first), last + 1 - most), most, True
 
 
-def _chart(instance: KernelInstance, form: str) -> Chart:
-    schedule = _schedule(instance, form)
+def _chart(instance: KernelInstance, form: str, parallel: int) -> Chart:
+    schedule = _schedule(instance, form, parallel)
     activities = [
         Activity(work.what, work.first, work.last, list(work.member) or None, work.tensor or None)
         for work in schedule.works
@@ -203,8 +204,8 @@ def _chart(instance: KernelInstance, form: str) -> Chart:
     return Chart(form, zero, first, max((work.last for work in own), default=0), schedule.done, activities)
 
 
-def _schedule(instance: KernelInstance, form: str) -> Schedule:
+def _schedule(instance: KernelInstance, form: str, parallel: int) -> Schedule:
     if form == "stream":
         return stream_schedule(instance, raster_of(instance), _MEMBERS)
-    require_memory_form(instance)
-    return memory_schedule(instance, _MEMBERS)
+    require_memory_form(instance, parallel)
+    return memory_schedule(instance, _MEMBERS, parallel)

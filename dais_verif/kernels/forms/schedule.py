@@ -7,6 +7,7 @@ from math import prod
 
 import numpy as np
 
+from dais_verif.kernels.forms.memory import group_of
 from dais_verif.kernels.forms.raster import Raster
 from dais_verif.kernels.forms.steps import Steps
 from dais_verif.kernels.forms.stream_files import cycle_of
@@ -40,27 +41,32 @@ def members_of(geometry: tuple[int, ...], count: int) -> list[tuple[int, ...]]:
     return [tuple(map(int, member)) for member in zip(*np.unravel_index(shown, geometry, order="F"), strict=True)]
 
 
-def memory_schedule(instance: KernelInstance, count: int) -> Schedule:
+def memory_schedule(instance: KernelInstance, count: int, parallel: int = 1) -> Schedule:
     """Return the schedule of the memory form: inputs are loaded before ``start``, which is cycle 0.
 
-    A member looks up an element of each input a cycle, and has the last one a cycle later; then the block's outputs are
-    taken, and written, while the next member reads.
+    A group of ``parallel`` members looks up an element of each input a cycle, and has the last one a cycle later; then
+    the blocks' outputs are taken, and written, one member after the other, while the next group reads.
     """
-    mapping = instance.mapping
+    mapping, group = instance.mapping, group_of(instance, parallel)
+    writes = [mapping.addressing(one).count for one in mapping.outputs]
     steps = Steps(
-        tuple(mapping.addressing(one).count for one in mapping.inputs),
-        tuple(mapping.addressing(one).count for one in mapping.outputs),
+        tuple(mapping.addressing(one).count for one in mapping.inputs), tuple(parallel * each for each in writes)
     )
     loads = [(one.name, prod(one.sizes)) for one in mapping.inputs]
     begin = -max((size for _, size in loads), default=0)
     works = [Work("load", begin, begin + size - 1, tensor=name) for name, size in loads if size]
-    for number, member in enumerate(members_of(mapping.geometry, count)):
-        first = 1 + number * steps.interval
+    groups = [-(-size // parallel) if d == group.dim else size for d, size in enumerate(mapping.geometry)]
+    for member in members_of(mapping.geometry, count):
+        turn, lane = divmod(member[group.dim], parallel)
+        place = [turn if d == group.dim else at for d, at in enumerate(member)]
+        first = 1 + int(np.ravel_multi_index(place, groups, order="F")) * steps.interval
         if any(steps.reads):
             works.append(Work("read", first, first + max(steps.reads), member))
-        works.append(Work("compute", first + steps.first_write - 1, first + steps.first_write - 1, member))
-        works.append(Work("write", first + steps.first_write, first + steps.last_write, member))
-    return Schedule(tuple(works), steps.latency(mapping.members))
+        write = first + steps.first_write
+        works.append(Work("compute", write - 1, write - 1, member))
+        if writes:
+            works.append(Work("write", write + lane * min(writes), write + (lane + 1) * max(writes) - 1, member))
+    return Schedule(tuple(works), steps.latency(prod(groups)))
 
 
 def stream_schedule(instance: KernelInstance, raster: Raster, count: int) -> Schedule:
