@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
+from typing import ClassVar
 
-from dais_verif.record.base import to_tree
+from dais_verif.record.base import Record
 
-__all__ = ["BESIDE", "OUTSIDE", "TOUCHED", "UNTOUCHED", "Activity", "Chart", "Grid", "KernelPicture", "TensorPicture"]
+__all__ = [
+    "BESIDE",
+    "OUTSIDE",
+    "PICTURE_SCHEMA",
+    "TOUCHED",
+    "UNTOUCHED",
+    "Activity",
+    "Chart",
+    "Grid",
+    "KernelPicture",
+    "TensorPicture",
+]
+
+PICTURE_SCHEMA = "dais-verif/kernel-picture/1"
 
 #: Marks of a grid: an element that is touched, one that is not; what is touched outside of the tensor, and what is not.
 TOUCHED, UNTOUCHED, OUTSIDE, BESIDE = "#", ".", "+", " "
@@ -79,13 +92,16 @@ class Chart:
     activities: list[Activity]
 
 
-@dataclass(frozen=True)
-class KernelPicture:
+@dataclass(frozen=True, kw_only=True)
+class KernelPicture(Record):
     """An instance in pictures. ``index_space``: its sizes, and ``member`` the one that is shown, the fastest first.
 
     ``broken``, ``warnings``: what is found of the laws of its mapping, failures and regions that are wider than needed.
-    ``unfit``: of each form that the instance does not have, why not.
+    ``unfit``: of each form that the instance does not have, why not. ``machine``: the SHA-256 of the file of its
+    machine, where the picture is kept beside that.
     """
+
+    SCHEMA: ClassVar = PICTURE_SCHEMA
 
     kernel: str
     index_space: list[int]
@@ -97,7 +113,4 @@ class KernelPicture:
     broken: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     unfit: dict[str, str] = field(default_factory=dict)
-
-    def to_json(self) -> str:
-        """Return one JSON object."""
-        return json.dumps(to_tree(self), indent=2)
+    machine: str | None = None

@@ -76,16 +76,16 @@ def picture_of(
             unfit[form] = str(error)
     findings = check_mapping(mapping).findings
     return KernelPicture(
-        instance.name,
-        list(geometry),
-        mapping.members,
-        list(shown),
-        _index_grid(geometry, shown),
-        tensors,
-        charts,
-        [str(one) for one in findings if one.is_failure],
-        [str(one) for one in findings if not one.is_failure],
-        unfit,
+        kernel=instance.name,
+        index_space=list(geometry),
+        members=mapping.members,
+        member=list(shown),
+        index_grid=_index_grid(geometry, shown),
+        tensors=tensors,
+        charts=charts,
+        broken=[str(one) for one in findings if one.is_failure],
+        warnings=[str(one) for one in findings if not one.is_failure],
+        unfit=unfit,
     )
 
 

@@ -29,6 +29,8 @@ from dais_verif.record.proof import ProofRecord
 from dais_verif.record.regression import JobResult, RegressionRecord, failures_first
 from dais_verif.record.simulation import Mismatch, SimulationRecord
 from dais_verif.report.html.evidence import GRADES, designs_of, output_rows
+from dais_verif.report.html.kernels.beside import picture_beside
+from dais_verif.report.html.kernels.drawing import template_facts
 from dais_verif.report.html.machines.view import view_of
 from dais_verif.report.html.program_view import facts_of, view_data
 from dais_verif.report.html.sources import Document, Source, program_of, with_stages
@@ -142,6 +144,7 @@ def _program_page(
         charts=charts_of(runs),
         view=view_data(viewed, coverage, proof, rows, blamed) if viewed is not None else None,
         most_ops=_MOST_OPS,
+        **template_facts(picture_beside(machine)),
     )
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from dais_verif.record.kernel_picture import OUTSIDE, TOUCHED, UNTOUCHED, Chart, Grid
+from dais_verif.record.kernel_picture import OUTSIDE, TOUCHED, UNTOUCHED, Chart, Grid, KernelPicture
+from dais_verif.report.kernel_picture_text import region_words
 
-__all__ = ["CHART_WIDTH", "Bar", "Box", "ChartDrawing", "GridDrawing", "Label", "chart_drawing", "grid_drawing"]
+__all__ = ["Bar", "Box", "ChartDrawing", "GridDrawing", "Label", "chart_drawing", "grid_drawing", "template_facts"]
 
 #: Width of a chart, and of the labels in it; height of its rows.
 CHART_WIDTH, _LABELS, _ROW = 680.0, 132.0, 20.0
@@ -64,6 +65,17 @@ class ChartDrawing(NamedTuple):
     bars: list[Bar]
     rows: list[Label]
     ticks: list[Label]
+
+
+def template_facts(picture: KernelPicture | None) -> dict[str, Any]:
+    """Return what the template of a kernel needs; None: there is none on the page."""
+    return {
+        "picture": picture,
+        "grid_drawing": grid_drawing,
+        "chart_drawing": chart_drawing,
+        "region_words": region_words,
+        "chart_width": CHART_WIDTH,
+    }
 
 
 def grid_drawing(grid: Grid) -> GridDrawing:

@@ -6,10 +6,9 @@ from pathlib import Path
 
 from dais_verif.files import write_atomically
 from dais_verif.record.kernel_picture import KernelPicture
-from dais_verif.report.html.kernels.drawing import CHART_WIDTH, chart_drawing, grid_drawing
+from dais_verif.report.html.kernels.drawing import template_facts
 from dais_verif.report.html.page import render_template
 from dais_verif.report.html.verdicts import Standing
-from dais_verif.report.kernel_picture_text import region_words
 from dais_verif.verdict import Verdict
 
 __all__ = ["write_kernel_page"]
@@ -29,10 +28,6 @@ def write_kernel_page(picture: KernelPicture, path: str | Path) -> None:
         "kernel_page.html",
         path.parent,
         standing=standing,
-        picture=picture,
-        grid_drawing=grid_drawing,
-        chart_drawing=chart_drawing,
-        region_words=region_words,
-        chart_width=CHART_WIDTH,
+        **template_facts(picture),
     )
     write_atomically(path, text.encode("utf-8", "backslashreplace"))
