@@ -73,11 +73,18 @@ def require_ports(instance: KernelInstance) -> None:
     It also has the values that members print.
     """
     block, mapping = instance.block, instance.mapping
-    needs_in = sum(mapping.addressing(tensor).count for tensor in mapping.inputs)
+    reads = [mapping.addressing(tensor).count for tensor in mapping.inputs]
     counts = [mapping.addressing(tensor).count for tensor in mapping.outputs]
-    for name, has, needs in (("inputs", block.n_in, needs_in), ("outputs", block.n_out, sum(counts))):
-        if has != needs:
-            raise InputError(f"{instance.name}: the block has {has} {name}, and a member {needs} elements of them")
+    for name, has, tensors, each in (
+        ("inputs", block.n_in, mapping.inputs, reads),
+        ("outputs", block.n_out, mapping.outputs, counts),
+    ):
+        if has != sum(each):
+            parts = ", ".join(f"{count} of {tensor.name}" for tensor, count in zip(tensors, each, strict=True))
+            raise InputError(
+                f"{instance.name}: the block has {has} {name}, and a member {sum(each)} elements of them"
+                + (f": {parts}" if parts else "")
+            )
     kinds = [kind for kind, count in zip(instance.output_types, counts, strict=True) for _ in range(count)]
     for port, (found, kind) in enumerate(zip(block.output_types, kinds, strict=True)):
         if found.width and (found.f > kind.f or found.i > kind.i or found.k > kind.k):

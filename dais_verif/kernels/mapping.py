@@ -103,7 +103,10 @@ class Mapping:
         if not self.geometry or min(self.geometry) < 1:
             raise InputError(f"an index space has at least one member in each dimension: not {list(self.geometry)}")
         for tensor in (*self.inputs, *self.outputs):
-            self.access(tensor).region_of((0,) * len(self.geometry))
+            try:
+                self.access(tensor).region_of((0,) * len(self.geometry))
+            except InputError as error:
+                raise InputError.of("{name}: {error}", name=tensor.name, error=error) from None
 
     @property
     def members(self) -> int:
