@@ -10,6 +10,7 @@ from dais_verif.kernels.glue import Check, Kernel, Patterns, Request
 from dais_verif.kernels.private import PrivateStructure
 from dais_verif.kernels.rules import access, expect_output_sizes, point, refuse
 from dais_verif.kernels.shipped.common import check_types, fixed, program_of
+from dais_verif.kernels.structures import WrittenBack
 
 __all__ = ["ELEMENTWISE", "elementwise"]
 
@@ -43,7 +44,12 @@ def elementwise(
         checks=(
             *checks,
             refuse(GlueCode.UNSUPPORTED_LAYER_CONFIGURATION, lambda r: not r.inputs[0].dims),
-            refuse(GlueCode.INCOMPATIBLE_INPUT_SIZE, lambda r: len({t.geometry.shape for t in r.inputs}) > 1),
+            refuse(
+                GlueCode.INCOMPATIBLE_INPUT_SIZE,
+                lambda r: len({t.geometry.shape for t in r.inputs}) > 1,
+                lambda r: WrittenBack(input_sizes={1: r.inputs[0].sizes}),
+                why="both inputs have one shape",
+            ),
             refuse(GlueCode.INCOMPATIBLE_OUTPUT_SIZE, lambda r: r.outputs[0].dims != r.inputs[0].dims),
             expect_output_sizes(lambda r: r.inputs[0].sizes),
             check_types(block),

@@ -8,7 +8,7 @@ from dais_verif.kernels.glue import Kernel, Patterns, Request
 from dais_verif.kernels.private import PrivateStructure
 from dais_verif.kernels.rules import access, expect_output_sizes, point, refuse, whole
 from dais_verif.kernels.shipped.common import check_types, fixed, ports_fit, program_of
-from dais_verif.kernels.structures import MAX_DIMS
+from dais_verif.kernels.structures import MAX_DIMS, WrittenBack
 
 __all__ = ["AXIS", "CONCAT", "PERMUTATION", "TRANSPOSE"]
 
@@ -71,6 +71,12 @@ def _joined(request: Request) -> Patterns:
     return Patterns(patterns[:2], patterns[2:])
 
 
+def _beside(request: Request) -> list[int]:
+    """Sizes of an input that can stand behind the first one, as long as the second is."""
+    a, b = request.inputs
+    return [b.sizes[d] if d == request.given.axis else size for d, size in enumerate(a.sizes)]
+
+
 def _shapes_differ(request: Request) -> bool:
     a, b = request.inputs
     return a.dims != b.dims or any(a.sizes[d] != b.sizes[d] for d in _others(request))
@@ -87,7 +93,12 @@ CONCAT = Kernel(
     program=program_of(_wires),
     checks=(
         refuse(GlueCode.KERNEL_INVALID_SCALAR_ARGUMENT, lambda r: not 0 <= r.given.axis < r.inputs[0].dims),
-        refuse(GlueCode.INCOMPATIBLE_INPUT_SIZE, _shapes_differ),
+        refuse(
+            GlueCode.INCOMPATIBLE_INPUT_SIZE,
+            _shapes_differ,
+            lambda r: WrittenBack(input_sizes={1: tuple(_beside(r))}),
+            why="inputs have one shape but for the axis",
+        ),
         refuse(GlueCode.INCOMPATIBLE_OUTPUT_SIZE, lambda r: r.outputs[0].dims != r.inputs[0].dims),
         expect_output_sizes(
             lambda r: [
