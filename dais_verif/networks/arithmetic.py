@@ -68,6 +68,8 @@ class Arithmetic:
 
     def __init__(self) -> None:
         self.builder = BlockBuilder()
+        #: Tables that were computed, by what says which.
+        self.tables: dict[tuple[object, ...], tuple[int, ...]] = {}
 
     def value(self, element: Element) -> Value:
         """Return ``element`` as a value of the block. Raises ``Refusal`` if a constant has more than 63 bits."""

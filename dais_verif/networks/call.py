@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.networks.arithmetic import Arithmetic, Element
+from dais_verif.networks.arithmetic import Arithmetic
 from dais_verif.networks.onnx_file import MOST_ELEMENTS
 from dais_verif.networks.problems import Refusal
 
@@ -58,7 +58,7 @@ class Data:
         return all(isinstance(one, Fraction) for one in self.elements.flat)
 
 
-def data_of(elements: Sequence[Element], shape: tuple[int, ...], dtype: str) -> Data:
+def data_of(elements: Sequence[Any], shape: tuple[int, ...], dtype: str) -> Data:
     """Return a tensor of ``elements`` in NumPy's order."""
     array = np.empty(len(elements), dtype=object)
     array[:] = elements

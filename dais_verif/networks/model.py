@@ -11,6 +11,8 @@ from dais_verif.errors import RequestError
 from dais_verif.kernels.blocks.builder import Value
 from dais_verif.networks.arithmetic import Arithmetic
 from dais_verif.networks.call import Data
+from dais_verif.networks.problems import NetworkError, Refusal, shortened
+from dais_verif.networks.reals import NO_FIXED_POINT, Real
 from dais_verif.program import FixedType, Program
 from dais_verif.program.model import Origin
 
@@ -18,11 +20,14 @@ __all__ = ["Network", "Node", "Tensor"]
 
 
 class Tensor(NamedTuple):
-    """What flows between nodes. ``type``: the smallest that holds all elements. ``kind``: of elements, in ONNX."""
+    """What flows between nodes. ``type``: the smallest that holds all elements. ``kind``: of elements, in ONNX.
+
+    ``type`` is None of what is no fixed-point number until a quantiser rounds it, such as results of Tanh.
+    """
 
     name: str
     shape: tuple[int, ...]
-    type: FixedType
+    type: FixedType | None
     kind: str
 
 
@@ -62,12 +67,21 @@ class Network:
         """Return the network as one program, unrolled: all elements of inputs to all of outputs.
 
         Elements are those of one tensor after the other, each in NumPy's order. ``outputs``: names of tensors to
-        write instead of the network's own. Raises ``RequestError`` if there is no such tensor, ``ProgramError`` if
-        the program would break a limit.
+        write instead of the network's own. Raises ``RequestError`` if there is no such tensor, ``NetworkError`` if
+        it is no fixed-point number, or has a constant that no op has.
         """
         values: list[Value] = []
         for name in self.outputs if outputs is None else outputs:
             if name not in self._elements:
                 raise RequestError(f"the network has no tensor {name!r}; it has {', '.join(list(self.tensors)[:20])}")
-            values += [self._ops.value(one) for one in self._elements[name].elements.flat]
+            values += self._values(name)
         return replace(self._ops.builder.build(values), origin=self.origin)
+
+    def _values(self, name: str) -> list[Value]:
+        elements = self._elements[name].elements.ravel().tolist()
+        try:
+            if self.tensors[name].type is None:
+                raise Refusal(f"{next(one for one in elements if isinstance(one, Real))}, {NO_FIXED_POINT}")
+            return [self._ops.value(one) for one in elements]
+        except Refusal as reason:
+            raise NetworkError(f"{shortened(name)} is {reason}") from None

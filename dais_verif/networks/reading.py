@@ -20,9 +20,10 @@ from dais_verif.networks.arithmetic import Arithmetic, Element, type_of
 from dais_verif.networks.call import FLOATS, Budget, Call, Data, data_of
 from dais_verif.networks.model import Network, Node, Tensor
 from dais_verif.networks.onnx_file import MOST_ELEMENTS, Graph, GraphInput, GraphNode, read_graph
-from dais_verif.networks.operators import operator_of
+from dais_verif.networks.operators import TAKE_REALS, operator_of
 from dais_verif.networks.operators.quantisers import INTEGERS, quantised_type
 from dais_verif.networks.problems import NetworkError, Problem, Refusal, shortened
+from dais_verif.networks.reals import NO_FIXED_POINT, Real
 from dais_verif.program.model import Origin
 from dais_verif.program.types import LIMIT, FixedType
 
@@ -104,7 +105,7 @@ class _Reading:
         found = Network(
             names, self._graph.outputs, tuple(nodes), tensors, origin, MappingProxyType(dict(self._known)), self._ops
         )
-        _require_program(found)
+        found.program()  # an output may be none
         return found
 
     def _input(self, kind: FixedType, count: int) -> list[Element]:
@@ -112,8 +113,9 @@ class _Reading:
 
     def _learn(self, name: str, data: Data) -> None:
         """Keep a tensor. Raises ``Refusal`` if its elements pass a limit of programs."""
-        kind = type_of(data.elements.ravel().tolist())
-        if max(kind.width, abs(kind.i), abs(kind.f)) > LIMIT:
+        elements = data.elements.ravel().tolist()
+        kind = None if any(isinstance(one, Real) for one in elements) else type_of(elements)
+        if kind is not None and max(kind.width, abs(kind.i), abs(kind.f)) > LIMIT:
             raise Refusal(f"its result has numbers of {kind.width} bits; the most is {LIMIT}")
         self._known[name] = data
         self._tensors[name] = Tensor(name, data.shape, kind, data.dtype)
@@ -161,10 +163,17 @@ class _Reading:
                 operands = self._operands(node)
                 if operands is None:
                     return
+                self._require_fixed_point(node)
                 found = operator(self._call(node, operands))
             self._learn(node.outputs[0], found)
         except (Refusal, ProgramError) as reason:
             self._problems.append(Problem(where, shortened(said)[1:-1], str(reason)))
+
+    def _require_fixed_point(self, node: GraphNode) -> None:
+        """Raise ``Refusal`` if ``node`` computes with numbers that are not quantised yet."""
+        for name in node.inputs:
+            if node.op not in TAKE_REALS and name and self._tensors[name].type is None:
+                raise Refusal(f"it reads {shortened(name)}, {NO_FIXED_POINT}")
 
     def _type_of_input(self, one: GraphInput) -> FixedType:
         """The type of an input: that of its integers, or what is given, or what its quantisers make."""
@@ -239,11 +248,3 @@ def _constant_node(node: GraphNode) -> Data:
     if node.attributes.get("value_ints") is not None:
         return _exact(np.asarray(node.attributes["value_ints"], dtype=np.int64))
     raise Refusal("its value is no dense tensor of numbers")
-
-
-def _require_program(network: Network) -> None:
-    """Raise ``NetworkError`` unless the network can be a program."""
-    try:
-        network.program()
-    except Refusal as reason:
-        raise NetworkError(f"an output is {reason}") from None

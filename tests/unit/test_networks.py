@@ -55,12 +55,12 @@ def test_every_node_of_a_cnn_is_equal() -> None:
 
 
 def random_network(seed: int) -> Build:
-    """A few random layers, each exact in 24 bits, quantised in between."""
+    """A few random layers, each exact in 24 bits or decided by them, quantised in between."""
     rng, b = random.Random(seed), Build()
     size, channels = rng.randint(4, 6), rng.choice((1, 2, 4))
     a = b.quantise(b.input("x", [1, channels, size, size]), rng.randint(-4, 0), rng.choice((np.int8, np.uint8)))
     for _ in range(rng.randint(2, 4)):
-        kind = rng.choice(("conv", "pool", "mean", "leaky", "square", "branch"))
+        kind = rng.choice(("conv", "pool", "mean", "leaky", "square", "branch", "curve", "third", "softmax", "moved"))
         if kind == "conv":
             groups = rng.choice([g for g in (1, 2) if channels % g == 0])
             filters, k = groups * rng.randint(1, 2), rng.randint(1, 3)
@@ -74,21 +74,34 @@ def random_network(seed: int) -> Build:
             a = b.node("LeakyRelu", a, alpha=rng.choice((0.25, -0.5, 0.0)))
         elif kind == "square":
             a = b.node("Mul", a, a)
+        elif kind == "curve":
+            a = b.node("MaxPool", b.node(rng.choice(("Tanh", "Sigmoid")), a), kernel_shape=[2, 1])
+        elif kind == "third":
+            a = b.node("AveragePool", a, kernel_shape=[1, 3], pads=[0, 1, 0, 1], count_include_pad=rng.randint(0, 1))
+        elif kind == "softmax":
+            a = b.node("Softmax", a, axis=rng.randint(1, 3))
+        elif kind == "moved":
+            pads = b.constant([0, 0, 0, rng.randint(0, 1), 0, 0, 1, 0], np.int64)
+            a = b.node("Transpose", b.node("Pad", a, pads), perm=[0, 1, 3, 2])
         else:
             a = b.node("Sub", b.node("Relu", a), b.node("Clip", a, b.constant(-1.5), b.constant(2.0)))
-        a = b.quant(a, rng.randint(-3, 1), rng.randint(3, 8), rng.randint(0, 1), rng.randint(0, 1), rng.choice(MODES))
+        # tanh(20) is 1 in binary32, so that modes that do not round to the nearest are not decided.
+        modes = NEAREST if kind in ("curve", "softmax") else MODES
+        a = b.quant(a, rng.randint(-3, 1), rng.randint(3, 8), rng.randint(0, 1), rng.randint(0, 1), rng.choice(modes))
     return b
 
 
-MODES = ["ROUND", "CEIL", "FLOOR", "UP", "DOWN", "HALF_UP", "HALF_DOWN"]
+NEAREST = ["ROUND", "HALF_UP", "HALF_DOWN"]
+MODES = ["CEIL", "FLOOR", "UP", "DOWN", *NEAREST]
 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_random_networks_are_equal_at_every_node(seed: int) -> None:
     b = random_network(seed)
-    names = [name for node in b.nodes for name in node.output]
-    model = b.model(names[-1])
-    compare(model, parse(model.SerializeToString()), names, rows=6, seed=seed)
+    model = b.model(b.nodes[-1].output[0])
+    network = parse(model.SerializeToString())
+    names = [node.output[0] for node in b.nodes if network.tensors[node.output[0]].type is not None]
+    compare(model, network, names, rows=6, seed=seed)
 
 
 @pytest.mark.parametrize("mode", [*ROUNDINGS, "half_even"])

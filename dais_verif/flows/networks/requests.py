@@ -28,7 +28,7 @@ def find_network(program: AnyProgram, layout: str | None) -> Network | None:
 def inputs_of(network: Network) -> list[InputTensor]:
     """Return the inputs of ``network`` as files of vectors have them."""
     found = [network.tensors[name] for name in network.inputs]
-    return [InputTensor(one.name, one.shape, one.type) for one in found]
+    return [InputTensor(one.name, one.shape, one.type) for one in found if one.type is not None]
 
 
 def info_of(network: Network) -> NetworkInfo:
@@ -37,7 +37,7 @@ def info_of(network: Network) -> NetworkInfo:
 
     def tensor(name: str) -> NetworkTensor:
         found = network.tensors[name]
-        return NetworkTensor(printable(name), list(found.shape), str(found.type))
+        return NetworkTensor(printable(name), list(found.shape), "real" if found.type is None else str(found.type))
 
     fused = fuse(network)
     numbers = {output: one.number for one in fused for output in one.outputs}

@@ -5,21 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from dais_verif.networks.call import Call, Data
-from dais_verif.networks.operators import elementwise, layers, layout, pooling, quantisers
+from dais_verif.networks.operators import activations, elementwise, layers, layout, pooling, quantisers
 
-__all__ = ["OPERATORS", "QONNX_DOMAINS", "operator_of"]
+__all__ = ["OPERATORS", "QONNX_DOMAINS", "TAKE_REALS", "operator_of"]
 
 #: Domains in which QONNX's operators stand, in all its versions.
 QONNX_DOMAINS = ("qonnx.custom_op.general", "finn.custom_op.general", "onnx.brevitas")
 
 #: ONNX's own, by name.
 OPERATORS: Mapping[str, Callable[[Call], Data]] = {
+    **activations.OPERATORS,
     **elementwise.OPERATORS,
     **layers.OPERATORS,
     **layout.OPERATORS,
     **pooling.OPERATORS,
     **quantisers.OPERATORS,
 }
+
+#: Operators that take numbers that are no fixed-point numbers yet: they round, choose or move them.
+TAKE_REALS = frozenset({"QuantizeLinear", "Quant", "MaxPool", *layout.OPERATORS})
 
 
 def operator_of(op: str, domain: str) -> Callable[[Call], Data] | None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from fractions import Fraction
 
 from dais_verif.networks.arithmetic import Element
 from dais_verif.networks.call import Call, Data, data_of
 from dais_verif.networks.operators.windows import Windows
 from dais_verif.networks.problems import Refusal
+from dais_verif.networks.reals import Quotient, Real
 
 __all__ = ["OPERATORS"]
 
 
-def _pool(call: Call, data: Data, compute: Callable[[list[Element], int], Element]) -> Data:
+def _pool(call: Call, data: Data, compute: Callable[[list[Element], int], Element | Real]) -> Data:
     """``compute`` is given what is under a window, without padding, and how many places it has."""
     if len(data.shape) < 3:
         raise Refusal(f"data of shape {data.shape} has no dimension to pool over")
@@ -32,21 +34,30 @@ def _pool(call: Call, data: Data, compute: Callable[[list[Element], int], Elemen
     return data_of(found, shape, data.dtype)
 
 
+def _larger(call: Call, a: Element | Real, b: Element | Real) -> Element | Real:
+    if isinstance(a, Real):
+        return a.maximum(b, call.ops)
+    return b.maximum(a, call.ops) if isinstance(b, Real) else call.ops.maximum(a, b)
+
+
 def _max_pool(call: Call) -> Data:
-    def largest(under: list[Element], _: int) -> Element:
+    def largest(found: list[Element], _: int) -> Element | Real:
+        under: list[Element | Real] = list(found)
         if not under:
             raise Refusal("a window has nothing but padding under it")
         while len(under) > 1:
-            pairs = [call.ops.maximum(a, b) for a, b in zip(under[::2], under[1::2], strict=False)]
+            pairs = [_larger(call, a, b) for a, b in zip(under[::2], under[1::2], strict=False)]
             under = pairs + under[len(pairs) * 2 :]
         return under[0]
 
     return _pool(call, call.input(0, "data"), largest)
 
 
-def _mean(call: Call, under: list[Element], count: int) -> Element:
-    if not count or count & (count - 1):
-        raise Refusal(f"a mean of {count} elements is no fixed-point number; a power of two is")
+def _mean(call: Call, under: list[Element], count: int) -> Element | Real:
+    if not count:
+        raise Refusal("a window has nothing but padding under it")
+    if count & (count - 1):
+        return Quotient(f"a mean of {count} elements", call.ops.sum(under), Fraction(count), Fraction(count))
     return call.ops.shift(call.ops.sum(under), 1 - count.bit_length())
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 
 import numpy as np
 
 from dais_verif.networks.arithmetic import Element, raw_of
 from dais_verif.networks.call import Call, Data, Elements, data_of
 from dais_verif.networks.problems import Refusal
+from dais_verif.networks.reals import Quantiser, Real
 from dais_verif.networks.rounding import ROUNDINGS
 
 __all__ = ["INTEGERS", "OPERATORS", "QONNX_OPERATORS", "quantised_type"]
@@ -57,11 +57,11 @@ def _saturated(call: Call, data: Data, exponents: Elements, rounding: str, lo: i
     if rounding not in ROUNDINGS:
         raise Refusal(f"rounding mode {rounding!r} is unknown; {', '.join(ROUNDINGS)} are not")
     call.budget.take(data.elements.size)
-    ops, least, most = call.ops, Fraction(lo), Fraction(hi)
-    return [
-        ops.clamp(ROUNDINGS[rounding](ops, ops.shift(one, -int(exponent))), least, most)
-        for one, exponent in zip(data.elements.flat, exponents.flat, strict=True)
-    ]
+    found: list[Element] = []
+    for one, exponent in zip(data.elements.flat, exponents.flat, strict=True):
+        by = Quantiser(call, int(exponent), rounding, lo, hi)
+        found.append(one.quantised(by) if isinstance(one, Real) else by.of(call.ops.shift(one, -by.exponent)))
+    return found
 
 
 def _range(signed: int, bits: int, narrow: int) -> tuple[int, int]:

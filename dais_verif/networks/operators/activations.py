@@ -1,0 +1,67 @@
+"""Activations that are no fixed-point numbers: a quantiser must read them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+
+from dais_verif.networks.arithmetic import Element
+from dais_verif.networks.call import Call, Data
+from dais_verif.networks.exact_functions import exp
+from dais_verif.networks.reals import Mapped, Quotient, Real, table
+
+__all__ = ["OPERATORS"]
+
+#: Bits behind the point of exp(x - max) in a softmax of more than two numbers. The last is 1 but for the largest, whose
+#: power is 1 exactly: no other is taken for 0, nor one quotient for a number of steps that is none.
+_EXP_BITS = 33
+
+
+def _mapped(call: Call) -> Data:
+    data = call.reals(0, "data")
+    call.budget.take(data.elements.size)
+    found = np.empty(data.elements.size, dtype=object)
+    found[:] = [Mapped(call.op, one) for one in data.elements.flat]
+    return Data(found.reshape(data.shape), data.dtype)
+
+
+def _softmax(call: Call) -> Data:
+    """Along one axis; up to version 12 of ONNX's operators along all from ``axis`` on."""
+    data = call.reals(0, "data")
+    rank = len(data.shape)
+    axis = call.axis("axis", 1 if call.opset < 13 else -1, rank)
+    call.budget.take(data.elements.size * 2)
+    if call.opset < 13:
+        lines = data.elements.reshape(math.prod(data.shape[:axis]), -1)
+    else:
+        lines = np.moveaxis(data.elements, axis, -1)
+    found = np.empty(lines.shape, dtype=object)
+    for at in np.ndindex(lines.shape[:-1]):
+        found[at] = _softmax_of(call, lines[at].tolist())
+    return Data(found.reshape(data.shape) if call.opset < 13 else np.moveaxis(found, -1, axis), data.dtype)
+
+
+def _softmax_of(call: Call, line: list[Element]) -> list[Element | Real]:
+    """Of one number it is 1, of two the logistic function of their difference."""
+    ops = call.ops
+    if len(line) == 1:
+        return [Fraction(1)]
+    if len(line) == 2:
+        return [Mapped("Sigmoid", ops.subtract(a, b)) for a, b in (line, line[::-1])]
+    largest = line[0]
+    for one in line[1:]:
+        largest = ops.maximum(largest, one)
+    lacks = [ops.maximum(ops.subtract(largest, one), Fraction(0)) for one in line]
+
+    def entry(x: Fraction) -> int:
+        return int(4 * exp(-x, 2 - _EXP_BITS))
+
+    powers = [table(call, one, entry, _EXP_BITS, ("exp",)) for one in lacks]
+    total = ops.sum(powers)  # the largest has 1 in it
+    return [Quotient("a result of Softmax", one, total, Fraction(1), Fraction(1)) for one in powers]
+
+
+OPERATORS: dict[str, Callable[[Call], Data]] = {"Tanh": _mapped, "Sigmoid": _mapped, "Softmax": _softmax}

@@ -1,0 +1,162 @@
+"""Numbers that are no fixed-point numbers until a quantiser rounds them, which then is the only rounding.
+
+Values of tanh and of the logistic function become tables of what the quantiser makes of them; quotients are divided bit
+by bit. Nothing else computes with such numbers, but for the larger of two of a kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from dais_verif.kernels.blocks.builder import Value
+from dais_verif.networks.arithmetic import Arithmetic, Element, bounds_of, raw_of
+from dais_verif.networks.call import Call
+from dais_verif.networks.exact_functions import FUNCTIONS
+from dais_verif.networks.problems import Refusal
+from dais_verif.networks.rounding import ROUNDINGS
+from dais_verif.program.types import type_of_interval
+
+__all__ = ["MOST_INDEX", "NO_FIXED_POINT", "Mapped", "Quotient", "Quantiser", "Real", "table"]
+
+#: Why something does not go on with such numbers.
+NO_FIXED_POINT = "no fixed-point number: let a QuantizeLinear or Quant read it first"
+
+#: Bits that index a table, at most.
+MOST_INDEX = 16
+
+
+@dataclass(frozen=True)
+class Quantiser:
+    """Rounding to integers times ``2**exponent`` that are held within ``lo`` and ``hi``."""
+
+    call: Call
+    exponent: int
+    rounding: str
+    lo: int
+    hi: int
+
+    def of(self, element: Element) -> Element:
+        """Return a fixed-point number in steps, rounded."""
+        ops = self.call.ops
+        rounded = ROUNDINGS[self.rounding](ops, element)
+        return ops.clamp(rounded, Fraction(self.lo), Fraction(self.hi))
+
+
+class Real:
+    """A number that only a quantiser makes a fixed-point number."""
+
+    def quantised(self, by: Quantiser) -> Element:
+        """Return what ``by`` makes of it, exactly. Raises ``Refusal`` if that would be too large."""
+        raise NotImplementedError
+
+    def maximum(self, other: object, ops: Arithmetic) -> Real:
+        """Return the larger of both. Raises ``Refusal`` if they are not of one kind."""
+        raise Refusal(f"{self}, and something else, cannot be compared; quantise them first")
+
+
+@dataclass(frozen=True)
+class Mapped(Real):
+    """A value of the function ``name``, which grows with its argument."""
+
+    name: str
+    argument: Element
+
+    def __str__(self) -> str:
+        return f"a result of {self.name}"
+
+    def quantised(self, by: Quantiser) -> Element:
+        """A table of what all values of the argument's type become; its bits index it."""
+        function = FUNCTIONS[self.name]
+
+        def entry(x: Fraction) -> int:
+            return int(bounds_of(by.of(function(x, by.exponent)))[0])
+
+        key = (self.name, by.exponent, by.rounding, by.lo, by.hi)
+        return table(by.call, self.argument, entry, 0, key)
+
+    def maximum(self, other: object, ops: Arithmetic) -> Real:
+        """The function grows: it is that of the larger argument."""
+        if not isinstance(other, Mapped) or other.name != self.name:
+            return super().maximum(other, ops)
+        return Mapped(self.name, ops.maximum(self.argument, other.argument))
+
+
+@dataclass(frozen=True)
+class Quotient(Real):
+    """``numerator / denominator``, the latter never below ``least``. ``most``: what it never passes, if known."""
+
+    what: str
+    numerator: Element
+    denominator: Element
+    least: Fraction
+    most: Fraction | None = None
+
+    def __str__(self) -> str:
+        return self.what
+
+    def quantised(self, by: Quantiser) -> Element:
+        """Half steps, counted by long division, and whether something is left decide every rounding."""
+        ops, divisor = by.call.ops, self.denominator
+        halves = ops.shift(self.numerator, 1 - by.exponent)
+        if isinstance(halves, Fraction) and isinstance(divisor, Fraction):
+            return by.of(halves / divisor / 2)
+        lo, hi = bounds_of(halves)
+        bits = max(raw_of(one)[1] for one in (*_ends(halves), *_ends(divisor)))
+        halves, divisor = ops.shift(halves, bits), ops.shift(divisor, bits)  # integers both
+        ends = (lo / self.least, hi / self.least)
+        if self.most is not None:
+            ends = (ends[0], self.most * 2 * Fraction(2) ** -by.exponent)
+        below = max(0, -(ends[0].numerator // ends[0].denominator))
+        count = (int(ends[1]) + below).bit_length() if ends[1] >= 0 else below.bit_length()
+        by.call.budget.take(count)
+        # One half more than what is left: compared with an integer, that is never 0.
+        left = ops.sum([halves, ops.multiply(divisor, Fraction(below)), Fraction(1, 2)])
+        found: list[Element] = [Fraction(-below, 2)]
+        for bit in reversed(range(count)):
+            part = ops.shift(divisor, bit)
+            rest = ops.subtract(left, part)
+            found.append(ops.shift(ops.select(rest, Fraction(0), Fraction(1)), bit - 1))
+            left = _held(ops, ops.select(rest, left, rest), min(bounds_of(part)[1], bounds_of(left)[1]))
+        more = ops.select(ops.subtract(Fraction(1), left), Fraction(1), Fraction(0))
+        return by.of(ops.sum([*found, ops.shift(more, -2)]))
+
+    def maximum(self, other: object, ops: Arithmetic) -> Real:
+        """Of one denominator it is that of the larger numerator."""
+        if not isinstance(other, Quotient) or other.denominator != self.denominator:
+            return super().maximum(other, ops)
+        return replace(self, numerator=ops.maximum(self.numerator, other.numerator))
+
+
+def _ends(element: Element) -> tuple[Fraction, Fraction]:
+    """Numbers on the finest grid that ``element`` needs."""
+    if isinstance(element, Value):
+        return Fraction(2) ** (element.shift - element.f), Fraction(0)
+    return element, element
+
+
+def _held(ops: Arithmetic, left: Element, most: Fraction) -> Element:
+    """``left``, which is known to lie between 0 and ``most``, in a type of no more."""
+    if isinstance(left, Fraction) or left.op is None:
+        return left
+    f = left.f - left.shift
+    return ops.builder.cast(left, type_of_interval(0, int(most * Fraction(2) ** f), f))
+
+
+def table(call: Call, argument: Element, entry: Callable[[Fraction], int], f: int, key: tuple[object, ...]) -> Element:
+    """Return ``entry(argument) * 2**-f``, looked up; ``key``: what says which entry it is, so that it is made once."""
+    if isinstance(argument, Fraction) or argument.op is None:
+        return Fraction(entry(argument if isinstance(argument, Fraction) else Fraction(0))) * Fraction(2) ** -f
+    kind = argument.type
+    if kind.width > MOST_INDEX:
+        raise Refusal(f"a table would be indexed by {kind.width} bits, {MOST_INDEX} are the most: quantise before it")
+    known = call.ops.tables
+    if (kind, *key) not in known:
+        call.budget.take(1 << kind.width)
+        step = Fraction(2) ** -kind.f
+        known[(kind, *key)] = tuple(entry(raw * step) for raw in range(kind.raw_min, kind.raw_max + 1))
+    entries = known[(kind, *key)]
+    if len(set(entries)) == 1:
+        return Fraction(entries[0]) * Fraction(2) ** -f
+    return call.ops.builder.lookup(argument, kind, entries, type_of_interval(min(entries), max(entries), f))

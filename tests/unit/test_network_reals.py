@@ -1,0 +1,161 @@
+"""What is no fixed-point number (Tanh, Sigmoid, Softmax, means of 9) is, quantised, what its exact value rounds to."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from support.onnx_networks import Build, compare, random_inputs, reference
+
+from dais_verif.golden.run_any import run
+from dais_verif.networks import Network, NetworkError, parse
+from dais_verif.networks.exact_functions import FUNCTIONS, exp
+
+MODES = ["ROUND", "CEIL", "FLOOR", "UP", "DOWN", "HALF_UP", "HALF_DOWN"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("op", ["Tanh", "Sigmoid"])
+def test_tables_are_those_of_onnx_on_all_inputs(op: str, mode: str) -> None:
+    """All 256 inputs to 0 included, where the value is a number of steps; one row of them for the reference."""
+    b = Build()
+    y = b.quant(b.node(op, b.quantise(b.input("x", [256]), -5)), -6, 7, 1, 0, mode)
+    network, x = parse(b.bytes(y)), np.arange(-128, 128) / 32
+    got = run(network.program(), x[None]).ravel()
+    expected = reference(b.model(y), network, x, [y])
+    assert got.tolist() == expected.tolist() and len(set(got.tolist())) > 40
+
+
+def decided(value: float, tolerance: float = 1e-9) -> bool:
+    """Whether a double tells between which halves of steps the number lies that it stands for."""
+    return abs(2 * value - round(2 * value)) > tolerance * max(1.0, abs(value))
+
+
+@pytest.mark.parametrize("bits", [8, 15, 24])
+def test_functions_are_rounded_as_their_exact_values(bits: int) -> None:
+    rng, count = random.Random(bits), 0
+    functions = {**FUNCTIONS, "exp": exp}
+    doubles: dict[str, Callable[[float], float]] = {
+        "Tanh": math.tanh,
+        "Sigmoid": lambda x: 1 / (1 + math.exp(-x)),
+        "exp": math.exp,
+    }
+    for _ in range(500):
+        x = Fraction(rng.randint(-(2**12), 2**12), 2 ** rng.randint(9, 12))
+        for name, function in doubles.items():
+            value = function(float(x)) * 2.0**bits
+            if decided(value):
+                count += 1
+                assert math.floor(2 * functions[name](x, -bits)) == math.floor(2 * value)
+    assert count > 1200
+
+
+def test_far_from_0_the_values_are_next_to_their_limits() -> None:
+    for x in (40, 10**6, 2**4000):
+        assert [FUNCTIONS["Tanh"](Fraction(sign * x), -8) for sign in (1, -1)] == [
+            Fraction(1023, 4),
+            Fraction(-1023, 4),
+        ]
+        assert [FUNCTIONS["Sigmoid"](Fraction(sign * x), -8) for sign in (1, -1)] == [Fraction(1023, 4), Fraction(1, 4)]
+    assert FUNCTIONS["Tanh"](Fraction(0), -8) == 0 and FUNCTIONS["Sigmoid"](Fraction(0), 1) == Fraction(1, 4)
+
+
+def softmax(count: int, exponent: int, dtype: type, shift: int = -4) -> tuple[Build, str, Network]:
+    b = Build()
+    y = b.quantise(b.node("Softmax", b.quantise(b.input("x", [1, count]), shift)), exponent, dtype)
+    return b, y, parse(b.bytes(y))
+
+
+@pytest.mark.parametrize(("count", "exponent", "dtype"), [(1, -8, np.uint8), (2, -6, np.int8), (5, -8, np.uint8)])
+def test_softmax_is_that_of_onnx(count: int, exponent: int, dtype: type) -> None:
+    b, y, network = softmax(count, exponent, dtype)
+    rng = np.random.default_rng(1)
+    close = rng.integers(-30, 30, (40, count)) / 16
+    x = np.concatenate([random_inputs(network, 20, 0), close, np.zeros((1, count)), np.eye(count)])
+    got = run(network.program(), x)
+    expected = [reference(b.model(y), network, row, [y]).tolist() for row in x]
+    assert got.tolist() == expected and (count == 1 or len(np.unique(expected)) > 20)
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("ROUND", 0.0), ("HALF_UP", 0.25), ("HALF_DOWN", 0.0), ("UP", 0.25)])
+def test_a_tie_of_softmax_is_one(mode: str, expected: float) -> None:
+    """Of 8 equal numbers each is an eighth, which is half a step."""
+    b = Build()
+    y = b.quant(b.node("Softmax", b.quantise(b.input("x", [1, 8]), -4)), -2, 8, 1, 0, mode)
+    assert run(parse(b.bytes(y)).program(), np.ones((1, 8))).tolist() == [[expected] * 8]
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("UP", [1.0, 0.25, 0.25]), ("DOWN", [0.75, 0.0, 0.0])])
+def test_results_of_softmax_are_neither_0_nor_1(mode: str, expected: list[float]) -> None:
+    """Of 15.9, -16 and -16 they are 1 less 3e-14, and 1.4e-14."""
+    b = Build()
+    y = b.quant(b.node("Softmax", b.quantise(b.input("x", [1, 3]), -3)), -2, 8, 1, 0, mode)
+    assert run(parse(b.bytes(y)).program(), [[15.875, -16.0, -16.0]]).tolist() == [expected]
+
+
+@pytest.mark.parametrize("opset", [11, 21])
+def test_axes_of_softmax_are_those_of_the_version(opset: int) -> None:
+    b = Build(opset)
+    y = b.quantise(b.node("Softmax", b.quantise(b.input("x", [2, 2, 2]), -4), axis=1), -6)
+    model = b.model(y)
+    if opset == 11:  # the reference knows the newer one alone
+        b = Build()
+        flat = b.node("Reshape", b.quantise(b.input("x", [2, 2, 2]), -4), b.constant([2, 4], np.int64))
+        z = b.quantise(b.node("Reshape", b.node("Softmax", flat), b.constant([2, 2, 2], np.int64)), -6)
+        network, newer = parse(model.SerializeToString()), parse(b.bytes(z))
+        rows = random_inputs(network, 6, 0)
+        assert run(network.program(), rows).tolist() == run(newer.program(), rows).tolist()
+    else:
+        compare(model, parse(model.SerializeToString()), [y])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_means_of_any_number_are_those_of_onnx(mode: str) -> None:
+    b = Build()
+    x = b.quantise(b.input("x", [1, 1, 3, 4]), -4)
+    mean = b.quant(b.node("AveragePool", x, kernel_shape=[3, 3], pads=[0, 1, 0, 0]), -4, 6, 1, 1, mode)
+    y = b.quant(b.node("GlobalAveragePool", x), -5, 8, 1, 0, mode)
+    compare(b.model(mean, y), parse(b.bytes(mean, y)), [mean, y], rows=15)
+
+
+def test_what_moves_and_compares_takes_them() -> None:
+    """tanh grows, so the largest is that of the largest argument; HPVM pools behind it."""
+    b = Build()
+    x = b.quantise(b.input("x", [1, 1, 4, 4]), -4)
+    a = b.node("MaxPool", b.node("Tanh", x), kernel_shape=[2, 2], strides=[2, 2])
+    flat = b.quantise(b.node("Flatten", b.node("Concat", b.node("Identity", a), a, axis=1)), -7)
+    means = b.node("MaxPool", b.node("AveragePool", x, kernel_shape=[3, 1]), kernel_shape=[2, 2])
+    y = b.quantise(means, -4)
+    network = parse(b.bytes(flat, y))
+    compare(b.model(flat, y), network, [flat, y], rows=8)
+    assert network.tensors[a].type is None and network.tensors[y].type == (1, 3, 4)
+
+
+def refused(make: Callable[[Build, str], str]) -> str:
+    b = Build()
+    y = make(b, b.quantise(b.input("x", [1, 1, 4, 4]), -2))
+    with pytest.raises(NetworkError) as caught:
+        parse(b.bytes(y))
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def test_nothing_else_computes_with_them() -> None:
+    assert "is a result of Tanh, no fixed-point number: let a QuantizeLinear" in refused(lambda b, x: b.node("Tanh", x))
+    assert "(Add): it reads 't5', no fixed-point number" in refused(lambda b, x: b.node("Add", b.node("Tanh", x), x))
+    assert "a mean of 3 elements, no fixed-point number" in refused(
+        lambda b, x: b.node("AveragePool", x, kernel_shape=[1, 3])
+    )
+    mixed = refused(
+        lambda b, x: b.quantise(
+            b.node("MaxPool", b.node("Concat", b.node("Tanh", x), x, axis=3), kernel_shape=[1, 8]), 0
+        )
+    )
+    assert "a result of Tanh, and something else, cannot be compared" in mixed
+    wide = refused(lambda b, x: b.quantise(b.node("Sigmoid", b.node("Mul", x, b.node("Mul", x, x))), -7))
+    assert "a table would be indexed by 22 bits, 16 are the most" in wide
+    assert "let a QuantizeLinear" in refused(lambda b, x: b.node("Relu", b.node("Sigmoid", x)))
