@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from support.kernel_instances import OUT, S5, instance, instances
+from support.pages import passed_run
 
 import dais_verif
 from dais_verif.cli import main
@@ -30,9 +31,14 @@ from dais_verif.kernels.patterns import AccessPattern, DimPattern
 from dais_verif.kernels.shipped import LIBRARY
 from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
 from dais_verif.kernels.structures import HabanaKernelParams, Tensor
+from dais_verif.machine import load_machine
+from dais_verif.machine.alirfsm_writer import machine_json
 from dais_verif.program import FixedType, Program
 from dais_verif.record.kernel_picture import OUTSIDE, TOUCHED, Activity, Chart, Grid, KernelPicture
+from dais_verif.record.program import ProgramInfo
 from dais_verif.report.html.kernels.page import write_kernel_page
+from dais_verif.report.html.page import render
+from dais_verif.report.html.sources import Source
 from dais_verif.report.kernel_picture_text import print_picture
 
 INSTANCES = instances()
@@ -295,6 +301,23 @@ class TestRenderings:
             ["read, cycles 14 to 21", "write, cycle 21"],
         )
         assert told == [f"member 1,1,0: {words}" for words in memory + stream]
+
+
+class TestReports:
+    def test_the_picture_beside_a_machine_is_on_its_page(self, tmp_path: Path) -> None:
+        """Of that machine only: another one's is not shown."""
+        one = stream_instance()
+        (tmp_path / "m.fsm.json").write_bytes(machine_json(memory_form(one).machine))
+        machine = load_machine(tmp_path / "m.fsm.json")
+        record = replace(passed_run(), program=ProgramInfo.of_machine(machine))
+        assert 'id="space"' not in render([Source(record)], machine)
+        picture = replace(picture_of(one), machine=machine.origin.file_sha256)
+        assert KernelPicture.from_json(picture.to_json()) == picture
+        (tmp_path / "picture.json").write_text(picture.to_json())
+        page = render([Source(record)], machine)
+        assert 'id="space"' in page and 'id="cycles"' in page and 'href="#cycles"' in page
+        (tmp_path / "picture.json").write_text(replace(picture, machine="0" * 64).to_json())
+        assert 'id="space"' not in render([Source(record)], machine)
 
 
 CONV = """kernel = "max_pool"
