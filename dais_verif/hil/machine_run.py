@@ -98,7 +98,7 @@ class MachineRun:
             message = (
                 f"{shown}: never known, or always the same, in the {cycles} cycles of a vector, unlike in longer"
                 " sequences; all that was compared is equal, but no fault there would be found: make a board with more"
-                " cycles (emit --wrap KIND --cycles N, hil --target sim://KIND?cycles=N)"
+                f" cycles (emit --wrap KIND --cycles N, hil --target sim://KIND?cycles=N){self._or_reset()}"
             )
             return Finding(Verdict.NOT_RUN, message, [result])
         message = (
@@ -106,6 +106,12 @@ class MachineRun:
             " from a reset, equal the golden model"
         )
         return Finding(Verdict.PASS, message, [result])
+
+    def _or_reset(self) -> str:
+        """What else may help an output to be seen: its value may depend on what a board does not know after a reset."""
+        before, after = self.machine.signals, self.begun.signals
+        lost = [name for name in before if before[name].initial is not None and after[name].initial is None]
+        return f", or reset {', '.join(lost)}, which may hold anything when a vector begins" if lost else ""
 
     def _compare(self, rows: Sequence[_Rows]) -> None:
         total = sum(one.cycles for one in rows)

@@ -216,7 +216,8 @@ class TestWrongBoards:
         assert record.message.startswith(
             "y[1], y[2], y[3], y[4] and 3 more: never known, or always the same, in the 32 cycles"
         )
-        assert "emit --wrap KIND --cycles N" in record.message
+        assert "make a board with more cycles (emit --wrap KIND --cycles N, hil" in record.message
+        assert record.message.endswith("or reset kept, y, which may hold anything when a vector begins")
 
     def test_a_sequence_that_is_longer_than_a_vector(self, tmp_path: Path) -> None:
         path = tmp_path / "x.npz"
