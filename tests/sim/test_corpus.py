@@ -76,7 +76,7 @@ def simulate(file: Path, vectors: int, capsys: pytest.CaptureFixture[str], *simu
     assert [simulator["name"] for simulator in result["simulators"]] == [*simulators]
     bits = sum(kind.width for kind in dais_verif.load(file).output_types)
     for simulator in result["simulators"]:
-        more = result["exhaustive_vectors"] if simulator["name"] == "verilator" else 0
+        more = result["exhaustive_vectors"] if simulator["name"] == simulators[-1] else 0  # Icarus is spared
         assert simulator["vectors_compared"] == len(np.load(given)) + vectors + more
         assert simulator["bits_compared"] == simulator["vectors_compared"] * bits > 0
 
