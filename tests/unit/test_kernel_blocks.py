@@ -53,6 +53,7 @@ class TestExpressions:
                         lambda a=a, x=x: (builder.relu(a), max(x, Fraction(0))),
                         lambda a=a, b=b, x=x, y=y: (builder.maximum(a, b), max(x, y)),
                         lambda a=a, b=b, x=x, y=y: (builder.minimum(a, b), min(x, y)),
+                        lambda a=a, x=x, n=n: (builder.at_most(a, builder.constant(n, 1)), min(x, Fraction(n, 2))),
                         lambda a=a, x=x, n=n: (a << n, x * Fraction(2) ** n),
                         lambda a=a, x=x: (-a, -x),
                         lambda a=a, x=x, kind=kind: (builder.cast(a, kind), quantised(x, kind)),
@@ -73,6 +74,13 @@ class TestExpressions:
         kinds = [FixedType(1, 2, 1), FixedType(0, 6, 3), FixedType(1, 1, -1)]
         values = [builder.cast(one, kind) for kind in kinds for one in (x, x << 2, -(x << -1), Value())]
         assert builder.build(values).output_types == tuple(kind for kind in kinds for _ in range(4))
+
+    def test_a_type_ends_with_the_limit(self) -> None:
+        builder = BlockBuilder()
+        x = builder.input(FixedType(1, 12, 2))
+        assert builder.at_most(builder.relu(x), builder.constant(6, 0)).type == FixedType(0, 3, 2)
+        assert builder.at_most(x, builder.constant(1 << 12, 0)) == x
+        assert builder.at_most(x, builder.constant(-(1 << 13), 0)).type == FixedType(1, 13, 0)
 
     def test_a_constant_that_no_op_holds(self) -> None:
         with pytest.raises(ProgramError, match="a constant of 64 bits does not fit an op"):

@@ -138,6 +138,17 @@ class BlockBuilder:
         """Return the smaller of ``a`` and ``b``."""
         return -self.maximum(-a, -b)
 
+    def at_most(self, a: Value, limit: Value) -> Value:
+        """Return the smaller of ``a`` and the constant ``limit``, in a type that ends with it."""
+        over = self.add(a, -limit)
+        lo, hi = over.signed
+        if over.op is None or hi <= 0:
+            return a
+        if lo >= 0:
+            return limit
+        # limit - max(limit - a, 0): the interval of this sum ends with the limit, and that of a mux would not.
+        return self.add(limit, -self.relu(-over))
+
     def lookup(self, a: Value, kind: FixedType, table: Sequence[int], result: FixedType) -> Value:
         """Return entry ``raw - raw_min`` of ``table``, raw integers of ``result``, for ``a`` in type ``kind``."""
         if tuple(table) not in self._tables:

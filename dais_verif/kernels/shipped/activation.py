@@ -39,7 +39,7 @@ def _leaky(request: Request, builder: BlockBuilder, x: Sequence[Value]) -> Value
 
 
 def _clipped(request: Request, builder: BlockBuilder, x: Sequence[Value]) -> Value:
-    return builder.minimum(builder.relu(x[0]), builder.constant(request.given.most, request.given.fraction))
+    return builder.at_most(builder.relu(x[0]), builder.constant(request.given.most, request.given.fraction))
 
 
 def _table(name: str, function: Callable[[float], float], about: str) -> Kernel:

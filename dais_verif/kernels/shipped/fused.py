@@ -29,7 +29,7 @@ def activated(request: Request, builder: BlockBuilder, value: Value) -> Value:
     positive = builder.relu(value)
     if g.activation == ACTIVATIONS["relu"]:
         return positive
-    return builder.minimum(positive, builder.constant(g.most, g.fraction))
+    return builder.at_most(positive, builder.constant(g.most, g.fraction))
 
 
 def _unknown(request: Request) -> bool:

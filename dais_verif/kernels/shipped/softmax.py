@@ -58,7 +58,7 @@ def _block(request: Request, builder: BlockBuilder) -> list[Value]:
         return results
     # A probability of 1 is the end of a type without integer bits, not 0.
     end = builder.constant(kind.raw_max, kind.f)
-    return [builder.minimum(one, end) for one in results]
+    return [builder.at_most(one, end) for one in results]
 
 
 def _others(request: Request) -> list[int]:
