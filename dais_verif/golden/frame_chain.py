@@ -9,7 +9,7 @@ from typing import Final
 
 from dais_verif.golden.oracle import Context, quantise, two, value_of
 from dais_verif.machine.model import Machine
-from dais_verif.machine.step import Element, Step
+from dais_verif.machine.step import Element, Step, Write
 from dais_verif.program import FixedType, Op, Program, Term
 from dais_verif.program.graph import cone
 from dais_verif.program.opcodes import INPUT, Code, high_int32, low_int32
@@ -66,7 +66,23 @@ class Chain:
         self.outputs: dict[Port, int] = {}
         self._same: dict[tuple[object, ...], int] = {}
         self._numbers = {port: number for number, port in enumerate(frame.inputs)}
+        #: What an op of the step is, given what its operands are; of a mux, which of them it takes.
+        self._known: dict[tuple[int, ...], int] = {}
+        self._taken: dict[tuple[int, int], int | None] = {}
+        self._values = [_ZERO] * len(step.program.ops)
+        first: dict[str, dict[int, int]] = {}
+        for number, (name, place) in enumerate(step.state):
+            first.setdefault(name, {})[place] = number
+        #: Of each memory, where its elements are in the state; and the state beside them.
+        self._memories = [(memory, first.pop(memory.signal, {})) for memory in step.memories]
+        self._others = [number for places in first.values() for number in places.values()]
+        self._given = dict(zip(step.outputs, (index for index, _, _ in step.program.outputs), strict=False))
+        self._following = [index for index, _, _ in step.program.outputs][len(step.outputs) :]
+        self._ports: dict[int, list[Port]] = {}
+        for port in frame.outputs:
+            self._ports.setdefault(port.cycle, []).append(port)
         self.operands = [op.operands for op in step.program.ops]
+        self._conditions = [op.condition if op.code == Code.MUX else -1 for op in step.program.ops]
         #: Of the tables that hold an index within its memory, the view.
         self.views = {low_int32(step.program.ops[index].data): str(view) for index, view in step.checks.items()}
         self.state = [
@@ -89,15 +105,47 @@ class Chain:
 
         What nobody reads is left out, such as the words of a memory that its index, which is known, does not choose.
         """
-        step, ops = self.step, self.step.program.ops
-        outputs = [] if stall is not None else [port for port in self.frame.outputs if port.cycle == t]
-        found = [index for index, _, _ in step.program.outputs]
-        places = dict(zip(step.outputs, found, strict=False))
-        wanted = [places[Element(port.signal, port.place)] for port in outputs]
-        following = found[len(step.outputs) :]
-        at = [-1] * len(ops)
-        values = [Fraction(0)] * len(ops)  # of the ops of one cycle, 0 where they are not known
-        waiting = [*following, *wanted, *step.checks]
+        outputs = self._ports.get(t, []) if stall is None else []
+        wanted = [self._given[Element(port.signal, port.place)] for port in outputs]
+        following = self._following
+        at = [-1] * len(self.operands)
+        state = list(self.state)
+        changing = self.changing(at, t, stall)
+        self.settle([*(following[number] for number in changing), *wanted, *self.step.checks], at, t, stall)
+        for port, index in zip(outputs, wanted, strict=True):
+            self.outputs[port] = at[index]
+        for number in changing:
+            state[number] = at[following[number]]
+        self.state = state
+
+    def changing(self, at: list[int], t: int, stall: Mapping[Element, Fraction] | None) -> list[int]:
+        """The numbers of elements of the state that an edge may change: not the words of memories it leaves alone."""
+        found = list(self._others)
+        for memory, places in self._memories:
+            controls = [op for write in memory.writes for op in (write.enabled, write.place) if op is not None]
+            controls += [] if memory.reset is None else [memory.reset]
+            self.settle(controls, at, t, stall)
+            kept = memory.reset is None or self.value[at[memory.reset]] == 0
+            chosen = [self.written(write, at) for write in memory.writes] if kept else [None]
+            if None in chosen:
+                found += places.values()
+            else:
+                found += dict.fromkeys(places[p] for words in chosen for p in words or () if p in places)
+        return found
+
+    def written(self, write: Write, at: Sequence[int]) -> Sequence[int] | None:
+        """The places that a write chooses; None if that is not known."""
+        if write.enabled is not None and self.value[at[write.enabled]] == 0:
+            return ()
+        index = self.value[at[write.place]]
+        if index is None:
+            return None
+        return write.words[int(index)] if index < len(write.words) else None
+
+    def settle(self, wanted: Sequence[int], at: list[int], t: int, stall: Mapping[Element, Fraction] | None) -> None:
+        """Find in ``at`` what ops of the step are in one cycle."""
+        ops = self.step.program.ops
+        waiting = list(wanted)
         while waiting:  # no recursion: blocks are deep
             index = waiting[-1]
             if at[index] >= 0:
@@ -113,15 +161,11 @@ class Chain:
             else:
                 missing = [operand for operand in self.operands[index] if at[operand] < 0]
                 if not missing:
-                    at[index] = self.made(op, at, values)
+                    at[index] = self.made(op, at)
             if missing:
                 waiting += missing
             else:
                 waiting.pop()
-                values[index] = self.value[at[index]] or _ZERO
-        for port, index in zip(outputs, wanted, strict=True):
-            self.outputs[port] = at[index]
-        self.state = [at[index] for index in following]
 
     def given(self, number: int, t: int, stall: Mapping[Element, Fraction] | None) -> int:
         """An input of the step: of the machine, in one cycle, or what its state holds."""
@@ -132,15 +176,22 @@ class Chain:
 
     def chosen(self, op: Op, at: Sequence[int]) -> list[int] | None:
         """What a mux without a shift needs that is not there: its condition, then the arm that it takes, or both."""
-        if at[op.condition] < 0:
-            return [op.condition]
+        if at[self._conditions[op.index]] < 0:
+            return [self._conditions[op.index]]
         taken = self.taken(op, at)
         arms = [op.id0, op.id1] if taken is None else [taken]
         return [arm for arm in arms if at[arm] < 0] or None
 
     def taken(self, op: Op, at: Sequence[int]) -> int | None:
         """The operand that a mux takes; None if its condition is not known."""
-        condition, kind = self.value[at[op.condition]], self.step.program.ops[op.condition].type
+        key = op.index, at[self._conditions[op.index]]
+        if key not in self._taken:
+            self._taken[key] = self._take(op, at)
+        return self._taken[key]
+
+    def _take(self, op: Op, at: Sequence[int]) -> int | None:
+        deciding = self._conditions[op.index]
+        condition, kind = self.value[at[deciding]], self.step.program.ops[deciding].type
         if condition is None:
             return None
         high = condition < 0 if kind.k else kind.width and condition * two(kind.f) >= 1 << (kind.width - 1)
@@ -154,7 +205,7 @@ class Chain:
         a, b = at[op.id0], at[op.id1]
         if a == b:
             return self.copied(a, op.type)
-        return self.same((op.code, a, b, at[op.condition], op.type))
+        return self.same((op.code, a, b, at[self._conditions[op.index]], op.type))
 
     def driven(self, element: Element, t: int) -> int:
         """An input of the machine in one cycle."""
@@ -182,11 +233,20 @@ class Chain:
         self.free.append(what)
         return self.new((int(Code.INPUT), len(self._numbers) + len(self.free) - 1, -1, 0, kind), None)
 
-    def made(self, op: Op, at: Sequence[int], values: Sequence[Fraction]) -> int:
+    def made(self, op: Op, at: Sequence[int]) -> int:
         """The op that computes what ``op`` of the step does, on what its operands are now."""
-        if all(self.value[at[operand]] is not None for operand in self.operands[op.index]):
-            value = value_of(Context(self.step.program, op, values, ()), None)
-            return self.constant(value, op.type)
+        key = (op.index, *[at[operand] for operand in self.operands[op.index]])
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._make(op, at)
+        return known
+
+    def _make(self, op: Op, at: Sequence[int]) -> int:
+        values = [self.value[at[operand]] for operand in self.operands[op.index]]
+        if None not in values:
+            for operand, value in zip(self.operands[op.index], values, strict=True):
+                self._values[operand] = value or _ZERO
+            return self.constant(value_of(Context(self.step.program, op, self._values, ()), None), op.type)
         if op.code == Code.QUANT:
             return self.copied(at[op.id0], op.type)
         moved = op.rewired(at.__getitem__)

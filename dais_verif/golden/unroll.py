@@ -63,15 +63,20 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None) -> Unrol
     _require_there(machine, frame)
     initial = {e: value for e in step.state if (value := _initial(machine, e)) is not None}
     known = dict(initial)
+    chain: Chain | None = None
     while after is None:
-        found = Chain(machine, step, frame, known).run(range(frame.cycles))
+        chain = Chain(machine, step, frame, known)
+        found = chain.run(range(frame.cycles))
         kept = {e: value for e, value in known.items() if found.get(e) == value}
         if len(kept) == len(known):
             break
         known = kept
-    chain = Chain(machine, step, frame, known)
     last = max([frame.cycles, *(port.cycle + 1 for port in frame.outputs)])
-    chain.run(range(-(after or 0) * frame.cycles, last))
+    if chain is None:
+        chain = Chain(machine, step, frame, known)
+        chain.run(range(-(after or 0) * frame.cycles, last))
+    else:
+        chain.run(range(frame.cycles, last))
     program, free = chain.finished([chain.outputs[port] for port in frame.outputs])
     if step.indexed:
         _require_inside(program, chain.views, [*frame.inputs, *free])

@@ -42,14 +42,30 @@ class Element(NamedTuple):
         return f"{self.signal}[{self.place}]"
 
 
+class Write(NamedTuple):
+    """A write at an index: the ops of its enable, if it has one, and of its index; the places of each value of it."""
+
+    enabled: int | None
+    place: int
+    words: tuple[range, ...]
+
+
+class Memory(NamedTuple):
+    """A register that keeps all elements but those that ``writes`` choose, unless the op ``reset`` is 1."""
+
+    signal: str
+    writes: tuple[Write, ...]
+    reset: int | None
+
+
 @dataclass(frozen=True)
 class Step:
     """``program`` reads ``inputs`` and then ``state``, and gives ``outputs`` and then what ``state`` holds next.
 
     ``state``: the elements of registers that something writes; others are constants. ``owners``: of each op the block
-    and the op in it that it stands for; None for what connections are made of. ``checks``: the
-    ops that break their promise where the index of a view leaves its memory, which is that of the program, each with
-    the view. ``unknowns``: the program has a bit for each element of
+    and the op in it that it stands for; None for what connections are made of. ``checks``: the ops that break their
+    promise where the index of a view leaves its memory, which is that of the program, each with the view. ``memories``:
+    the registers that are only written at an index, or reset. ``unknowns``: the program has a bit for each element of
     ``state`` behind its other inputs, and one for each of ``outputs`` and then ``state`` behind its other outputs: 1
     where the element is unknown, whatever its value then is.
     """
@@ -61,6 +77,7 @@ class Step:
     owners: tuple[tuple[str, int] | None, ...]
     checks: Mapping[int, View]
     unknowns: bool = False
+    memories: tuple[Memory, ...] = ()
 
     @property
     def indexed(self) -> bool:
@@ -107,6 +124,7 @@ class Lowering:
         self.values: dict[str, list[int]] = {s.name: [-1] * len(s.types) for s in machine.signals.values()}
         self.known: dict[Row, int] = {}
         self.checks: dict[int, View] = {}
+        self.writes: dict[str, list[Write | None]] = {}
 
     def step(self) -> Step:
         """The whole cycle."""
@@ -134,7 +152,7 @@ class Lowering:
             tables=self.tables,
             terms=self.terms,
         )
-        return Step(program, inputs, outputs, state, tuple(self.owners), self.checks)
+        return Step(program, inputs, outputs, state, tuple(self.owners), self.checks, memories=self.memories())
 
     def more_inputs(self, first: int, state: Sequence[Element]) -> int:
         """How many inputs there are from ``first`` on, which others than this class know of."""
@@ -331,6 +349,15 @@ class Lowering:
                 new[signal.name][place] = self.mux(reset, self.constant(value, kind), new[signal.name][place])
         return [new[name][place] for name, place in registers]
 
+    def memories(self) -> tuple[Memory, ...]:
+        """Registers of which no element is written but at an index."""
+        found = []
+        for name, writes in self.writes.items():
+            indexed, reset = [one for one in writes if one is not None], self.machine.signals[name].reset
+            if len(indexed) == len(writes):
+                found.append(Memory(name, tuple(indexed), None if reset is None else self.condition(reset)))
+        return tuple(found)
+
     def write(self, connection: Connection, new: dict[str, list[int]]) -> None:
         """What one connection writes at the edge, into ``new``."""
         target = connection.target
@@ -339,13 +366,16 @@ class Lowering:
         holds = None if connection.alternative is not None else connection.enable
         enable = None if holds is None else self.condition(holds)
         data = self.chosen(connection)
+        known = self.writes.setdefault(target.signal, [])
         if target.index is None:
+            known.append(None)
             for place, value in zip(range(target.start, target.stop), data, strict=True):
                 taken = self.copied(value, types[place])
                 values[place] = taken if enable is None else self.mux(enable, taken, values[place])
             return
         index, words = self.index(target), self.words(target)
         self.held(target, len(words), enable)
+        known.append(Write(enable, index, tuple(words)))
         for number, word in enumerate(words):
             elsewhere = self.differs(index, number)
             for place, value in zip(word, data, strict=True):
