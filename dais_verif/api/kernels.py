@@ -60,8 +60,13 @@ def build_kernel(
     *,
     output: str | PathLike[str],
     libraries: _Paths | None = None,
+    form: str = "memory",
+    parallel: int = 1,
 ) -> KernelBuild:
-    """Write an instance of kernel ``name`` as a machine with tensors in memories, into the folder ``output``.
+    """Write an instance of kernel ``name`` as a machine into the folder ``output``, which verbs take.
+
+    ``form``: ``memory``, tensors in memories, or ``stream``, a pixel a cycle. ``parallel``: members
+    side by side, of memories.
 
     ``params``: the TOML file of a request; without it, ``name`` is the TOML file of a kernel of one's own. Raises
     ``InputError`` for a request that is refused, and for a mapping that breaks a law.
@@ -70,4 +75,4 @@ def build_kernel(
 
     folder = path_from("output", output)
     assert folder is not None
-    return flow(name, path_from("params", params), folder, paths_from("libraries", libraries) or ())
+    return flow(name, path_from("params", params), folder, paths_from("libraries", libraries) or (), form, parallel)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from dais_verif.cli.common import ShownWarnings, console, file_path, json_option, output_path, page_path
 from dais_verif.cli.verb import Verb
-from dais_verif.flows.kernels.build import build_kernel
+from dais_verif.flows.kernels.build import FORMS, build_kernel
 from dais_verif.flows.kernels.libraries import list_kernels, show_any
 from dais_verif.report.kernels_text import print_build, print_kernels, print_shown
 from dais_verif.verdict import Verdict
@@ -60,7 +61,9 @@ def show(name: str, member: str | None, html: Path | None, library: tuple[Path, 
 @click.option("-o", "--output", required=True, type=output_path, help="A folder, which an earlier build may have left.")
 @_library
 @json_option
-def build(name: str, params: Path | None, output: Path, library: tuple[Path, ...], as_json: bool) -> None:
-    """Write an instance of kernel NAME as a machine, tensors in memories; docs/kernels.md has its ports."""
-    found = build_kernel(name, params, output, library)
+@click.option("--form", type=click.Choice(FORMS), default="memory", show_default=True, help="What tensors are in.")
+@click.option("--parallel", type=int, default=1, show_default=True, help="Members side by side, with memories.")
+def build(name: str, library: tuple[Path, ...], as_json: bool, **asked: Any) -> None:
+    """Write an instance of kernel NAME as a machine; docs/kernels.md has its ports. Verbs take the folder."""
+    found = build_kernel(name, libraries=library, **asked)
     click.echo(found.to_json()) if as_json else print_build(found, console())

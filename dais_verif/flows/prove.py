@@ -11,6 +11,7 @@ from dais_verif.dut.interface import Dut, packed
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, with_netlist
+from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.prove import prove_machine
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import read_program
@@ -81,6 +82,12 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
     a package or a tool is missing.
     """
     watch = watch or Stopwatch()
+    kernel = find_kernel(request.program)
+    if kernel is not None:
+        from dais_verif.flows.kernels.prove import prove_kernel
+
+        options = _options(request, request.design)
+        return Proved(*prove_kernel(kernel, request, options, progress, watch), bitwise=False)
     machine = find_machine(request.program)
     if machine is not None:
         options = _options(request, request.design)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dais_verif.errors import RequestError
 from dais_verif.flows.designs import design_of, told_apart, with_netlist
+from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
@@ -58,7 +59,12 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
     """
     watch = watch or Stopwatch()
     with watch.stage("read"):
-        machine = find_machine(request.program)
+        kernel = find_kernel(request.program)
+        machine = None if kernel else find_machine(request.program)
+    if kernel is not None:
+        from dais_verif.flows.kernels.simulate import simulate_kernel
+
+        return Simulated(*simulate_kernel(kernel, request, progress, watch))
     if machine is not None:
         from dais_verif.flows.machines.simulate import simulate_machine
 

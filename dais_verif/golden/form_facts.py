@@ -95,7 +95,8 @@ def _run(control: Machine, given: dict[str, Ints]) -> dict[str, Ints]:
     zeros = np.zeros(shape, dtype=np.int64)
     inputs = {s.name: given.get(s.name, zeros)[..., None] for s in control.inputs}
     found = run_raw(control, inputs, sequences=shape[0], cycles=shape[1], after=False)
-    assert found is not None, "control has neither unknown values nor memories"
+    if found is None:
+        raise InputError("the control of this machine is beyond the fast engine")
     return {s.name: found.before[:, at].T.astype(np.int64) for at, s in enumerate(control.outputs)}
 
 

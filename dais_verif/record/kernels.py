@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass
 
 from dais_verif.record.base import to_tree
+from dais_verif.verdict import Verdict
 
-__all__ = ["KernelBuild", "KernelInfo", "KernelListing", "LeftOut"]
+__all__ = ["KernelBuild", "KernelInfo", "KernelListing", "KernelRun", "LeftOut", "ProvedKernel"]
 
 
 @dataclass(frozen=True)
@@ -62,8 +63,10 @@ class KernelListing:
 class KernelBuild:
     """The hardware of an instance: ``files`` in the folder ``output``.
 
-    ``cycles``: from one group of ``parallel`` members to the next. ``latency``: from the cycle of start to that of
-    done, for all ``members``. ``words`` and ``bits``: of its memories.
+    ``facts`` of memories: ``cycles`` from one group of ``parallel`` members to the next, ``latency`` from the cycle of
+    start to that of done for all ``members``, ``words`` and ``bits`` of memories. Of streams: ``interval`` of two
+    beats, ``beats`` of an image, ``latency`` from its first beat to its first output, ``flush`` from its last beat to
+    its last output, ``line_bits`` and ``window_bits`` of what is kept.
     """
 
     kernel: str
@@ -71,12 +74,46 @@ class KernelBuild:
     output: str
     files: list[str]
     members: int
-    cycles: int
-    latency: int
-    words: int
-    bits: int
-    parallel: int
+    facts: dict[str, int]
 
     def to_json(self) -> str:
         """Return one JSON object."""
         return json.dumps(to_tree(self), indent=2)
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """What a simulation says of the hardware of an instance: it is held against the ``kernel``, member by member.
+
+    ``samples`` of tensors went through it in a ``form``, the index space of ``members`` in ``ranges``, with
+    ``broken_off`` resets between; ``elements`` of outputs were compared. ``wrong``: the first that differs, or why
+    nothing could be read; ``member``: who was at work where RTL is wrong.
+    """
+
+    kernel: str
+    form: str
+    members: int
+    samples: int
+    ranges: int
+    broken_off: int
+    stalls: int
+    elements: int
+    wrong: str | None = None
+    member: str | None = None
+
+
+@dataclass(frozen=True)
+class ProvedKernel:
+    """What a proof says of the hardware of an instance. ``laws``: of its mapping, in words.
+
+    ``facts``: of what is stated of time and memory. ``folded``: the verdict of the machine against all members side by
+    side, with its ``message``; NOT_RUN where something before it failed.
+    """
+
+    kernel: str
+    form: str
+    members: int
+    laws: str
+    facts: str
+    folded: Verdict
+    message: str

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from dais_verif.record.base import RunRecord
+from dais_verif.record.kernels import ProvedKernel
 from dais_verif.record.machine_proof import ProvedMachine
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.project import ProjectInfo
@@ -338,7 +339,7 @@ class ProofRecord(RunRecord):
     our own, or the user left it out. ``proved_outputs``: those that equal the program for all inputs whatever became of
     other claims; None in records of before there was such a list. ``sample``: obligations that the solver was asked as
     they are written; None where there are none, the claims failed, or the user left it out. ``machine``: of
-    machines.
+    machines; ``kernel``: of hardware of kernels.
     """
 
     SCHEMA: ClassVar = PROOF_SCHEMA
@@ -374,6 +375,7 @@ class ProofRecord(RunRecord):
     reproduce: str
     simulate: str | None = None
     machine: ProvedMachine | None = None
+    kernel: ProvedKernel | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, ClassVar, SupportsIndex, overload
 
 from dais_verif.record.base import SCHEMA, RunRecord
 from dais_verif.record.coverage import Coverage, RtlCoverage
+from dais_verif.record.kernels import KernelRun
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.rtl import RtlFacts
 from dais_verif.stopwatch import Stage
@@ -325,6 +326,8 @@ class SimulationRecord(RunRecord):
     coverage: Coverage | None = None
     waivers: list[Waiver] = field(default_factory=list)
     rtl_coverage: RtlCoverage | None = None
+    #: Of hardware of a kernel.
+    kernel: KernelRun | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "simulators", SimulatorResults(self.simulators))

@@ -62,12 +62,24 @@ def print_kernel(kernel: KernelInfo, out: Console) -> None:
 
 def print_build(build: KernelBuild, out: Console) -> None:
     """Print what was written, and what the hardware takes."""
-    who = "member" if build.parallel == 1 else f"group of {build.parallel} members"
     rows = [
         ("kernel", build.kernel),
         ("written", f"{build.output}: {', '.join(build.files)}"),
-        ("time", f"{build.cycles} cycles a {who}, {build.latency} from start to done for {build.members} members"),
-        ("memory", f"{build.words} words, {build.bits} bits"),
+        *_costs(build),
     ]
     for title, text in rows:
         out.print(f"{title:<12}{text}", markup=False)
+
+
+def _costs(build: KernelBuild) -> list[tuple[str, str]]:
+    facts = build.facts
+    if build.form == "memory":
+        who = "member" if facts["parallel"] == 1 else f"group of {facts['parallel']} members"
+        time = f"{facts['cycles']} cycles a {who}, {facts['latency']} from start to done for {build.members} members"
+        return [("time", time), ("memory", f"{facts['words']} words, {facts['bits']} bits")]
+    first = f"first output {facts['latency']} cycles after the first beat"
+    last = f"the last one {facts['flush']} after the last beat"
+    return [
+        ("time", f"{facts['beats']} beats an image, one a cycle; {first}, {last}"),
+        ("memory", f"{facts['line_bits']} bits of lines, {facts['window_bits']} bits of registers"),
+    ]

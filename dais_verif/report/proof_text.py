@@ -56,6 +56,11 @@ def print_proof(record: ProofRecord, out: Console, *, bitwise: bool = False, mis
         out.print(f"confirmed  by simulation, {confirmation.message}", markup=False)
     for name, why in ({} if confirmation is None else confirmation.unconfirmed).items():
         out.print(f"           not in {name}: {why.removeprefix(f'{name}: ')}", markup=False)
+    kernel = record.kernel
+    if kernel is not None:
+        out.print(f"kernel     {kernel.kernel}, {kernel.form}, {kernel.members} members", markup=False)
+        for title, text in (("laws", kernel.laws), ("facts", kernel.facts), ("members", kernel.message)):
+            out.print(f"  {title:<9}{text}", markup=False)
     _print_open(record, out)
     if mismatch is not None:
         print_mismatch(mismatch, out)

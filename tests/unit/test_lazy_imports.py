@@ -44,6 +44,8 @@ LAZY = {
     ("flows.machines.simulate", "dais_verif.flows.machines.wrapped"): _BENCH,
     ("flows.machines.streams", "dais_verif.flows.diff"): "comparing programs, from machines that need no proof",
     ("flows.simulate", "dais_verif.flows.machines.simulate"): "machines, from simulations of programs",
+    ("flows.simulate", "dais_verif.flows.kernels.simulate"): "kernels, from simulations of programs",
+    ("flows.prove", "dais_verif.flows.kernels.prove"): "kernels, from proofs of programs",
     ("flows.convert", "dais_verif.flows.machines.convert"): "the text form of machines, from conversions of programs",
     ("machine.load", "dais_verif.machine.text"): "the parser, from machines that are no text",
     ("machine.load", "dais_verif.program.assembler"): "the assembler, from machines that are no text",

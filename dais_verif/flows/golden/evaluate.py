@@ -12,6 +12,8 @@ import numpy as np
 
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import write_atomically
+from dais_verif.flows.kernels.evaluate import evaluate_kernel
+from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.evaluate import evaluate_machine, file_of, table_of
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.networks.requests import find_network, inputs_of
@@ -77,6 +79,12 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
 
     Raises ``ViolationError``, with row and op, if a promise of the program is broken and that is checked.
     """
+    kernel = find_kernel(request.program)
+    if kernel is not None:
+        done = Evaluation(*evaluate_kernel(kernel, request, progress))
+        if request.output is not None and request.output.suffix not in (".npy", ".npz"):
+            write_atomically(request.output, done.csv().encode())
+        return done
     machine = find_machine(request.program)
     if machine is not None:
         return _of_machine(machine, request, progress)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,65 +12,112 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.emitter import machines as emitter
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.no_loss import write_folder
+from dais_verif.flows.programs import require_range
 from dais_verif.kernels.caller import instantiate
 from dais_verif.kernels.constants import content_of, has_content
 from dais_verif.kernels.discovery import find_libraries
+from dais_verif.kernels.folder import BLOCK, FORMS, FRAME, MACHINE, MANIFEST, RTL, manifest_of
 from dais_verif.kernels.forms.frame import memory_frame
-from dais_verif.kernels.forms.memory import MemoryFacts, memory_form
+from dais_verif.kernels.forms.memory import memory_form
+from dais_verif.kernels.forms.stream import stream_form
 from dais_verif.kernels.instance import KernelInstance, instance_of
 from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.own import read_own_kernel
 from dais_verif.kernels.params_file import read_params
-from dais_verif.kernels.patterns import AccessPattern
 from dais_verif.kernels.unfold import unfold
+from dais_verif.machine import Machine
 from dais_verif.machine.alirfsm_writer import machine_json
 from dais_verif.program import FixedType, write_binary
 from dais_verif.record.kernels import KernelBuild
 
-__all__ = ["MANIFEST", "build_kernel"]
+__all__ = ["FORMS", "build_kernel"]
 
-#: Says what the instance is, and what the other files of the folder hold.
-MANIFEST = "instance.json"
+#: Members side by side, at most.
+MOST_PARALLEL = 1 << 10
+#: What a stream form costs.
+_OF_STREAM = ("interval", "beats", "latency", "flush", "line_bits", "window_bits")
 #: Ops of an unfolded instance, up to which it is written, too.
 _MOST_OPS = 1 << 18
 
 
+#: Ports of a form, and what it costs.
+_Ports = tuple[tuple[str, ...], tuple[str, ...]]
+
+
 @dataclass(frozen=True)
-class _Described:
-    """A tensor in the manifest: its port, its shape as NumPy has it, and the raw integer that is read outside."""
+class _Hardware:
+    """A machine, its facts, its ports, and what goes with it."""
 
-    name: str
-    port: str
-    shape: tuple[int, ...]
-    type: str
-    pattern: AccessPattern
-    pad: int | None
+    machine: Machine
+    facts: dict[str, int]
+    ports: _Ports
+    files: dict[str, bytes]
 
 
-def build_kernel(name: str, params: Path | None, output: Path, libraries: Sequence[Path] = ()) -> KernelBuild:
-    """Write an instance in its memory form into the folder ``output``, which an earlier call may have left.
+def build_kernel(
+    name: str,
+    params: Path | None,
+    output: Path,
+    libraries: Sequence[Path] = (),
+    form: str = "memory",
+    parallel: int = 1,
+) -> KernelBuild:
+    """Write an instance in a ``form`` into the folder ``output``, which an earlier call may have left.
 
-    ``params``: a request for kernel ``name``; None: ``name`` is the file of a kernel of one's own. Raises
-    ``InputError`` for files that are neither, a request that is refused, and a mapping that breaks a law.
+    ``params``: a request for kernel ``name``; None: ``name`` is the file of a kernel of one's own. ``parallel``:
+    members side by side, of memories. Raises ``InputError`` for files that are neither, a request that is refused, a
+    mapping that breaks a law, and one that the form cannot do.
     """
+    if form not in FORMS:
+        raise RequestError.of("{form} must be one of {forms}, not {value!r}.", forms=", ".join(FORMS), value=form)
+    require_range("parallel", parallel, 1, MOST_PARALLEL)
+    if form != "memory" and parallel > 1:
+        raise RequestError.of(
+            "{parallel} {value} is for memories: a stream has all members of a pixel side by side already.",
+            value=parallel,
+        )
     instance, contents = _own(name) if params is None else _requested(name, params, libraries)
     failures = check_mapping(instance.mapping).failures
     if failures:
         raise InputError(f"{instance.name}: its mapping breaks a law: {failures[0]}")
-    machine, facts = memory_form(instance)
+    made = _memory(instance, parallel) if form == "memory" else _stream(instance)
     files = {
-        "core.bin": write_binary(instance.block, "v1"),
-        "machine.fsm.json": machine_json(machine),
-        "model.v": emitter.emit_machine(machine, "model").encode(),
-        "frame.toml": memory_frame(instance, facts).encode(),
+        BLOCK: write_binary(instance.block, "v1"),
+        MACHINE: machine_json(made.machine),
+        RTL: emitter.emit_machine(made.machine, "model").encode(),
+        **made.files,
         **{f"aux/{title}.npy": _npy(array) for title, array in contents.items()},
     }
     if instance.mapping.members * instance.block.n_ops <= _MOST_OPS:
         files["unfolded.bin"] = write_binary(unfold(instance), "v1")
-    write_folder(output, {**files, MANIFEST: _manifest(instance, facts, files)}, MANIFEST)
-    return KernelBuild(instance.name, "memory", str(output), sorted([*files, MANIFEST]), **asdict(facts))
+    manifest = manifest_of(instance, form, made.facts, made.ports, files)
+    write_folder(output, {**files, MANIFEST: manifest}, MANIFEST)
+    members = instance.mapping.members
+    return KernelBuild(instance.name, form, str(output), sorted([*files, MANIFEST]), members, made.facts)
+
+
+def _memory(instance: KernelInstance, parallel: int) -> _Hardware:
+    machine, facts = memory_form(instance, parallel)
+    mapping = instance.mapping
+    ports = (
+        tuple(f"in{t}" for t in range(len(mapping.inputs))),
+        tuple(f"out{t}" for t in range(len(mapping.outputs))),
+    )
+    return _Hardware(machine, asdict(facts), ports, {FRAME: memory_frame(instance, facts).encode()})
+
+
+def _stream(instance: KernelInstance) -> _Hardware:
+    form = stream_form(instance)
+    facts = {key: getattr(form, key) for key in _OF_STREAM}
+    mapping = instance.mapping
+    ports = tuple(
+        tuple(f"{letter}{t}" if len(side) > 1 else letter for t in range(len(side)))
+        for letter, side in (("x", mapping.inputs), ("y", mapping.outputs))
+    )
+    files = {FRAME: form.frame.encode(), "stream.toml": form.stream.encode()}
+    return _Hardware(form.machine, facts, (ports[0], ports[1]), files)
 
 
 def _own(name: str) -> tuple[KernelInstance, dict[str, NDArray[Any]]]:
@@ -105,25 +150,3 @@ def _npy(array: NDArray[Any]) -> bytes:
     buffer = io.BytesIO()
     np.save(buffer, array, allow_pickle=False)
     return buffer.getvalue()
-
-
-def _manifest(instance: KernelInstance, facts: MemoryFacts, files: Mapping[str, bytes]) -> bytes:
-    mapping = instance.mapping
-    inputs = [
-        _Described(one.name, f"in{t}", one.sizes[::-1], str(kind), one.pattern, pad)
-        for t, (one, kind, pad) in enumerate(zip(mapping.inputs, instance.input_types, instance.pads, strict=True))
-    ]
-    outputs = [
-        _Described(one.name, f"out{t}", one.sizes[::-1], str(kind), one.pattern, None)
-        for t, (one, kind) in enumerate(zip(mapping.outputs, instance.output_types, strict=True))
-    ]
-    tree = {
-        "kernel": instance.name,
-        "form": "memory",
-        "index_space": mapping.geometry,
-        "facts": asdict(facts),
-        "inputs": list(map(asdict, inputs)),
-        "outputs": list(map(asdict, outputs)),
-        "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
-    }
-    return (json.dumps(tree, indent=2) + "\n").encode()

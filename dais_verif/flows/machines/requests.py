@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from dais_verif.errors import Argument, RequestError
+from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.programs import AnyProgram, is_folder
 from dais_verif.machine import Machine, load_machine, looks_like_machine
 from dais_verif.program import Program
@@ -31,6 +32,9 @@ def find_machine(program: AnyProgram) -> Machine | None:
     if isinstance(program, bytes):
         return load_machine(program) if looks_like_machine(program) else None
     path = Path(program)
+    kernel = find_kernel(path)
+    if kernel is not None:
+        return kernel.machine
     if is_folder(path):
         path = path / _IN_FOLDER
         if any(path.with_name(name).exists() for name in _PROGRAMS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from dais_verif.errors import RequestError
 from dais_verif.flows.designs import told_apart, with_netlist
@@ -17,23 +18,36 @@ from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK
-from dais_verif.record.simulation import SimulationRecord, StimulusClass
+from dais_verif.record.simulation import Decision, SimulationRecord, StimulusClass
 from dais_verif.simulation.simulators.build import simulators_for
 from dais_verif.stimulus.generate_sequences import generate_sequences
-from dais_verif.stimulus.machines import given_sequences
+from dais_verif.stimulus.machines import InputSequence, given_sequences
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-__all__ = ["simulate_machine"]
+__all__ = ["Sequences", "simulate_machine"]
+
+
+class Sequences(NamedTuple):
+    """Sequences that stand for the files and vectors of a request, where they come from, and what they do, in words."""
+
+    sequences: list[InputSequence]
+    classes: list[StimulusClass]
+    about: str
 
 
 def simulate_machine(
-    machine: Machine, request: SimulationRequest, progress: Progress, watch: Stopwatch
+    machine: Machine,
+    request: SimulationRequest,
+    progress: Progress,
+    watch: Stopwatch,
+    given: Sequences | None = None,
 ) -> tuple[SimulationRecord, None, Path | None]:
     """Compare every output bit of every cycle; return the record, and the folder if it was kept.
 
-    Vectors are cycles: those of each file first, then one generated sequence. Tool failures and broken promises are
-    verdicts. Raises ``InputError`` for files that cannot be used, ``RequestError`` for options that only programs have.
+    Vectors are cycles: those of each file first, then one generated sequence; or ``given`` ones. Tool failures
+    and broken promises are verdicts. Raises ``InputError`` for files that cannot be used, ``RequestError`` for options
+    that only programs have.
     """
     _require_options(request)
     if request.design.wrapped is not None:
@@ -43,15 +57,7 @@ def simulate_machine(
     asked, project = opened_design(request.program, request.design)
     simulators = simulators_for(request.simulator, asked.rtl)
     with watch.stage("read"):
-        found = [given_sequences(path, machine) for path in request.inputs]
-        classes = [
-            given_vectors(path, sum(sequence.cycles for sequence in each))
-            for path, each in zip(request.inputs, found, strict=True)
-        ]
-        sequences = [sequence for each in found for sequence in each]
-        if request.vectors:
-            classes.append(StimulusClass("generated", request.vectors))
-            sequences += generate_sequences(machine, request.vectors, request.seed)
+        sequences, classes = (given.sequences, given.classes) if given else _generated(machine, request)
     with work_folder(request.output) as folder:
         with watch.stage("emit"):
             asked = with_netlist(asked, folder.path)
@@ -59,6 +65,8 @@ def simulate_machine(
         warnings = [] if asked.netlist else told_apart(design, asked, progress)
         watched = WatchedFiles.of(design)
         record = begun_machine_record(request, machine, watched, asked, warnings, classes, simulators, project)
+        if given and given.about:
+            record = replace(record, decisions=[*record.decisions, Decision("stimulus", given.about, "as it is used")])
         folder.begin(record)
         # Only now: to load all this takes as long as to simulate a small design.
         from dais_verif.dut.interface import Dut
@@ -95,6 +103,19 @@ def simulate_machine(
         record = finished_record(record, finding, watch)
         folder.keep(record)
         return record, None, folder.path if folder.kept else None
+
+
+def _generated(machine: Machine, request: SimulationRequest) -> tuple[list[InputSequence], list[StimulusClass]]:
+    found = [given_sequences(path, machine) for path in request.inputs]
+    classes = [
+        given_vectors(path, sum(sequence.cycles for sequence in each))
+        for path, each in zip(request.inputs, found, strict=True)
+    ]
+    sequences = [sequence for each in found for sequence in each]
+    if request.vectors:
+        classes.append(StimulusClass("generated", request.vectors))
+        sequences += generate_sequences(machine, request.vectors, request.seed)
+    return sequences, classes
 
 
 def _require_options(request: SimulationRequest) -> None:

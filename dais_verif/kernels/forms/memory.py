@@ -22,7 +22,15 @@ from dais_verif.kernels.printf_taps import PrintfTap, tapped_block, variables_of
 from dais_verif.machine import Machine, MachineBuilder, View
 from dais_verif.program import FixedType
 
-__all__ = ["MOST_WORDS", "MemoryFacts", "MemoryForm", "group_of", "memory_form", "require_memory_form"]
+__all__ = [
+    "MOST_WORDS",
+    "MemoryFacts",
+    "MemoryForm",
+    "MemoryTiming",
+    "group_of",
+    "memory_form",
+    "require_memory_form",
+]
 
 #: Words of a memory, at most: more than the engines of machines take.
 MOST_WORDS = 1 << 16
@@ -44,6 +52,42 @@ class MemoryFacts:
     words: int
     bits: int
     parallel: int = 1
+
+
+class MemoryTiming(NamedTuple):
+    """When members of a range are at work. A range is of each dimension its begin, and its end, which it leaves out."""
+
+    geometry: tuple[int, ...]
+    group: Group
+    steps: Steps
+
+    @classmethod
+    def of(cls, instance: KernelInstance, parallel: int) -> MemoryTiming:
+        """Return that of an instance. Raises ``InputError`` as ``memory_form`` does."""
+        group, (inputs, outputs) = group_of(instance, parallel), require_memory_form(instance, parallel)
+        return cls(instance.mapping.geometry, group, _steps(inputs, outputs, parallel))
+
+    def latency(self, box: Sequence[tuple[int, int]]) -> int:
+        """Return the cycles from start to done."""
+        return self.steps.latency(prod(self._shape(box)))
+
+    def during(self, start: int, box: Sequence[tuple[int, int]], member: Sequence[int]) -> tuple[int, int]:
+        """Return the first and the last cycle of a member of a range that starts in cycle ``start``."""
+        number, stride = 0, 1
+        for d, (size, at, (begin, _)) in enumerate(zip(self._shape(box), member, box, strict=True)):
+            number += stride * ((at - begin) // (self.group.size if d == self.group.dim else 1))
+            stride *= size
+        first = start + 1 + number * self.steps.interval
+        return first, first + self.steps.last_write
+
+    def _shape(self, box: Sequence[tuple[int, int]]) -> list[int]:
+        """Groups along each dimension."""
+        sizes = [max(min(end, size) - begin, 0) for (begin, end), size in zip(box, self.geometry, strict=True)]
+        return [-(-n // self.group.size) if d == self.group.dim else n for d, n in enumerate(sizes)]
+
+
+def _steps(inputs: Sequence[Touched], outputs: Sequence[Touched], parallel: int) -> Steps:
+    return Steps(tuple(t.addressing.count for t in inputs), tuple(parallel * t.addressing.count for t in outputs))
 
 
 class MemoryForm(NamedTuple):
@@ -72,16 +116,15 @@ def memory_form(instance: KernelInstance, parallel: int = 1, *, printf: bool = F
     if printf and parallel > 1:
         raise InputError(f"{instance.name}: members print one after the other, not {parallel} side by side; ask for 1")
     inputs, outputs = require_memory_form(instance, parallel)
-    steps = Steps(tuple(t.addressing.count for t in inputs), tuple(parallel * t.addressing.count for t in outputs))
+    steps = _steps(inputs, outputs, parallel)
     machine = _Writer(instance, group, steps, inputs, outputs, instance.taps if printf else None).build()
     copies = [1 if t.together(group) else parallel for t in inputs] + [1] * len(outputs)
     depths = [n << address_bits(t.sizes).width for n, t in zip(copies, (*inputs, *outputs), strict=True)]
     kinds = (*instance.input_types, *instance.output_types)
-    groups = prod(-(-size // (parallel if d == group.dim else 1)) for d, size in enumerate(mapping.geometry))
     facts = MemoryFacts(
         mapping.members,
         steps.interval,
-        steps.latency(groups),
+        MemoryTiming(mapping.geometry, group, steps).latency([(0, size) for size in mapping.geometry]),
         sum(depths),
         sum(depth * kind.width for depth, kind in zip(depths, kinds, strict=True)),
         parallel,

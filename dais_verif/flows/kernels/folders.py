@@ -1,0 +1,18 @@
+"""Folders of ``kernel build`` in requests, in the place of a program."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dais_verif.flows.programs import AnyProgram, is_folder
+from dais_verif.kernels.folder import KernelFolder, read_folder
+
+__all__ = ["find_kernel"]
+
+
+def find_kernel(program: AnyProgram) -> KernelFolder | None:
+    """Return the instance that lies in a folder; None if ``program`` is none of ``kernel build``.
+
+    Raises ``InputError`` if it was changed since it was built.
+    """
+    return read_folder(Path(str(program))) if is_folder(program) else None

@@ -1,0 +1,180 @@
+"""Simulate the hardware of a kernel: tensors through its RTL, held against the golden model of all members."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from dais_verif.errors import InputError
+from dais_verif.flows.kernels.tensors import read_tensors
+from dais_verif.flows.machines.simulate import Sequences, simulate_machine
+from dais_verif.flows.progress import Progress
+from dais_verif.flows.simulation_record import given_vectors
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.golden.machine_batch import run_raw
+from dais_verif.golden.members import run_instance
+from dais_verif.kernels.driving.frames import Driven, Found, Ints, Run, random_tensors
+from dais_verif.kernels.driving.memory import drive_memory
+from dais_verif.kernels.driving.stream import drive_stream
+from dais_verif.kernels.folder import KernelFolder
+from dais_verif.kernels.forms.memory import MemoryTiming
+from dais_verif.machine import Machine
+from dais_verif.record.kernels import KernelRun
+from dais_verif.record.simulation import SimulationRecord, StimulusClass
+from dais_verif.stimulus.machines import ArrayRows, InputSequence
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+__all__ = ["simulate_kernel"]
+
+#: Samples of a sequence, back to back.
+_BACK_TO_BACK = 2
+
+
+@dataclass(frozen=True)
+class _Driven:
+    """A sequence, and the tensors that it drives."""
+
+    driven: Driven
+    tensors: tuple[Ints, ...]
+
+
+def simulate_kernel(
+    kernel: KernelFolder, request: SimulationRequest, progress: Progress, watch: Stopwatch
+) -> tuple[SimulationRecord, None, Path | None]:
+    """Compare every output bit of every cycle with the machine, and what is read with the golden model of all members.
+
+    ``vectors`` are cycles: random tensors go in, two samples a sequence, until there are as many; at least once, unless
+    there are to be none. Raises as ``simulate_machine`` does, and ``InputError`` for files of tensors that do not fit.
+    """
+    machine = kernel.machine
+    rng = np.random.default_rng(request.seed)
+    with watch.stage("read"):
+        sequences, classes = _sequences(kernel, machine, request, rng)
+    design = request.design
+    if not design.rtl and design.netlist is None and design.wrapped is None:
+        design = replace(design, rtl=(kernel.rtl,))
+    given = Sequences(
+        [_rows(machine, one.driven) for one in sequences], classes, _describe(kernel, sequences) if sequences else ""
+    )
+    asked = replace(request, design=design, inputs=(), command=request.reproduce)
+    record, _, folder = simulate_machine(machine, asked, progress, watch, given)
+    run, found = _compared(kernel, machine, sequences)
+    if record.verdict is Verdict.PASS and run.wrong is not None:
+        message = f"RTL and machine agree, but not with kernel {run.kernel}: {run.wrong}"
+        record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
+    elif record.verdict is Verdict.PASS:
+        message = f"{record.message}; {run.elements} elements of {run.samples} samples equal the kernel's"
+        record = replace(record, message=message)
+    place = None if record.first_mismatch is None else record.first_mismatch.place
+    if place is not None and place.sequence < len(found):
+        run = replace(run, member=_member(found[place.sequence], place.cycle))
+    return replace(record, kernel=run), None, folder
+
+
+def _sequences(
+    kernel: KernelFolder, machine: Machine, request: SimulationRequest, rng: np.random.Generator
+) -> tuple[list[_Driven], list[StimulusClass]]:
+    found, classes = [], []
+    for path in request.inputs:
+        tensors, _ = read_tensors(path, kernel)
+        found.append(_driven(kernel, machine, tensors, rng))
+        classes.append(given_vectors(path, found[-1].driven.cycles))
+    instance, cycles = kernel.instance, 0
+    shapes = [one.sizes[::-1] for one in instance.mapping.inputs]
+    while cycles < request.vectors:
+        tensors = random_tensors(instance.input_types, shapes, _BACK_TO_BACK, rng)
+        found.append(_driven(kernel, machine, tensors, rng))
+        cycles += found[-1].driven.cycles
+    return found, [*classes, *([StimulusClass("generated", cycles)] if cycles else [])]
+
+
+def _driven(kernel: KernelFolder, machine: Machine, tensors: tuple[Ints, ...], rng: np.random.Generator) -> _Driven:
+    try:
+        if kernel.form == "memory":
+            timing = MemoryTiming.of(kernel.instance, kernel.facts["parallel"])
+            driven = drive_memory(kernel.instance, timing, machine, tensors, rng)
+        else:
+            driven = drive_stream(kernel.instance, kernel.facts["flush"], machine, tensors, rng)
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{str(kernel.path)!r}: its facts are not those of a {kernel.form} form: {error}") from None
+    return _Driven(driven, tensors)
+
+
+def _rows(machine: Machine, driven: Driven) -> InputSequence:
+    types = {signal.name: signal.types for signal in machine.inputs}
+    return InputSequence(driven.cycles, {name: ArrayRows(raw, types[name]) for name, raw in driven.inputs.items()})
+
+
+def _describe(kernel: KernelFolder, sequences: Sequence[_Driven]) -> str:
+    parts = [f"tensors of kernel {kernel.instance.name} in sequences from power-up, back to back"]
+    ranges, resets, stalls = (
+        sum(getattr(one.driven, name) for one in sequences) for name in ("ranges", "broken_off", "stalls")
+    )
+    parts += [f"{ranges} ranges of the index space in random order"] * bool(ranges)
+    return ", ".join([*parts, f"{resets} broken off by a reset", f"{stalls} cycles of stalls and pauses"])
+
+
+def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Driven]) -> tuple[KernelRun, list[Found]]:
+    """What the machine makes of all sequences, held against the golden model of all members."""
+    found, elements, samples, wrong = list[Found](), 0, 0, None
+    for number, one in enumerate(sequences):
+        found.append(_read(machine, one.driven))
+        samples += len(one.tensors[0]) if one.tensors else 1
+        expected = run_instance(kernel.instance, one.tensors)
+        wrong = wrong or _difference(kernel, found[-1], expected, number if len(sequences) > 1 else None)
+        elements += 0 if wrong else sum(tensor.size for tensor in expected)
+    run = KernelRun(
+        kernel=kernel.instance.name,
+        form=kernel.form,
+        members=kernel.instance.mapping.members,
+        samples=samples,
+        ranges=sum(one.driven.ranges for one in sequences),
+        broken_off=sum(one.driven.broken_off for one in sequences),
+        stalls=sum(one.driven.stalls for one in sequences),
+        elements=elements,
+        wrong=wrong if elements or wrong or not sequences else "no element was compared",
+    )
+    return run, found
+
+
+def _read(machine: Machine, driven: Driven) -> Found:
+    raw = {name: array[None] for name, array in driven.inputs.items()}
+    run = run_raw(machine, raw, sequences=1, cycles=driven.cycles, after=False)
+    if run is None or run.unknowns:
+        return Found(problem="the machine has outputs that are unknown, or is beyond the fast engine")
+    outputs, first = {}, 0
+    for signal in machine.outputs:
+        outputs[signal.name] = run.before[:, first : first + len(signal.types), 0]
+        first += len(signal.types)
+    return driven.read(outputs)
+
+
+def _difference(kernel: KernelFolder, found: Found, expected: tuple[Ints, ...], number: int | None) -> str | None:
+    """The first element, in time, that is not the kernel's."""
+    which = "" if number is None else f"sequence {number}, "
+    if found.problem is not None:
+        return f"{which}{found.problem}"
+    first: tuple[int, str] | None = None
+    for name, kind, read, cycles, wanted in zip(
+        kernel.outputs, kernel.instance.output_types, found.tensors, found.cycles, expected, strict=True
+    ):
+        wrong = np.argwhere(read != wanted)
+        if len(wrong):
+            place = min((tuple(map(int, at)) for at in wrong), key=lambda at: int(cycles[at]))
+            cycle = int(cycles[place])
+            text = (
+                f"{which}cycle {cycle}: {name}{list(place[1:])} of sample {place[0]} is {int(read[place])}, must be "
+                f"{int(wanted[place])} (raw integers of {kind}), of {_member(found, cycle) or 'no member'}"
+            )
+            first = min(first or (cycle, text), (cycle, text))
+    return None if first is None else first[1]
+
+
+def _member(found: Found, cycle: int) -> str | None:
+    """Who was at work in a cycle."""
+    run: Run | None = next((run for run in found.runs if run.first <= cycle <= run.last), None)
+    return None if run is None else f"member {list(run.member)} of sample {run.sample}"

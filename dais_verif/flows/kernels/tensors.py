@@ -1,0 +1,105 @@
+"""Files of tensors for a kernel: ``.npy`` of one, ``.npz`` of several by their names; real numbers or raw integers."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain
+from dais_verif.kernels.folder import KernelFolder
+from dais_verif.program import FixedType
+from dais_verif.program.numbers import Batch, doubles_of_raw, floor_to_grid
+from dais_verif.stimulus.sequences import npz_of
+
+__all__ = ["read_tensors", "real_tensors", "tensors_file"]
+
+Ints = NDArray[Any]
+_MOST_BYTES = 4 << 30
+
+
+def read_tensors(path: Path, kernel: KernelFolder, *, raw: bool = False) -> tuple[tuple[Ints, ...], bool]:
+    """Return raw integers of each input, (samples, ...), and whether the file had an axis of samples.
+
+    Real numbers are floored to the type, as an input of a program is. Raises ``InputError`` that names file and tensor
+    for other shapes, what is no number, and numbers beyond the type.
+    """
+    found = _arrays(path, kernel.inputs)
+    shapes = [one.sizes[::-1] for one in kernel.instance.mapping.inputs]
+    several = {len(array.shape) == len(shape) + 1 for array, shape in zip(found, shapes, strict=True)}
+    given = []
+    for name, array, shape, kind in zip(kernel.inputs, found, shapes, kernel.instance.input_types, strict=True):
+        if array.shape[-len(shape) :] != shape or array.ndim > len(shape) + 1 or len(several) > 1:
+            raise InputError(f"{path}: {name} has shape {array.shape}, must be {shape}, or of all (samples, *{shape})")
+        given.append(_raw(path, name, array if True in several else array[None], kind, raw))
+    if len({len(array) for array in given}) > 1:
+        raise InputError(f"{path}: the tensors differ in their numbers of samples")
+    return tuple(given), True in several
+
+
+def _arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
+    data = read_plain(path, _MOST_BYTES, advice="give a file of arrays, .npy or .npz")
+    try:
+        file = np.load(io.BytesIO(data), allow_pickle=False)
+        if isinstance(file, np.ndarray):
+            if len(names) != 1:
+                wanted = ", ".join(names) or "none"
+                raise InputError(f"{path}: is one array, and the inputs are {wanted}; give an .npz file of them")
+            return [file]
+        found = {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
+        raise InputError(f"{path}: is no file of arrays, .npy or .npz: {error}") from None
+    if sorted(found) != sorted(names):
+        raise InputError(
+            f"{path}: has arrays {', '.join(sorted(found)) or 'none'}; the inputs of the kernel are {', '.join(names)}"
+        )
+    return [found[name] for name in names]
+
+
+def _raw(path: Path, name: str, array: NDArray[Any], kind: FixedType, raw: bool) -> Ints:
+    real = array.dtype.kind == "f" and array.dtype.itemsize <= 8 and not raw
+    if not (real or array.dtype.kind in "iub"):
+        what = "integers" if raw else "numbers, integers or floats of at most 64 bits"
+        raise InputError(f"{path}: {name} has dtype {array.dtype}, must be {what}")
+    if real and not np.isfinite(array).all():
+        raise InputError(f"{path}: {name} must hold finite numbers")
+    if raw:
+        found: Ints = array.astype(np.int64) if array.dtype.itemsize < 8 or array.dtype.kind == "i" else _wide(array)
+    else:
+        column = Batch.of(np.ascontiguousarray(array).reshape(-1, 1), 1).columns[0]
+        found = floor_to_grid(column, kind.f).reshape(array.shape)
+    if found.size and not kind.raw_min <= int(found.min()) <= int(found.max()) <= kind.raw_max:
+        lo, hi = (Fraction(end) / Fraction(2) ** kind.f for end in (kind.raw_min, kind.raw_max))
+        ends = f"raw integers {kind.raw_min} to {kind.raw_max}" if raw else f"{float(lo):g} to {float(hi):g}"
+        raise InputError(f"{path}: {name} has numbers that its type {kind} does not hold: {ends}")
+    return found
+
+
+def _wide(array: NDArray[Any]) -> Ints:
+    return array.astype(object)
+
+
+def real_tensors(raw: Sequence[Ints], types: Sequence[FixedType]) -> tuple[NDArray[np.float64], ...]:
+    """Return raw integers as real numbers. Raises ``InputError`` for what a float64 does not hold exactly."""
+    return tuple(
+        doubles_of_raw(array.ravel(), kind.f, at).reshape(array.shape)
+        for at, (array, kind) in enumerate(zip(raw, types, strict=True))
+    )
+
+
+def tensors_file(path: Path, names: Sequence[str], arrays: Sequence[NDArray[Any]]) -> bytes:
+    """Return what is written into ``path``: ``.npz`` of all, or ``.npy`` of the one there is."""
+    if path.suffix == ".npz":
+        return npz_of(dict(zip(names, arrays, strict=True)))
+    if len(arrays) != 1:
+        raise InputError(f"{str(path)!r} holds one array, and the outputs are {', '.join(names)}: name a file .npz")
+    file = io.BytesIO()
+    np.save(file, arrays[0], allow_pickle=False)
+    return file.getvalue()

@@ -1,0 +1,84 @@
+"""What drives a machine of an instance with tensors, and what its outputs say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.machine import Machine
+from dais_verif.program import FixedType
+
+__all__ = ["Driven", "Found", "Ints", "Run", "noise", "random_tensors"]
+
+#: Raw integers; objects beyond 62 bits.
+Ints = NDArray[Any]
+_WIDEST = 62
+
+
+class Run(NamedTuple):
+    """Cycles ``first`` to ``last``, in which a ``member`` of a ``sample`` is at work, or its outputs are read."""
+
+    first: int
+    last: int
+    sample: int
+    member: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What outputs say. ``tensors``: of each output, (samples, ...), as it was read, and ``cycles`` in which.
+
+    ``problem``: why they cannot be read, or what else is not as it must be.
+    """
+
+    tensors: tuple[Ints, ...] = ()
+    cycles: tuple[Ints, ...] = ()
+    runs: tuple[Run, ...] = ()
+    problem: str | None = None
+
+
+@dataclass(frozen=True)
+class Driven:
+    """A sequence from power-up: of each input signal raw integers, (cycles, elements).
+
+    ``read``: what it makes of the outputs before each edge, in the same form. ``ranges``: parts of the index space that
+    were run one by one; ``broken_off``: how often a reset came between; ``stalls``: cycles without progress.
+    """
+
+    cycles: int
+    inputs: Mapping[str, Ints]
+    read: Callable[[Mapping[str, Ints]], Found] = field(repr=False)
+    ranges: int = 0
+    broken_off: int = 0
+    stalls: int = 0
+
+
+def noise(machine: Machine, cycles: int, rng: np.random.Generator) -> dict[str, Ints]:
+    """Return random raw integers for all inputs of a machine, (cycles, elements)."""
+    found: dict[str, Ints] = {}
+    for signal in machine.inputs:
+        columns = [random_raw(kind, (cycles,), rng) for kind in signal.types]
+        found[signal.name] = np.stack(columns, axis=-1) if columns else np.zeros((cycles, 0), dtype=np.int64)
+    return found
+
+
+def random_raw(kind: FixedType, shape: Sequence[int], rng: np.random.Generator) -> Ints:
+    """Return random raw integers of a type: all values alike, and one in eight at an end of it."""
+    if kind.width > _WIDEST:
+        words = [rng.integers(0, 1 << 32, size=tuple(shape), dtype=np.int64) for _ in range(kind.width // 32 + 1)]
+        whole = sum(word.astype(object) << (32 * at) for at, word in enumerate(words))
+        return np.asarray(whole % (1 << kind.width) + kind.raw_min)
+    found: Ints = rng.integers(kind.raw_min, kind.raw_max, size=tuple(shape), dtype=np.int64, endpoint=True)
+    ends = rng.integers(0, 16, size=tuple(shape))
+    return np.where(ends == 0, kind.raw_min, np.where(ends == 1, kind.raw_max, found))
+
+
+def random_tensors(
+    types: Sequence[FixedType], shapes: Sequence[Sequence[int]], samples: int, rng: np.random.Generator
+) -> tuple[Ints, ...]:
+    """Return random samples of each tensor."""
+    return tuple(random_raw(kind, (samples, *shape), rng) for kind, shape in zip(types, shapes, strict=True))

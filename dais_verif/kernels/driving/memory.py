@@ -1,0 +1,226 @@
+"""Drive a memory form: load tensors, run the index space in parts in random order, read tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+import numpy as np
+
+from dais_verif.kernels.driving.frames import Driven, Found, Ints, Run, noise
+from dais_verif.kernels.forms.memory import MemoryTiming
+from dais_verif.kernels.instance import KernelInstance
+from dais_verif.machine import Machine
+
+__all__ = ["MOST_RANGES", "drive_memory"]
+
+#: Parts of the index space that are run one by one.
+MOST_RANGES = 40
+_MOST_PAUSE = 4
+
+Box = tuple[tuple[int, int], ...]
+
+
+@dataclass
+class _Schedule:
+    """What happens in which cycle, while it is written."""
+
+    cycle: int = 0
+    writes: list[list[tuple[int, int, int]]] = field(default_factory=list)  # of each input: cycle, sample, element
+    reads: list[list[tuple[int, int, int]]] = field(default_factory=list)  # of each output
+    starts: list[tuple[int, Box]] = field(default_factory=list)
+    busy: list[tuple[int, int]] = field(default_factory=list)
+    done: list[int] = field(default_factory=list)
+    resets: list[int] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    pauses: int = 0
+
+
+def drive_memory(
+    instance: KernelInstance,
+    timing: MemoryTiming,
+    machine: Machine,
+    tensors: Sequence[Ints],
+    rng: np.random.Generator,
+) -> Driven:
+    """Return a sequence that runs all samples of ``tensors``, one after the other, without a reset between them.
+
+    Elements are written and read in random order. Between all that: pauses, ranges of no members, ranges that a reset
+    breaks off, and values that nothing must look at.
+    """
+    samples = len(tensors[0]) if tensors else 1
+    sizes_in = [prod(one.sizes) for one in instance.mapping.inputs]
+    sizes_out = [prod(one.sizes) for one in instance.mapping.outputs]
+    plan = _Schedule(writes=[[] for _ in sizes_in], reads=[[] for _ in sizes_out])
+    ranges = 0
+    for sample in range(samples):
+        _transfer(plan, plan.writes, sizes_in, sample, rng)
+        boxes = _parts(instance.mapping.geometry, rng)
+        ranges += len(boxes)
+        if rng.integers(2):
+            _break_off(plan, instance, timing, boxes[int(rng.integers(len(boxes)))], rng)
+        for box in boxes:
+            _pause(plan, rng)
+            _run(plan, instance, timing, sample, box)
+        if rng.integers(2):
+            at = int(rng.integers(instance.mapping.geometry[0]))
+            _run(plan, instance, timing, sample, ((at, at), *((0, n) for n in instance.mapping.geometry[1:])))
+        plan.cycle += 1  # what done says is there in the next cycle
+        _transfer(plan, plan.reads, sizes_out, sample, rng)
+    for places, writers in zip(plan.reads, _writers(instance), strict=True):
+        plan.runs += [Run(at + 1, at + 1, sample, writers[element]) for at, sample, element in places]
+    cycles = plan.cycle + 2
+    inputs = _inputs(instance, machine, tensors, plan, cycles, rng)
+
+    def read(outputs: Mapping[str, Ints]) -> Found:
+        return _found(instance, plan, cycles, samples, outputs)
+
+    return Driven(cycles, inputs, read, ranges, len(plan.resets), plan.pauses)
+
+
+def _transfer(
+    plan: _Schedule,
+    ports: list[list[tuple[int, int, int]]],
+    sizes: Sequence[int],
+    sample: int,
+    rng: np.random.Generator,
+) -> None:
+    """All elements of tensors through ports of their own, in random order."""
+    begin = plan.cycle
+    for port, size in enumerate(sizes):
+        at = begin + int(rng.integers(_MOST_PAUSE))
+        for element in rng.permutation(size).tolist():
+            ports[port].append((at, sample, element))
+            at += 1 + int(rng.integers(64) == 0)
+        plan.cycle = max(plan.cycle, at)
+
+
+def _writers(instance: KernelInstance) -> list[list[tuple[int, ...]]]:
+    """Of each output, who writes each element, in NumPy's order."""
+    mapping, found = instance.mapping, []
+    members = np.stack(np.unravel_index(np.arange(mapping.members), mapping.geometry, order="F"), axis=-1).astype(
+        np.int64
+    )
+    for tensor in mapping.outputs:
+        sizes = np.array(tensor.sizes, dtype=np.int64)
+        elements = mapping.addressing(tensor).elements(members)
+        inside = ((elements >= 0) & (elements < sizes)).all(axis=-1)
+        strides = np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64)
+        by = np.zeros(prod(tensor.sizes), dtype=np.int64)
+        by[(elements * strides).sum(axis=-1)[inside]] = np.nonzero(inside)[0]
+        found.append([tuple(row) for row in members[by].tolist()])
+    return found
+
+
+def _parts(geometry: Sequence[int], rng: np.random.Generator) -> list[Box]:
+    """Boxes that cover the index space, each member once, in random order; some reach beyond it."""
+    boxes: list[Box] = [tuple((0, size) for size in geometry)]
+    wanted = int(rng.integers(1, MOST_RANGES + 1))
+    while len(boxes) < wanted:
+        longest = [box for box in boxes if any(b - a > 1 for a, b in box)]
+        if not longest:
+            break
+        box = longest[int(rng.integers(len(longest)))]
+        d = int(rng.choice([at for at, (a, b) in enumerate(box) if b - a > 1]))
+        a, b = box[d]
+        cut = int(rng.integers(a + 1, b))
+        boxes.remove(box)
+        boxes += [(*box[:d], (a, cut), *box[d + 1 :]), (*box[:d], (cut, b), *box[d + 1 :])]
+    return [boxes[at] for at in rng.permutation(len(boxes))]
+
+
+def _pause(plan: _Schedule, rng: np.random.Generator) -> None:
+    count = int(rng.integers(_MOST_PAUSE)) if rng.integers(2) else 0
+    plan.cycle += count
+    plan.pauses += count
+
+
+def _run(plan: _Schedule, instance: KernelInstance, timing: MemoryTiming, sample: int, box: Box) -> None:
+    """A range; the next one may begin in the cycle in which it is done."""
+    latency = timing.latency(box)
+    begin = plan.cycle
+    plan.starts.append((begin, box))
+    plan.runs += _members(timing, begin, sample, box)
+    plan.cycle += latency
+    plan.busy.append((begin + 1, plan.cycle))
+    plan.done.append(plan.cycle)
+
+
+def _members(timing: MemoryTiming, begin: int, sample: int, box: Box) -> Iterator[Run]:
+    """When members of a range are at work."""
+    shape = [b - a for a, b in box]
+    for number in range(prod(shape)):
+        place = np.unravel_index(number, shape, order="F")
+        member = tuple(int(p) + a for p, (a, _) in zip(place, box, strict=True))
+        first, last = timing.during(begin, box, member)
+        yield Run(first, last, sample, member)
+
+
+def _break_off(
+    plan: _Schedule, instance: KernelInstance, timing: MemoryTiming, box: Box, rng: np.random.Generator
+) -> None:
+    """A range that a reset breaks off; its members run once more later."""
+    latency = timing.latency(box)
+    begin, length = plan.cycle, int(rng.integers(1, latency + 1))
+    plan.starts.append((begin, box))
+    plan.busy.append((begin + 1, begin + length + 1))
+    plan.resets.append(begin + length)
+    if length == latency:  # a reset in the cycle of done comes too late to take it back
+        plan.done.append(begin + length)
+    plan.cycle = begin + length + 1
+
+
+def _inputs(
+    instance: KernelInstance,
+    machine: Machine,
+    tensors: Sequence[Ints],
+    plan: _Schedule,
+    cycles: int,
+    rng: np.random.Generator,
+) -> dict[str, Ints]:
+    given = noise(machine, cycles, rng)
+    given["rst"][:] = 0
+    given["rst"][plan.resets, 0] = 1
+    start = given["start"]
+    start[:] = 0
+    for first, last in plan.busy:  # nothing looks at it there
+        start[first:last, 0] = rng.integers(0, 2, size=len(start[first:last]))
+    start[plan.resets, 0] = 0
+    for cycle, box in plan.starts:
+        start[cycle, 0] = 1
+        for d, (a, b) in enumerate(box):
+            given[f"begin{d}"][cycle, 0], given[f"end{d}"][cycle, 0] = a, b
+    for t, (places, tensor) in enumerate(zip(plan.writes, tensors, strict=True)):
+        flat = tensor.reshape(len(tensor), -1)
+        given[f"in{t}_write"][:] = 0
+        for cycle, sample, element in places:
+            given[f"in{t}_write"][cycle, 0] = 1
+            given[f"in{t}_address"][cycle, 0] = element
+            given[f"in{t}_data"][cycle, 0] = flat[sample, element]
+    for t, places in enumerate(plan.reads):
+        for cycle, _, element in places:
+            given[f"out{t}_address"][cycle, 0] = element
+    return given
+
+
+def _found(instance: KernelInstance, plan: _Schedule, cycles: int, samples: int, outputs: Mapping[str, Ints]) -> Found:
+    done = np.zeros(cycles, dtype=np.int64)
+    done[plan.done] = 1
+    wrong = np.flatnonzero(outputs["done"][:, 0] != done)
+    if len(wrong):
+        at = int(wrong[0])
+        return Found(
+            problem=f"done is {1 - done[at]} in cycle {at}, and must be {done[at]}: the latency is not as stated"
+        )
+    tensors, when = [], []
+    for t, (places, mapped) in enumerate(zip(plan.reads, instance.mapping.outputs, strict=True)):
+        size = prod(mapped.sizes)
+        cycle, sample, element = (np.array([one[at] for one in places], dtype=np.int64) for at in range(3))
+        data = outputs[f"out{t}_data"][:, 0]
+        tensor, seen = np.zeros((samples, size), dtype=data.dtype), np.zeros((samples, size), dtype=np.int64)
+        tensor[sample, element] = data[cycle + 1]
+        seen[sample, element] = cycle + 1
+        tensors.append(tensor.reshape(samples, *mapped.sizes[::-1]))
+        when.append(seen.reshape(samples, *mapped.sizes[::-1]))
+    return Found(tuple(tensors), tuple(when), tuple(plan.runs))

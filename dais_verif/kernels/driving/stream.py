@@ -1,0 +1,115 @@
+"""Drive a stream form: pixels of all samples with gaps and stalls, and the outputs that are valid."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+from math import prod
+
+import numpy as np
+
+from dais_verif.kernels.driving.frames import Driven, Found, Ints, Run, noise
+from dais_verif.kernels.forms.raster import Plane, Raster, raster_of
+from dais_verif.kernels.forms.stream_files import cycle_of, plane_name
+from dais_verif.kernels.instance import KernelInstance
+from dais_verif.machine import Machine
+
+__all__ = ["drive_stream"]
+
+#: Cycles behind the last beat, beyond those that the last output needs.
+_MORE = 8
+
+
+def drive_stream(
+    instance: KernelInstance, flush: int, machine: Machine, tensors: Sequence[Ints], rng: np.random.Generator
+) -> Driven:
+    """Return a sequence that sends all samples of ``tensors``, some with gaps and stalls, some without.
+
+    ``flush``: cycles from the last beat to the last output. A reset breaks off what begins with part of an image.
+    """
+    raster = raster_of(instance)
+    samples = len(tensors[0]) if tensors else 1
+    beats = raster.beats * prod(raster.images)
+    valid, enabled, sent = [], [], []
+    before = int(rng.integers(1, beats + 1)) if not raster.pointwise and rng.integers(2) else 0
+    for sample in range(samples):
+        stalls, gaps = (bool(rng.integers(2)) for _ in range(2))
+        for beat in range(beats):
+            while gaps and rng.integers(4) == 0:
+                valid.append(0)
+                enabled.append(int(not stalls or rng.integers(4) > 0))
+                sent.append(-1)
+            while stalls and rng.integers(4) == 0:
+                valid.append(1)
+                enabled.append(0)
+                sent.append(sample * beats + beat)
+            valid.append(1)
+            enabled.append(1)
+            sent.append(sample * beats + beat)
+    tail = 2 * flush + _MORE
+    first = before + bool(before)
+    cycles = first + len(valid) + tail
+    inputs = noise(machine, cycles, rng)
+    if not raster.pointwise:
+        inputs["rst"][:] = 0
+    if before:
+        inputs["rst"][before, 0] = 1
+    inputs["valid_in"][first:, 0] = [*valid, *[0] * tail]
+    inputs["en"][first:, 0] = [*enabled, *[1] * tail]
+    at = np.array(sent, dtype=np.int64)
+    taken = np.flatnonzero(at >= 0)
+    for number, (plane, tensor) in enumerate(zip(raster.inputs, tensors, strict=True)):
+        numbers, places = _beats(raster, plane, False)
+        sorted_by_beat = np.zeros((samples, beats, plane.count), dtype=tensor.dtype)
+        sorted_by_beat[:, numbers, places] = tensor.reshape(samples, -1)
+        name = plane_name("x", raster.inputs, number)
+        inputs[name] = inputs[name].astype(tensor.dtype)
+        inputs[name][first + taken] = sorted_by_beat.reshape(samples * beats, -1)[at[taken]]
+
+    def read(outputs: Mapping[str, Ints]) -> Found:
+        moved = (outputs["valid_out"][:, 0] != 0) & (inputs["en"][:, 0] != 0)
+        moved[:first] = False
+        return _found(instance, raster, samples, np.flatnonzero(moved), outputs)
+
+    return Driven(cycles, inputs, read, 0, int(bool(before)), len(valid) - samples * beats)
+
+
+def _beats(raster: Raster, plane: Plane, output: bool) -> tuple[Ints, Ints]:
+    """Of all elements of a tensor in NumPy's order the number of their beat, and their place in it."""
+    found = []
+    for element in product(*map(range, reversed(plane.tensor.sizes))):
+        position = element[::-1]
+        place = plane.place(position)
+        assert place is not None
+        found.append((cycle_of(raster, [position[d] for d in plane.scanned], output), place))
+    pairs = np.array(found, dtype=np.int64).reshape(-1, 2)
+    return pairs[:, 0], pairs[:, 1]
+
+
+def _found(instance: KernelInstance, raster: Raster, samples: int, moved: Ints, outputs: Mapping[str, Ints]) -> Found:
+    tensors, when, beats = [], [], None
+    for number, plane in enumerate(raster.outputs):
+        numbers, places = _beats(raster, plane, True)
+        beats = np.unique(numbers)
+        if len(moved) != samples * len(beats):
+            problem = f"{len(moved)} beats of outputs came, and must be {samples * len(beats)}"
+            return Found(problem=f"{problem}, {len(beats)} of each of {samples} samples")
+        data = outputs[plane_name("y", raster.outputs, number)]
+        order = np.searchsorted(beats, numbers)
+        cycles = moved.reshape(samples, len(beats))[:, order]
+        tensors.append(data[cycles, places].reshape(samples, *plane.tensor.sizes[::-1]))
+        when.append(cycles.reshape(samples, *plane.tensor.sizes[::-1]))
+    return Found(tuple(tensors), tuple(when), _runs(raster, moved, samples))
+
+
+def _runs(raster: Raster, moved: Ints, samples: int) -> tuple[Run, ...]:
+    """Between two outputs everything is about the second one; a member is told by its pixel."""
+    count = len(moved) // samples if samples else 0
+    runs, begin = [], 0
+    columns = raster.x.count
+    for at, cycle in enumerate(moved.tolist()):
+        sample, pixel = divmod(at, count)
+        line, column = divmod(pixel % max(columns * raster.y.count, 1), columns)
+        runs.append(Run(begin, cycle, sample, (column, line)))
+        begin = cycle + 1
+    return tuple(runs)

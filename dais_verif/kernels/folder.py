@@ -1,0 +1,184 @@
+"""A folder that holds an instance as hardware: what its manifest says, and the files that go with it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain
+from dais_verif.kernels.instance import KernelInstance, require_ports
+from dais_verif.kernels.mapping import MappedTensor
+from dais_verif.kernels.mapping import Mapping as IndexMapping
+from dais_verif.kernels.patterns import AccessPattern
+from dais_verif.kernels.printf_taps import PrintfTap
+from dais_verif.kernels.spelling import read_type
+from dais_verif.machine import Machine, load_machine
+from dais_verif.program import load
+
+__all__ = ["BLOCK", "FORMS", "FRAME", "MACHINE", "MANIFEST", "RTL", "KernelFolder", "manifest_of", "read_folder"]
+
+#: Says what the instance is, and what the other files of the folder hold.
+MANIFEST = "instance.json"
+MACHINE, RTL, BLOCK, FRAME = "machine.fsm.json", "model.v", "core.bin", "frame.toml"
+#: How instances become machines.
+FORMS = ("memory", "stream")
+
+_SCHEMA = "dais-verif/kernel/1"
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    """A tensor in the manifest: its port, its shape as NumPy has it, and the raw integer that is read outside."""
+
+    name: str
+    port: str
+    shape: tuple[int, ...]
+    type: str
+    pattern: AccessPattern
+    pad: int | None = None
+
+
+@dataclass(frozen=True)
+class _Tap:
+    """What each member prints."""
+
+    message: str
+    op: int | None = None
+    output: int | None = None
+    raw: bool = False
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    """What the manifest says. ``facts``: what the hardware costs; ``files``: the SHA-256 of every other file."""
+
+    schema: str
+    kernel: str
+    form: str
+    index_space: tuple[int, ...]
+    facts: dict[str, int]
+    inputs: tuple[_Tensor, ...]
+    outputs: tuple[_Tensor, ...]
+    files: dict[str, str]
+    printf: tuple[_Tap, ...] = ()
+
+
+@dataclass(frozen=True)
+class KernelFolder:
+    """An instance in a ``form``, as it lies in a folder. ``facts``: what its hardware costs.
+
+    ``inputs``, ``outputs``: the names of its tensors, as files of tensors have them.
+    """
+
+    path: Path
+    instance: KernelInstance
+    form: str
+    facts: dict[str, int]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @cached_property
+    def machine(self) -> Machine:
+        """Its machine. Raises ``ProgramError`` if the file holds none."""
+        return load_machine(self.path / MACHINE)
+
+    @property
+    def rtl(self) -> Path:
+        """The file of its RTL."""
+        return self.path / RTL
+
+    @property
+    def frame(self) -> Path:
+        """The file that says which cycles of the machine compute all members."""
+        return self.path / FRAME
+
+
+def manifest_of(
+    instance: KernelInstance, form: str, facts: Mapping[str, int], ports: tuple[tuple[str, ...], ...], files: Any
+) -> bytes:
+    """Return the manifest. ``ports``: the names of input ports, and of output ports; ``files``: bytes by name."""
+    mapping = instance.mapping
+    inputs = [
+        _Tensor(one.name, port, one.sizes[::-1], str(kind), one.pattern, pad)
+        for one, port, kind, pad in zip(mapping.inputs, ports[0], instance.input_types, instance.pads, strict=True)
+    ]
+    outputs = [
+        _Tensor(one.name, port, one.sizes[::-1], str(kind), one.pattern)
+        for one, port, kind in zip(mapping.outputs, ports[1], instance.output_types, strict=True)
+    ]
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    taps = tuple(_Tap(tap.message, tap.op, tap.output, tap.raw) for tap in instance.taps)
+    said = _Manifest(
+        _SCHEMA,
+        instance.name,
+        form,
+        mapping.geometry,
+        dict(facts),
+        tuple(inputs),
+        tuple(outputs),
+        hashes,
+        taps,
+    )
+    return (json.dumps(asdict(said), indent=2) + "\n").encode()
+
+
+def read_folder(path: Path) -> KernelFolder | None:
+    """Return what ``kernel build`` wrote into the folder ``path``; None if it has no manifest of an instance.
+
+    Raises ``InputError`` if a file is missing or was changed since, and for a manifest that does not fit its block.
+    """
+    manifest = path / MANIFEST
+    if not manifest.is_file():
+        return None
+    try:
+        said = msgspec.json.decode(read_plain(manifest, _MOST_BYTES, "manifest"), type=_Manifest)
+    except msgspec.DecodeError as error:
+        raise InputError(f"{str(manifest)!r} is no manifest of a kernel: {error}; build it again") from None
+    if said.schema != _SCHEMA or said.form not in FORMS:
+        raise InputError(
+            f"{str(manifest)!r} is of schema {said.schema!r}, form {said.form!r}, and this version reads {_SCHEMA!r}, "
+            f"{' or '.join(FORMS)}; build it again"
+        )
+    for name in (MACHINE, RTL, BLOCK, FRAME):
+        _require_unchanged(path, name, said.files.get(name))
+    names = [tensor.name for tensor in (*said.inputs, *said.outputs)]
+    if len(set(names)) < len(names):
+        raise InputError(f"{str(manifest)!r} has two tensors of one name; build it again")
+    if any(size < 0 for tensor in (*said.inputs, *said.outputs) for size in tensor.shape):
+        raise InputError(f"{str(manifest)!r} has a size below 0; build it again")
+    mapping = IndexMapping(said.index_space, tuple(map(_mapped, said.inputs)), tuple(map(_mapped, said.outputs)))
+    instance = KernelInstance(
+        said.kernel,
+        load(path / BLOCK, layout="v1"),
+        mapping,
+        tuple(read_type(tensor.type) for tensor in said.inputs),
+        tuple(read_type(tensor.type) for tensor in said.outputs),
+        tuple(tensor.pad or 0 for tensor in said.inputs),
+        tuple(PrintfTap(tap.message, tap.op, tap.output, tap.raw) for tap in said.printf),
+    )
+    require_ports(instance)
+    count = len(said.inputs)
+    return KernelFolder(path, instance, said.form, said.facts, tuple(names[:count]), tuple(names[count:]))
+
+
+def _mapped(tensor: _Tensor) -> MappedTensor:
+    return MappedTensor(tensor.name, tensor.shape[::-1], tensor.pattern)
+
+
+def _require_unchanged(folder: Path, name: str, sha256: str | None) -> None:
+    found = hashlib.sha256(read_plain(folder / name, _MOST_BYTES, "file")).hexdigest()
+    if found != sha256:
+        hint = "; RTL that was edited is given with --rtl" if name == RTL else ""
+        raise InputError(
+            f"{str(folder / name)!r} is not what was built: its SHA-256 is {found}, {MANIFEST} says {sha256}; "
+            f"build it again{hint}"
+        )

@@ -1,0 +1,214 @@
+"""Folders of kernels: run, simulated and proved as a whole, and every way in which that must fail."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import dais_verif
+from dais_verif.cli import main
+from dais_verif.errors import InputError
+from dais_verif.flows.kernels.simulate import simulate_kernel
+from dais_verif.flows.progress import SILENT
+from dais_verif.flows.prove import ProveRequest, prove
+from dais_verif.flows.simulate import simulate
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.kernels.folder import read_folder
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+Capture = pytest.CaptureFixture[str]
+PARAMS = """
+kernel = "conv2d"
+[input]
+shape = [1, 4, 3]
+type = "s2.1"
+[weights]
+shape = [1, 1, 3, 1]
+type = "s3.1"
+seed = 5
+[options]
+pad = [1, 0]
+"""
+FORMS = {"memory": {}, "parallel": {"parallel": 2}, "stream": {"form": "stream"}}
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    base = tmp_path_factory.mktemp("kernels")
+    (base / "conv.toml").write_text(PARAMS)
+    for name, options in FORMS.items():
+        dais_verif.build_kernel("conv2d", base / "conv.toml", output=base / name, **options)  # type: ignore[arg-type]
+    return {name: base / name for name in FORMS}
+
+
+def edited(folder: Path, at: Path, name: str, old: str, new: str) -> Path:
+    """A copy of a folder in which one file was edited, and the manifest says so."""
+    at.mkdir()
+    for path in folder.iterdir():
+        if path.is_file():
+            (at / path.name).write_bytes(path.read_bytes())
+    text = (at / name).read_text()
+    assert old in text
+    (at / name).write_text(text.replace(old, new, 1))
+    if name != "instance.json":
+        tree = json.loads((at / "instance.json").read_text())
+        tree["files"][name] = hashlib.sha256((at / name).read_bytes()).hexdigest()
+        (at / "instance.json").write_text(json.dumps(tree))
+    return at
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_rtl_is_held_against_all_members(folders: dict[str, Path], form: str) -> None:
+    record = simulate(SimulationRequest(program=folders[form], simulator="icarus", vectors=1, seed=3)).record
+    assert record.verdict is Verdict.PASS, record.message
+    run = record.kernel
+    assert run is not None
+    assert run.elements == 2 * 4 * 3 and run.samples == 2 and run.wrong is None
+    assert (run.ranges > 0) == (form != "stream")
+    assert f"{run.elements} elements" in record.message
+
+
+@pytest.mark.parametrize("form", ["memory", "stream"])
+def test_folders_are_proved(folders: dict[str, Path], form: str) -> None:
+    record = prove(ProveRequest(program=folders[form], confirm=False)).record
+    assert record.verdict is Verdict.PASS, record.message
+    assert record.kernel is not None and record.kernel.folded is Verdict.PASS
+    assert "computes kernel conv2d: 12 members" in record.message
+
+
+@pytest.mark.parametrize("form", ["memory", "stream"])
+def test_another_block_than_the_machine_has_is_found(folders: dict[str, Path], tmp_path: Path, form: str) -> None:
+    """RTL and machine agree; only the comparison with the kernel can tell."""
+    other = tmp_path / "other"
+    params = tmp_path / "conv.toml"
+    params.write_text(PARAMS.replace("seed = 5", "seed = 6"))
+    dais_verif.build_kernel("conv2d", params, output=other)
+    folder = edited(folders[form], tmp_path / "edited", "instance.json", "", "")
+    (folder / "core.bin").write_bytes((other / "core.bin").read_bytes())
+    tree = json.loads((folder / "instance.json").read_text())
+    tree["files"]["core.bin"] = hashlib.sha256((folder / "core.bin").read_bytes()).hexdigest()
+    (folder / "instance.json").write_text(json.dumps(tree))
+    record = simulate(SimulationRequest(program=folder, simulator="icarus", vectors=1)).record
+    assert record.verdict is Verdict.RTL_MISMATCH
+    assert "not with kernel conv2d" in record.message and "of member [" in record.message
+    proved = prove(ProveRequest(program=folder, confirm=False)).record
+    assert proved.verdict is Verdict.RTL_MISMATCH
+    assert proved.kernel is not None and proved.kernel.folded is Verdict.PROGRAMS_DIFFER
+
+
+def test_wrong_rtl_names_the_member(folders: dict[str, Path], tmp_path: Path) -> None:
+    wrong = tmp_path / "model.v"
+    text = (folders["memory"] / "model.v").read_text()
+    assert text.count(" out0_result <= INTERNAL") == 1
+    wrong.write_text(text.replace(" out0_result <= INTERNAL", " out0_result <= ~INTERNAL"))
+    kernel = read_folder(folders["memory"])
+    assert kernel is not None
+    request = SimulationRequest(program=folders["memory"], simulator="icarus", vectors=1)
+    design = request.design.__class__(rtl=(wrong,))
+    request = SimulationRequest(program=folders["memory"], simulator="icarus", vectors=1, design=design)
+    record, _, _ = simulate_kernel(kernel, request, SILENT, Stopwatch())
+    assert record.verdict is Verdict.RTL_MISMATCH
+    assert record.kernel is not None and record.kernel.member is not None
+    assert record.kernel.member.startswith("member [")
+
+
+def test_a_pattern_that_is_not_the_machines_is_found(folders: dict[str, Path], tmp_path: Path) -> None:
+    tree = json.loads((folders["memory"] / "instance.json").read_text())
+    pattern = tree["inputs"][0]["pattern"]["dims"][0]
+    old = json.dumps(pattern["start_b"])
+    folder = edited(folders["memory"], tmp_path / "edited", "instance.json", "", "")
+    tree["inputs"][0]["pattern"]["dims"][0] |= {"start_b": float(old) - 1, "end_b": pattern["end_b"] - 1}
+    (folder / "instance.json").write_text(json.dumps(tree))
+    record = simulate(SimulationRequest(program=folder, simulator="icarus", vectors=1)).record
+    assert record.verdict is Verdict.RTL_MISMATCH and "not with kernel" in record.message
+
+
+def test_a_time_that_is_not_kept_is_found(folders: dict[str, Path], tmp_path: Path) -> None:
+    folder = edited(folders["memory"], tmp_path / "edited", "instance.json", '"latency": 4', '"latency": 5')
+    record = prove(ProveRequest(program=folder, confirm=False)).record
+    assert record.verdict is Verdict.RTL_MISMATCH and "latency: 50 is stated, and it is 40" in record.message
+
+
+def test_no_vectors_are_no_pass(folders: dict[str, Path]) -> None:
+    record = simulate(SimulationRequest(program=folders["stream"], simulator="icarus", vectors=0)).record
+    assert record.verdict is Verdict.NOT_RUN
+
+
+@pytest.mark.parametrize("name", ["machine.fsm.json", "model.v", "core.bin", "frame.toml"])
+def test_files_that_were_changed_are_refused(folders: dict[str, Path], tmp_path: Path, name: str) -> None:
+    folder = edited(folders["memory"], tmp_path / "edited", "instance.json", "", "")
+    (folder / name).write_bytes((folder / name).read_bytes() + b" ")
+    with pytest.raises(InputError, match="is not what was built"):
+        read_folder(folder)
+    (folder / name).unlink()
+    with pytest.raises(InputError, match=name):
+        read_folder(folder)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('"dais-verif/kernel/1"', '"dais-verif/kernel/9"', "schema"),
+        ('"form": "memory"', '"form": "cloud"', "form 'cloud'"),
+        ('"pad": 0', '"pad": "x"', "no manifest"),
+        ('"kernel"', '"colonel"', "no manifest"),
+        ('"input 0"', '"output 0"', "two tensors"),
+        ('"s2.1"', '"s2"', "s2"),
+        ("    4,\n", "    -4,\n", "below 0"),
+        ("{", "[", "no manifest"),
+    ],
+)
+def test_manifests_that_lie_are_refused(
+    folders: dict[str, Path], tmp_path: Path, old: str, new: str, said: str
+) -> None:
+    folder = edited(folders["memory"], tmp_path / "edited", "instance.json", "", "")
+    text = (folder / "instance.json").read_text()
+    where = "      4,\n" if "4,\n" in old else old
+    assert where in text
+    (folder / "instance.json").write_text(text.replace(where, new, 1))
+    with pytest.raises(InputError, match=said):
+        read_folder(folder)
+
+
+def test_tensors_go_in_and_come_out(folders: dict[str, Path], tmp_path: Path, capsys: Capture) -> None:
+    image = (np.arange(12).reshape(1, 4, 3) % 4 - 2) / 2
+    np.save(tmp_path / "x.npy", image)
+    weights = np.load(folders["memory"] / "aux" / "input1.npy").ravel()
+    padded = np.pad(image[0], ((1, 1), (0, 0)))
+    wanted = sum(padded[r : r + 4] * weights[r] for r in range(3))
+    words = ["run", str(folders["memory"]), "--inputs", str(tmp_path / "x.npy"), "-o", str(tmp_path / "y.npy")]
+    assert main._run(words) == 0
+    assert np.array_equal(np.load(tmp_path / "y.npy"), wanted[None])
+    np.save(tmp_path / "x.npy", np.stack([image, image]))
+    capsys.readouterr()
+    assert main._run(["run", str(folders["stream"]), "--inputs", str(tmp_path / "x.npy")]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+    record = simulate(
+        SimulationRequest(program=folders["stream"], simulator="icarus", vectors=0, inputs=(tmp_path / "x.npy",))
+    ).record
+    assert record.verdict is Verdict.PASS and record.kernel is not None and record.kernel.samples == 2
+
+
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [
+        (np.zeros((2, 4, 3)), "has shape"),
+        (np.full((1, 4, 3), 9.0), "does not hold"),
+        (np.full((1, 4, 3), np.nan), "finite"),
+        (np.zeros((1, 4, 3), dtype=complex), "dtype"),
+    ],
+)
+def test_other_tensors_are_refused(
+    folders: dict[str, Path], tmp_path: Path, capsys: Capture, array: NDArray[Any], said: str
+) -> None:
+    np.save(tmp_path / "x.npy", array)
+    assert main._run(["run", str(folders["memory"]), "--inputs", str(tmp_path / "x.npy")]) == 2
+    error = capsys.readouterr().err
+    assert said in error and len(error.splitlines()) == 1
