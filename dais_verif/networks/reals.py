@@ -101,7 +101,8 @@ class Quotient(Real):
         ops, divisor = by.call.ops, self.denominator
         halves = ops.shift(self.numerator, 1 - by.exponent)
         if isinstance(halves, Fraction) and isinstance(divisor, Fraction):
-            return by.of(halves / divisor / 2)
+            whole, remainder = divmod(halves, divisor)
+            return by.of(Fraction(2 * int(whole) + bool(remainder), 4))
         lo, hi = bounds_of(halves)
         bits = max(raw_of(one)[1] for one in (*_ends(halves), *_ends(divisor)))
         halves, divisor = ops.shift(halves, bits), ops.shift(divisor, bits)  # integers both

@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from support.onnx_networks import Build
 
+from dais_verif import approx
+from dais_verif.errors import InputError
 from dais_verif.networks import Network, fuse, parse
 
 
@@ -50,11 +52,25 @@ def branches(b: Build, x: str) -> str:
     return b.node("Clip", b.node("Mul", joined, joined), b.constant(-1), b.constant(1))
 
 
+def honk(b: Build, x: str) -> str:
+    """Node for node that of honk_best.txt, one convolution short."""
+    a = b.quantise(pool(b, b.node("Relu", conv(b, x, 4))), 0)
+    a = b.node("Gemm", b.node("Flatten", a), b.constant(np.ones((16, 3))), b.constant(np.ones(3)))
+    return b.quantise(b.node("Softmax", b.quantise(a, 0)), -7)
+
+
+def curved(b: Build, x: str) -> str:
+    """What is no fixed-point number may be pooled before it is quantised."""
+    return b.quantise(pool(b, b.node("Tanh", b.quantise(conv(b, x, 4), -2))), -7)
+
+
 NETWORKS: dict[str, tuple[Callable[[Build, str], str], list[list[str]]]] = {
     "lenet": (
         lenet,
         [["conv", "add", "relu", "pool_max"], ["conv", "add", "clipped_relu"], ["mul", "add", "relu"], ["mul", "add"]],
     ),
+    "honk": (honk, [["conv", "add", "relu", "pool_max"], ["mul", "add"], ["softmax"]]),
+    "curved": (curved, [["conv", "add", "tanh", "pool_max"]]),
     "resnet": (resnet, [["conv", "add", "relu"], ["conv", "add"], ["add"], ["relu"], ["pool_mean"]]),
     "mobilenet": (mobilenet, [["conv"], ["batchnorm"], ["relu"], ["group_conv"], ["pool_mean"]]),
     "branches": (branches, [["conv", "add"], ["LeakyRelu"], ["Sub"], ["Concat"], ["Mul"], ["Clip"]]),
@@ -93,6 +109,25 @@ def test_an_output_of_the_network_ends_a_node() -> None:
     y = b.node("Relu", a)
     assert [[op.op for op in one.ops] for one in fuse(parse(b.bytes(y)))] == [[], ["conv", "add", "relu"]]
     assert [[op.op for op in one.ops] for one in fuse(parse(b.bytes(a, y)))] == [[], ["conv", "add"], ["relu"]]
+
+
+#: A configuration for ``honk``.
+CONFIGURATION = b"""+++++
+conf0 1 1 90 0.0
+1 gpu conv perf 121 add fp32 1 relu fp32 1 pool_max fp32 1
+2 gpu mul fp16 12 add fp16 1
+3 gpu softmax fp32 1
+-----
+"""
+
+
+def test_a_configuration_fits_the_network_that_it_is_for() -> None:
+    file = approx.parse(CONFIGURATION)
+    makes = (NETWORKS[name][0] for name in ("honk", "curved"))
+    honk, curved = ([[op.op for op in one.ops] for one in fuse(network(make))] for make in makes)
+    approx.require_fit(file, file.configurations[0], [ops for ops in honk if ops])
+    with pytest.raises(InputError, match=r"that of the network is conv \+ add \+ tanh \+ pool_max"):
+        approx.require_fit(file, file.configurations[0], [ops for ops in curved if ops])
 
 
 def test_costs_are_multiply_adds() -> None:

@@ -122,6 +122,18 @@ def test_means_of_any_number_are_those_of_onnx(mode: str) -> None:
     compare(b.model(mean, y), parse(b.bytes(mean, y)), [mean, y], rows=15)
 
 
+def test_of_constants_they_are_constants() -> None:
+    """A third of 1, and two of 2, are no dyadic numbers, and yet there is nothing to divide."""
+    b = Build()
+    x = b.node("Mul", b.quantise(b.input("x", [1, 1, 1, 3]), -4), b.constant(0))
+    equal = b.quant(b.node("Softmax", b.node("Add", x, b.constant(1))), -2, 4)
+    mean = b.quant(b.node("AveragePool", b.node("Add", x, b.constant([0.0, 0.0, 2.0])), kernel_shape=[1, 3]), -2, 4)
+    half = b.quant(b.node("Sigmoid", x), -2, 4)
+    network = parse(b.bytes(equal, mean, half))
+    compare(b.model(equal, mean, half), network, [equal, mean, half], rows=3)
+    assert network.constant(equal) == (Fraction(1, 4),) * 3 and network.constant(mean) == (Fraction(3, 4),)
+
+
 def test_what_moves_and_compares_takes_them() -> None:
     """tanh grows, so the largest is that of the largest argument; HPVM pools behind it."""
     b = Build()
