@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.networks.arithmetic import Arithmetic
+from dais_verif.networks.knobs import Applied, Approximation
 from dais_verif.networks.onnx_file import MOST_ELEMENTS
 from dais_verif.networks.problems import Refusal
 
@@ -67,7 +68,7 @@ def data_of(elements: Sequence[Any], shape: tuple[int, ...], dtype: str) -> Data
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One node with what it reads; an input that is left out is None."""
+    """One node with what it reads; an input that is left out is None. ``applied``: its knobs, if it has any."""
 
     op: str
     inputs: tuple[Data | None, ...]
@@ -75,6 +76,8 @@ class Call:
     opset: int
     ops: Arithmetic
     budget: Budget
+    applied: Applied | None = None
+    approximation: Approximation | None = None
 
     def input(self, number: int, what: str) -> Data:
         """Return an input that must be there."""

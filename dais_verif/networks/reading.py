@@ -18,9 +18,11 @@ from dais_verif.errors import InputError, ProgramError
 from dais_verif.files import read_plain
 from dais_verif.networks.arithmetic import Arithmetic, Element, type_of
 from dais_verif.networks.call import FLOATS, Budget, Call, Data, data_of
+from dais_verif.networks.knobs import Approximation
 from dais_verif.networks.model import Network, Node, Tensor
 from dais_verif.networks.onnx_file import MOST_ELEMENTS, Graph, GraphInput, GraphNode, read_graph
 from dais_verif.networks.operators import TAKE_REALS, operator_of
+from dais_verif.networks.operators.approximated import under_knobs
 from dais_verif.networks.operators.quantisers import INTEGERS, quantised_type
 from dais_verif.networks.problems import NetworkError, Problem, Refusal, shortened
 from dais_verif.networks.reals import NO_FIXED_POINT, Real
@@ -33,8 +35,13 @@ _MOST_BYTES = 1 << 28
 _QUANTISERS = ("QuantizeLinear", "Quant")
 
 
-def read(path: str | Path, *, inputs: Mapping[str, tuple[int, int, int]] | None = None) -> Network:
-    """Return the network in the ONNX file ``path``.
+def read(
+    path: str | Path,
+    *,
+    inputs: Mapping[str, tuple[int, int, int]] | None = None,
+    approximation: Approximation | None = None,
+) -> Network:
+    """Return the network in the ONNX file ``path``; with ``approximation``, some of its nodes under knobs.
 
     ``inputs``: types ``(k, i, f)`` of inputs that are real numbers; one that is not named has the type that its
     quantiser makes. Raises ``NetworkError`` that names all nodes that are not supported, each with its reason, or
@@ -42,7 +49,7 @@ def read(path: str | Path, *, inputs: Mapping[str, tuple[int, int, int]] | None 
     """
     data = read_plain(Path(path), _MOST_BYTES, advice="give the path of an ONNX file")
     try:
-        network = parse(data, inputs=inputs)
+        network = parse(data, inputs=inputs, approximation=approximation)
     except NetworkError as error:
         named = NetworkError(f"{path}: {error}")
         named.problems = error.problems
@@ -50,17 +57,24 @@ def read(path: str | Path, *, inputs: Mapping[str, tuple[int, int, int]] | None 
     return replace(network, origin=replace(network.origin, path=str(path)))
 
 
-def parse(data: bytes, *, inputs: Mapping[str, tuple[int, int, int]] | None = None) -> Network:
+def parse(
+    data: bytes,
+    *,
+    inputs: Mapping[str, tuple[int, int, int]] | None = None,
+    approximation: Approximation | None = None,
+) -> Network:
     """Return the network in ``data``, the bytes of an ONNX file; see ``read``."""
-    reading = _Reading(read_graph(data), {name: FixedType(*kind) for name, kind in (inputs or {}).items()})
+    reading = _Reading(
+        read_graph(data), {name: FixedType(*kind) for name, kind in (inputs or {}).items()}, approximation
+    )
     return reading.network(Origin(layout="onnx", file_sha256=hashlib.sha256(data).hexdigest()))
 
 
 class _Reading:
     """The tensors that are known so far, and the problems."""
 
-    def __init__(self, graph: Graph, types: Mapping[str, FixedType]) -> None:
-        self._graph, self._types = graph, types
+    def __init__(self, graph: Graph, types: Mapping[str, FixedType], approximation: Approximation | None) -> None:
+        self._graph, self._types, self._approximation = graph, types, approximation
         self._ops, self._budget = Arithmetic(), Budget()
         self._known: dict[str, Data] = {}
         self._tensors: dict[str, Tensor] = {}
@@ -139,7 +153,18 @@ class _Reading:
         return found
 
     def _call(self, node: GraphNode, operands: list[Data | None]) -> Call:
-        return Call(node.op, tuple(operands), node.attributes, self._graph.opset, self._ops, self._budget)
+        approximation = self._approximation
+        applied = None if approximation is None else approximation.nodes.get(node.outputs[0])
+        return Call(
+            node.op,
+            tuple(operands),
+            node.attributes,
+            self._graph.opset,
+            self._ops,
+            self._budget,
+            applied,
+            approximation,
+        )
 
     def _try(self, node: GraphNode) -> None:
         """Lower a node of constants alone."""
@@ -164,7 +189,7 @@ class _Reading:
                 if operands is None:
                     return
                 self._require_fixed_point(node)
-                found = operator(self._call(node, operands))
+                found = under_knobs(operator, self._call(node, operands))
             self._learn(node.outputs[0], found)
         except (Refusal, ProgramError) as reason:
             self._problems.append(Problem(where, shortened(said)[1:-1], str(reason)))

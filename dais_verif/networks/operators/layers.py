@@ -10,6 +10,7 @@ import numpy as np
 
 from dais_verif.networks.arithmetic import Element, dyadic
 from dais_verif.networks.call import Call, Data, Elements, data_of
+from dais_verif.networks.operators.approximated import approximated
 from dais_verif.networks.operators.windows import Windows
 from dais_verif.networks.problems import Refusal
 
@@ -33,6 +34,8 @@ def _conv(call: Call) -> Data:
     windows = Windows(call, spatial, kernel)
     shape = (batch, filters, *windows.sizes)
     call.require_size(shape)
+    if call.applied is not None and not call.applied.plain:
+        return approximated(call, windows, shape, data, weights, bias, groups)
     call.budget.take(math.prod(shape) * depth * math.prod(kernel))
     flat = _with_zero(data.elements.reshape(batch, channels, -1))
     taps = weights.elements.reshape(filters, -1)

@@ -1,0 +1,150 @@
+"""Networks under knobs compute what the reference of each knob does; configurations of others are refused."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dais_verif
+from dais_verif.approx import KNOBS, convolve
+from dais_verif.approx import read as read_configurations
+from dais_verif.approx.problems import ConfigurationError
+from dais_verif.networks.approximate import approximate
+from dais_verif.networks.knobs import Applied, Approximation, half_element
+from dais_verif.networks.problems import NetworkError, Refusal
+
+onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
+FAMILIES = (11, 12, *range(121, 139), *range(151, 169), *range(231, 240), *range(261, 270))
+
+
+def convolution(w: np.ndarray, b: np.ndarray | None, shape: tuple[int, ...], stride: int, pad: int) -> bytes:
+    """A network that is one convolution."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    arrays = {"w": w} if b is None else {"w": w, "b": b}
+    node = helper.make_node("Conv", ["x", *arrays], ["y"], strides=[stride] * 2, pads=[pad] * 4)
+    graph = helper.make_graph(
+        [node],
+        "one",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, list(shape))],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(array.astype(np.float32), name) for name, array in arrays.items()],
+    )
+    data: bytes = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    return data
+
+
+def computed(data: bytes, x: np.ndarray, knob: int, bias: int = 11, **more: Any) -> np.ndarray:
+    """What the network makes of ``x``; inputs are multiples of 1/4 with 12 bits before the point."""
+    approximation = Approximation({"y": Applied(KNOBS[knob], KNOBS[bias])}, **more)
+    network = dais_verif.networks.parse(data, inputs={"x": (1, 9, 2)}, approximation=approximation)
+    return np.array(dais_verif.run(network.program(), x.reshape(1, -1))[0])
+
+
+@pytest.mark.parametrize("knob", FAMILIES)
+def test_each_knob_is_its_reference(knob: int) -> None:
+    """Numbers need more than 11 bits, so half precision rounds; 4/3 is held to a grid on which it is exact."""
+    rng = np.random.default_rng(knob)
+    shape = (1, 2, *rng.integers(3, 6, size=2).tolist())
+    x = rng.integers(-(1 << 11), 1 << 11, size=shape) / 4
+    w = 3 * rng.integers(-8, 8, size=(2, 2, *rng.integers(1, 4, size=2).tolist())) / 8
+    b = rng.integers(-100, 100, size=2) / 16
+    stride, pad = int(rng.integers(1, 3)), int(rng.integers(0, 2))
+    wanted = convolve(x, w, b, stride=stride, pad=pad, knob=knob)
+    found = computed(convolution(w, b, shape, stride, pad), x, knob)
+    assert found.tolist() == [float(value) for value in wanted.ravel()]
+
+
+@pytest.mark.parametrize("f", [0, 3, 24, -2])
+def test_binary16_is_numpys(f: int) -> None:
+    """All integers of 13 bits at several points, against NumPy's own rounding."""
+    from dais_verif.networks.arithmetic import Arithmetic
+    from dais_verif.program import FixedType
+
+    ops = Arithmetic()
+    rounded = half_element(ops, ops.builder.input(FixedType(1, 13 - f, f)))
+    program = ops.builder.build([ops.value(rounded)])
+    values = np.arange(-(1 << 13), 1 << 13) * 2.0**-f
+    assert np.array_equal(dais_verif.run(program, values[:, None])[:, 0], values.astype(np.float16).astype(np.float64))
+
+
+def test_what_half_precision_has_not_is_refused() -> None:
+    from dais_verif.networks.arithmetic import Arithmetic
+    from dais_verif.program import FixedType
+
+    ops = Arithmetic()
+    for kind, said in ((FixedType(1, 16, 0), "infinite"), (FixedType(1, 1, 25), "25 bits behind")):
+        with pytest.raises(Refusal, match=said):
+            half_element(ops, ops.builder.input(kind))
+    with pytest.raises(Refusal, match="infinite"):
+        half_element(ops, Fraction(65520))
+
+
+def test_a_grid_is_declared() -> None:
+    w = np.ones((1, 1, 2, 2))
+    data = convolution(w, None, (1, 1, 2, 2), 1, 0)
+    notes: list[str] = []
+    found = computed(data, np.ones((1, 1, 2, 2)), 236, grid=3, notes=notes)
+    assert found.tolist() == [3 * 1.375]
+    (note,) = notes
+    assert "3 bits behind the point, that was asked for" in note and "0.0417" in note
+
+
+CONFIGURATION = """0.0
++++++
+exact 1.0 1.0 97.0 0.0
+1 gpu conv fp32 11 add fp32 1 relu fp32 1 pool_max fp32 1
+2 gpu conv fp32 11 add fp32 1 relu fp32 1 pool_max fp32 1
+3 gpu mul fp32 11 add fp32 1
+-----
++++++
+quick 1.5 1.0 96.0 1.0
+1 gpu conv perf 121 add fp32 1 relu fp32 1 pool_max fp32 1
+2 gpu conv samp 231 add fp32 1 relu fp32 1 pool_max fp32 1
+3 gpu mul fp16 12 add fp16 12
+-----
+"""
+
+
+def configurations(tmp_path: Path, text: str = CONFIGURATION) -> Any:
+    (tmp_path / "confs.txt").write_text(text)
+    return read_configurations(tmp_path / "confs.txt")
+
+
+def test_a_configuration_is_applied_node_by_node(tmp_path: Path) -> None:
+    file, data = configurations(tmp_path), DIGITS.read_bytes()
+    exact, quick = (approximate(data, file, name).network for name in ("exact", "quick"))
+    assert exact.program().hash == dais_verif.networks.parse(data).program().hash
+    assert quick.program().n_ops < exact.program().n_ops
+    held = np.load(DIGITS.with_name("held_back.npz"))
+    x = held["image"][:50]
+    weights, bias = (np.array(exact.constant(name), dtype=object) for name in ("w1_real_out", "b1_real_out"))
+    wanted = convolve(x, weights.reshape(8, 1, 3, 3), bias, pad=1, knob=121)
+    found = dais_verif.run(quick.program(["conv1_out"]), x.reshape(50, -1))
+    assert np.array_equal(found, wanted.astype(float).reshape(50, -1))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("3 gpu mul fp32 11 add fp32 1\n", "", "nothing is said of node 3"),
+        ("1 gpu conv fp32 11 add", "1 gpu conv fp32 11 add fp32 1 add", "node 1 of 'exact'"),
+    ],
+)
+def test_what_does_not_fit_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    file = configurations(tmp_path, CONFIGURATION.replace(old, new, 1))
+    with pytest.raises(ConfigurationError, match=said):
+        approximate(DIGITS.read_bytes(), file, "exact")
+
+
+def test_what_cannot_be_applied_is_named() -> None:
+    w = np.full((1, 1, 1, 1), 1000.0)
+    with pytest.raises(NetworkError, match="infinite in half precision"):
+        computed(convolution(w, None, (1, 1, 1, 1), 1, 0), np.zeros((1, 1, 1, 1)), 12)
+    with pytest.raises(NetworkError, match="no computed row"):
+        computed(convolution(w, None, (1, 1, 1, 1), 1, 0), np.zeros((1, 1, 1, 1)), 121)
