@@ -104,18 +104,23 @@ def read_graph(data: bytes) -> Graph:
     if len(graph.sparse_initializer):
         raise NetworkError("sparse initializers are not supported; write them as dense ones")
     opsets = [one.version for one in model.opset_import if one.domain in ("", "ai.onnx")]
-    constants = {one.name: tensor_of(one, onnx) for one in graph.initializer}
+    constants = {_text(one.name): tensor_of(one, onnx) for one in graph.initializer}
     if len(constants) != len(graph.initializer):
         raise NetworkError("two initializers have one name")
-    inputs = tuple(_input(one, onnx) for one in graph.input if one.name not in constants)
+    inputs = tuple(_input(one, onnx) for one in graph.input if _text(one.name) not in constants)
     nodes = tuple(_node(number, one, onnx) for number, one in enumerate(graph.node))
     _require_order(inputs, constants, nodes)
-    return Graph(inputs, nodes, tuple(one.name for one in graph.output), constants, max(opsets, default=0))
+    return Graph(inputs, nodes, tuple(_text(one.name) for one in graph.output), constants, max(opsets, default=0))
+
+
+def _text(name: str | bytes) -> str:
+    """Return a name of the file's; one that is no UTF-8 is given as bytes."""
+    return name if isinstance(name, str) else name.decode(errors="backslashreplace")
 
 
 def tensor_of(tensor: Any, onnx: Any) -> NDArray[Any]:
     """Return a tensor of the file as an array. Raises ``NetworkError`` if it is damaged, or lies in another file."""
-    name = shortened(tensor.name)
+    name = shortened(_text(tensor.name))
     if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
         raise NetworkError(f"tensor {name} lies in another file; save the model with its data in one file")
     if any(size < 0 for size in tensor.dims) or math.prod(tensor.dims) > MOST_ELEMENTS:
@@ -141,12 +146,12 @@ def _input(value: Any, onnx: Any) -> GraphInput:
     shape = None
     if tensor.HasField("shape"):
         shape = tuple(one.dim_value if one.HasField("dim_value") else None for one in tensor.shape.dim)
-    return GraphInput(value.name, names.get(tensor.elem_type, "UNDEFINED"), shape)
+    return GraphInput(_text(value.name), names.get(tensor.elem_type, "UNDEFINED"), shape)
 
 
 def _node(number: int, node: Any, onnx: Any) -> GraphNode:
-    name = node.name or f"node {number}"
-    domain = "" if node.domain == "ai.onnx" else node.domain
+    name = _text(node.name) or f"node {number}"
+    domain = "" if node.domain == "ai.onnx" else _text(node.domain)
     attributes: dict[str, Any] = {}
     for one in node.attribute:
         kinds = onnx.AttributeProto
@@ -163,7 +168,9 @@ def _node(number: int, node: Any, onnx: Any) -> GraphNode:
             )
         else:
             attributes[one.name] = None
-    return GraphNode(name, node.op_type, domain, tuple(node.input), tuple(node.output), attributes)
+    return GraphNode(
+        name, _text(node.op_type), domain, tuple(map(_text, node.input)), tuple(map(_text, node.output)), attributes
+    )
 
 
 def _require_order(

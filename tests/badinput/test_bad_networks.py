@@ -180,6 +180,18 @@ def test_every_truncation_and_mutation_is_read_or_one_line(tmp_path: Path) -> No
         read(tmp_path / "cut.onnx")
 
 
+def test_names_that_are_no_utf8_are_named() -> None:
+    data = changed(lambda m: m)
+    for name in (b"Relu_2", b"QuantizeLinear", b"t2"):
+        assert name in data
+        damaged = data.replace(name, b"\xff" + name[1:])
+        try:
+            network = parse(damaged)
+            assert any("\\xff" in one for one in (*network.tensors, *(node.name for node in network.nodes)))
+        except NetworkError as error:
+            assert "\\xff" in str(error).replace("\\\\", "\\")
+
+
 def test_without_the_package_the_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "onnx", None)
     with pytest.raises(ToolError, match=r"pip install 'dais-verif\[network\]'"):
