@@ -214,6 +214,10 @@ bench-machines: .venv/.ready-test  ## The golden model of machines and alkaid's 
 	@mkdir -p build
 	.venv/bin/python -m bench.machines -o build/bench-machines.md
 
+bench-kernels: .venv/.ready-test  ## The first layer of p08 unrolled, as a stream and with memories, synthesized; writes build/bench-kernels.md
+	@mkdir -p build
+	.venv/bin/python -m bench.kernels -o build/bench-kernels.md
+
 # Sizes of the campaigns: mutants of a program and of a pipeline, random clocked designs.
 RTL_MUTANTS ?= 600
 PIPELINE_MUTANTS ?= 230

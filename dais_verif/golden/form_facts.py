@@ -107,15 +107,20 @@ def _memory(instance: KernelInstance, form: MemoryForm) -> FactReport:
         machine, ["busy", "done"], ["start", "rst", *(f"{side}{d}" for side in ("begin", "end") for d in range(rank))]
     )
     reads, writes = ([mapping.addressing(one).count for one in side] for side in (mapping.inputs, mapping.outputs))
+    most, last = max(reads, default=0), facts.parallel * max(writes, default=0)
+    groups = _groups(instance, facts, ((0,) * rank, mapping.geometry))
     memories = [machine.signals[name] for name in _memories(machine)]
     findings = _unequal(
         {
             "members": (facts.members, mapping.members),
-            "cycles": (facts.cycles, max(*reads, *(facts.parallel * count for count in writes), 1)),
+            "cycles": (facts.cycles, max(most, last)),
+            "latency": (facts.latency, (groups - 1) * max(most, last) + most + last + 3),
             "words": (facts.words, sum(len(one.types) for one in memories)),
             "bits": (facts.bits, sum(kind.width for one in memories for kind in one.types)),
         }
     )
+    if any(finding.fact in ("cycles", "latency") for finding in findings):
+        return FactReport(tuple(findings), 0)
     ranges = list(dict.fromkeys(_ranges(mapping.geometry, facts.cycles, np.random.default_rng(1))))
     stated = np.array([_stated(instance, facts, one) for one in ranges])
     short = np.flatnonzero(stated <= _CYCLES)
@@ -139,14 +144,16 @@ def _memories(machine: Machine) -> list[str]:
 
 def _stated(instance: KernelInstance, facts: MemoryFacts, one: Range) -> int:
     """The cycle of done, counted from start, that follows for a range from what is stated of all members."""
+    whole = _groups(instance, facts, ((0,) * len(one[0]), instance.mapping.geometry))
+    count = _groups(instance, facts, one)
+    return facts.latency - (whole - count) * facts.cycles if count else 1
+
+
+def _groups(instance: KernelInstance, facts: MemoryFacts, one: Range) -> int:
+    """Groups of members of a range."""
     geometry, group = instance.mapping.geometry, group_of(instance, facts.parallel)
-
-    def groups(begin: Sequence[int], end: Sequence[int]) -> int:
-        counts = [max(min(last, size) - first, 0) for first, last, size in zip(begin, end, geometry, strict=True)]
-        return prod(-(-n // (group.size if d == group.dim else 1)) for d, n in enumerate(counts))
-
-    count = groups(*one)
-    return facts.latency - (groups([0] * len(geometry), geometry) - count) * facts.cycles if count else 1
+    counts = [max(min(last, size) - first, 0) for first, last, size in zip(*one, geometry, strict=True)]
+    return prod(-(-n // (group.size if d == group.dim else 1)) for d, n in enumerate(counts))
 
 
 def _ranges(geometry: Sequence[int], interval: int, rng: np.random.Generator) -> Iterator[Range]:
@@ -212,7 +219,7 @@ def _late(control: Machine, ranges: Sequence[Range], stated: Ints) -> FactFindin
     if not len(wrong):
         return None
     lane, cycle = wrong[0], int(np.flatnonzero(~right[wrong[0]])[0])
-    run = max(n for n, (_, first, _, _) in enumerate(runs) if first[lane] <= cycle or not n)
+    run = max(n for n, (_, first, _, _) in enumerate(runs) if first[lane] < cycle or not n)
     whose, first, length, _ = (part[lane] for part in runs[run])
     begin, end = ranges[whose]
     seen = np.flatnonzero(found["done"][lane] & (time[0] > first)).tolist()

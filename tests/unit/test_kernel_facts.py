@@ -52,7 +52,7 @@ def test_stream_forms_keep_what_they_state(name: str) -> None:
 
 
 @pytest.mark.parametrize("fact", ["members", "cycles", "latency", "words", "bits"])
-@pytest.mark.parametrize("by", [-1, 1])
+@pytest.mark.parametrize("by", [-(1 << 40), -1, 1, 1 << 40])
 def test_a_fact_of_a_memory_form_that_is_wrong_by_one_is_found(fact: str, by: int) -> None:
     form = memory_form(INSTANCES["conv2d"], 2)
     wrong = form._replace(facts=replace(form.facts, **{fact: getattr(form.facts, fact) + by}))
@@ -63,7 +63,14 @@ def test_the_finding_says_what_is_there() -> None:
     form = memory_form(INSTANCES["mul"])
     report = check_facts(INSTANCES["mul"], form._replace(facts=replace(form.facts, latency=11)))
     assert report.verdict is Verdict.RTL_MISMATCH
-    assert str(report.findings[0]).startswith("latency: 11 is stated, and it is 10, of the range [0, 0] to [")
+    assert [str(finding) for finding in report.findings] == ["latency: 11 is stated, and it is 10"]
+    two = memory_form(INSTANCES["mul"], 2)
+    mixed = MemoryForm(two.machine, replace(form.facts, words=two.facts.words, bits=two.facts.bits))
+    (finding,) = check_facts(INSTANCES["mul"], mixed).findings
+    assert (
+        str(finding).startswith("latency: 7 is stated, and it is 10, of the range [1, 0] to [2, 3]")
+        and finding.fact == "latency"
+    )
 
 
 def test_a_machine_of_other_facts_is_found() -> None:
