@@ -287,3 +287,29 @@ def test_a_register_that_an_output_shows_too_early_is_still_one_register(tmp_pat
     rtl = "module model(input clk, input [1:0] x, output [1:0] shown); reg [1:0] first = 0;"
     rtl += " always @(posedge clk) first <= x; assign shown = first; endmodule\n"
     assert proved("", rtl, tmp_path, text.encode()).verdict is Verdict.RTL_MISMATCH
+
+
+@pytest.mark.parametrize(("kind", "said"), [("u2.0", "break a promise of the machine in cycle 0"), ("u3.0", "")])
+def test_where_promises_are_never_kept_the_message_says_so(kind: str, said: str, tmp_path: Path) -> None:
+    """Else nobody would know why no sequence shows what is wrong: here a register beside the block that breaks them."""
+    text = f"""machine
+input x: u2.0
+output y: {kind}
+output register z: u2.0 = 0
+block b {{
+input a
+four = u3.0 4
+v = u2.0 input a
+sum = {kind} four + v
+output o = sum
+}}
+b.in <- x
+y <- b.out
+z <- x
+"""
+    width = int(kind[1])
+    rtl = f"module model(input clk, input [1:0] x, output [{width - 1}:0] y, output reg [1:0] z);"
+    rtl += " assign y = 3'd4 + x; initial z = 0; always @(posedge clk) z <= x ^ 1; endmodule\n"
+    record = proved("", rtl, tmp_path, text.encode())
+    assert record.verdict is (Verdict.UNKNOWN if said else Verdict.RTL_MISMATCH), record.message
+    assert said in record.message

@@ -24,7 +24,7 @@ from dais_verif.prover.machines.guesses import Guesses, at_power_up
 from dais_verif.prover.machines.invariants import bounded, bounds_of
 from dais_verif.prover.machines.op_signals import credible, named_ops
 from dais_verif.prover.machines.registers import Open, Place, open_registers
-from dais_verif.prover.machines.sequences import Found, run_side_by_side
+from dais_verif.prover.machines.sequences import Found, PromisesKept, run_side_by_side
 from dais_verif.prover.machines.signatures import Candidates, candidates_of
 from dais_verif.prover.netlist import Netlist, Signal
 from dais_verif.prover.proof import prove
@@ -299,7 +299,7 @@ def _with_sequence(
 ) -> MachineProof:
     """``result`` in the light of a sequence from power-up that shows a difference, if one is found."""
     watcher.progress("sequences from power-up", 0, _SEQUENCES)
-    open_ = None in initial_bits(machine, result.step)
+    open_, kept = None in initial_bits(machine, result.step), PromisesKept()
     found = run_side_by_side(
         machine,
         step_with_unknowns(machine) if open_ else result.step,
@@ -309,6 +309,7 @@ def _with_sequence(
         cycles=_CYCLES,
         seconds=_SECONDS,
         seed=options.seed,
+        watch=kept,
     )
     if found is None:
         watcher.progress("cycles from power-up", 0, _SOLVER_CYCLES)
@@ -316,7 +317,11 @@ def _with_sequence(
         found = search_from_power_up(machine, result.step, opened, rtl, cycles=_SOLVER_CYCLES, seconds=seconds)
     why = result.proof.message
     verdict = Verdict.UNKNOWN if found is None else Verdict.RTL_MISMATCH
-    shown = "no sequence from power-up was found that shows a difference, but such a state may be reached later"
+    shown = "no sequence from power-up was found that shows a difference, "
+    if kept.broken:  # there is next to nothing that could show one
+        shown += f"and all that were tried break a promise of the machine in cycle {kept.cycles} at the latest"
+    else:
+        shown += "but such a state may be reached later"
     message = f"{why}; {shown}" if found is None else f"{found.output} is wrong in cycle {len(found.inputs) - 1}: {why}"
     proof = replace(result.proof, verdict=verdict, message=message, counterexample=None, proved_outputs=())
     return replace(result, proof=proof, found=found)

@@ -22,7 +22,7 @@ from dais_verif.prover.random_simulation import trace
 from dais_verif.prover.terms import Term, extract, leaves
 from dais_verif.prover.terms.evaluate import evaluate, narrow
 
-__all__ = ["Found", "Watch", "after_edge", "run_side_by_side"]
+__all__ = ["Found", "PromisesKept", "Watch", "after_edge", "run_side_by_side"]
 
 Column = NDArray[Any]
 
@@ -42,6 +42,18 @@ class Watch:
 
         ``valid``: the sequences in which no promise was broken yet.
         """
+
+
+class PromisesKept(Watch):
+    """How many ``cycles`` the machine kept its promises in any sequence, and whether all were ``broken`` then."""
+
+    def __init__(self) -> None:
+        self.cycles, self.broken = 0, False
+
+    def cycle(self, valid: Column, state: Sequence[Column], held: Mapping[Place, Column]) -> None:
+        """Count it if any sequence is ``valid``."""
+        self.broken = not valid.any()
+        self.cycles += not self.broken
 
 
 def run_side_by_side(
