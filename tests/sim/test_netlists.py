@@ -41,7 +41,9 @@ def kept(shelf: dict[tuple[str, ...], Made], tmp_path: Path, tmp_path_factory: p
     return copy
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    "target", [pytest.param(target, marks=[pytest.mark.slow] * (target == "xilinx")) for target in TARGETS]
+)
 def test_a_netlist_of_every_target_is_the_program(target: str, kept: Kept, tmp_path: Path) -> None:
     made = kept(EVERYTHING, target)
     assert made.code == 0, made.stderr

@@ -48,7 +48,7 @@ def test_a_random_machine_in_verilator(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("simulator", "count"), [("icarus", 200), ("verilator", 40)])
+@pytest.mark.parametrize(("simulator", "count"), [("icarus", 200), ("verilator", 200)])
 def test_random_machines(simulator: str, count: int, tmp_path: Path) -> None:
     compared = 0
     for seed in range(1000, 1000 + count):
