@@ -43,9 +43,9 @@ def draw_kernel(
 ) -> KernelPicture:
     """Return what members of an instance read and write, and when: pictures as data.
 
-    ``path``: the TOML file of a request, or of a kernel of one's own. ``member``: the coordinates of the one that is
-    shown, the fastest dimension first; without it the one in the middle. Raises ``InputError`` for a member that there
-    is not, and a file that is neither.
+    ``path``: the TOML file of a request, or of a kernel of one's own, or a folder of ``build_kernel``. ``member``: the
+    coordinates of the one that is shown, the fastest dimension first; without it the one in the middle. Raises
+    ``InputError`` for a member that there is not, and a path that is none of those.
     """
     from dais_verif.flows.kernels.libraries import draw_kernel as flow
 
@@ -62,11 +62,12 @@ def build_kernel(
     libraries: _Paths | None = None,
     form: str = "memory",
     parallel: int = 1,
+    printf: bool = False,
 ) -> KernelBuild:
     """Write an instance of kernel ``name`` as a machine into the folder ``output``, which verbs take.
 
     ``form``: ``memory``, tensors in memories, or ``stream``, a pixel a cycle. ``parallel``: members
-    side by side, of memories.
+    side by side, of memories. ``printf``: with outputs that show what members print.
 
     ``params``: the TOML file of a request; without it, ``name`` is the TOML file of a kernel of one's own. Raises
     ``InputError`` for a request that is refused, and for a mapping that breaks a law.
@@ -75,4 +76,5 @@ def build_kernel(
 
     folder = path_from("output", output)
     assert folder is not None
-    return flow(name, path_from("params", params), folder, paths_from("libraries", libraries) or (), form, parallel)
+    found = paths_from("libraries", libraries) or ()
+    return flow(name, path_from("params", params), folder, found, form, parallel, printf)

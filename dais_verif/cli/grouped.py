@@ -19,7 +19,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Wrapper": ("wrap", "axil", "user-bits", "check-beats", "period", "stream", "cycles"),
     "Synthesis": ("alumacc", "bram", "pnr"),
     "Vectors": (
-        *("vectors", "seed", "seed-from", "fresh-seed", "inputs", "out-of-range", "unchecked"),
+        *("vectors", "seed", "seed-from", "fresh-seed", "inputs", "out-of-range", "unchecked", "printf"),
         *("exhaustive", "exhaustive-bits", "coverage", "rtl-coverage", "directed", "unreachable", "floor"),
     ),
     "Simulators": ("sim", "icarus-vectors", "bulk", "waves"),

@@ -42,15 +42,12 @@ def list_(library: tuple[Path, ...], as_json: bool) -> int:
 
 @kernel.command(cls=Verb)
 @click.argument("name")
-@click.option("--member", help="Of a .toml file: the member that is shown, such as 3,2.")
-@click.option("--html", type=page_path, help="Of a .toml file: also an HTML page.")
+@click.option("--member", help="Of a .toml file or a folder: the member that is shown, such as 3,2.")
+@click.option("--html", type=page_path, help="Of a .toml file or a folder: also an HTML page.")
 @_library
 @json_option
 def show(name: str, member: str | None, html: Path | None, library: tuple[Path, ...], as_json: bool) -> None:
-    """Show what kernel NAME takes. A name that two libraries have is written library/name.
-
-    Of a .toml file, a request or a kernel of your own: what members read and write, and in which cycles.
-    """
+    """Show what kernel NAME, or library/NAME, takes; of a .toml file, or a folder of `build`, what members do when."""
     found = show_any(name, library, member, page=html is not None, progress=ShownWarnings())
     click.echo(found.to_json()) if as_json else print_shown(found, console(), html)
 
@@ -63,6 +60,7 @@ def show(name: str, member: str | None, html: Path | None, library: tuple[Path, 
 @json_option
 @click.option("--form", type=click.Choice(FORMS), default="memory", show_default=True, help="What tensors are in.")
 @click.option("--parallel", type=int, default=1, show_default=True, help="Members side by side, with memories.")
+@click.option("--printf", is_flag=True, help="With outputs that show what members print.")
 def build(name: str, library: tuple[Path, ...], as_json: bool, **asked: Any) -> None:
     """Write an instance of kernel NAME as a machine; docs/kernels.md has its ports. Verbs take the folder."""
     found = build_kernel(name, libraries=library, **asked)

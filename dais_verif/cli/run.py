@@ -37,6 +37,7 @@ from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluat
     show_default=True,
     help="Of a machine: outputs before the edge of each cycle, or after it with the same inputs.",
 )
+@click.option("--printf", is_flag=True, help="What members of a kernel print, in place of outputs on stdout.")
 @jobs_option
 @unchecked_option
 @json_option
@@ -56,6 +57,7 @@ def run(output: Path | None, raw: bool, as_json: bool, **asked: Any) -> None:
         form = "raw integers" if raw else "real numbers"
         of = done.record
         rows = f"{of.rows} rows" if of.cycles is None else f"{of.sequences} sequences of {of.cycles} cycles"
+        click.echo(done.text() if asked["printf"] else "", nl=False)
         tell_written(output, f"{rows} of {of.program.n_out} outputs, {form}")
     else:
-        click.echo(done.csv(), nl=False)
+        click.echo(done.text(), nl=False)

@@ -74,6 +74,7 @@ _covering_options = bundled(
 @netlist_options
 @_covering_options
 @unchecked_option
+@click.option("--printf", is_flag=True, help="Also what members of a kernel print, and whether the RTL prints it.")
 @click.option("--out-of-range", is_flag=True, help="Give inputs also beyond the intervals that da4ml's JSON declares.")
 @click.option("--waves", is_flag=True, help="Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.")
 @click.option(

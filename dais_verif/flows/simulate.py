@@ -65,6 +65,8 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
         from dais_verif.flows.kernels.simulate import simulate_kernel
 
         return Simulated(*simulate_kernel(kernel, request, progress, watch))
+    if request.printf:
+        raise RequestError.of("{printf} is for kernels: name a folder of `kernel build`.")
     if machine is not None:
         from dais_verif.flows.machines.simulate import simulate_machine
 

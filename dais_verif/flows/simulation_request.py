@@ -64,6 +64,7 @@ class SimulationRequest:
     inputs: tuple[Path, ...] = ()
     covering: Covering = field(default_factory=Covering)
     unchecked: bool = False
+    printf: bool = False
     out_of_range: bool = False
     waves: bool = False
     bulk: bool = True
@@ -108,6 +109,7 @@ class SimulationRequest:
             "--coverage": self.covering.program,
             "--rtl-coverage": self.covering.rtl,
             "--unchecked": self.unchecked,
+            "--printf": self.printf,
             "--out-of-range": self.out_of_range,
             "--waves": self.waves,
             "--no-bulk": not self.bulk,

@@ -23,11 +23,24 @@ from dais_verif.kernels.spelling import read_type
 from dais_verif.machine import Machine, load_machine
 from dais_verif.program import load
 
-__all__ = ["BLOCK", "FORMS", "FRAME", "MACHINE", "MANIFEST", "RTL", "KernelFolder", "manifest_of", "read_folder"]
+__all__ = [
+    "BLOCK",
+    "FORMS",
+    "FRAME",
+    "MACHINE",
+    "MANIFEST",
+    "PICTURE",
+    "RTL",
+    "KernelFolder",
+    "manifest_of",
+    "read_folder",
+]
 
 #: Says what the instance is, and what the other files of the folder hold.
 MANIFEST = "instance.json"
 MACHINE, RTL, BLOCK, FRAME = "machine.fsm.json", "model.v", "core.bin", "frame.toml"
+#: What its members touch, and when, for whoever draws it.
+PICTURE = "picture.json"
 #: How instances become machines.
 FORMS = ("memory", "stream")
 

@@ -32,9 +32,10 @@ class EvaluationRecord(_Done):
     """A run of ``run``: ``rows`` of outputs, by golden engine ``engine``. ``output``: the file that was written.
 
     Of a machine: how many ``sequences`` of how many ``cycles``, and whether outputs are those before or after edges.
+    Of a kernel: what members of each sample ``printed``, if that was asked for.
     """
 
-    LEFT_OUT_IF_NONE: ClassVar = ("sequences", "cycles", "sample")
+    LEFT_OUT_IF_NONE: ClassVar = ("sequences", "cycles", "sample", "printed")
 
     program: ProgramInfo
     rows: int
@@ -44,6 +45,7 @@ class EvaluationRecord(_Done):
     sequences: int | None = None
     cycles: int | None = None
     sample: str | None = None
+    printed: list[str] | None = None
 
 
 @dataclass(frozen=True)

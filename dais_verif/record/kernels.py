@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 
 from dais_verif.record.base import to_tree
+from dais_verif.record.kernel_printout import PrintedBy
 from dais_verif.verdict import Verdict
 
 __all__ = ["KernelBuild", "KernelInfo", "KernelListing", "KernelRun", "LeftOut", "ProvedKernel"]
@@ -87,7 +88,8 @@ class KernelRun:
 
     ``samples`` of tensors went through it in a ``form``, the index space of ``members`` in ``ranges``, with
     ``broken_off`` resets between; ``elements`` of outputs were compared. ``wrong``: the first that differs, or why
-    nothing could be read; ``member``: who was at work where RTL is wrong.
+    nothing could be read; ``member``: who was at work where RTL is wrong. ``printed``: what members print of each of
+    the first samples, and ``printed_by`` simulators, where that was asked for.
     """
 
     kernel: str
@@ -100,6 +102,8 @@ class KernelRun:
     elements: int
     wrong: str | None = None
     member: str | None = None
+    printed: list[str] | None = None
+    printed_by: list[PrintedBy] | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from dais_verif.record.coverage import coverage_line
 from dais_verif.record.program import MACHINE_LAYOUTS, ProgramInfo
 from dais_verif.record.simulation import RTL_IN_ICARUS, BoardInfo, Evidence, Mismatch, SimulationRecord, Value
 from dais_verif.report.coverage_text import print_coverage
+from dais_verif.report.kernels_text import print_printed
 from dais_verif.stopwatch import Stage
 from dais_verif.verdict import Verdict
 
@@ -61,6 +62,8 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
         out.print(f"rtl hit    {hit}", markup=False)
     if profile and record.profile is not None:
         _print_profile(record.profile, out)
+    if record.kernel is not None:
+        print_printed(record.kernel, out)
     if record.first_mismatch is not None:
         print_mismatch(record.first_mismatch, out)
     out.print(verdict_text(record.verdict, record.message))

@@ -9,10 +9,10 @@ from rich.table import Table
 from rich.text import Text
 
 from dais_verif.record.kernel_picture import KernelPicture
-from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
+from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing, KernelRun
 from dais_verif.report.kernel_picture_text import print_picture
 
-__all__ = ["print_build", "print_kernel", "print_kernels", "print_shown"]
+__all__ = ["print_build", "print_kernel", "print_kernels", "print_printed", "print_shown"]
 
 _LETTERS = {"i": "signed", "u": "unsigned", "f": "binary32"}
 
@@ -58,6 +58,20 @@ def print_kernel(kernel: KernelInfo, out: Console) -> None:
         rows.append(("parameters" if not at else "", text))
     for title, text in rows:
         out.print(f"{title:<12}{text}", markup=False)
+
+
+def print_printed(run: KernelRun, out: Console) -> None:
+    """Print what members print, and in which simulators they print something else, if that was asked for."""
+    for number, text in enumerate(run.printed or []):
+        _print_text(f"printed    by members of sample {number}", text, out)
+    for one in run.printed_by or []:
+        for number, text in enumerate(one.texts or []):
+            _print_text(f"printed    in {one.name}, sample {number}", text, out)
+
+
+def _print_text(title: str, text: str, out: Console) -> None:
+    for line in (title, *text.split("\n")[: -1 if text.endswith("\n") else None]):
+        out.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_build(build: KernelBuild, out: Console) -> None:

@@ -53,6 +53,7 @@ class EvaluationRequest:
     engine: Engine = "auto"
     jobs: int | None = None
     unchecked: bool = False
+    printf: bool = False
     output: Path | None = None
     sample: Sample = "before"
 
@@ -64,6 +65,10 @@ class Evaluation:
     record: EvaluationRecord
     names: tuple[str, ...]
     columns: tuple[IntArray, ...]
+
+    def text(self) -> str:
+        """Return what members of a kernel print, if that was asked for, or else all outputs as CSV."""
+        return self.csv() if self.record.printed is None else "".join(self.record.printed)
 
     def csv(self) -> str:
         """Return all outputs as CSV, a row each vector, or each cycle of a machine."""
@@ -85,6 +90,8 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
         if request.output is not None and request.output.suffix not in (".npy", ".npz"):
             write_atomically(request.output, done.csv().encode())
         return done
+    if request.printf:
+        raise RequestError.of("{printf} is for kernels: name a folder of `kernel build`.")
     machine = find_machine(request.program)
     if machine is not None:
         return _of_machine(machine, request, progress)

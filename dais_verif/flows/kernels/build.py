@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,20 @@ from numpy.typing import NDArray
 
 from dais_verif.emitter import machines as emitter
 from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.kernels.picture import picture_of
 from dais_verif.flows.no_loss import write_folder
 from dais_verif.flows.programs import require_range
 from dais_verif.kernels.caller import instantiate
 from dais_verif.kernels.constants import content_of, has_content
 from dais_verif.kernels.discovery import find_libraries
-from dais_verif.kernels.folder import BLOCK, FORMS, FRAME, MACHINE, MANIFEST, RTL, manifest_of
+from dais_verif.kernels.folder import BLOCK, FORMS, FRAME, MACHINE, MANIFEST, PICTURE, RTL, manifest_of
 from dais_verif.kernels.forms.frame import memory_frame
 from dais_verif.kernels.forms.memory import memory_form
 from dais_verif.kernels.forms.stream import stream_form
 from dais_verif.kernels.instance import KernelInstance, instance_of
 from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.own import read_own_kernel
-from dais_verif.kernels.params_file import read_params
+from dais_verif.kernels.params_file import printed_by, read_params
 from dais_verif.kernels.unfold import unfold
 from dais_verif.machine import Machine
 from dais_verif.machine.alirfsm_writer import machine_json
@@ -63,12 +65,13 @@ def build_kernel(
     libraries: Sequence[Path] = (),
     form: str = "memory",
     parallel: int = 1,
+    printf: bool = False,
 ) -> KernelBuild:
     """Write an instance in a ``form`` into the folder ``output``, which an earlier call may have left.
 
     ``params``: a request for kernel ``name``; None: ``name`` is the file of a kernel of one's own. ``parallel``:
-    members side by side, of memories. Raises ``InputError`` for files that are neither, a request that is refused, a
-    mapping that breaks a law, and one that the form cannot do.
+    members side by side, of memories. ``printf``: with outputs that show what members print. Raises ``InputError`` for
+    files that are neither, a request that is refused, a mapping that breaks a law, and one that the form cannot do.
     """
     if form not in FORMS:
         raise RequestError.of("{form} must be one of {forms}, not {value!r}.", forms=", ".join(FORMS), value=form)
@@ -82,7 +85,9 @@ def build_kernel(
     failures = check_mapping(instance.mapping).failures
     if failures:
         raise InputError(f"{instance.name}: its mapping breaks a law: {failures[0]}")
-    made = _memory(instance, parallel) if form == "memory" else _stream(instance)
+    if printf and not instance.taps:
+        raise InputError(f"{instance.name}: no member prints; state messages, [[printf]], in its file")
+    made = _memory(instance, parallel, printf) if form == "memory" else _stream(instance, printf)
     files = {
         BLOCK: write_binary(instance.block, "v1"),
         MACHINE: machine_json(made.machine),
@@ -92,14 +97,17 @@ def build_kernel(
     }
     if instance.mapping.members * instance.block.n_ops <= _MOST_OPS:
         files["unfolded.bin"] = write_binary(unfold(instance), "v1")
+    picture = picture_of(instance, forms=[form], parallel=parallel)
+    drawn = replace(picture, machine=hashlib.sha256(files[MACHINE]).hexdigest())
+    files[PICTURE] = drawn.to_json().encode()
     manifest = manifest_of(instance, form, made.facts, made.ports, files)
     write_folder(output, {**files, MANIFEST: manifest}, MANIFEST)
     members = instance.mapping.members
     return KernelBuild(instance.name, form, str(output), sorted([*files, MANIFEST]), members, made.facts)
 
 
-def _memory(instance: KernelInstance, parallel: int) -> _Hardware:
-    machine, facts = memory_form(instance, parallel)
+def _memory(instance: KernelInstance, parallel: int, printf: bool) -> _Hardware:
+    machine, facts = memory_form(instance, parallel, printf=printf)
     mapping = instance.mapping
     ports = (
         tuple(f"in{t}" for t in range(len(mapping.inputs))),
@@ -108,8 +116,8 @@ def _memory(instance: KernelInstance, parallel: int) -> _Hardware:
     return _Hardware(machine, asdict(facts), ports, {FRAME: memory_frame(instance, facts).encode()})
 
 
-def _stream(instance: KernelInstance) -> _Hardware:
-    form = stream_form(instance)
+def _stream(instance: KernelInstance, printf: bool) -> _Hardware:
+    form = stream_form(instance, printf=printf)
     facts = {key: getattr(form, key) for key in _OF_STREAM}
     mapping = instance.mapping
     ports = tuple(
@@ -143,7 +151,7 @@ def _requested(name: str, params: Path, libraries: Sequence[Path]) -> tuple[Kern
     }
     for at, one in enumerate(answer.auxiliary_tensors):
         contents[f"table{at}"] = np.frombuffer(one.data, dtype=np.uint8)
-    return instance_of(request, answer), contents
+    return printed_by(params, instance_of(request, answer)), contents
 
 
 def _npy(array: NDArray[Any]) -> bytes:

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import RequestError
 from dais_verif.files import write_atomically
+from dais_verif.flows.kernels.printing import require_messages
 from dais_verif.flows.kernels.tensors import read_tensors, real_tensors, tensors_file
 from dais_verif.flows.machines.requests import require_no_options
 from dais_verif.flows.progress import Progress
-from dais_verif.golden.members import run_instance
+from dais_verif.golden.members import print_instance, run_instance
 from dais_verif.kernels.folder import KernelFolder
 from dais_verif.record.evaluation import EvaluationRecord
 from dais_verif.record.program import ProgramInfo
@@ -37,7 +38,15 @@ def evaluate_kernel(
     given, several = read_tensors(request.inputs, kernel, raw=request.raw_inputs)
     samples = len(given[0]) if given else 1
     with progress.working(f"{samples} samples of {kernel.instance.mapping.members} members ..."):
-        found: tuple[NDArray[Any], ...] = run_instance(kernel.instance, given, check=not request.unchecked)
+        check = not request.unchecked
+        printed = None
+        if request.printf:
+            require_messages(kernel.instance)
+            printout = print_instance(kernel.instance, given, check=check)
+            printed = ["".join(sample) for sample in printout.texts]
+        found: tuple[NDArray[Any], ...] = (
+            printout.outputs if request.printf else run_instance(kernel.instance, given, check=check)
+        )
     if not request.raw:
         found = real_tensors(found, kernel.instance.output_types)
     output = request.output
@@ -50,6 +59,7 @@ def evaluate_kernel(
         engine="fast",
         unchecked=request.unchecked,
         output=None if output is None else str(output),
+        printed=printed,
     )
     names = [
         f"{name}[{', '.join(map(str, place))}]"

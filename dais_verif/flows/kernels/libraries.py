@@ -10,6 +10,7 @@ from dais_verif.flows.kernels.instances import read_instance
 from dais_verif.flows.kernels.picture import picture_of
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.kernels.discovery import FoundLibrary, Libraries, find_libraries
+from dais_verif.kernels.folder import MANIFEST, read_folder
 from dais_verif.kernels.library import Library
 from dais_verif.kernels.structures import DeviceId
 from dais_verif.record.kernel_picture import KernelPicture
@@ -47,17 +48,17 @@ def show_any(
     page: bool = False,
     progress: Progress = SILENT,
 ) -> KernelInfo | KernelPicture:
-    """Return what kernel ``name`` takes; if it is a TOML file, pictures of the instance that this describes.
+    """Return what kernel ``name`` takes; if it is a TOML file or a folder, pictures of its instance.
 
     ``member``: the one that is shown, such as ``3,2``. Raises ``RequestError`` if that, or a ``page``, is asked for of
     what is only a name.
     """
-    if name.endswith(".toml"):
+    if name.endswith(".toml") or Path(name).is_dir():
         return draw_kernel(Path(name), libraries, None if member is None else read_member(member))
     if page:
-        raise RequestError("A page is of an instance: name a .toml file.")
+        raise RequestError("A page is of an instance: name a .toml file, or a folder of `kernel build`.")
     if member is not None:
-        raise RequestError.of("{member} is for instances: name a .toml file.")
+        raise RequestError.of("{member} is for instances: name a .toml file, or a folder of `kernel build`.")
     return show_kernel(name, libraries, progress=progress)
 
 
@@ -70,11 +71,16 @@ def read_member(text: str) -> tuple[int, ...]:
 
 
 def draw_kernel(path: Path, libraries: Sequence[Path] = (), member: Sequence[int] | None = None) -> KernelPicture:
-    """Return pictures of the instance that the TOML file ``path`` describes, a request or a kernel of one's own.
+    """Return pictures of the instance at ``path``: a TOML file, or a folder of ``kernel build``, of its form.
 
     ``member``: its coordinates, the fastest dimension first; without it that in the middle is shown.
     """
-    return picture_of(read_instance(path, libraries), member)
+    if not path.is_dir():
+        return picture_of(read_instance(path, libraries), member)
+    folder = read_folder(path)
+    if folder is None:
+        raise InputError(f"{str(path)!r} is no folder of `kernel build`: it has no {MANIFEST}")
+    return picture_of(folder.instance, member, [folder.form], folder.facts.get("parallel", 1))
 
 
 def _info(libraries: Libraries, name: str) -> KernelInfo:

@@ -15,6 +15,7 @@ from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError, ToolError
 from dais_verif.files import write_atomically
 from dais_verif.golden.members import print_instance
+from dais_verif.kernels.folder import KernelFolder
 from dais_verif.kernels.forms.memory import memory_form
 from dais_verif.kernels.forms.printing import PrintingRun, memory_run, stream_run, texts_of
 from dais_verif.kernels.forms.stream import stream_form
@@ -26,7 +27,7 @@ from dais_verif.record.kernel_printout import KernelPrintout, PrintedBy
 from dais_verif.stimulus.machines import ArrayRows, InputSequence
 from dais_verif.verdict import Verdict
 
-__all__ = ["print_members"]
+__all__ = ["print_folder", "print_members", "require_messages", "require_shown"]
 
 Ints = NDArray[Any]
 
@@ -57,14 +58,67 @@ def print_members(
     ports of the form and its taps; None: it is emitted. Raises ``InputError`` for an instance without messages, or of
     another form, and for tensors of other shapes.
     """
+    require_messages(instance)
+    if not simulators:
+        return _printout(instance, form, tensors, (), None, None, folder, timeout)
+    assert folder is not None
+    printing = _printing(instance, form, tensors)
+    if rtl is None:
+        rtl = folder / f"{_MODULE}.v"
+        write_atomically(rtl, emit_machine(printing.machine, _MODULE).encode())
+    return _printout(instance, form, tensors, simulators, printing, (rtl,), folder, timeout)
+
+
+def print_folder(
+    kernel: KernelFolder,
+    tensors: Sequence[Ints],
+    simulators: Sequence[str],
+    rtl: Sequence[Path],
+    folder: Path,
+    timeout: float | None,
+) -> KernelPrintout:
+    """As ``print_members``, of a kernel that was built with outputs for what members print. ``rtl``: files of it."""
+    machine = kernel.machine
+    if kernel.form == "stream":
+        run = stream_run(kernel.instance, kernel.facts["flush"], machine, tensors)
+    else:
+        run = memory_run(kernel.instance, kernel.facts["latency"], machine, tensors)
+    printing = _Printing(machine, run)
+    return _printout(kernel.instance, kernel.form, tensors, simulators, printing, rtl, folder, timeout)
+
+
+def require_messages(instance: KernelInstance) -> None:
+    """Raise ``InputError`` if members of ``instance`` print nothing."""
     if not instance.taps:
         raise InputError(f"{instance.name}: no member prints; state messages, [[printf]], in its file")
+
+
+def require_shown(kernel: KernelFolder) -> None:
+    """Raise ``InputError`` if members of ``kernel`` print nothing, or its hardware does not show it."""
+    require_messages(kernel.instance)
+    if "tap_valid" not in kernel.machine.signals:
+        raise InputError.of(
+            "{path!r}: its hardware does not show what members print; build it again with {printf}",
+            path=str(kernel.path),
+        )
+
+
+def _printout(
+    instance: KernelInstance,
+    form: str,
+    tensors: Sequence[Ints],
+    simulators: Sequence[str],
+    printing: _Printing | None,
+    rtl: Sequence[Path] | None,
+    folder: Path | None,
+    timeout: float | None,
+) -> KernelPrintout:
     golden = print_instance(instance, tensors).texts
-    found: list[PrintedBy] = []
-    if simulators:
-        assert folder is not None
-        printing = _printing(instance, form, tensors)
-        found = [_printed_by(instance, printing, golden, name, folder, rtl, timeout) for name in simulators]
+    found = []
+    if printing is not None and folder is not None:
+        found = [
+            _printed_by(instance, printing, golden, name, folder, tuple(rtl or ()), timeout) for name in simulators
+        ]
     messages = sum(map(len, golden))
     verdict, message = _verdict(found, messages)
     return KernelPrintout(
@@ -94,7 +148,7 @@ def _printed_by(
     golden: list[list[str]],
     simulator: str,
     folder: Path,
-    rtl: Path | None,
+    rtl: tuple[Path, ...],
     timeout: float | None,
 ) -> PrintedBy:
     # Only now: what the golden model prints needs nothing of all this.
@@ -103,14 +157,10 @@ def _printed_by(
     from dais_verif.simulation.simulators.build import RtlDesign
 
     machine, run = printing.machine, printing.run
-    if rtl is None:
-        rtl = folder / f"{_MODULE}.v"
-        write_atomically(rtl, emit_machine(machine, _MODULE).encode())
     interface = interface_of(machine, CLOCK)
-    design = RtlDesign((rtl,), _MODULE, dut=Dut(interface, Ports((), ()), (), "the machine's types"))
+    design = RtlDesign(rtl, _MODULE, dut=Dut(interface, Ports((), ()), (), "the machine's types"))
     types = {signal.name: signal.types for signal in machine.inputs}
     sequence = InputSequence(run.cycles, {name: ArrayRows(rows, types[name]) for name, rows in run.inputs.items()})
-    data = next((signal.name for signal in machine.outputs if signal.name == "tap"), None)
     try:
         rows, version = watch_outputs(
             machine,
@@ -120,7 +170,7 @@ def _printed_by(
             folder,
             simulator=simulator,
             valid="tap_valid",
-            data=data,
+            data="tap" if "tap" in machine.signals else None,
             timeout=timeout,
         )
     except ToolError as error:

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.kernels.printing import print_folder, require_shown
 from dais_verif.flows.kernels.tensors import read_tensors
 from dais_verif.flows.machines.simulate import Sequences, simulate_machine
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.simulation_record import given_vectors
 from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.work_folder import work_folder
 from dais_verif.golden.machine_batch import run_raw
 from dais_verif.golden.members import run_instance
 from dais_verif.kernels.driving.frames import Driven, Found, Ints, Run, random_tensors
@@ -24,6 +26,7 @@ from dais_verif.kernels.forms.memory import MemoryTiming
 from dais_verif.machine import Machine
 from dais_verif.record.kernels import KernelRun
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
+from dais_verif.simulation.simulators.build import simulators_for
 from dais_verif.stimulus.machines import ArrayRows, InputSequence
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
@@ -51,6 +54,11 @@ def simulate_kernel(
     there are to be none. Raises as ``simulate_machine`` does, and ``InputError`` for files of tensors that do not fit.
     """
     machine = kernel.machine
+    if request.printf:
+        require_shown(kernel)
+        design = request.design
+        if design.netlist is not None or design.wrapped is not None:
+            raise RequestError.of("{printf} is for RTL with the ports of the machine, and no netlist or wrapper.")
     rng = np.random.default_rng(request.seed)
     with watch.stage("read"):
         sequences, classes = _sequences(kernel, machine, request, rng)
@@ -69,10 +77,31 @@ def simulate_kernel(
     elif record.verdict is Verdict.PASS:
         message = f"{record.message}; {run.elements} elements of {run.samples} samples equal the kernel's"
         record = replace(record, message=message)
+    if request.printf:
+        record, run = _printed(kernel, request, sequences, record, run)
     place = None if record.first_mismatch is None else record.first_mismatch.place
     if place is not None and place.sequence < len(found):
         run = replace(run, member=_member(found[place.sequence], place.cycle))
     return replace(record, kernel=run), None, folder
+
+
+def _printed(
+    kernel: KernelFolder,
+    request: SimulationRequest,
+    sequences: Sequence[_Driven],
+    record: SimulationRecord,
+    run: KernelRun,
+) -> tuple[SimulationRecord, KernelRun]:
+    """What members print of the tensors of the first sequence, in simulators, too."""
+    if not sequences:
+        raise RequestError.of("{printf} prints what members of tensors print, and there are none: see {inputs}.")
+    rtl = request.design.rtl or (kernel.rtl,)
+    with work_folder(None) as folder:
+        simulators = simulators_for(request.simulator, rtl)
+        found = print_folder(kernel, sequences[0].tensors, simulators, rtl, folder.path, request.timeout)
+    if record.verdict is Verdict.PASS:
+        record = replace(record, verdict=found.verdict, message=f"{record.message}; {found.message}")
+    return record, replace(run, printed=found.texts, printed_by=found.simulators)
 
 
 def _sequences(
