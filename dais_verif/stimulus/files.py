@@ -1,4 +1,4 @@
-"""Vector files: ``.npy`` (floats or integers) and CSV with or without a header line.
+"""Vector files: ``.npy`` (floats or integers), CSV with or without a header line, or an array of an ``.npz``.
 
 Integers of any size are taken exactly (0x, 0b and 0o prefixes work); a number with a point or an exponent is
 read as the nearest double.
@@ -7,6 +7,7 @@ read as the nearest double.
 from __future__ import annotations
 
 import csv
+import io
 import math
 import re
 import warnings
@@ -15,19 +16,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dais_verif.errors import InputError
-from dais_verif.files import open_plain
+from dais_verif.files import open_plain, read_plain
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import Ports
 
 __all__ = ["batch_of_raw", "read_batch", "read_raw_batch"]
 
 _NPY_MAGIC = b"\x93NUMPY"
+_ZIP_MAGIC = b"PK\x03\x04"
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 #: Rows without columns cost a file nothing, and a lie about their number would keep us busy for days.
 _MOST_BYTES = 64 << 30  # it is mapped or read a line at a time
 _MAX_ROWS = 100_000_000
+_MOST_UNPACKED = 4 << 30
 
 
 def read_batch(path: str | Path, n_in: int) -> Batch:
@@ -61,7 +65,10 @@ def batch_of_raw(whole: Batch, ports: Ports) -> Batch:
 def _rows(path: Path, n_in: int) -> Any:
     try:
         with open_plain(path, _MOST_BYTES, advice="give a .npy or .csv file") as file:
-            is_npy = file.read(len(_NPY_MAGIC)) == _NPY_MAGIC
+            begin = file.read(len(_NPY_MAGIC))
+        if begin.startswith(_ZIP_MAGIC):
+            return _read_npz(path, n_in)
+        is_npy = begin == _NPY_MAGIC
         return _read_npy(path, n_in) if is_npy else _read_csv(path, n_in)
     except OSError as error:
         raise InputError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
@@ -77,6 +84,28 @@ def _read_npy(path: Path, n_in: int) -> Any:
         raise
     except Exception as error:  # numpy lets whatever its header parser meets escape, from TokenError to TypeError
         raise InputError(f"{path}: not a readable .npy file ({error}); numpy.save writes one") from None
+    return np.array(_table(path, array, n_in))
+
+
+def _read_npz(path: Path, n_in: int) -> Any:
+    """The one array in a file of several whose rows have as many elements as a vector; labels have not."""
+    data = read_plain(path, _MOST_UNPACKED, advice="give a .npy or .csv file")
+    try:
+        file = np.load(io.BytesIO(data), allow_pickle=False)
+        arrays = {name: file[name] for name in file.files}
+    except Exception as error:  # zipfile, zlib and numpy's header parser raise what they like of damaged files
+        raise InputError(f"{path}: not a readable .npz file ({error}); numpy.savez writes one") from None
+    fitting = [name for name, array in arrays.items() if array.ndim > 1 and math.prod(array.shape[1:]) == n_in]
+    if len(fitting) != 1:
+        shapes = ", ".join(f"{name} {array.shape}" for name, array in arrays.items()) or "none"
+        raise InputError(
+            f"{path}: has arrays {shapes}; {len(fitting)} of them have rows of {n_in} elements, one an input, must be 1"
+        )
+    return _table(path, arrays[fitting[0]], n_in)
+
+
+def _table(path: Path, array: NDArray[Any], n_in: int) -> NDArray[Any]:
+    """``array`` as rows. Raises ``InputError`` if it does not hold numbers, or too many."""
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise InputError(f"{path}: dtype is {array.dtype}, must be float16, float32, float64, an integer type or bool")
     if array.ndim and array.shape[0] > _MAX_ROWS:
@@ -85,7 +114,7 @@ def _read_npy(path: Path, n_in: int) -> Any:
         array = array.reshape(array.shape[0], math.prod(array.shape[1:]))
     elif array.ndim == 1:
         array = array.reshape(-1, n_in) if n_in and array.size % n_in == 0 else array
-    return np.array(array)
+    return array
 
 
 def _read_csv(path: Path, n_in: int) -> Any:

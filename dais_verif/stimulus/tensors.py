@@ -22,7 +22,7 @@ from dais_verif.stimulus.files import read_batch
 __all__ = ["InputTensor", "read_tensors"]
 
 _MOST_BYTES = 4 << 30
-_ZIP = b"PK"
+_ZIP = b"PK\x03\x04"
 
 
 class InputTensor(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import struct
 from dataclasses import replace
 from fractions import Fraction
@@ -83,7 +84,7 @@ def test_csv_is_exact(tmp_path: Path, text: str | bytes, rows: list[list[Any]]) 
         ("1,2\n-inf,0\n", "x.csv, line 2, column 1: '-inf' is no finite float64"),
         ("1,-1e400\n", "x.csv, line 1, column 2: '-1e400' is no finite float64; integers may have any size, written"),
         (b"1,\xff\xfe\n", "x.csv: neither .npy nor readable CSV"),
-        (b"PK\x03\x04\x14\0\0\0\xff", "x.csv: neither .npy nor readable CSV"),
+        (b"PK\x03\x04\x14\0\0\0\xff", "x.csv: not a readable .npz file"),
         ("1," + "2" * 200_000, "x.csv: neither .npy nor readable CSV (field larger than field limit"),
     ],
 )
@@ -197,6 +198,33 @@ def test_any_damage_to_an_npy_header_is_an_input_error_or_harmless(data: Any) ->
 
 
 # raw
+
+
+def test_of_an_npz_it_is_the_array_with_rows_of_that_size(tmp_path: Path) -> None:
+    x = np.arange(24.0).reshape(4, 1, 2, 3)
+    np.savez_compressed(tmp_path / "x.npz", image=x, label=np.arange(4))
+    assert rows_of(read_batch(tmp_path / "x.npz", 6)) == x.reshape(4, 6).tolist()
+    for n_in, words in ((5, "0 of them have rows of 5 elements"), (1, "0 of them"), (3, "must be 1")):
+        with pytest.raises(InputError, match=words):
+            read_batch(tmp_path / "x.npz", n_in)
+    np.savez(tmp_path / "two.npz", a=x, b=x)
+    with pytest.raises(InputError, match=r"a \(4, 1, 2, 3\), b \(4, 1, 2, 3\); 2 of them have rows of 6"):
+        read_batch(tmp_path / "two.npz", 6)
+
+
+def test_damaged_npz_is_refused_or_harmless(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "x.npz", image=np.arange(24.0).reshape(4, 6))
+    whole, rng, refused = (tmp_path / "x.npz").read_bytes(), random.Random(1), 0
+    for _ in range(200):
+        data = bytearray(whole)
+        data[rng.randrange(4, len(data))] = rng.randrange(256)
+        (tmp_path / "y.npz").write_bytes(data if rng.random() < 0.8 else data[: rng.randrange(4, len(data))])
+        try:
+            assert read_batch(tmp_path / "y.npz", 6).rows == 4
+        except InputError as error:
+            refused += 1
+            assert "\n" not in str(error)
+    assert refused > 100
 
 
 def test_raw_inputs_count_in_the_last_bit_of_their_port_element(tmp_path: Path) -> None:
