@@ -151,12 +151,12 @@ def main() -> None:
     """Write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("-o", "--output", type=Path, required=True)
-    parser.add_argument("--target", action="append", help="of synth; may be repeated; ice40 without it")
+    parser.add_argument("--target", action="append", help="of synth; may be repeated; ice40 and xilinx without it")
     options = parser.parse_args()
     layer = first_layer(load(CORPUS / "p08_conv_tiny" / "prog.v1.bin"))
     with tempfile.TemporaryDirectory() as folder:
         instance = instance_of(layer, Path(folder))
-    found = table(layer, instance, options.target or ["ice40"])
+    found = table(layer, instance, options.target or ["ice40", "xilinx"])
     options.output.write_text(found)
     print(found, end="")
 

@@ -105,6 +105,12 @@ def test_its_rtl_is_simulated_and_proved(name: str) -> None:
     assert dais_verif.prove(machine).verdict is Verdict.PASS
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "parallel"), [("conv2d", 3), ("mul", 2), ("concat", 2)])
+def test_the_rtl_of_members_side_by_side_is_proved(name: str, parallel: int) -> None:
+    assert dais_verif.prove(memory_form(INSTANCES[name], parallel).machine).verdict is Verdict.PASS
+
+
 def moved(one: KernelInstance, dim: int) -> KernelInstance:
     """The same with every read one element further in a dimension, as an ``end_b`` and ``start_b`` off by one give."""
     (tensor,), mapping = one.mapping.inputs, one.mapping
@@ -180,6 +186,22 @@ def test_it_equals_its_unfolded_program_for_ever(tmp_path: Path) -> None:
     """Frame by frame, for all inputs and whatever other ranges ran before."""
     for parallel in (1, 3):
         assert folded_is_unfolded(*memory_form(TINY, parallel), tmp_path) is Verdict.PASS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "height", "parallel"), [(7, 5, 1), (7, 5, 4), (16, 16, 1), (16, 16, 4)])
+def test_images_of_any_size_equal_their_unfolded_programs(
+    width: int, height: int, parallel: int, tmp_path: Path
+) -> None:
+    """A convolution of 3 channels to 4, whose lines are a multiple of the members side by side, and are none."""
+    weights = constant_tensor(S5, np.random.default_rng(5).integers(-16, 16, size=(4, 3, 3, 3)))
+    words = [f"{word}_{d}" for word in ("pad", "stride", "dilation") for d in ("w", "h")]
+    given = STRUCTURE.pack({**dict.fromkeys(words, 1), "groups": 1})
+    one = instance("conv2d", [Tensor.of(S5, width, height, 3), weights], (width, height, 4), given)
+    machine, facts = memory_form(one, parallel)
+    (tmp_path / "frame.toml").write_text(memory_frame(one, facts))
+    record = dais_verif.diff(machine, unfold(one), frame=tmp_path / "frame.toml", prove=True)
+    assert record.verdict is Verdict.PASS, record.message
 
 
 @pytest.mark.parametrize("fault", [*MAPPING_FAULTS, "write"])
