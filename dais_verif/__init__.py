@@ -27,7 +27,12 @@ from dais_verif.version import VERSION
 
 if TYPE_CHECKING:
     from dais_verif import approx, networks
-    from dais_verif.api.approximation import convert_configurations, show_configurations
+    from dais_verif.api.approximation import (
+        apply_configuration,
+        convert_configurations,
+        measure_configurations,
+        show_configurations,
+    )
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
     from dais_verif.api.hardware import emit, synthesize
@@ -101,6 +106,7 @@ __all__ = [
     "show_kernel",
     # what the verbs do
     "Progress",
+    "apply_configuration",
     "check",
     "convert",
     "convert_configurations",
@@ -108,6 +114,7 @@ __all__ = [
     "diff",
     "emit",
     "explain_machine",
+    "measure_configurations",
     "prove",
     "rank_sensitivity",
     "regress",
@@ -171,7 +178,10 @@ __version__ = VERSION
 _LATER = {
     **dict.fromkeys(("check", "convert", "cover", "diff", "explain_machine", "rank_sensitivity"), "api.programs"),
     **dict.fromkeys(("prove", "run_on_board", "simulate"), "api.designs"),
-    **dict.fromkeys(("convert_configurations", "show_configurations"), "api.approximation"),
+    **dict.fromkeys(
+        ("apply_configuration", "convert_configurations", "measure_configurations", "show_configurations"),
+        "api.approximation",
+    ),
     **dict.fromkeys(("emit", "synthesize"), "api.hardware"),
     **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api.campaigns"),
     **dict.fromkeys(("build_kernel", "draw_kernel", "list_kernels", "show_kernel"), "api.kernels"),

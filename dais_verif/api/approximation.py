@@ -1,4 +1,4 @@
-"""Approximation: files of configurations, shown and converted."""
+"""Approximation: files of configurations, shown and converted; applied to networks, and measured."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from dais_verif.flows.arguments import path_from, required_path
 from dais_verif.flows.progress import Progress, listener
 
 if TYPE_CHECKING:
+    from dais_verif.record.approximation import AppliedRecord, MeasuredRecord
     from dais_verif.record.configurations import ConfigurationsRecord
 
-__all__ = ["convert_configurations", "show_configurations"]
+__all__ = ["apply_configuration", "convert_configurations", "measure_configurations", "show_configurations"]
 
 _Path = str | PathLike[str]
 
@@ -65,5 +66,69 @@ def convert_configurations(
         output=required_path("output", output),
         strict=strict,
         knobs=path_from("knobs", knobs),
+    )
+    return flow(request, progress=listener(progress))
+
+
+def apply_configuration(
+    network: _Path,
+    configurations: _Path,
+    config: str,
+    output: _Path,
+    *,
+    grid: int | None = None,
+    knobs: _Path | None = None,
+    progress: Progress | None = None,
+) -> AppliedRecord:
+    """Write the network in an ONNX file under configuration ``config`` as a program, into the folder ``output``.
+
+    ``grid``: bits behind the point of weights that a knob multiplies by 4/3. Raises ``ConfigurationError`` with the
+    line if the configuration is for another network, ``NetworkError`` if a knob cannot be applied, with node and
+    reason.
+    """
+    from dais_verif.flows.approximation.apply import ApplyRequest
+    from dais_verif.flows.approximation.apply import apply_configuration as flow
+
+    request = ApplyRequest(
+        network=required_path("network", network),
+        configurations=required_path("configurations", configurations),
+        config=config,
+        output=required_path("output", output),
+        grid=grid,
+        knobs=path_from("knobs", knobs),
+    )
+    return flow(request, progress=listener(progress))
+
+
+def measure_configurations(
+    network: _Path,
+    configurations: _Path,
+    data: _Path,
+    *,
+    budget: float | str | None = None,
+    grid: int | None = None,
+    knobs: _Path | None = None,
+    jobs: int | None = None,
+    output: _Path | None = None,
+    progress: Progress | None = None,
+) -> MeasuredRecord:
+    """Measure every configuration of a file on the samples of an ``.npz`` file, by the golden model.
+
+    ``data``: an array for each input, and one of labels. ``budget``: the largest loss that is allowed, in percent,
+    inclusive: the verdict is NOT_SIGNED_OFF if no configuration is within it. ``output``: a folder for the file of
+    configurations with columns that were measured.
+    """
+    from dais_verif.flows.approximation.measure import MeasureRequest
+    from dais_verif.flows.approximation.measure import measure_configurations as flow
+
+    request = MeasureRequest(
+        network=required_path("network", network),
+        configurations=required_path("configurations", configurations),
+        data=required_path("data", data),
+        budget=None if budget is None else str(budget),
+        grid=grid,
+        knobs=path_from("knobs", knobs),
+        jobs=jobs,
+        output=path_from("output", output),
     )
     return flow(request, progress=listener(progress))

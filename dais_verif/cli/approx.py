@@ -7,28 +7,44 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import console, file_path, json_option, output_path, page_path, reproduce, tell_written
+from dais_verif.cli.common import (
+    console,
+    file_path,
+    jobs_option,
+    json_option,
+    output_path,
+    page_path,
+    reproduce,
+    tell_written,
+)
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
+from dais_verif.flows.approximation.apply import ApplyRequest, apply_configuration
 from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest, convert_configurations
+from dais_verif.flows.approximation.measure import MeasureRequest, measure_configurations
 from dais_verif.flows.approximation.show import ShowConfigurationsRequest, show_configurations
+from dais_verif.report.approximation_text import print_applied, print_measured
 from dais_verif.report.configurations_text import print_configurations
 
 __all__ = ["approx"]
 
 _configurations = click.argument("configurations", type=file_path)
+_network = click.argument("network", type=file_path)
+_grid = click.option("--grid", type=int, help="Bits behind the point of weights times 4/3.  [default: 2 more]")
 _strict = click.option("--strict", is_flag=True, help="Refuse what is odd, too, such as fp16 with the number of fp32.")
 _knobs = click.option("--knobs", type=file_path, help="A table of knobs (global_knobs.txt), not the one built in.")
 
 
 @click.group()
 def approx() -> None:
-    """Show or convert files of approximation configurations, as HPVM's tuner writes them.
+    """Approximation configurations, as HPVM's tuner writes them: shown, converted, applied to networks, measured.
 
     \b
     dais-verif approx show confs.txt --pareto          those that HPVM's runtime keeps
     dais-verif approx show confs.txt --config conf7    one, node by node
     dais-verif approx convert confs.txt -o out.txt     in the form of the tuner's files
+    dais-verif approx apply net.onnx confs.txt --config conf7 -o quick     the network under one, as a program
+    dais-verif approx measure net.onnx confs.txt --data d.npz --budget 1.0     what each is worth
     """
 
 
@@ -60,6 +76,37 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
         click.echo(record.to_json())
     else:
         print_configurations(record, console(), nodes=asked["config"] is not None)
+
+
+@approx.command(cls=Verb)
+@_network
+@_configurations
+@click.option("--config", metavar="NAME", required=True, help="The configuration to apply.")
+@click.option("-o", "--output", required=True, type=output_path, help="A folder, which an earlier call may have left.")
+@_grid
+@_knobs
+@json_option
+def apply(as_json: bool, **asked: Any) -> None:
+    """Write NETWORK under one of CONFIGURATIONS as a program: program.bin in the folder, which every verb takes."""
+    record = apply_configuration(ApplyRequest(**asked, command=reproduce()), progress=TerminalProgress())
+    click.echo(record.to_json()) if as_json else print_applied(record, console())
+
+
+@approx.command(cls=Verb)
+@_network
+@_configurations
+@click.option("--data", type=file_path, required=True, help="Samples: .npz, an array an input, and one called label.")
+@click.option("--budget", metavar="PERCENT", help="Choose the fastest with at most this loss; none: exit code 7.")
+@click.option("-o", "--output", type=output_path, help="A folder for measured.txt: the file with measured columns.")
+@_grid
+@_knobs
+@jobs_option
+@json_option
+def measure(as_json: bool, **asked: Any) -> int:
+    """Measure CONFIGURATIONS of NETWORK on samples: accuracy, and how far results are from those without them."""
+    record = measure_configurations(MeasureRequest(**asked, command=reproduce()), progress=TerminalProgress())
+    click.echo(record.to_json()) if as_json else print_measured(record, console())
+    return record.verdict.exit_code
 
 
 @approx.command(cls=Verb)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dais_verif.errors import RequestError
 from dais_verif.kernels.blocks.builder import Value
-from dais_verif.networks.arithmetic import Arithmetic
+from dais_verif.networks.arithmetic import Arithmetic, bounds_of
 from dais_verif.networks.call import Data
 from dais_verif.networks.problems import NetworkError, Refusal, shortened
 from dais_verif.networks.reals import NO_FIXED_POINT, Real
@@ -62,6 +62,10 @@ class Network:
         """Return the numbers of tensor ``name`` in NumPy's order; None if it is computed, or there is none."""
         data = self._elements.get(name)
         return tuple(data.elements.ravel().tolist()) if data is not None and data.constant else None
+
+    def output_bounds(self) -> list[tuple[Fraction, Fraction]]:
+        """Return of each element of the outputs the smallest and the largest number that it can be, by intervals."""
+        return [bounds_of(one) for name in self.outputs for one in self._elements[name].elements.ravel().tolist()]
 
     def program(self, outputs: Sequence[str] | None = None) -> Program:
         """Return the network as one program, unrolled: all elements of inputs to all of outputs.

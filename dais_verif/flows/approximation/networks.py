@@ -1,0 +1,119 @@
+"""A network and a file of configurations, opened for a request; and what a network computes of labelled samples."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.approx import ConfigurationFile
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain
+from dais_verif.flows.approximation.opened import open_configurations
+from dais_verif.flows.progress import Progress
+from dais_verif.networks import Network, parse
+
+__all__ = ["Opened", "Samples", "bound_between", "open_network", "read_samples"]
+
+_MOST_BYTES = 1 << 30
+#: Names of the array that says which output of a sample is to be the largest.
+_LABELS = ("label", "labels", "target", "targets")
+
+
+@dataclass(frozen=True)
+class Opened:
+    """What a request names. ``exact``: the network without approximation."""
+
+    data: bytes
+    exact: Network
+    file: ConfigurationFile
+    sha256: dict[str, str]
+    warnings: list[str]
+
+
+@dataclass(frozen=True)
+class Samples:
+    """``vectors``: a row a sample, elements of all inputs. ``labels``: the number of the output that is to win."""
+
+    vectors: NDArray[np.float64]
+    labels: NDArray[np.int64]
+
+
+def open_network(network: Path, configurations: Path, knobs: Path | None, progress: Progress) -> Opened:
+    """Read both files. Raises ``NetworkError`` and ``ConfigurationError`` that say where and why."""
+    data = read_plain(network, _MOST_BYTES, advice="give the path of an ONNX file")
+    file, warnings = open_configurations(configurations, False, knobs, progress)
+    try:
+        exact = parse(data)
+    except InputError as error:
+        raise type(error)(f"{network}: {error}") from None
+    read = {"network": data, "configurations": read_plain(configurations, _MOST_BYTES)}
+    hashes = {name: hashlib.sha256(text).hexdigest() for name, text in read.items()}
+    return Opened(data, exact, file, hashes, warnings)
+
+
+def read_samples(path: Path, network: Network) -> Samples:
+    """Return the samples of an ``.npz`` file: an array for each input, and one of labels.
+
+    Raises ``InputError`` for files without, for other shapes, labels that no output has, and numbers that an input's
+    type does not hold.
+    """
+    arrays = _arrays(path)
+    columns, count = [], None
+    for name in network.inputs:
+        if name not in arrays:
+            raise InputError(f"{path}: has no array {name!r}, an input of the network; it has {', '.join(arrays)}")
+        array, tensor = arrays[name], network.tensors[name]
+        shape = tensor.shape[1:] if tensor.shape[:1] == (1,) else tensor.shape
+        if array.shape[1:] not in (shape, tensor.shape) or array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+            raise InputError(
+                f"{path}: {name} has shape {array.shape}, {array.dtype}; must be numbers, (samples, *{shape})"
+            )
+        if count not in (None, len(array)):
+            raise InputError(f"{path}: {name} has {len(array)} samples, an input before it {count}")
+        count = len(array)
+        if not count:
+            raise InputError(f"{path}: has no samples")
+        columns.append(array.reshape(count, -1).astype(np.float64))
+        _require_held(path, name, columns[-1], tensor.type)
+    labels = next((arrays[name] for name in _LABELS if name in arrays), None)
+    outputs = sum(int(np.prod(network.tensors[name].shape)) for name in network.outputs)
+    if labels is None or labels.shape != (count,) or labels.dtype.kind not in "iu":
+        raise InputError(f"{path}: must have an array of {count} integers called {' or '.join(_LABELS[:2])}")
+    if int(labels.min()) < 0 or int(labels.max()) >= outputs:
+        raise InputError(f"{path}: a label is {int(labels.max())}, and the network has {outputs} outputs, from 0 on")
+    return Samples(np.concatenate(columns, axis=1), labels.astype(np.int64))
+
+
+def _require_held(path: Path, name: str, values: NDArray[np.float64], kind: Any) -> None:
+    scaled = np.ldexp(values, kind.f)
+    wrong = ~np.isfinite(scaled) | (scaled != np.floor(scaled)) | (scaled < kind.raw_min) | (scaled > kind.raw_max)
+    if wrong.any():
+        sample, element = (int(n) for n in np.argwhere(wrong)[0])
+        value = values[sample, element]
+        raise InputError(f"{path}: {name} has {value!r} in sample {sample}, which its type {kind} does not hold")
+
+
+def _arrays(path: Path) -> Mapping[str, NDArray[Any]]:
+    data = read_plain(path, _MOST_BYTES, advice="give a file of arrays, .npz")
+    try:
+        file = np.load(io.BytesIO(data), allow_pickle=False)
+        if isinstance(file, np.ndarray):
+            raise InputError(f"{path}: is one array; give an .npz file with inputs and labels")
+        return {name: file[name] for name in file.files}
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
+        raise InputError(f"{path}: is no .npz file of arrays: {error}") from None
+
+
+def bound_between(one: Network, other: Network) -> Fraction:
+    """Return what no output of both networks can differ by, for any input: by intervals."""
+    pairs = zip(one.output_bounds(), other.output_bounds(), strict=True)
+    return max((max(a[1] - b[0], b[1] - a[0]) for a, b in pairs), default=Fraction(0))
