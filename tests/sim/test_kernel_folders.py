@@ -20,6 +20,7 @@ from dais_verif.flows.prove import ProveRequest, prove
 from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.kernels.folder import read_folder
+from dais_verif.record.simulation import SimulationRecord
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
@@ -95,8 +96,10 @@ def test_another_block_than_the_machine_has_is_found(folders: dict[str, Path], t
     tree = json.loads((folder / "instance.json").read_text())
     tree["files"]["core.bin"] = hashlib.sha256((folder / "core.bin").read_bytes()).hexdigest()
     (folder / "instance.json").write_text(json.dumps(tree))
-    record = simulate(SimulationRequest(program=folder, simulator="icarus", vectors=1)).record
+    kept = tmp_path / "kept"
+    record = simulate(SimulationRequest(program=folder, simulator="icarus", vectors=1, output=kept)).record
     assert record.verdict is Verdict.RTL_MISMATCH
+    assert SimulationRecord.from_json((kept / "result.json").read_text()) == record
     assert "not with kernel conv2d" in record.message and "of member [" in record.message
     proved = prove(ProveRequest(program=folder, confirm=False)).record
     assert proved.verdict is Verdict.RTL_MISMATCH

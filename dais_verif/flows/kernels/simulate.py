@@ -69,20 +69,23 @@ def simulate_kernel(
         [_rows(machine, one.driven) for one in sequences], classes, _describe(kernel, sequences) if sequences else ""
     )
     asked = replace(request, design=design, inputs=(), command=request.reproduce)
-    record, _, folder = simulate_machine(machine, asked, progress, watch, given)
-    run, found = _compared(kernel, machine, sequences)
-    if record.verdict is Verdict.PASS and run.wrong is not None:
-        message = f"RTL and machine agree, but not with kernel {run.kernel}: {run.wrong}"
-        record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
-    elif record.verdict is Verdict.PASS:
-        message = f"{record.message}; {run.elements} elements of {run.samples} samples equal the kernel's"
-        record = replace(record, message=message)
-    if request.printf:
-        record, run = _printed(kernel, request, sequences, record, run)
-    place = None if record.first_mismatch is None else record.first_mismatch.place
-    if place is not None and place.sequence < len(found):
-        run = replace(run, member=_member(found[place.sequence], place.cycle))
-    return replace(record, kernel=run), None, folder
+
+    def finish(record: SimulationRecord) -> SimulationRecord:
+        run, found = _compared(kernel, machine, sequences)
+        if record.verdict is Verdict.PASS and run.wrong is not None:
+            message = f"RTL and machine agree, but not with kernel {run.kernel}: {run.wrong}"
+            record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
+        elif record.verdict is Verdict.PASS:
+            message = f"{record.message}; {run.elements} elements of {run.samples} samples equal the kernel's"
+            record = replace(record, message=message)
+        if request.printf:
+            record, run = _printed(kernel, request, sequences, record, run)
+        place = None if record.first_mismatch is None else record.first_mismatch.place
+        if place is not None and place.sequence < len(found):
+            run = replace(run, member=_member(found[place.sequence], place.cycle))
+        return replace(record, kernel=run)
+
+    return simulate_machine(machine, asked, progress, watch, given, finish)
 
 
 def _printed(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -42,18 +43,20 @@ def simulate_machine(
     progress: Progress,
     watch: Stopwatch,
     given: Sequences | None = None,
+    finish: Callable[[SimulationRecord], SimulationRecord] = lambda record: record,
 ) -> tuple[SimulationRecord, None, Path | None]:
     """Compare every output bit of every cycle; return the record, and the folder if it was kept.
 
     Vectors are cycles: those of each file first, then one generated sequence; or ``given`` ones. Tool failures
-    and broken promises are verdicts. Raises ``InputError`` for files that cannot be used, ``RequestError`` for options
-    that only programs have.
+    and broken promises are verdicts. ``finish``: what more there is to say, before the record is kept. Raises
+    ``InputError`` for files that cannot be used, ``RequestError`` for options that only programs have.
     """
     _require_options(request)
     if request.design.wrapped is not None:
         from dais_verif.flows.machines.wrapped import simulate_wrapped_machine
 
-        return simulate_wrapped_machine(machine, request.design.wrapped, request, progress, watch)
+        record, _, place = simulate_wrapped_machine(machine, request.design.wrapped, request, progress, watch)
+        return finish(record), None, place
     asked, project = opened_design(request.program, request.design)
     simulators = simulators_for(request.simulator, asked.rtl)
     with watch.stage("read"):
@@ -101,6 +104,7 @@ def simulate_machine(
                 coverage = measure_machine(machine, sequences, check=not request.unchecked)
             record = replace(record, coverage=coverage)
         record = finished_record(record, finding, watch)
+        record = finish(record)
         folder.keep(record)
         return record, None, folder.path if folder.kept else None
 
