@@ -30,7 +30,7 @@ def test_it_is_read_as_what_it_computes(name: str, tmp_path: Path) -> None:
     ("body", "wrong"),
     [
         (DESIGNS["a default that is not reached"][0], ("15: OUT = IN[3:0] + 15;", "")),
-        (DESIGNS["a task"][0], DESIGNS["a task"][1]),
+        pytest.param(DESIGNS["a task"][0], DESIGNS["a task"][1], marks=pytest.mark.slow),
         (DESIGNS["gates"][0], DESIGNS["gates"][1]),
         pytest.param(DESIGNS["a decoder"][0], DESIGNS["a decoder"][1], marks=pytest.mark.slow),
         pytest.param(DESIGNS["a break"][0], DESIGNS["a break"][1], marks=pytest.mark.slow),

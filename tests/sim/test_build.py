@@ -137,7 +137,7 @@ def test_only_the_ports_and_what_was_asked_for_are_public_in_verilator(
     assert run(simulation, folder) == ["bench_adder.reads_inside", "bench_adder.is_wrong"]
 
 
-@SIMULATORS
+@MOSTLY_ICARUS
 def test_a_build_never_keeps_what_was(simulator: ModuleType, folder: Path) -> None:
     assert "bench_adder.adds" not in run(build(simulator, folder), folder)
     # Older than the first build, and still the one that counts.
@@ -208,7 +208,7 @@ def test_a_warning_does_not_stop_a_build(simulator: ModuleType, folder: Path) ->
     assert Path(simulation.command[-1]).is_file()
 
 
-@SIMULATORS
+@MOSTLY_ICARUS
 def test_a_run_that_never_ends(simulator: ModuleType, folder: Path) -> None:
     simulation = build(simulator, folder)
     start = time.monotonic()

@@ -37,12 +37,12 @@ def check(seed: int, folder: Path, simulator: str) -> SimulatorResult | None:
     return found.simulators[0] if found.verdict is Verdict.PASS else None
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 def test_a_random_machine_in_icarus(seed: int, tmp_path: Path) -> None:
     check(seed, tmp_path, "icarus")
 
 
-@pytest.mark.parametrize("seed", [8, 9])
+@pytest.mark.parametrize("seed", [8])
 def test_a_random_machine_in_verilator(seed: int, tmp_path: Path) -> None:
     check(seed, tmp_path, "verilator")
 
