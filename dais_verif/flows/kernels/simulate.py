@@ -33,8 +33,8 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["simulate_kernel"]
 
-#: Samples of a sequence, back to back.
-_BACK_TO_BACK = 2
+#: Samples of a sequence, back to back, at least; and sequences, about: each is a process of its own in Icarus.
+_BACK_TO_BACK, _SEQUENCES = 2, 8
 
 
 @dataclass(frozen=True)
@@ -115,12 +115,13 @@ def _sequences(
         tensors, _ = read_tensors(path, kernel)
         found.append(_driven(kernel, machine, tensors, rng))
         classes.append(given_vectors(path, found[-1].driven.cycles))
-    instance, cycles = kernel.instance, 0
+    instance, cycles, samples = kernel.instance, 0, _BACK_TO_BACK
     shapes = [one.sizes[::-1] for one in instance.mapping.inputs]
     while cycles < request.vectors:
-        tensors = random_tensors(instance.input_types, shapes, _BACK_TO_BACK, rng)
+        tensors = random_tensors(instance.input_types, shapes, samples, rng)
         found.append(_driven(kernel, machine, tensors, rng))
         cycles += found[-1].driven.cycles
+        samples = max(samples, request.vectors * _BACK_TO_BACK // (found[-1].driven.cycles * _SEQUENCES))
     return found, [*classes, *([StimulusClass("generated", cycles)] if cycles else [])]
 
 
