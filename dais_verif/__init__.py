@@ -32,6 +32,7 @@ if TYPE_CHECKING:
         convert_configurations,
         measure_configurations,
         show_configurations,
+        tune_configurations,
     )
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
@@ -123,6 +124,7 @@ __all__ = [
     "sign_off",
     "simulate",
     "synthesize",
+    "tune_configurations",
     "verify_certificate",
     # what they return
     "CertificateRecord",
@@ -179,7 +181,13 @@ _LATER = {
     **dict.fromkeys(("check", "convert", "cover", "diff", "explain_machine", "rank_sensitivity"), "api.programs"),
     **dict.fromkeys(("prove", "run_on_board", "simulate"), "api.designs"),
     **dict.fromkeys(
-        ("apply_configuration", "convert_configurations", "measure_configurations", "show_configurations"),
+        (
+            "apply_configuration",
+            "convert_configurations",
+            "measure_configurations",
+            "show_configurations",
+            "tune_configurations",
+        ),
         "api.approximation",
     ),
     **dict.fromkeys(("emit", "synthesize"), "api.hardware"),

@@ -9,10 +9,16 @@ from dais_verif.flows.arguments import path_from, required_path
 from dais_verif.flows.progress import Progress, listener
 
 if TYPE_CHECKING:
-    from dais_verif.record.approximation import AppliedRecord, MeasuredRecord
+    from dais_verif.record.approximation import AppliedRecord, MeasuredRecord, TunedRecord
     from dais_verif.record.configurations import ConfigurationsRecord
 
-__all__ = ["apply_configuration", "convert_configurations", "measure_configurations", "show_configurations"]
+__all__ = [
+    "apply_configuration",
+    "convert_configurations",
+    "measure_configurations",
+    "show_configurations",
+    "tune_configurations",
+]
 
 _Path = str | PathLike[str]
 
@@ -130,5 +136,43 @@ def measure_configurations(
         knobs=path_from("knobs", knobs),
         jobs=jobs,
         output=path_from("output", output),
+    )
+    return flow(request, progress=listener(progress))
+
+
+def tune_configurations(
+    network: _Path,
+    data: _Path,
+    output: _Path,
+    *,
+    budget: float | str,
+    tries: int = 200,
+    half: bool = False,
+    seed: int = 0,
+    grid: int | None = None,
+    resume: bool = False,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> TunedRecord:
+    """Search configurations of the network in an ONNX file, and write those that are worth having to ``output``.
+
+    ``budget``: the largest loss on the samples in ``data`` that is allowed, in percent. ``tries``: configurations that
+    are measured, at most; what was measured is kept beside ``output``, and ``resume`` goes on from there. ``half``:
+    convolutions may compute in half precision, too. The same ``seed`` finds the same.
+    """
+    from dais_verif.flows.approximation.tune import TuneRequest
+    from dais_verif.flows.approximation.tune import tune_configurations as flow
+
+    request = TuneRequest(
+        network=required_path("network", network),
+        data=required_path("data", data),
+        output=required_path("output", output),
+        budget=str(budget),
+        tries=tries,
+        half=half,
+        seed=seed,
+        grid=grid,
+        resume=resume,
+        jobs=jobs,
     )
     return flow(request, progress=listener(progress))

@@ -15,6 +15,7 @@ from dais_verif.cli.common import (
     output_path,
     page_path,
     reproduce,
+    seed_option,
     tell_written,
 )
 from dais_verif.cli.terminal import TerminalProgress
@@ -23,13 +24,15 @@ from dais_verif.flows.approximation.apply import ApplyRequest, apply_configurati
 from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest, convert_configurations
 from dais_verif.flows.approximation.measure import MeasureRequest, measure_configurations
 from dais_verif.flows.approximation.show import ShowConfigurationsRequest, show_configurations
-from dais_verif.report.approximation_text import print_applied, print_measured
+from dais_verif.flows.approximation.tune import TuneRequest, tune_configurations
+from dais_verif.report.approximation_text import print_applied, print_measured, print_tuned
 from dais_verif.report.configurations_text import print_configurations
 
 __all__ = ["approx"]
 
 _configurations = click.argument("configurations", type=file_path)
 _network = click.argument("network", type=file_path)
+_data = click.option("--data", type=file_path, required=True, help="Samples: .npz, an array an input, and label.")
 _grid = click.option("--grid", type=int, help="Bits behind the point of weights times 4/3.  [default: 2 more]")
 _strict = click.option("--strict", is_flag=True, help="Refuse what is odd, too, such as fp16 with the number of fp32.")
 _knobs = click.option("--knobs", type=file_path, help="A table of knobs (global_knobs.txt), not the one built in.")
@@ -45,6 +48,7 @@ def approx() -> None:
     dais-verif approx convert confs.txt -o out.txt     in the form of the tuner's files
     dais-verif approx apply net.onnx confs.txt --config conf7 -o quick     the network under one, as a program
     dais-verif approx measure net.onnx confs.txt --data d.npz --budget 1.0     what each is worth
+    dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt     a search for good ones
     """
 
 
@@ -95,7 +99,7 @@ def apply(as_json: bool, **asked: Any) -> None:
 @approx.command(cls=Verb)
 @_network
 @_configurations
-@click.option("--data", type=file_path, required=True, help="Samples: .npz, an array an input, and one called label.")
+@_data
 @click.option("--budget", metavar="PERCENT", help="Choose the fastest with at most this loss; none: exit code 7.")
 @click.option("-o", "--output", type=output_path, help="A folder for measured.txt: the file with measured columns.")
 @_grid
@@ -107,6 +111,24 @@ def measure(as_json: bool, **asked: Any) -> int:
     record = measure_configurations(MeasureRequest(**asked, command=reproduce()), progress=TerminalProgress())
     click.echo(record.to_json()) if as_json else print_measured(record, console())
     return record.verdict.exit_code
+
+
+@approx.command(cls=Verb)
+@_network
+@_data
+@click.option("--budget", metavar="PERCENT", required=True, help="The largest loss that is allowed.")
+@click.option("-o", "--output", type=output_path, required=True, help="The file of configurations to write.")
+@click.option("--tries", type=int, default=200, show_default=True, help="Configurations that are measured, at most.")
+@click.option("--half", is_flag=True, help="Let convolutions compute in half precision, too.")
+@click.option("--resume", is_flag=True, help="Go on from what an earlier search measured: OUTPUT.tried.json.")
+@seed_option
+@_grid
+@jobs_option
+@json_option
+def tune(as_json: bool, **asked: Any) -> None:
+    """Search configurations of NETWORK under a budget of accuracy, and write those that are worth having."""
+    record = tune_configurations(TuneRequest(**asked, command=reproduce()), progress=TerminalProgress())
+    click.echo(record.to_json()) if as_json else print_tuned(record, console())
 
 
 @approx.command(cls=Verb)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
 
-__all__ = ["APPROXIMATION_SCHEMA", "AppliedRecord", "Measured", "MeasuredRecord"]
+__all__ = ["APPROXIMATION_SCHEMA", "AppliedRecord", "Measured", "MeasuredRecord", "TunedRecord"]
 
 APPROXIMATION_SCHEMA = "dais-verif/approximation/1"
 
@@ -79,4 +79,28 @@ class MeasuredRecord(RunRecord):
     chosen: str | None
     output: str | None
     warnings: list[str]
+    reproduce: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TunedRecord(RunRecord):
+    """A search: ``tried`` configurations were measured, and those worth having written to the file ``output``.
+
+    ``chosen``: the fastest within the ``budget``, with its columns; ``speedup`` is predicted.
+    """
+
+    SCHEMA: ClassVar = APPROXIMATION_SCHEMA
+
+    network: str
+    data: str
+    sha256: dict[str, str]
+    tried: int
+    chosen: str
+    speedup: float
+    accuracy: float
+    loss: float
+    budget: str
+    configurations: list[str]
+    output: str
+    seed: int
     reproduce: str

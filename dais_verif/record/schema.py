@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from dais_verif.files import write_atomically
-from dais_verif.record.approximation import APPROXIMATION_SCHEMA, AppliedRecord, MeasuredRecord
+from dais_verif.record.approximation import APPROXIMATION_SCHEMA, AppliedRecord, MeasuredRecord, TunedRecord
 from dais_verif.record.base import SCHEMA
 from dais_verif.record.configurations import CONFIGURATIONS_SCHEMA, ConfigurationsRecord
 from dais_verif.record.conversion import CONVERSION_SCHEMA, ConversionRecord
@@ -30,7 +30,7 @@ KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
     "proof": (PROOF_SCHEMA, (ProofRecord,)),
     "signoff": (SIGNOFF_SCHEMA, (SignOffRecord,)),
     "conversion": (CONVERSION_SCHEMA, (ConversionRecord,)),
-    "approximation": (APPROXIMATION_SCHEMA, (AppliedRecord, MeasuredRecord)),
+    "approximation": (APPROXIMATION_SCHEMA, (AppliedRecord, MeasuredRecord, TunedRecord)),
     "configurations": (CONFIGURATIONS_SCHEMA, (ConfigurationsRecord,)),
 }
 

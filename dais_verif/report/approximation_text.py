@@ -5,10 +5,10 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
-from dais_verif.record.approximation import AppliedRecord, Measured, MeasuredRecord
+from dais_verif.record.approximation import AppliedRecord, Measured, MeasuredRecord, TunedRecord
 from dais_verif.report.console import verdict_text
 
-__all__ = ["print_applied", "print_measured"]
+__all__ = ["print_applied", "print_measured", "print_tuned"]
 
 _COLUMNS = ("name", "accuracy", "95 %", "loss", "speed-up", "ops", "largest difference", "bound")
 
@@ -58,3 +58,10 @@ def _cells(one: Measured) -> tuple[str, ...]:
         f"{one.largest:g}",
         f"{one.bound:g}",
     )
+
+
+def print_tuned(record: TunedRecord, out: Console) -> None:
+    """Print what was found."""
+    out.print(f"tried      {record.tried} configurations on {record.data}", markup=False)
+    out.print(f"written    {record.output}: {', '.join(record.configurations)}", markup=False)
+    out.print(verdict_text(record.verdict, record.message))

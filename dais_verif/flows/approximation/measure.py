@@ -32,7 +32,7 @@ from dais_verif.program.types import LIMIT
 from dais_verif.record.approximation import Measured, MeasuredRecord
 from dais_verif.verdict import Verdict
 
-__all__ = ["MeasureRequest", "measure_configurations"]
+__all__ = ["MeasureRequest", "exact_budget", "measure_configurations", "scores_of"]
 
 _FILE, _RECORD = "measured.txt", "measured.json"
 
@@ -59,12 +59,7 @@ class MeasureRequest:
         require_types(self)
         require_range("grid", self.grid, 0, LIMIT)
         if self.budget is not None:
-            try:
-                finite = Decimal(self.budget).is_finite()
-            except InvalidOperation:
-                finite = False
-            if not finite:
-                raise RequestError.of("{budget} must be a finite number of percent, not {value!r}.", value=self.budget)
+            exact_budget(self.budget)
         read = {"network": self.network, "configurations": self.configurations, "data": self.data}
         require_no_loss(self.output, (_FILE, _RECORD), **read, knobs=self.knobs)
 
@@ -89,7 +84,7 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
     """
     opened = open_network(request.network, request.configurations, request.knobs, progress)
     samples = read_samples(request.data, opened.exact)
-    wanted = _scores(opened.exact.program(), samples, request.jobs)
+    wanted = scores_of(opened.exact.program(), samples, request.jobs)
     found: list[Measured] = []
     accuracies: dict[str, Accuracy] = {}
     speedups: dict[str, Fraction] = {}
@@ -134,6 +129,17 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
     return record
 
 
+def exact_budget(budget: str) -> Fraction:
+    """Return the number that ``budget`` is. Raises ``RequestError`` if it is none, or not finite."""
+    try:
+        found = Decimal(budget)
+    except InvalidOperation:
+        found = Decimal("NaN")
+    if not found.is_finite():
+        raise RequestError.of("{budget} must be a finite number of percent, not {value!r}.", value=budget)
+    return Fraction(found)
+
+
 def _measured(
     request: MeasureRequest, opened: Opened, one: Configuration, samples: Samples, wanted: NDArray[np.object_]
 ) -> tuple[Measured, Accuracy | None, Fraction]:
@@ -141,7 +147,7 @@ def _measured(
         made = approximate(opened.data, opened.file, one.name, grid=request.grid)
         speedup = predicted_speedup(one, _costs(opened.exact), opened.file.knobs)
         program = made.network.program()
-        found = _scores(program, samples, request.jobs)
+        found = scores_of(program, samples, request.jobs)
     except InputError as error:  # it is for another network, or a knob cannot be applied
         return Measured(name=one.name, refused=str(error)), None, Fraction(0)
     accuracy = Accuracy(int((np.argmax(found, axis=1) == samples.labels).sum()), len(samples.labels))
@@ -169,8 +175,8 @@ def _costs(network: Network) -> list[list[int]]:
     return [[op.cost for op in node.ops] for node in fuse(network) if node.number is not None]
 
 
-def _scores(program: Program, samples: Samples, jobs: int | None) -> NDArray[np.object_]:
-    """The outputs of every sample, exact, as fractions of one unit."""
+def scores_of(program: Program, samples: Samples, jobs: int | None) -> NDArray[np.object_]:
+    """Return the outputs of every sample, exact: (samples, outputs) of ``Fraction``."""
     golden = Golden(program)
     columns = golden.run_raw(Batch.of(samples.vectors, program.n_in), check=True, jobs=jobs)
     kinds = program.output_types

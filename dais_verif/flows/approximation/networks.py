@@ -21,7 +21,7 @@ from dais_verif.flows.approximation.opened import open_configurations
 from dais_verif.flows.progress import Progress
 from dais_verif.networks import Network, parse
 
-__all__ = ["Opened", "Samples", "bound_between", "open_network", "read_samples"]
+__all__ = ["Opened", "Samples", "bound_between", "open_network", "read_network", "read_samples"]
 
 _MOST_BYTES = 1 << 30
 #: Names of the array that says which output of a sample is to be the largest.
@@ -49,15 +49,20 @@ class Samples:
 
 def open_network(network: Path, configurations: Path, knobs: Path | None, progress: Progress) -> Opened:
     """Read both files. Raises ``NetworkError`` and ``ConfigurationError`` that say where and why."""
-    data = read_plain(network, _MOST_BYTES, advice="give the path of an ONNX file")
     file, warnings = open_configurations(configurations, False, knobs, progress)
+    data, exact, hashes = read_network(network)
+    hashes["configurations"] = hashlib.sha256(read_plain(configurations, _MOST_BYTES)).hexdigest()
+    return Opened(data, exact, file, hashes, warnings)
+
+
+def read_network(path: Path) -> tuple[bytes, Network, dict[str, str]]:
+    """Return the bytes of an ONNX file, the network in it, and its SHA-256. Raises ``NetworkError``."""
+    data = read_plain(path, _MOST_BYTES, advice="give the path of an ONNX file")
     try:
         exact = parse(data)
     except InputError as error:
-        raise type(error)(f"{network}: {error}") from None
-    read = {"network": data, "configurations": read_plain(configurations, _MOST_BYTES)}
-    hashes = {name: hashlib.sha256(text).hexdigest() for name, text in read.items()}
-    return Opened(data, exact, file, hashes, warnings)
+        raise type(error)(f"{path}: {error}") from None
+    return data, exact, {"network": hashlib.sha256(data).hexdigest()}
 
 
 def read_samples(path: Path, network: Network) -> Samples:

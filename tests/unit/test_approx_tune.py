@@ -1,0 +1,99 @@
+"""The search of configurations: what it finds is measured, within the budget, the same again, and resumable."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dais_verif
+from dais_verif.approx import read as read_configurations
+from dais_verif.errors import InputError
+
+onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A network of one convolution, and samples with the labels that it gives them."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    folder, rng = tmp_path_factory.mktemp("tune"), np.random.default_rng(2)
+    w = rng.integers(-4, 5, size=(2, 1, 3, 3)).astype(np.float32) / 2
+    graph = helper.make_graph(
+        [
+            helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+            helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+            helper.make_node("Conv", ["d", "w"], ["c"], pads=[1] * 4),
+            helper.make_node("GlobalAveragePool", ["c"], ["y"]),
+        ],
+        "one",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 1, 4, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [
+            helper.make_tensor("s", TensorProto.FLOAT, [], [0.25]),
+            helper.make_tensor("z", TensorProto.INT4, [], [0]),
+            numpy_helper.from_array(w, "w"),
+        ],
+    )
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]), folder / "net.onnx")
+    x = rng.integers(-8, 8, size=(40, 1, 4, 4)) / 4
+    scores = dais_verif.run(str(folder / "net.onnx"), x.reshape(40, -1))
+    np.savez(folder / "data.npz", x=x, label=np.asarray(scores).argmax(axis=1))
+    return folder / "net.onnx", folder / "data.npz"
+
+
+def test_the_fastest_within_the_budget_is_found(files: tuple[Path, Path], tmp_path: Path) -> None:
+    found = dais_verif.tune_configurations(*files, tmp_path / "all.txt", budget=100, tries=40)
+    assert found.speedup == 2.0 and found.loss <= 100
+    tight = dais_verif.tune_configurations(*files, tmp_path / "tight.txt", budget="0", tries=40)
+    assert tight.loss <= 0 and tight.speedup < 2
+    kept = json.loads((tmp_path / "tight.txt.tried.json").read_text())["tried"]
+    assert len(kept) == tight.tried == 28  # each knob in single precision, and none
+    file = read_configurations(tmp_path / "all.txt")
+    assert [one.name for one in file.configurations] == found.configurations and file.configurations[0].name == "exact"
+    measured = dais_verif.measure_configurations(files[0], tmp_path / "all.txt", files[1])
+    assert [one.loss for one in measured.measured] == [float(one.loss) for one in file.configurations]
+
+
+def test_a_seed_finds_the_same_and_a_search_goes_on(files: tuple[Path, Path], tmp_path: Path) -> None:
+    options: dict[str, Any] = {"budget": 10, "half": True}
+    dais_verif.tune_configurations(*files, tmp_path / "a.txt", tries=30, **options)
+    dais_verif.tune_configurations(*files, tmp_path / "b.txt", tries=9, **options)
+    dais_verif.tune_configurations(*files, tmp_path / "b.txt", tries=30, resume=True, **options)
+    assert (tmp_path / "a.txt").read_bytes() == (tmp_path / "b.txt").read_bytes()
+    assert (tmp_path / "a.txt.tried.json").read_bytes() == (tmp_path / "b.txt.tried.json").read_bytes()
+
+
+def test_what_was_kept_of_something_else_is_refused(files: tuple[Path, Path], tmp_path: Path) -> None:
+    dais_verif.tune_configurations(*files, tmp_path / "a.txt", budget=10, tries=1)
+    with pytest.raises(InputError, match="another grid"):
+        dais_verif.tune_configurations(*files, tmp_path / "a.txt", budget=10, tries=1, grid=3, resume=True)
+    (tmp_path / "a.txt.tried.json").write_text("{")
+    with pytest.raises(InputError, match="not what a search keeps"):
+        dais_verif.tune_configurations(*files, tmp_path / "a.txt", budget=10, tries=1, resume=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [({"budget": "x"}, "finite number"), ({"budget": 1, "tries": 0}, "tries must be")]
+)
+def test_wrong_requests_are_refused(
+    files: tuple[Path, Path], tmp_path: Path, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        dais_verif.tune_configurations(*files, tmp_path / "a.txt", **options)
+
+
+def test_a_network_without_a_convolution_is_refused(tmp_path: Path) -> None:
+    from onnx import TensorProto, helper
+
+    node = helper.make_node("Relu", ["x"], ["y"])
+    ends = [helper.make_tensor_value_info(name, TensorProto.INT8, [1, 2]) for name in ("x", "y")]
+    graph = helper.make_graph([node], "none", ends[:1], ends[1:])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]), tmp_path / "net.onnx")
+    np.savez(tmp_path / "d.npz", x=np.zeros((1, 2), dtype=np.int8), label=np.zeros(1, dtype=int))
+    with pytest.raises(InputError, match="no node of the network is a convolution"):
+        dais_verif.tune_configurations(tmp_path / "net.onnx", tmp_path / "d.npz", tmp_path / "a.txt", budget=1)
