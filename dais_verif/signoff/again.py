@@ -69,6 +69,6 @@ def _where_they_are(context: Context) -> Policy:
         files = tuple(subject.rtl)
     ports = [file.path for file in subject.of("ports")]
     rtl = msgspec.structs.replace(policy.rtl, files=files, ports=ports[0] if ports else None)
-    diff = Diff(**{role: subject.of(role)[0].path for role in policy.diff.files})
+    diff = Diff(**{role: subject.only(role).path for role in policy.diff.files})
     inputs = tuple(file.path for file in subject.of("input"))
     return msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff)

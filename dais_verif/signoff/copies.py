@@ -58,7 +58,7 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
         data=tuple(data),
         ports=ports[0] if ports else None,
     )
-    diff = Diff(**{role: own.of(role)[0].path for role in policy.diff.files})
+    diff = Diff(**{role: own.only(role).path for role in policy.diff.files})
     inputs = tuple(file.path for file in own.of("input"))
     return own, msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff)
 

@@ -72,6 +72,13 @@ class Subject:
         ``frame`` or ``against``."""
         return [file for file in self.files if file.role == role]
 
+    def only(self, role: str) -> FileHash:
+        """The one file of a role. Raises ``InputError`` unless there is one."""
+        found = self.of(role)
+        if len(found) != 1:
+            raise InputError(f"{len(found)} files of role {role!r} are signed off, must be one")
+        return found[0]
+
     @property
     def rtl(self) -> list[str]:
         """The RTL files."""

@@ -7,6 +7,8 @@ keeps, and it may do the same as the original in every cycle: then the fault can
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from dais_verif.errors import ProgramError
 from dais_verif.machine.checks import validate
 from dais_verif.machine.faults.decisions import faults_of_decisions
@@ -16,12 +18,16 @@ from dais_verif.machine.faults.places import faults_of_places
 from dais_verif.machine.faults.resets import faults_of_resets
 from dais_verif.machine.model import Machine
 
-__all__ = ["Fault", "FaultKind", "control_faults"]
+__all__ = ["Fault", "FaultKind", "control_faults", "each_control_fault"]
 
 
 def control_faults(machine: Machine) -> list[Fault]:
     """All single faults in the control of a valid ``machine``, in an order that depends on the machine alone."""
-    found: list[Fault] = []
+    return list(each_control_fault(machine))
+
+
+def each_control_fault(machine: Machine) -> Iterator[Fault]:
+    """The same, one after the other: of a large machine all of them would take hours to make."""
     for propose in (faults_of_enables, faults_of_resets, faults_of_places, faults_of_decisions):
         for fault in propose(machine):
             try:
@@ -30,5 +36,4 @@ def control_faults(machine: Machine) -> list[Fault]:
                 continue
             # A machine without registers has no clock: everybody would see that.
             if fault.machine.registers and fault.machine != machine:
-                found.append(fault)
-    return found
+                yield fault

@@ -38,7 +38,7 @@ def difference_stages() -> list[SignOffStage]:
 
 
 def _program(context: Context) -> tuple[Program, Path]:
-    path = Path(context.subject.of("against")[0].path)
+    path = Path(context.subject.only("against").path)
     program = load_program(path)
     if program.origin.assumed:
         raise InputError(
@@ -67,7 +67,7 @@ def _compare_poisoned(context: Context, folder: Path) -> None:
 
 def _diff(context: Context, folder: Path, against: list[str]) -> None:
     policy = context.policy
-    frame = ["--frame", context.subject.of("frame")[0].path, "--prove", "--timeout", f"{policy.proof_timeout:g}"]
+    frame = ["--frame", context.subject.only("frame").path, "--prove", "--timeout", f"{policy.proof_timeout:g}"]
     unchecked = ["--unchecked"] if policy.overflow == "unchecked" else []
     call("diff", [*program_arguments(context.subject), *against, *frame, *unchecked], folder, keeps=False)
 
@@ -89,7 +89,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 def _of_subject(context: Context, record: DiffRecord) -> Iterator[str]:
     yield from same_program(context.subject, record.a.hash, record.a.file_sha256)
-    if record.frame is None or record.frame.sha256 != context.subject.of("frame")[0].sha256:
+    if record.frame is None or record.frame.sha256 != context.subject.only("frame").sha256:
         yield "the record is of another frame than that of the policy"
     if record.unchecked is not (context.policy.overflow == "unchecked"):
         yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"

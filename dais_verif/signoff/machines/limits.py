@@ -15,6 +15,7 @@ def require_for_machines(policy: Policy, layout: str | None) -> None:
     rtl = policy.rtl
     asked = {
         "layout": layout is not None,
+        "exhaustive_bits": policy.exhaustive_bits not in (0, Policy().exhaustive_bits),
         "[rtl] pipeline": rtl.pipeline is not None,
         "[rtl] ports": rtl.ports is not None,
         **{f"[rtl] {name}": getattr(rtl, name) is not None for name in _PINS},

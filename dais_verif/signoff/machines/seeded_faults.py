@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from dais_verif.errors import DaisError, InputError, ProgramError
 from dais_verif.machine import Machine, Role, parse_machine, validate
 from dais_verif.machine.alirfsm_writer import machine_json
 from dais_verif.machine.edits import incremented, set_connection
-from dais_verif.machine.faults import control_faults
+from dais_verif.machine.faults import FaultKind, each_control_fault
 from dais_verif.machine.ports import bits_of
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.machines.cycles import expected_of, sequences_of
@@ -34,8 +35,8 @@ __all__ = ["PoisonedMachine", "poisoned_machine", "sometimes_wrong_cycles"]
 _WRONG_ROWS = 8
 #: Machines that mean something else are looked for until one shows so early, and so often in a thousand cycles.
 _EARLY, _OFTEN = 64, 5
-#: So many are tried at most, with one of each kind first.
-_MOST_TRIED = 40
+#: So many with a fault of control, and of data, are tried at most.
+_MOST_TRIED = 32
 
 
 @dataclass(frozen=True)
@@ -80,14 +81,17 @@ def poisoned_machine(context: Context) -> PoisonedMachine:
 
 
 def _tried(machine: Machine) -> Iterator[tuple[str, Machine]]:
-    """Machines with a fault: one of each kind of control faults, faults of data, then the others."""
-    faults = control_faults(machine)
-    firsts = {fault.kind: fault for fault in reversed(faults)}
-    chosen = [fault for fault in faults if firsts[fault.kind] is fault]
-    found = [(str(fault), fault.machine) for fault in chosen]
-    found += list(_of_data(machine))
-    found += [(str(fault), fault.machine) for fault in faults if firsts[fault.kind] is not fault]
-    return iter(found[:_MOST_TRIED])
+    """Machines with a fault: some of control, the first of each kind that comes first, then faults of data."""
+    kinds: set[FaultKind] = set()
+    others: list[tuple[str, Machine]] = []
+    for fault in islice(each_control_fault(machine), _MOST_TRIED):
+        if fault.kind in kinds:
+            others.append((str(fault), fault.machine))
+            continue
+        kinds.add(fault.kind)
+        yield str(fault), fault.machine
+    yield from islice(_of_data(machine), _MOST_TRIED)
+    yield from others
 
 
 def _of_data(machine: Machine) -> Iterator[tuple[str, Machine]]:
