@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import make_folder
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.designs import opened_design
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.programs import is_folder, read_program, require_counts
@@ -23,6 +26,7 @@ from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.record.signoff import CERTIFICATE, SIGNATURE, SignOffRecord
 from dais_verif.signoff import session
+from dais_verif.signoff.machines.kernel import KERNEL_FILES
 from dais_verif.signoff.policy import BUILT_IN, GHDL, Given, Rtl, read_policy, with_rtl
 from dais_verif.signoff.sshsig import fingerprint, load_key, public_key, sign
 from dais_verif.toolchain.sources import is_vhdl
@@ -109,12 +113,18 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
     """
     folder = request.folder
     withdraw_certificate(folder)
-    machine = find_machine(request.program)
+    kernel = find_kernel(request.program)
+    machine = find_machine(request.program) if kernel is None else kernel.machine
     warnings: list[str] = []
     if machine is not None:
         path = Path(machine.origin.path or str(request.program))
-        asked, project = opened_design(request.program, request.design)
+        if kernel is None:
+            asked, project = opened_design(request.program, request.design)
+        else:
+            asked, project = opened_design(b"", request.design)
         given, signer = _policy(request, asked), _signer(request)
+        if kernel is not None and not given.policy.rtl.files:
+            given = with_rtl(given, msgspec.structs.replace(given.policy.rtl, files=(str(kernel.rtl),)), None)
         design: Program | Machine = machine
     else:
         opened = open_projects(request.program, request.design)
@@ -136,6 +146,7 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
             signer=signer,
             listener=progress,
             project=project,
+            kernel=[] if kernel is None else [kernel.path / name for name in KERNEL_FILES],
         )
 
 

@@ -32,7 +32,15 @@ def run_again(
     subject, policy = context.subject, _where_they_are(context)
     given = Given(policy, (checked.folder / POLICY).read_text(encoding="utf-8"))
     record = sign_off(
-        subject.design, subject.path, subject.layout, given, folder, reproduce=reproduce, jobs=jobs, listener=listener
+        subject.design,
+        subject.path,
+        subject.layout,
+        given,
+        folder,
+        reproduce=reproduce,
+        jobs=jobs,
+        listener=listener,
+        kernel=[Path(file.path) for file in subject.of("kernel")],
     )
     findings = []
     if record.verdict is not Verdict.PASS:

@@ -85,10 +85,11 @@ def sign_off(
     signer: Signer | None = None,
     listener: SignOffListener | None = None,
     project: ProjectInfo | None = None,
+    kernel: Sequence[Path] = (),
 ) -> SignOffRecord:
     """Sign ``design`` off, or say why not. ``folder`` receives the record, all evidence and the certificate.
 
-    ``project``: the folder in which program or RTL was found.
+    ``project``: the folder in which program or RTL was found. ``kernel``: the files of the kernel whose machine it is.
 
     Raises ``InputError`` for what cannot be used at all: then there is no record.
     """
@@ -107,7 +108,7 @@ def sign_off(
     times = Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0)
     began = time.monotonic()  # after the other clock, so that both never add up to the future
     write_atomically(folder / POLICY, given.text.encode())
-    subject = _subject(design, path, layout, policy, folder)
+    subject = _subject(design, path, layout, policy, folder, kernel)
     asked = Context(subject, policy, folder / EVIDENCE, jobs)
     context = Context(*copied(subject, policy, folder / EVIDENCE), folder / EVIDENCE, jobs)
     good, late = in_force(policy.waivers, datetime.now(timezone.utc).date())
@@ -215,12 +216,14 @@ def _is_ours(folder: Path) -> bool:
     return False
 
 
-def _subject(design: Design, path: Path, layout: str | None, policy: Policy, folder: Path) -> Subject:
+def _subject(
+    design: Design, path: Path, layout: str | None, policy: Policy, folder: Path, kernel: Sequence[Path]
+) -> Subject:
     emitted = folder / EVIDENCE / RTL / f"{policy.rtl.top}.v"
     if not policy.rtl.files:
         words = [plain_path(path), *(["--layout", layout] if layout else [])]
         emitted = emit(words, policy.rtl.top, pipeline_arguments(policy), folder / EVIDENCE)
-    return subject_of(design, path, layout, policy, emitted)
+    return subject_of(design, path, layout, policy, emitted, kernel)
 
 
 def _ignored(subject: Subject) -> list[str]:

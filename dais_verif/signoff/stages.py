@@ -29,6 +29,7 @@ from dais_verif.signoff.judge import Asked, Judgement, judge_check, judge_simula
 from dais_verif.signoff.machines.cycles import asked_of, machine_design, simulate_machine
 from dais_verif.signoff.machines.extras import more_machine_stages
 from dais_verif.signoff.machines.judge import judge_machine_simulation, judge_proof_of
+from dais_verif.signoff.machines.kernel import kernel_arguments, kernel_readers, poisoned_kernel_stages, tensor_stages
 from dais_verif.signoff.machines.limits import require_for_machines, require_for_programs
 from dais_verif.signoff.machines.sanity_checks import seed_faults_in_machine_proof, seed_faults_in_machine_simulation
 from dais_verif.signoff.outside import outside_stage
@@ -68,10 +69,12 @@ def stages_of(context: Context) -> list[SignOffStage]:
         stages += faults(folders[0])
     else:
         stages.append(SignOffStage("simulation", "simulation", _run_nothing, _judge_nothing))
+    stages += tensor_stages() if context.subject.is_kernel else []
     if policy.proof != "off":
         stages.append(SignOffStage(PROOF, "proof", _run_proof, _judge_proof, waiver="proof"))
         seed_faults = seed_faults_in_machine_proof if is_machine else seed_faults_in_proof
         stages += seed_faults((*folders[:1], "proof")) if folders else []
+        stages += poisoned_kernel_stages((*folders[:1], "proof")) if context.subject.is_kernel else []
     extra = more_machine_stages(context) if is_machine else extra_stages(context)
     first, *rest = [*stages, *synthesis_stages(context), *extra]
     # What is not there at all need not be simulated for a minute, and what is not hardware must not run.
@@ -170,8 +173,13 @@ def _judge_nothing(context: Context, folder: Path) -> Judgement:
 def _run_proof(context: Context, folder: Path) -> None:
     subject = context.subject
     design = machine_design(context) if subject.is_machine else design_arguments(subject, context.policy)
-    arguments = prove_arguments(context, program_arguments(subject), design)
-    call("prove", [*arguments, *reader_arguments(context)], folder)
+    program = kernel_arguments(context) if subject.is_kernel else program_arguments(subject)
+    arguments = prove_arguments(context, program, design)
+    call(
+        "prove",
+        [*arguments, *(kernel_readers(context, folder) if subject.is_kernel else reader_arguments(context))],
+        folder,
+    )
 
 
 def _judge_proof(context: Context, folder: Path) -> Judgement:

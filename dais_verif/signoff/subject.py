@@ -67,9 +67,14 @@ class Subject:
         """Whether it is a machine, and no program."""
         return isinstance(self.design, Machine)
 
+    @property
+    def is_kernel(self) -> bool:
+        """Whether the machine is that of a kernel, whose files are signed off with it."""
+        return any(file.role == "kernel" for file in self.files)
+
     def of(self, role: str) -> list[FileHash]:
         """The files of one role: ``program`` (or machine), ``rtl``, ``include``, ``data``, ``ports``, ``input``,
-        ``frame`` or ``against``."""
+        ``kernel``, ``frame`` or ``against``."""
         return [file for file in self.files if file.role == role]
 
     def only(self, role: str) -> FileHash:
@@ -131,8 +136,10 @@ def file_hash(role: str, path: Path, name: str = "") -> FileHash:
     return FileHash(role, str(path.absolute()), sha256_of(path), name)
 
 
-def subject_of(design: Design, path: Path, layout: str | None, policy: Policy, emitted: Path) -> Subject:
-    """What is signed off; ``emitted``: the RTL where the policy names none.
+def subject_of(
+    design: Design, path: Path, layout: str | None, policy: Policy, emitted: Path, kernel: Sequence[Path] = ()
+) -> Subject:
+    """What is signed off; ``emitted``: the RTL where the policy names none. ``kernel``: files of that of the machine.
 
     Raises ``InputError`` if a file that it names, or that the RTL includes, is not there.
     """
@@ -155,6 +162,7 @@ def subject_of(design: Design, path: Path, layout: str | None, policy: Policy, e
     if policy.rtl.files:
         files += _read_by(policy.rtl, sources)
     files += [file_hash("input", Path(name)) for name in policy.inputs]
+    files += [file_hash("kernel", path) for path in kernel]
     files += [file_hash(role, Path(name)) for role, name in policy.diff.files.items()]
     return Subject(design, path, layout, not policy.rtl.files, top_of(policy, sources), tuple(files))
 

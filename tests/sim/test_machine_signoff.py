@@ -247,3 +247,29 @@ def test_a_page_of_a_sign_off_beside_a_job_of_a_regression(copy: Path, tmp_path:
     done = command("report", copy / "out", kept, "-o", page, "--exit-code")
     assert done.returncode == 0, done.stderr
     assert "SIGNED OFF" in page.read_text()
+
+
+@pytest.mark.slow
+def test_a_kernel(tmp_path: Path) -> None:
+    """Its tensors and members are looked at, other kernels are refuted, and all of its files are certified."""
+    (tmp_path / "conv.toml").write_text(
+        'kernel = "conv2d"\n[input]\nshape = [1, 4, 3]\ntype = "s2.1"\n'
+        '[weights]\nshape = [1, 1, 3, 1]\ntype = "s3.1"\nseed = 5\n[options]\npad = [1, 0]\n'
+    )
+    kernel, out, policy = tmp_path / "conv", tmp_path / "out", tmp_path / "policy.toml"
+    policy.write_text('simulators = ["icarus"]\nvectors = 300\n')
+    assert command("kernel", "build", "conv2d", "--params", tmp_path / "conv.toml", "-o", kernel).returncode == 0
+    tree = json.loads(command("signoff", kernel, "--policy", policy, "-o", out, "--json").stdout)
+    found = {stage["name"]: stage["verdict"] for stage in tree["stages"] if stage["passed"]}
+    assert tree["verdict"] == "PASS", tree["message"]
+    assert {name: found[name] for name in ("tensors", "poisoned kernel, simulated", "poisoned kernel, proof")} == {
+        "tensors": "PASS",
+        "poisoned kernel, simulated": "RTL_MISMATCH",
+        "poisoned kernel, proof": "RTL_MISMATCH",
+    }
+    assert command("verify-cert", out).returncode == 0
+    for name in ("instance.json", "core.bin"):
+        data = (kernel / name).read_bytes()
+        (kernel / name).write_bytes(data + b"\n")
+        assert name in command("verify-cert", out).stdout
+        (kernel / name).write_bytes(data)

@@ -29,7 +29,7 @@ from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.own import read_own_kernel
 from dais_verif.kernels.params_file import printed_by, read_params
 from dais_verif.kernels.unfold import unfold
-from dais_verif.machine import Machine
+from dais_verif.machine import Machine, parse_machine
 from dais_verif.machine.alirfsm_writer import machine_json
 from dais_verif.program import FixedType, write_binary
 from dais_verif.record.kernels import KernelBuild
@@ -88,10 +88,11 @@ def build_kernel(
     if printf and not instance.taps:
         raise InputError(f"{instance.name}: no member prints; state messages, [[printf]], in its file")
     made = _memory(instance, parallel, printf) if form == "memory" else _stream(instance, printf)
+    machine = machine_json(made.machine)
     files = {
         BLOCK: write_binary(instance.block, "v1"),
-        MACHINE: machine_json(made.machine),
-        RTL: emitter.emit_machine(made.machine, "model").encode(),
+        MACHINE: machine,
+        RTL: emitter.emit_machine(parse_machine(machine), "model").encode(),  # as ``emit`` writes that file
         **made.files,
         **{f"aux/{title}.npy": _npy(array) for title, array in contents.items()},
     }

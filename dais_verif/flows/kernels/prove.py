@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dais_verif.errors import InputError
 from dais_verif.flows.diff import DiffRequest, diff
+from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
 from dais_verif.flows.machines.prove import prove_machine
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.request import ProveRequest
@@ -44,6 +45,7 @@ def prove_kernel(
         design = replace(design, rtl=(kernel.rtl,))
     asked = replace(request, design=design, command=lambda _: request.reproduce())
     record, _, folder, mismatch = prove_machine(kernel.machine, asked, options, progress, watch)
+    keep_no_answer(folder, record)
     mapping = kernel.instance.mapping
     broken = [str(one) for one in check_mapping(mapping).failures]
     proved = ProvedKernel(
@@ -71,7 +73,8 @@ def prove_kernel(
         verdict, message = _judged(record, proved)
         record = replace(record, verdict=verdict, message=message)
     mine = {stage.name: stage.busy for stage in watch.stages if stage.name in ("facts", "members")}
-    return replace(record, kernel=proved, seconds={**record.seconds, **mine}), None, folder, mismatch
+    record = keep_answer(folder, replace(record, kernel=proved, seconds={**record.seconds, **mine}))
+    return record, None, folder, mismatch
 
 
 def _facts(kernel: KernelFolder, proved: ProvedKernel) -> tuple[bool, ProvedKernel]:

@@ -23,6 +23,7 @@ from dais_verif.signoff.judge import SENT, Asked, distinct_of
 from dais_verif.signoff.machines.cycles import asked_of, input_combinations
 from dais_verif.signoff.machines.difference import DIFFERENCE, POISONED_DIFFERENCE
 from dais_verif.signoff.machines.judge import elements_with_bits
+from dais_verif.signoff.machines.kernel import POISONED_KERNEL, POISONED_TENSORS, TENSORS
 from dais_verif.signoff.machines.netlist import PROVED_NETLIST
 from dais_verif.signoff.outside import FOUND, kept_uses
 from dais_verif.signoff.seeding import SEEDED_FAULT
@@ -110,6 +111,40 @@ def _cycles(tree: Tree, context: Context, asked: Asked) -> Tree:
     }
 
 
+# tensors of a kernel
+
+
+def _tensors(tree: Tree, context: Context, folder: Path) -> Tree:
+    return {**_simulated(tree, context, folder), "coverage": None, "kernel": _of_kernel(tree)}
+
+
+def _of_kernel(tree: Tree) -> Tree | None:
+    """Whether any element was compared, and whether one is wrong."""
+    found = tree.get("kernel")
+    if found is None:
+        return None
+    names = ("members", "samples", "ranges", "broken_off", "stalls")
+    wrong = None if found.get("wrong") is None else ""
+    return {"kernel": "", "form": "", **dict.fromkeys(names, 0), "elements": int(found["elements"] > 0), "wrong": wrong}
+
+
+def _poisoned_tensors(tree: Tree, context: Context, folder: Path) -> Tree:
+    """With another block: that what is read is not what its members compute, whatever simulators were asked."""
+    return {
+        **_run({**tree, "simulators": []}),
+        "rtl": only(tree["rtl"], "top", "sha256", "data"),
+        "vectors": 0,
+        "simulators": [only(one, "name", "failure") for one in tree["simulators"]],
+        "first_mismatch": None,
+        "kernel": _of_kernel(tree),
+    }
+
+
+def _sent_of_tensors(tree: Tree, context: Context, folder: Path) -> Tree:
+    fixed = {"sequences": 0, "distinct": 0, "unseen": [], "inputs_sha256": ""}
+    return {**only(tree, "cycles", "bits", "digest"), **fixed}
+
+
 # proofs
 
 
@@ -157,7 +192,21 @@ def _proved(tree: Tree, context: Context, folder: Path) -> Tree:
         "outputs": _claims(tree, context),
         "confirmation": None if emitted else {"verdict": tree["confirmation"]["verdict"], "message": ""},
         "machine": None if tree["machine"] is None else _NOTHING_MORE,
+        "kernel": _of_members(tree) if context.subject.is_kernel else None,
     }
+
+
+def _of_members(tree: Tree) -> Tree | None:
+    """What became of the comparison with the members of a kernel."""
+    found = tree.get("kernel")
+    names = ("kernel", "form", "laws", "facts", "message")
+    return None if found is None else {**dict.fromkeys(names, ""), "members": 0, **only(found, "folded")}
+
+
+def _refuted_kernel(tree: Tree, context: Context, folder: Path) -> Tree:
+    """With another block: that the machine does not compute what its members do."""
+    kept = {**_proof(tree), "kernel": _of_members(tree)}
+    return {**kept, "rtl": {**kept["rtl"], **only(tree["rtl"], "data")}}
 
 
 def _proved_netlist(tree: Tree, context: Context, folder: Path) -> Tree:
@@ -240,6 +289,9 @@ MACHINE_FORMS: dict[str, dict[str, Form]] = {
     r"proof|synthesis-\d+": both(_proved),
     "known-bad-proof|poisoned-proof": {**both(_refuted), SEEDED_FAULT: _seeded_for_proof},
     "netlist": {f"synth/{CALL}": kept_call, **both(_netlist, "sim/"), f"sim/{SENT}": _sent_to_netlist},
+    TENSORS: {**both(_tensors), SENT: _sent_of_tensors},
+    POISONED_TENSORS: {**both(_poisoned_tensors), SEEDED_FAULT: _seeded_for_difference},
+    POISONED_KERNEL: {**both(_refuted_kernel), SEEDED_FAULT: _seeded_for_difference},
     PROVED_NETLIST: both(_proved_netlist),
     DIFFERENCE: {CALL: kept_call, PRINTED: _difference},
     POISONED_DIFFERENCE: {CALL: kept_call, PRINTED: _poisoned_difference, SEEDED_FAULT: _seeded_for_difference},

@@ -34,6 +34,7 @@ __all__ = [
     "judge_machine_simulation",
     "judge_proof_of",
     "machine_outputs",
+    "of_simulators",
 ]
 
 
@@ -59,6 +60,11 @@ def _complete(record: SimulationRecord, asked: Asked, sent: SentCycles) -> Itera
         yield "the policy asks for no cycles"
     if record.vectors != asked.rows or sent.cycles != asked.rows:
         yield f"{record.vectors} cycles, of which {sent.cycles} are expected, must be {asked.rows}"
+    yield from of_simulators(record, sent)
+
+
+def of_simulators(record: SimulationRecord, sent: SentCycles) -> Iterator[str]:
+    """Has every simulator compared all that is known of ``sent``, and found just that?"""
     for simulator in record.simulators:
         yield from _of_simulator(simulator, sent)
 
@@ -119,6 +125,9 @@ def all_claims_proved(subject: Subject, record: ProofRecord) -> Iterator[str]:
     if missing or not wanted:
         some = ", ".join(map(str, missing[:8]))
         yield f"elements {some} of the outputs are not proved" if missing else "there is no output to prove"
+    if subject.is_kernel and (record.kernel is None or record.kernel.folded is not Verdict.PASS):
+        said = "nothing" if record.kernel is None else record.kernel.message
+        yield f"the machine is not proved to compute what the members of the kernel do: {said}"
     rest = [number for number, status in found.items() if number not in missing and status is not Status.PROVED]
     if rest:
         yield f"{len(rest)} claims on registers, of which the proof is an induction, are not proved"

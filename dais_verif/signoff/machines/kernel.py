@@ -1,0 +1,228 @@
+"""A machine that is a kernel's: its tensors in simulation, its members in the proof, and a kernel that is not its own.
+
+The files of the folder lie together among the copies, so that verbs take that for the folder. The proof of such a
+machine says besides that each law of the mapping holds and that all members side by side compute the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from itertools import count
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, read_plain, write_atomically
+from dais_verif.program import load
+from dais_verif.record.proof import ProofRecord
+from dais_verif.record.simulation import SimulationRecord
+from dais_verif.signoff.context import (
+    Context,
+    SignOffStage,
+    file_arguments,
+    plain_path,
+    program_arguments,
+    prove_arguments,
+    reader_arguments,
+    simulator_arguments,
+    write_json,
+)
+from dais_verif.signoff.evidence import proved, read_tree, simulated
+from dais_verif.signoff.judge import SENT, Asked, Judgement, of_subject, same_program, same_rtl
+from dais_verif.signoff.machines.cycles import SentCycles, clock_arguments
+from dais_verif.signoff.machines.judge import of_simulators
+from dais_verif.signoff.seeded_faults import poison
+from dais_verif.signoff.seeding import SEEDED_FAULT
+from dais_verif.signoff.subject import Subject, sha256_of
+from dais_verif.signoff.verbs import RUN, call
+from dais_verif.simulation.testbench.machine_job import SequenceRows
+from dais_verif.stimulus import Generated, Stimulus
+from dais_verif.verdict import Verdict
+
+__all__ = [
+    "KERNEL_FILES",
+    "POISONED_KERNEL",
+    "POISONED_TENSORS",
+    "TENSORS",
+    "kernel_arguments",
+    "kernel_readers",
+    "poisoned_kernel_stages",
+    "tensor_stages",
+]
+
+_MANIFEST, _BLOCK = "instance.json", "core.bin"
+#: What of a folder belongs to the kernel that it holds.
+KERNEL_FILES = (_MANIFEST, "machine.fsm.json", "model.v", _BLOCK, "frame.toml")
+TENSORS, POISONED_TENSORS, POISONED_KERNEL = "tensors", "poisoned-tensors", "poisoned-kernel"
+_POISONED = "poisoned.bin"
+#: In the folder of a proof: what we make of the machine.
+_OURS = "ours"
+#: In the folder of a stage: the folder of the kernel with a fault in it.
+_FOLDER = "kernel"
+#: Vectors on which the block that is wrong must show it.
+_VECTORS = 1000
+_MOST_BYTES = 1 << 30
+
+
+def kernel_folder(subject: Subject) -> Path:
+    """The folder with the files of the kernel. Raises ``InputError`` unless all of them lie there."""
+    paths = [Path(file.path) for file in subject.of("kernel")]
+    if sorted(path.name for path in paths) != sorted(KERNEL_FILES) or len({path.parent for path in paths}) != 1:
+        raise InputError(f"the files of the kernel must be {', '.join(KERNEL_FILES)}, in one folder")
+    return paths[0].parent
+
+
+def kernel_arguments(context: Context) -> list[str]:
+    """The kernel in the place of the machine, for verbs that know both."""
+    return [plain_path(kernel_folder(context.subject))]
+
+
+def kernel_readers(context: Context, folder: Path) -> list[str]:
+    """What reads the RTL for a proof of it: RTL of ours, which lies in the folder, is read as ours is."""
+    asked, rtl = reader_arguments(context), context.subject.of("rtl")
+    if context.policy.front_end == "both" or len(rtl) != 1:
+        return asked
+    ours = folder / _OURS / f"{context.subject.top}.v"
+    words = [*program_arguments(context.subject), "--top", context.subject.top, "-o", str(ours)]
+    done = call("emit", words, folder / _OURS, keeps=False)
+    return [] if not done.exit_code and sha256_of(ours) == rtl[0].sha256 else asked
+
+
+def tensor_stages() -> list[SignOffStage]:
+    """Tensors through the RTL; and those of another kernel, which must fail."""
+    poisoned = "poisoned kernel, simulated"
+    return [
+        SignOffStage("tensors", TENSORS, _simulate, _judge),
+        SignOffStage(poisoned, POISONED_TENSORS, _simulate_poisoned, _judge_poisoned, True, (TENSORS,)),
+    ]
+
+
+def poisoned_kernel_stages(good: tuple[str, ...]) -> list[SignOffStage]:
+    """The proof of another kernel, which must fail; ``good``: the simulation and the proof."""
+    name = "poisoned kernel, proof"
+    return [SignOffStage(name, POISONED_KERNEL, _prove_poisoned, _judge_refuted, True, good)]
+
+
+# simulation
+
+
+def _design(context: Context) -> list[str]:
+    return [*file_arguments(context.subject, context.policy), *clock_arguments(context)]
+
+
+def _sim(context: Context, folder: Path, kernel: Path) -> None:
+    policy = context.policy
+    arguments = [plain_path(kernel), *_design(context), "--vectors", str(policy.vectors), "--seed", str(_seed(context))]
+    arguments += [*simulator_arguments(policy.simulators), "--no-bulk"]
+    arguments += ["--unchecked"] if policy.overflow == "unchecked" else []
+    call("sim", [*arguments, *(["--jobs", str(context.jobs)] if context.jobs else [])], folder)
+
+
+def _seed(context: Context) -> int:
+    return context.policy.seeds[0] if context.policy.seeds else 0
+
+
+def _simulate(context: Context, folder: Path) -> None:
+    _sim(context, folder, kernel_folder(context.subject))
+    if simulated(folder).verdict is Verdict.PASS:
+        write_json(folder / SENT, asdict(SentCycles.of(context.subject.machine, list(_rows(folder / RUN)))))
+
+
+def _rows(run: Path) -> Iterator[SequenceRows]:
+    """What simulators were given and had to answer, sequence by sequence."""
+    for number in count():
+        place = run / f"sequence_{number}"
+        if not place.is_dir():
+            return
+        yield SequenceRows.load(place)
+
+
+def _judge(context: Context, folder: Path) -> Judgement:
+    record, policy = simulated(folder), context.policy
+    if record.verdict is not Verdict.PASS:
+        return Judgement(record.verdict, record.message, (record.message,), record.reproduce)
+    sent = SentCycles.load(folder / SENT)
+    problems = _of_kernel(context, record)
+    if record.vectors < max(policy.vectors, 1) or sent.cycles != record.vectors:
+        problems.append(f"{record.vectors} cycles, of which {sent.cycles} are expected, must be {policy.vectors}")
+    problems += of_simulators(record, sent)
+    if record.kernel is None or record.kernel.wrong is not None or record.kernel.elements < 1:
+        problems.append("no tensor was compared with what the members of the kernel compute")
+    return Judgement(record.verdict, record.message, tuple(problems), record.reproduce)
+
+
+def _of_kernel(context: Context, record: SimulationRecord) -> list[str]:
+    """Does the record speak of this machine, this RTL, no files of tensors, and every simulator?"""
+    asked = Asked(0, _seed(context), context.policy.simulators)
+    files = tuple(file for file in context.subject.files if file.role != "input")
+    subject = replace(context.subject, files=files)
+    return list(of_subject(subject, context.policy, record, asked))
+
+
+# a kernel that is not its own
+
+
+def _poisoned(context: Context, folder: Path) -> Path:
+    """The folder of the kernel with another block, which goes into ``folder``, too."""
+    source, kernel = kernel_folder(context.subject), folder / _FOLDER
+    block = load(source / _BLOCK, layout="v1")
+    data = read_plain(source / _BLOCK, _MOST_BYTES)
+    made = poison(block, data, Stimulus([Generated([block], _VECTORS, 0)]), check=False)
+    if made.name != _POISONED:
+        raise InputError(f"{_BLOCK} is no plain DAIS program: no kernel can be poisoned")
+    make_folder(kernel)
+    for name in KERNEL_FILES:
+        write_atomically(kernel / name, made.data if name == _BLOCK else read_plain(source / name, _MOST_BYTES))
+    manifest = json.loads(read_plain(source / _MANIFEST, _MOST_BYTES))
+    manifest["files"][_BLOCK] = hashlib.sha256(made.data).hexdigest()
+    write_atomically(kernel / _MANIFEST, json.dumps(manifest, indent=2).encode())
+    write_atomically(folder / _POISONED, made.data)
+    poisoned = load(folder / _POISONED, layout="v1")
+    write_json(folder / SEEDED_FAULT, {"program": poisoned.hash, "file": _POISONED, "output": made.output})
+    return kernel
+
+
+def _simulate_poisoned(context: Context, folder: Path) -> None:
+    _sim(context, folder, _poisoned(context, folder))
+
+
+def _judge_poisoned(context: Context, folder: Path) -> Judgement:
+    record = simulated(folder)
+    problems = [*_of_kernel(context, record), *_another_block(context, folder)]
+    if record.verdict is not Verdict.RTL_MISMATCH:
+        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+    if record.first_mismatch is not None or record.kernel is None or record.kernel.wrong is None:
+        problems.append("what differs is not what members compute from what is read")
+    return Judgement(record.verdict, "what is read is not what members compute", tuple(problems), record.reproduce)
+
+
+def _prove_poisoned(context: Context, folder: Path) -> None:
+    kernel = plain_path(_poisoned(context, folder))
+    call("prove", prove_arguments(context, [kernel], _design(context)), folder)
+
+
+def _judge_refuted(context: Context, folder: Path) -> Judgement:
+    record, subject = proved(folder), context.subject
+    problems = [*_of_proof(subject, record), *_another_block(context, folder)]
+    if record.verdict is not Verdict.RTL_MISMATCH:
+        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+    if record.kernel is None or record.kernel.folded is not Verdict.PROGRAMS_DIFFER:
+        problems.append("the machine was not found to differ from the members of another kernel")
+    return Judgement(record.verdict, "members of another kernel are refuted", tuple(problems), record.reproduce)
+
+
+def _of_proof(subject: Subject, record: ProofRecord) -> Iterator[str]:
+    yield from same_program(subject, record.program.hash, record.program.file_sha256)
+    yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
+
+
+def _another_block(context: Context, folder: Path) -> Iterator[str]:
+    """Is what was seeded there, and another block than that of the kernel?"""
+    seeded = read_tree(folder / SEEDED_FAULT)
+    poisoned = load(folder / _POISONED, layout="v1")
+    if seeded.get("file") != _POISONED or poisoned.hash != seeded.get("program"):
+        yield "what is there is not what was seeded"
+    if sha256_of(kernel_folder(context.subject) / _BLOCK) == sha256_of(folder / _POISONED):
+        yield "what was seeded is the kernel itself"
