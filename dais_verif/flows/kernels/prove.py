@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from dais_verif.errors import InputError
 from dais_verif.flows.diff import DiffRequest, diff
@@ -13,10 +14,13 @@ from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.golden.form_facts import check_facts
 from dais_verif.kernels.folder import KernelFolder
+from dais_verif.kernels.forms.frame import ranges_frame
 from dais_verif.kernels.forms.memory import MemoryFacts, MemoryForm
 from dais_verif.kernels.forms.stream import StreamForm, stream_form
+from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.unfold import unfold
+from dais_verif.machine import Machine
 from dais_verif.prover.results import ProofOptions
 from dais_verif.record.diff import DiffRecord
 from dais_verif.record.kernels import ProvedKernel
@@ -25,7 +29,7 @@ from dais_verif.record.simulation import Mismatch
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-__all__ = ["prove_kernel"]
+__all__ = ["compare_with_members", "facts_of", "prove_kernel"]
 
 #: What a comparison of machine and members says of the hardware.
 _OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
@@ -38,7 +42,8 @@ def prove_kernel(
 
     What is proved: each element of an output is written once, and no member touches what its mapping does not say; the
     RTL does what the machine does, in every cycle, from power-up; and the machine computes, over a frame in which all
-    members run, what all members side by side compute, for all inputs, and in the frames that follow.
+    members run, what all members side by side compute, for all inputs, and in the frames that follow;
+    with memories also in frames in which they run in many ranges, some of which a reset breaks off.
     """
     design = request.design
     if not design.rtl and design.netlist is None:
@@ -79,34 +84,57 @@ def prove_kernel(
 
 def _facts(kernel: KernelFolder, proved: ProvedKernel) -> tuple[bool, ProvedKernel]:
     """Whether something that is stated does not hold, and the record with what was found."""
-    form: MemoryForm | StreamForm
     try:
-        if kernel.form == "memory":
-            form = MemoryForm(kernel.machine, MemoryFacts(**kernel.facts))
-        else:
-            form = replace(stream_form(kernel.instance), machine=kernel.machine, **kernel.facts)  # type: ignore[arg-type]
+        broken, text = facts_of(kernel.instance, kernel.form, kernel.machine, kernel.facts)
     except TypeError as error:
         raise InputError(f"{str(kernel.path)!r}: its facts are not those of a {kernel.form} form: {error}") from None
-    report = check_facts(kernel.instance, form)
+    return broken, replace(proved, facts=text)
+
+
+def facts_of(instance: KernelInstance, form: str, machine: Machine, facts: dict[str, int]) -> tuple[bool, str]:
+    """Return whether one of the ``facts`` of a machine does not hold, and what was found."""
+    stated: MemoryForm | StreamForm
+    if form == "memory":
+        stated = MemoryForm(machine, MemoryFacts(**facts))
+    else:
+        stated = replace(stream_form(instance), machine=machine, **facts)  # type: ignore[arg-type]
+    report = check_facts(instance, stated)
     if report.findings:
-        return True, replace(proved, facts=str(report.findings[0]))
+        return True, str(report.findings[0])
     left = f"; {report.left_out} left out, which take too long" if report.left_out else ""
-    stated = ", ".join(f"{name} {value}" for name, value in kernel.facts.items())
-    return False, replace(proved, facts=f"{stated}: hold in {report.runs} runs of control{left}")
+    names = ", ".join(f"{name} {value}" for name, value in facts.items())
+    return False, f"{names}: hold in {report.runs} runs of control{left}"
 
 
 def _folded(kernel: KernelFolder, request: ProveRequest) -> DiffRecord:
-    return diff(
-        DiffRequest(
-            a=kernel.machine,
-            b=unfold(kernel.instance),
-            frame=kernel.frame,
-            prove=True,
-            unchecked=request.unchecked,
-            timeout=request.timeout,
-            seed=request.seed,
-        )
-    )
+    record, _ = compare_with_members(kernel.instance, kernel.form, kernel.machine, kernel.facts, kernel.frame, request)
+    return record
+
+
+def compare_with_members(
+    instance: KernelInstance,
+    form: str,
+    machine: Machine,
+    facts: dict[str, int],
+    frame: Path,
+    request: ProveRequest | None = None,
+) -> tuple[DiffRecord, str]:
+    """Compare a machine with all members side by side: in ``frame``, then with memories in one of many ranges.
+
+    Returns the first comparison that is no PASS, else the last, and which of the two it is.
+    """
+    asked = DiffRequest(a=machine, b=unfold(instance), frame=frame, prove=True)
+    if request is not None:
+        asked = replace(asked, unchecked=request.unchecked, timeout=request.timeout, seed=request.seed)
+    found, part = diff(asked), "the whole index space in one range"
+    if form == "memory" and found.verdict is Verdict.PASS:
+        part = "in many ranges"
+        with TemporaryDirectory(prefix="dais-verif-") as folder:
+            path = Path(folder) / "ranges.toml"
+            path.write_text(ranges_frame(instance, MemoryFacts(**facts)), encoding="utf-8")
+            other = diff(replace(asked, frame=path))
+        found = other if other.verdict is Verdict.PASS else replace(other, message=f"{part}: {other.message}")
+    return found, part
 
 
 def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:

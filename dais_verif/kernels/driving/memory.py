@@ -10,6 +10,7 @@ import numpy as np
 
 from dais_verif.kernels.driving.frames import Driven, Found, Ints, Run, noise
 from dais_verif.kernels.forms.memory import MemoryTiming
+from dais_verif.kernels.forms.ranges import Box, parts_of
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.machine import Machine
 
@@ -18,8 +19,6 @@ __all__ = ["MOST_RANGES", "drive_memory"]
 #: Parts of the index space that are run one by one.
 MOST_RANGES = 40
 _MOST_PAUSE = 4
-
-Box = tuple[tuple[int, int], ...]
 
 
 @dataclass
@@ -56,7 +55,7 @@ def drive_memory(
     ranges = 0
     for sample in range(samples):
         _transfer(plan, plan.writes, sizes_in, sample, rng)
-        boxes = _parts(instance.mapping.geometry, rng)
+        boxes = parts_of(instance.mapping.geometry, int(rng.integers(1, MOST_RANGES + 1)), rng)
         ranges += len(boxes)
         if rng.integers(2):
             _break_off(plan, instance, timing, boxes[int(rng.integers(len(boxes)))], rng)
@@ -111,23 +110,6 @@ def _writers(instance: KernelInstance) -> list[list[tuple[int, ...]]]:
         by[(elements * strides).sum(axis=-1)[inside]] = np.nonzero(inside)[0]
         found.append([tuple(row) for row in members[by].tolist()])
     return found
-
-
-def _parts(geometry: Sequence[int], rng: np.random.Generator) -> list[Box]:
-    """Boxes that cover the index space, each member once, in random order; some reach beyond it."""
-    boxes: list[Box] = [tuple((0, size) for size in geometry)]
-    wanted = int(rng.integers(1, MOST_RANGES + 1))
-    while len(boxes) < wanted:
-        longest = [box for box in boxes if any(b - a > 1 for a, b in box)]
-        if not longest:
-            break
-        box = longest[int(rng.integers(len(longest)))]
-        d = int(rng.choice([at for at, (a, b) in enumerate(box) if b - a > 1]))
-        a, b = box[d]
-        cut = int(rng.integers(a + 1, b))
-        boxes.remove(box)
-        boxes += [(*box[:d], (a, cut), *box[d + 1 :]), (*box[:d], (cut, b), *box[d + 1 :])]
-    return [boxes[at] for at in rng.permutation(len(boxes))]
 
 
 def _pause(plan: _Schedule, rng: np.random.Generator) -> None:

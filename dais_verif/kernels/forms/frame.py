@@ -1,39 +1,127 @@
-"""The frame of a memory form: all tensors are loaded, all members run, all outputs are read."""
+"""Frames of a memory form: all tensors are loaded, all members run, in one range or in many, all outputs are read."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
 
-from dais_verif.kernels.forms.memory import MemoryFacts
+import numpy as np
+
+from dais_verif.kernels.forms.logic import unsigned
+from dais_verif.kernels.forms.memory import MemoryFacts, MemoryTiming
+from dais_verif.kernels.forms.ranges import Box, parts_of
 from dais_verif.kernels.instance import KernelInstance
 
-__all__ = ["memory_frame"]
+__all__ = ["memory_frame", "ranges_frame"]
+
+#: Ranges of a frame of many; each costs the proof the cycles in which the first member reads and the last one writes.
+_PARTS = 6
+#: Partitions of which the one is taken that has most to show.
+_DRAWN = 40
 
 
 def memory_frame(instance: KernelInstance, facts: MemoryFacts) -> str:
     """Return the frame file of a memory form, in which it computes what ``unfold`` makes of the instance."""
     mapping = instance.mapping
-    reads, writes = ([prod(one.sizes) for one in side] for side in (mapping.inputs, mapping.outputs))
-    start = max(reads, default=0)
-    # A cycle behind done: what is written once more then would show.
-    done = start + facts.latency + 1
-    cycles = done + max(writes, default=0)
+    begin = _loaded(instance)
+    lines = [f"held.start = {_numbers([1], begin, _cycles(instance, begin + facts.latency))}", "held.rst = 0"]
+    for d, size in enumerate(mapping.geometry):
+        lines += [f"held.begin{d} = 0", f"held.end{d} = {size}"]
+    return _text(instance, begin + facts.latency, lines)
 
-    def numbers(values: Sequence[int], first: int) -> str:
-        return str([0] * first + list(values) + [0] * (cycles - first - len(values)))
 
-    def ports(side: str, sizes: Sequence[int], first: int) -> list[str]:
+def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) -> str:
+    """Return a frame in which it computes the same, but in ranges of the index space, which ``seed`` chooses.
+
+    Ranges come one right behind the other, the last ones first; of those at the end of a dimension each second one is
+    said to go on beyond it. Two are broken off by a reset before, at the first reads and at the last writes, and one
+    has no members. While a range runs, the ports of ranges say otherwise.
+    """
+    rng = np.random.default_rng(seed)
+    geometry = instance.mapping.geometry
+    timing = MemoryTiming.of(instance, facts.parallel)
+    drawn = [parts_of(geometry, 2 + n % (_PARTS - 1), rng) for n in range(_DRAWN)]
+    # The one at 0 comes last: if it is missed as another takes too long, its elements are.
+    most: list[Box] = max(drawn, key=_turns)
+    boxes = sorted(most, reverse=True)
+    cycle = _loaded(instance)
+    starts, resets, busy = list[tuple[int, Box]](), list[int](), list[tuple[int, int]]()
+    for number, box in enumerate([boxes[-1], boxes[0], tuple((0, 0) for _ in geometry), *boxes]):
+        ends = [
+            unsigned(size).raw_max if number % 2 and end == size else end
+            for (_, end), size in zip(box, geometry, strict=True)
+        ]
+        starts.append((cycle, tuple((first, end) for (first, _), end in zip(box, ends, strict=True))))
+        latency = timing.latency(box)
+        if number < 2:
+            resets.append(cycle + (latency - 1 if number else min(2, latency - 1)))
+            busy.append((cycle + 1, resets[-1]))
+            cycle = resets[-1] + 1
+        else:
+            busy.append((cycle + 1, cycle + latency))
+            cycle += latency
+    total = _cycles(instance, cycle)
+    start, rst = [0] * total, [0] * total
+    begins, lasts = ([[0] * total for _ in geometry] for _ in range(2))
+    for first, end in busy:
+        start[first:end] = [1] * (end - first)
+    for at in resets:
+        start[at], rst[at] = 0, 1
+    for at, box in starts:
+        start[at] = 1
+        for d, (first, end) in enumerate(box):
+            begins[d][at], lasts[d][at] = first, end
+    lines = [f"held.start = {start}", f"held.rst = {rst}"]
+    for d in range(len(geometry)):
+        lines += [f"held.begin{d} = {begins[d]}", f"held.end{d} = {lasts[d]}"]
+    return _text(instance, cycle, lines)
+
+
+def _turns(boxes: Sequence[Box]) -> int:
+    """In how many dimensions a range begins behind 0, or ends before others do, and is walked more than once."""
+    shown = set()
+    for box in boxes:
+        for d, (first, end) in enumerate(box):
+            if any(b - a > 1 for a, b in box[d + 1 :]):
+                shown |= {(d, "begins")} if first else set()
+                shown |= {(d, "ends")} if end < max(other[d][1] for other in boxes) else set()
+    return len(shown)
+
+
+def _sizes(instance: KernelInstance) -> list[list[int]]:
+    """Elements of inputs, and of outputs."""
+    return [[prod(one.sizes) for one in side] for side in (instance.mapping.inputs, instance.mapping.outputs)]
+
+
+def _loaded(instance: KernelInstance) -> int:
+    """The cycle in which all tensors are loaded."""
+    return max(_sizes(instance)[0], default=0)
+
+
+def _cycles(instance: KernelInstance, done: int) -> int:
+    """Cycles of a frame, with one behind ``done``: what is written once more then would show."""
+    return done + 1 + max(_sizes(instance)[1], default=0)
+
+
+def _numbers(values: Sequence[int], first: int, cycles: int) -> str:
+    return str([0] * first + list(values) + [0] * (cycles - first - len(values)))
+
+
+def _text(instance: KernelInstance, done: int, lines: Sequence[str]) -> str:
+    """Loading, what ``lines`` hold, and reading once it is ``done``."""
+    (reads, writes), cycles, done = _sizes(instance), _cycles(instance, done), done + 1
+
+    def ports(side: str, sizes: Sequence[int], first: int) -> str:
         entries = [
             f'{{ signal = "{side}{t}_data", cycle = {first}, to = {first + size - 1} }}' for t, size in enumerate(sizes)
         ]
-        return [f"{side}puts = [{', '.join(entries)}]"]
+        return f"{side}puts = [{', '.join(entries)}]"
 
-    lines = [f"cycles = {cycles}", *ports("in", reads, 0), *ports("out", writes, done + 1)]
-    lines += ["held.rst = 0", f"held.start = {numbers([1], start)}"]
-    for d, size in enumerate(mapping.geometry):
-        lines += [f"held.begin{d} = 0", f"held.end{d} = {size}"]
+    text = [f"cycles = {cycles}", ports("in", reads, 0), ports("out", writes, done + 1), *lines]
     for t, size in enumerate(reads):
-        lines += [f"held.in{t}_write = {numbers([1] * size, 0)}", f"held.in{t}_address = {numbers(range(size), 0)}"]
-    lines += [f"held.out{t}_address = {numbers(range(size), done)}" for t, size in enumerate(writes)]
-    return "\n".join(lines) + "\n"
+        text += [
+            f"held.in{t}_write = {_numbers([1] * size, 0, cycles)}",
+            f"held.in{t}_address = {_numbers(range(size), 0, cycles)}",
+        ]
+    text += [f"held.out{t}_address = {_numbers(range(size), done, cycles)}" for t, size in enumerate(writes)]
+    return "\n".join(text) + "\n"

@@ -1,0 +1,99 @@
+"""Ten small instances, in both forms where both can have them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from support.kernel_instances import instance
+
+from dais_verif.errors import DaisError
+from dais_verif.kernels.constants import constant_tensor
+from dais_verif.kernels.folder import KernelFolder
+from dais_verif.kernels.forms.memory import memory_form
+from dais_verif.kernels.forms.stream import stream_form
+from dais_verif.kernels.instance import KernelInstance, fitted
+from dais_verif.kernels.mapping import MappedTensor, Mapping
+from dais_verif.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.kernels.shipped.conv2d import STRUCTURE as CONV
+from dais_verif.kernels.shipped.moves import AXIS, PERMUTATION
+from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.kernels.shipped.softmax import STRUCTURE as SOFTMAX
+from dais_verif.kernels.structures import Tensor
+from dais_verif.machine import Machine
+from dais_verif.program import FixedType
+
+__all__ = ["instances", "kernel_of", "machine_of", "targets"]
+
+S3 = FixedType(1, 1, 1)
+#: Facts of a stream that a folder keeps.
+_OF_STREAM = ("interval", "beats", "latency", "flush", "line_bits", "window_bits")
+_WINDOW = {"pad_w": 1, "pad_h": 1, "stride_w": 2, "stride_h": 1, "dilation_w": 1, "dilation_h": 1}
+
+
+def _fir(outputs: int) -> KernelInstance:
+    """A filter of three taps of one's own, with -1 before the signal. ``outputs``: of a member."""
+    taps = [[0] * n + [1, 2, -3] + [0] * (outputs - 1 - n) for n in range(outputs)]
+    block = instance("dense", [Tensor.of(S3, outputs + 2), constant_tensor(S3, taps)], (outputs,)).block
+    reads = AccessPattern((DimPattern.affine(0, outputs, -2, outputs - 1),))
+    writes = AccessPattern((DimPattern.affine(0, outputs, 0, outputs - 1),))
+    mapping = Mapping((6 // outputs,), (MappedTensor("x", (6,), reads),), (MappedTensor("y", (6,), writes),))
+    return fitted(KernelInstance("fir", block, mapping, (S3,), (FixedType(1, 6, 3),), (-2,)))
+
+
+@cache
+def instances(form: str) -> dict[str, KernelInstance]:
+    """Of windows those with stride 2 have no stream: there they move by one pixel."""
+    size, stride = (3, 1) if form == "stream" else (2, 2)
+    wide, high = (4, 3) if form == "stream" else (3, 4)
+    weights = constant_tensor(S3, np.random.default_rng(5).integers(-4, 4, size=(2, 1, size, size)))
+    image = Tensor.of(S3, 4, 3, 1)
+    window = {**_WINDOW, "stride_w": stride}
+    pool = {**window, "kernel_w": size, "kernel_h": size, "reciprocal_bits": 4}
+    soft = {"axis": 0, "exp_bits": 4, "sum_bits": 2, "reciprocal_bits": 4}
+    return {
+        "relu": instance("relu", [Tensor.of(S3, 3, 2)], (3, 2)),
+        "add": instance("add", [Tensor.of(S3, 3, 2)] * 2, (3, 2)),
+        "dense": instance("dense", [Tensor.of(S3, 2, 3), constant_tensor(S3, [[1, -2], [3, -3]])], (2, 3)),
+        "conv2d": instance("conv2d", [image, weights], (wide, high, 2), CONV.pack({**window, "groups": 1})),
+        "max_pool": instance("max_pool", [image], (wide, high, 1), POOL.pack(pool)),
+        "avg_pool": instance("avg_pool", [image], (wide, high, 1), POOL.pack(pool)),
+        "softmax": instance("softmax", [Tensor.of(S3, 2, 3)], (2, 3), SOFTMAX.pack(soft)),
+        "transpose": instance(
+            "transpose", [Tensor.of(S3, 3, 2)], (2, 3), PERMUTATION.pack({"source_0": 1, "source_1": 0})
+        ),
+        "concat": instance("concat", [Tensor.of(S3, 3, 2), Tensor.of(S3, 1, 2)], (4, 2), AXIS.pack({})),
+        "fir": _fir(1 if form == "stream" else 2),
+    }
+
+
+def machine_of(one: KernelInstance, form: str) -> tuple[Machine, dict[str, int]]:
+    """The machine of an instance, and its facts. Raises ``InputError`` if the form cannot do it."""
+    if form == "memory":
+        memory = memory_form(one)
+        return memory.machine, asdict(memory.facts)
+    stream = stream_form(one)
+    return stream.machine, {key: getattr(stream, key) for key in _OF_STREAM}
+
+
+def kernel_of(one: KernelInstance, form: str) -> KernelFolder:
+    """As a folder has it, but for the folder."""
+    names = [tensor.name for tensor in (*one.mapping.inputs, *one.mapping.outputs)]
+    count = len(one.mapping.inputs)
+    facts = machine_of(one, form)[1]
+    return KernelFolder(Path(one.name), one, form, facts, tuple(names[:count]), tuple(names[count:]))
+
+
+def targets() -> list[tuple[str, str]]:
+    """Name and form of all that can be built."""
+    found = []
+    for form in ("memory", "stream"):
+        for name, one in instances(form).items():
+            try:
+                machine_of(one, form)
+            except DaisError:
+                continue
+            found.append((name, form))
+    return found

@@ -1,0 +1,96 @@
+"""What driving finds of a fault of an instance, and what the proof does."""
+
+from __future__ import annotations
+
+from enum import Enum
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from prove.kernel_faults.instances import instances, kernel_of, machine_of
+
+from dais_verif.errors import DaisError
+from dais_verif.flows.kernels.prove import compare_with_members, facts_of
+from dais_verif.flows.kernels.simulate import _difference, _driven, _read
+from dais_verif.golden.members import run_instance
+from dais_verif.kernels.driving.frames import random_tensors
+from dais_verif.kernels.forms.frame import memory_frame
+from dais_verif.kernels.forms.memory import MemoryFacts
+from dais_verif.kernels.forms.stream import stream_form
+from dais_verif.machine import Machine
+from dais_verif.verdict import Verdict
+
+__all__ = ["Found", "Judge"]
+
+
+class Found(Enum):
+    """What becomes of a fault. ``ESCAPED``: proved equal, and long driving shows that it is not."""
+
+    BOTH = "driving and proof"
+    PROOF = "proof alone"
+    UNKNOWN_DRIVEN = "driving; the proof says UNKNOWN"
+    UNKNOWN = "the proof says UNKNOWN"
+    EQUAL = "equal"
+    ESCAPED = "ESCAPED"
+
+
+class Judge:
+    """Of one instance in one form: its driving, its frame, and what it must compute. ``folder``: for files."""
+
+    def __init__(self, name: str, form: str, folder: Path, cycles: int = 10_000) -> None:
+        self.kernel, self.form = kernel_of(instances(form)[name], form), form
+        self.right, self.facts = machine_of(self.kernel.instance, form)
+        self.frame = folder / f"{name}.{form}.toml"
+        text = (
+            memory_frame(self.kernel.instance, MemoryFacts(**self.facts))
+            if form == "memory"
+            else stream_form(self.kernel.instance).frame
+        )
+        self.frame.write_text(text, encoding="utf-8")
+        self.cycles = cycles
+
+    @cache  # noqa: B019 - a judge lives as long as a campaign
+    def _driving(self, cycles: int, seed: int) -> list[tuple[Any, Any]]:
+        """Sequences as ``sim`` drives them, two samples each, and what the golden model of all members says."""
+        rng, instance, found, done = np.random.default_rng(seed), self.kernel.instance, [], 0
+        shapes = [one.sizes[::-1] for one in instance.mapping.inputs]
+        while done < cycles:
+            tensors = random_tensors(instance.input_types, shapes, 2, rng)
+            one = _driven(self.kernel, self.right, tensors, rng)
+            found.append((one.driven, run_instance(instance, tensors)))
+            done += one.driven.cycles
+        return found
+
+    def driven(self, machine: Machine, cycles: int = 0) -> str | None:
+        """The first difference that driving shows; with ``cycles``, driving of its own."""
+        for number, (one, expected) in enumerate(self._driving(cycles, 1) if cycles else self._driving(self.cycles, 0)):
+            wrong = _difference(self.kernel, _read(machine, one), expected, number)
+            if wrong is not None:
+                return wrong
+        return None
+
+    def proved(self, machine: Machine) -> tuple[Verdict, str]:
+        """What ``prove`` says of a machine whose RTL does what it does, and which of its parts says so."""
+        try:
+            broken, _ = facts_of(self.kernel.instance, self.form, machine, self.facts)
+            if broken:
+                return Verdict.RTL_MISMATCH, "facts"
+        except DaisError:  # when it is done depends on data
+            return Verdict.RTL_MISMATCH, "facts"
+        try:
+            record, frame = compare_with_members(self.kernel.instance, self.form, machine, self.facts, self.frame)
+        except DaisError:  # it breaks a promise
+            return Verdict.RTL_MISMATCH, "refused"
+        return record.verdict, frame
+
+    def __call__(self, machine: Machine, long: int = 100_000) -> tuple[Found, str]:
+        """Judge a faulty machine; ``long``: cycles of driving of one that is proved equal."""
+        seen = self.driven(machine) is not None
+        verdict, part = self.proved(machine)
+        if verdict is Verdict.UNKNOWN:
+            return (Found.UNKNOWN_DRIVEN if seen else Found.UNKNOWN), part
+        if verdict is not Verdict.PASS:
+            return (Found.BOTH if seen else Found.PROOF), part
+        escaped = seen or self.driven(machine, long) is not None
+        return (Found.ESCAPED if escaped else Found.EQUAL), part
