@@ -28,8 +28,19 @@ class TensorAccess:
     dummy_dim: int
 
     @classmethod
-    def of(cls, sizes: Sequence[int], entries: AccessPattern | Sequence[AccessPattern], dummy_dim: int) -> TensorAccess:
-        """Return the access that ``entries`` state, one for every five dimensions of the tensor."""
+    def of(
+        cls,
+        sizes: Sequence[int],
+        entries: AccessPattern | Sequence[AccessPattern],
+        dummy_dim: int,
+        *,
+        keep_windows: bool = False,
+    ) -> TensorAccess:
+        """Return the access that ``entries`` state, one for every five dimensions of the tensor.
+
+        ``keep_windows``: a window that spans at least the tensor's size is what each member touches, word for word; it
+        does not count as all of the dimension.
+        """
         entries = (entries,) if isinstance(entries, AccessPattern) else entries
         dims: list[DimPattern | None] = []
         for start, entry in zip_longest(range(0, len(sizes), PATTERN_DIMS), entries):
@@ -37,7 +48,8 @@ class TensorAccess:
                 break
             for at, size in enumerate(sizes[start : start + PATTERN_DIMS]):
                 stated = entry.dims[at] if entry and at < len(entry.dims) else DimPattern()
-                whole = entry is None or entry.all_required or stated.covers_all(size)
+                whole = entry is None or entry.all_required or stated.is_whole
+                whole = whole or (not keep_windows and stated.covers_all(size))
                 dims.append(None if whole else stated)
         return cls(tuple(sizes), tuple(dims), dummy_dim)
 

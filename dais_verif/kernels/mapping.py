@@ -20,8 +20,6 @@ __all__ = ["Addressing", "MappedTensor", "Mapping", "mapping_of"]
 
 Ints = NDArray[np.int64]
 
-#: Wider than any window: a pattern that covers all of so many elements does so by its slope, or because it says so.
-WIDEST = 1 << 200
 #: Elements of a tensor that a block can have ports for.
 MOST_PORTS = 1 << 22
 
@@ -49,7 +47,7 @@ class Addressing:
         for d, size in enumerate(sizes):
             row = [0] * rank
             stated = pattern.dims[d] if d < len(pattern.dims) else DimPattern()
-            if pattern.all_required or stated.covers_all(max(size, WIDEST)):
+            if pattern.all_required or stated.is_whole:
                 spans.append(Span(0, size - 1))
             else:
                 exact = stated.exact
@@ -104,7 +102,7 @@ class Mapping:
             raise InputError(f"an index space has at least one member in each dimension: not {list(self.geometry)}")
         for tensor in (*self.inputs, *self.outputs):
             try:
-                self.access(tensor).region_of((0,) * len(self.geometry))
+                self.windows(tensor).region_of((0,) * len(self.geometry))
             except InputError as error:
                 raise InputError.of("{name}: {error}", name=tensor.name, error=error) from None
 
@@ -114,8 +112,12 @@ class Mapping:
         return prod(self.geometry)
 
     def access(self, tensor: MappedTensor) -> TensorAccess:
-        """Return the access that the tensor's pattern states."""
+        """Return the access that the tensor's pattern states: a window as wide as the tensor counts as all of it."""
         return TensorAccess.of(tensor.sizes, tensor.pattern, len(self.geometry))
+
+    def windows(self, tensor: MappedTensor) -> TensorAccess:
+        """Return the access that the pattern states word for word, as ``Addressing.of`` takes it."""
+        return TensorAccess.of(tensor.sizes, tensor.pattern, len(self.geometry), keep_windows=True)
 
     def addressing(self, tensor: MappedTensor) -> Addressing:
         """Return what members touch of a tensor, whether it is stated or follows from the pattern."""

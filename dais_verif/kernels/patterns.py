@@ -68,14 +68,20 @@ class DimPattern:
         """Its coefficients as exact numbers."""
         return Slopes(*map(Fraction, (self.start_a, self.start_b, self.end_a, self.end_b)))
 
-    def covers_all(self, size: int) -> bool:
-        """Whether it means the whole dimension of ``size`` elements for every member.
+    @property
+    def is_whole(self) -> bool:
+        """Whether it means a whole dimension of any size: it says so, or a slope is below 1.
 
-        That is so if it says so, if a slope is below 1 (the idiom is slope 0 from 0 to size - 1), or if the elements
-        of one member span at least ``size``.
+        The idiom is slope 0 from 0 to size - 1.
         """
-        start_a, start_b, end_a, end_b = self.exact
-        return self.all_required or start_a < 1 or end_a < 1 or end_b - start_b >= size
+        return self.all_required or min(self.start_a, self.end_a) < 1
+
+    def covers_all(self, size: int) -> bool:
+        """Whether it counts as the whole dimension of ``size`` elements for every member.
+
+        That is so if it means it, or if the elements of one member span at least ``size``.
+        """
+        return self.is_whole or self.exact.end_b - self.exact.start_b >= size
 
     def span(self, members: Span) -> Span:
         """Return the elements that ``members`` touch: floor of the start, ceiling of the end, swapped if reversed.

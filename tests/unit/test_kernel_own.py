@@ -71,6 +71,15 @@ class TestFilter:
         (finding,) = check_mapping(read_own_kernel(path).mapping).findings
         assert (finding.law, finding.element, finding.count) == (Law.WRITTEN, (96,), 4)
 
+    def test_a_window_wider_than_its_output_leaves_elements_out(self, tmp_path: Path) -> None:
+        path = tmp_path / "fir.toml"
+        late = FIR.replace("[7]", "[1]").replace('shape = [100]\ntype = "s14.12"', 'shape = [4]\ntype = "s14.12"')
+        path.write_text(late.replace("16*[0] + 0..15", "[0] + 2..17"), encoding="utf-8")
+        (finding,) = check_mapping(read_own_kernel(path).mapping).failures
+        assert (finding.law, finding.element, finding.count) == (Law.WRITTEN, (0,), 2)
+        with pytest.raises(InputError, match="breaks a law"):
+            dais_verif.build_kernel(str(path), output=tmp_path / "out")
+
 
 #: Programs of others over some vectors at once, and how many numbers go in and come out; no type is stated.
 BATCHES = {

@@ -9,16 +9,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
+from math import prod
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.kernels.access import TensorAccess
 from dais_verif.kernels.laws.chains import STRETCH, Numbers, affine_spans
 from dais_verif.kernels.laws.findings import Finding, Law
 from dais_verif.kernels.mapping import Addressing, MappedTensor, Mapping
 from dais_verif.kernels.patterns import AccessPattern, DimPattern
 
-__all__ = ["find_exceeded", "find_unwritten", "find_wide", "needed_pattern"]
+__all__ = ["find_exceeded", "find_unwritten", "find_wide", "needed_pattern", "outermost", "written_access"]
+
+
+def outermost(geometry: Sequence[int], slopes: Sequence[int], upwards: bool) -> list[int]:
+    """Return a member whose elements lie farthest below, or above, all others' in a dimension with these slopes."""
+    return [count - 1 if a and (a > 0) == upwards else 0 for a, count in zip(slopes, geometry, strict=True)]
 
 
 def find_exceeded(mapping: Mapping, tensor: MappedTensor) -> Iterator[Finding]:
@@ -46,7 +53,7 @@ def _worst(
     slopes = addressing.slopes[d]
     sign = 1 if upwards else -1
     reach = max(sign * row[d] for row in addressing.offsets)
-    member = [count - 1 if sign * slope > 0 else 0 for slope, count in zip(slopes, geometry, strict=True)]
+    member = outermost(geometry, slopes, upwards)
     reach += sum(sign * a * m for e, (a, m) in enumerate(zip(slopes, member, strict=True)) if e != stated.dim)
     worst: tuple[int, int] | None = None
     for first in range(0, geometry[stated.dim], STRETCH):
@@ -92,7 +99,7 @@ def find_wide(mapping: Mapping, tensor: MappedTensor) -> Iterator[Finding]:
     if tensor.addressing is None or not tensor.addressing.offsets:
         return
     tight = needed_pattern(mapping, tensor)
-    stated, needed = mapping.access(tensor).dims, mapping.access(replace(tensor, pattern=tight)).dims
+    stated, needed = mapping.windows(tensor).dims, mapping.windows(replace(tensor, pattern=tight)).dims
     for d, size in enumerate(tensor.sizes):
         narrow = needed[d]
         member = None if narrow is None else _first_wider(mapping.geometry, stated[d], narrow, size)
@@ -104,10 +111,10 @@ def find_wide(mapping: Mapping, tensor: MappedTensor) -> Iterator[Finding]:
 def find_unwritten(mapping: Mapping, output: MappedTensor) -> Iterator[Finding]:
     """Yield an element of a member's region that its block does not write, or writes twice.
 
-    The blocks of all members write the same shape; it must be the box that the pattern states.
+    The blocks of all members write the same shape; it must be the box of ``written_access``.
     """
     addressing = output.addressing
-    if addressing is None:
+    if addressing is None or not prod(output.sizes):
         return
     rows = set(addressing.offsets)
     zero = (0,) * len(mapping.geometry)
@@ -121,9 +128,62 @@ def find_unwritten(mapping: Mapping, output: MappedTensor) -> Iterator[Finding]:
     if hole is not None:
         yield Finding(Law.WRITTEN, output.name, (zero,), hole)
         return
-    yield from (
-        Finding(Law.WRITTEN, wide.tensor, wide.members, tight=wide.tight) for wide in find_wide(mapping, output)
-    )
+    for d, stated in enumerate(written_access(mapping, output).dims):
+        member = _lacking(mapping.geometry, addressing, d, stated, output.sizes[d])
+        if member is not None:
+            yield Finding(Law.WRITTEN, output.name, (member,), tight=needed_pattern(mapping, output))
+            return
+
+
+def written_access(mapping: Mapping, output: MappedTensor) -> TensorAccess:
+    """Return what members must write of an output, if it is to be written at all.
+
+    That is their windows, word for word, where a block writes these or nothing is said of it. A block may also write
+    all of a dimension where its window counts as all of it.
+    """
+    stated, windows, addressing = mapping.access(output), mapping.windows(output), output.addressing
+    if addressing is None or not addressing.offsets:
+        return windows
+
+    def writes(d: int, window: DimPattern) -> bool:
+        ends = (_worst(mapping.geometry, addressing, d, window, upwards) for upwards in (False, True))
+        return not any(ends) and _lacking(mapping.geometry, addressing, d, window, output.sizes[d]) is None
+
+    dims = [
+        window if counted is None and window is not None and writes(d, window) else counted
+        for d, (counted, window) in enumerate(zip(stated.dims, windows.dims, strict=True))
+    ]
+    return replace(stated, dims=tuple(dims))
+
+
+def _lacking(
+    geometry: Sequence[int], addressing: Addressing, d: int, stated: DimPattern | None, size: int
+) -> tuple[int, ...] | None:
+    """A member whose region has elements in dimension ``d`` of the tensor before or behind what it touches, or None.
+
+    It is looked for where what members touch begins latest, and where it ends earliest.
+    """
+    slopes = addressing.slopes[d]
+    for upwards in (False, True):
+        member = outermost(geometry, slopes, not upwards)
+        edge = (max if upwards else min)(row[d] for row in addressing.offsets)
+        if stated is None:
+            edge += sum(a * m for a, m in zip(slopes, member, strict=True))
+            if (edge < size - 1) if upwards else (edge > 0):
+                return tuple(member)
+            continue
+        e = stated.dim
+        edge += sum(a * m for at, (a, m) in enumerate(zip(slopes, member, strict=True)) if at != e)
+        for first in range(0, geometry[e], STRETCH):
+            count = min(STRETCH, geometry[e] - first)
+            lo, hi = affine_spans(stated, first, count)
+            own = np.arange(first, first + count, dtype=lo.dtype) * slopes[e] + edge
+            lo, hi = np.maximum(lo, 0), np.minimum(hi, size - 1)
+            some = np.flatnonzero((lo <= hi) & ((hi > own) if upwards else (lo < own)))
+            if len(some):
+                member[e] = first + int(some[0])
+                return tuple(member)
+    return None
 
 
 def _first_wider(

@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
+import numpy as np
+
 from dais_verif.kernels.laws.chains import Chain, chains_of
+from dais_verif.kernels.laws.declared import outermost, written_access
 from dais_verif.kernels.laws.findings import Finding, Law
 from dais_verif.kernels.mapping import MappedTensor, Mapping
 from dais_verif.kernels.regions import Span
@@ -23,14 +26,14 @@ def find_written(mapping: Mapping, output: MappedTensor, *, inside: bool) -> Ite
 
     An output that is set before the first member runs need not be written everywhere.
     """
-    chains = chains_of(mapping.access(output), mapping.geometry)
+    chains = chains_of(written_access(mapping, output), mapping.geometry)
     if not prod(output.sizes):
         return
     if not output.pattern.memset_before_execution:
         yield from _missing(output, chains)
     yield from _twice(mapping, output, chains)
     if inside:
-        yield from _outside(mapping, output, chains)
+        yield from _touched_outside(mapping, output) if output.addressing else _outside(mapping, output, chains)
 
 
 def _missing(output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Finding]:
@@ -84,10 +87,23 @@ def _outside(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) 
                 if not 0 <= beyond < output.sizes[d]:
                     member = [0] * len(mapping.geometry)
                     member[chain.index_dim] = at
-                    element = list(mapping.access(output).region_of(member).offset)
+                    element = list(mapping.windows(output).region_of(member).offset)
                     element[d] = beyond
                     yield Finding(Law.WRITTEN_INSIDE, output.name, (tuple(member),), tuple(element))
                     return
+
+
+def _touched_outside(mapping: Mapping, output: MappedTensor) -> Iterator[Finding]:
+    """The same of a block that says itself what it writes."""
+    addressing = mapping.addressing(output)
+    for d, size in enumerate(output.sizes):
+        for upwards in (False, True):
+            member = outermost(mapping.geometry, addressing.slopes[d], upwards)
+            rows = addressing.elements(np.array([member], dtype=np.int64))[0]
+            beyond = rows[(rows[:, d] < 0) | (rows[:, d] >= size)]
+            if len(beyond):
+                yield Finding(Law.WRITTEN_INSIDE, output.name, (tuple(member),), tuple(beyond[0].tolist()))
+                return
 
 
 def _element(output: MappedTensor, *places: tuple[Chain, tuple[int, ...]]) -> tuple[int, ...]:
@@ -112,7 +128,7 @@ def find_idle(mapping: Mapping) -> Iterator[Finding]:
     left = [[Span(0, count - 1) for count in mapping.geometry]]
     for output in mapping.outputs:
         busy = [Span(0, count - 1) for count in mapping.geometry]
-        for chain in chains_of(mapping.access(output), mapping.geometry):
+        for chain in chains_of(written_access(mapping, output), mapping.geometry):
             busy[chain.index_dim] = chain.reached()
         if prod(output.sizes):
             left = [piece for box in left for piece in _without(box, busy)]
