@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from prove.kernel_faults.instances import instances, kernel_of, machine_of
 
-from dais_verif.errors import DaisError
+from dais_verif.errors import DaisError, ViolationError
 from dais_verif.flows.kernels.prove import compare_with_members, facts_of
 from dais_verif.flows.kernels.simulate import _difference, _driven, _read
 from dais_verif.golden.members import run_instance
@@ -65,7 +65,10 @@ class Judge:
     def driven(self, machine: Machine, cycles: int = 0) -> str | None:
         """The first difference that driving shows; with ``cycles``, driving of its own."""
         for number, (one, expected) in enumerate(self._driving(cycles, 1) if cycles else self._driving(self.cycles, 0)):
-            wrong = _difference(self.kernel, _read(machine, one), expected, number)
+            try:
+                wrong = _difference(self.kernel, _read(machine, one), expected, number)
+            except ViolationError as error:  # a faulty block breaks what it promises, which sim says
+                return str(error)
             if wrong is not None:
                 return wrong
         return None
