@@ -11,7 +11,7 @@ from pathlib import Path
 from dais_verif.cache_folder import cache_dir
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import make_folder, replace_folder
-from dais_verif.program import Program
+from dais_verif.program import Origin
 
 __all__ = ["require_form", "require_no_loss", "require_other_file", "write_folder"]
 
@@ -19,25 +19,34 @@ __all__ = ["require_form", "require_no_loss", "require_other_file", "write_folde
 def require_other_file(
     output: Path, name: str, read: Iterable[tuple[str, Path]], error: type[InputError] = RequestError
 ) -> None:
-    """Raise ``error`` if ``output`` is one of the files that are ``read``. ``name``, and those of ``read``: in words.
+    """Raise ``error`` if ``output`` is one of the files that are ``read``, or that one of those refers to.
 
-    A file that is not there yet is no other's.
+    ``name``, and those of ``read``: in words. A file that is not there yet is no other's.
     """
     if not _is_file(output):
         return
+    # Imported when needed: what knows machines and kernels, for runs that find something where they write.
+    from dais_verif.referred_files import referred_files
+
     for other, path in read:
         if _is_file(path) and output.samefile(path):
             raise error(
                 f"{name} {str(output)!r} is the same file as {other} {str(path)!r}, which would be lost; "
                 "name another file"
             )
+        for referred in referred_files(path):
+            if output.samefile(referred):
+                raise error(
+                    f"{name} {str(output)!r} is the same file as {str(referred)!r}, to which {other} {str(path)!r} "
+                    "refers, and which would be lost; name another file"
+                )
 
 
 def require_no_loss(output: Path | None, names: Iterable[str] = (), **read: object) -> None:
     """Raise ``RequestError`` if writing ``output`` would destroy what is ``read``, by the names of arguments.
 
-    ``names``: of the files that are written if ``output`` is a folder; none: it is a file. Of ``read``, a program is
-    the file that it is or was read from; a tuple holds several; what is no path is passed over.
+    ``names``: of the files that are written if ``output`` is a folder; none: it is a file. Of ``read``, a program or
+    a machine is the file that it is or was read from; a tuple holds several; what is no path is passed over.
     """
     if output is None:
         return
@@ -51,10 +60,10 @@ def _paths(value: object) -> Iterator[Path]:
     if isinstance(value, tuple):
         for each in value:
             yield from _paths(each)
-    elif isinstance(value, Program):
-        yield from _paths(value.origin.path)
     elif isinstance(value, str | Path):
         yield Path(value)
+    elif isinstance(origin := getattr(value, "origin", None), Origin):
+        yield from _paths(origin.path)
 
 
 def _is_file(path: Path) -> bool:

@@ -24,6 +24,14 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("x.csv").write_text("1,2,3\n")
     Path("good.v").write_text("module model; endmodule\n")
     os.link("p.bin", "same.bin")
+    Path("sub").mkdir()
+    Path("sub/c.dais").write_text("input x\na = s4.0 input x\nb = s5.0 a + 1\noutput 0 = b\n")
+    os.link("sub/c.dais", "block.dais")
+    Path("m.mach").write_text('machine\ninput x: s4.0\noutput y: s5.0\nblock c = "sub/c.dais"\nc.in <- x\ny <- c.out\n')
+    Path("m.toml").write_text('programs = ["m.mach", "\\u0001", "%s"]\n' % ("x" * 5000))
+    Path("conv").mkdir()
+    Path("conv/instance.json").write_text('{"files": {"core.bin": ""}}')
+    Path("conv/core.bin").write_bytes(EXAMPLE.read_bytes())
     Path("link.csv").symlink_to("x.csv")
     return tmp_path
 
@@ -51,6 +59,16 @@ def files() -> dict[str, bytes]:
         "regress p.bin --junit p.bin",
         "regress . --junit good.v",
         "report p.bin -o good.v",
+        "convert m.mach sub/c.dais --to mach",
+        "convert m.mach sub/c.dais --to alirfsm",
+        "show m.mach -o sub/c.dais",
+        "emit m.mach -o ./sub/c.dais",
+        "run m.mach --inputs x.csv -o sub/c.dais",
+        "explain m.mach --inputs x.csv -o block.dais",
+        "show conv -o conv/core.bin",
+        "run conv --inputs x.csv -o conv/instance.json",
+        "run p.bin --inputs m.toml -o m.mach",
+        "run p.bin --inputs m.toml -o block.dais",
     ],
 )
 def test_an_output_is_no_input_and_a_page_replaces_pages_only(words: str, capfd: pytest.CaptureFixture[str]) -> None:

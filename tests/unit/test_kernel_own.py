@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from support.places import ALIR, CORPUS
 
 import dais_verif
-from dais_verif.errors import InputError, ProgramError
+from dais_verif.errors import InputError, ProgramError, RequestError
 from dais_verif.golden import run, run_raw
 from dais_verif.golden.members import run_instance
 from dais_verif.kernels.forms.frame import memory_frame
@@ -78,6 +79,14 @@ class TestFilter:
         (finding,) = check_mapping(read_own_kernel(path).mapping).failures
         assert (finding.law, finding.element, finding.count) == (Law.WRITTEN, (0,), 2)
         with pytest.raises(InputError, match="breaks a law"):
+            dais_verif.build_kernel(str(path), output=tmp_path / "out")
+
+    def test_what_an_earlier_build_left_is_no_output_while_it_is_the_program(self, tmp_path: Path) -> None:
+        path = tmp_path / "fir.toml"
+        path.write_text(FIR, encoding="utf-8")
+        dais_verif.build_kernel(str(path), output=tmp_path / "out")
+        path.write_text(re.sub("program = .*", 'program = "out/core.bin"', FIR), encoding="utf-8")
+        with pytest.raises(RequestError, match=r"core\.bin' is the same file as .*, to which .* refers"):
             dais_verif.build_kernel(str(path), output=tmp_path / "out")
 
 

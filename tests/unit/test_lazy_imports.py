@@ -56,6 +56,8 @@ LAZY = {
     ("golden", "dais_verif.golden.batch"): "numpy's engine, from programs that the kernel runs",
     ("program", "dais_verif.program.assembler"): "the assembler, from programs that are no text",
     ("flows", "filelock"): _LOCK,
+    ("flows.no_loss", "dais_verif.referred_files"): "machines and kernels, from runs that write over nothing",
+    ("referred_files", "dais_verif.machine.text"): "the parser, from files that are no text of a machine",
     ("toolchain", "filelock"): _LOCK,
     ("flows.simulation_record", "importlib.metadata"): "a search of all that is installed, until a record is written",
     ("cache_folder", "platformdirs"): "platformdirs, where the environment names the folder",

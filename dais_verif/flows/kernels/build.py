@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dais_verif.emitter import machines as emitter
 from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.kernels.picture import picture_of
-from dais_verif.flows.no_loss import write_folder
+from dais_verif.flows.no_loss import require_no_loss, write_folder
 from dais_verif.flows.programs import require_range
 from dais_verif.kernels.caller import instantiate
 from dais_verif.kernels.constants import content_of, has_content
@@ -102,6 +102,7 @@ def build_kernel(
     drawn = replace(picture, machine=hashlib.sha256(files[MACHINE]).hexdigest())
     files[PICTURE] = drawn.to_json().encode()
     manifest = manifest_of(instance, form, made.facts, made.ports, files)
+    require_no_loss(output, (*files, MANIFEST), name=name if params is None else None, params=params)
     write_folder(output, {**files, MANIFEST: manifest}, MANIFEST)
     members = instance.mapping.members
     return KernelBuild(instance.name, form, str(output), sorted([*files, MANIFEST]), members, made.facts)

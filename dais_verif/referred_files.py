@@ -1,0 +1,84 @@
+"""The files that a file of a user's refers to, and so are read with it: blocks, programs, contents of tensors."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from dais_verif.errors import DaisError
+from dais_verif.files import read_plain, read_toml
+from dais_verif.kernels.folder import MANIFEST
+from dais_verif.program.machine_begin import begins_machine
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+__all__ = ["referred_files"]
+
+#: A file with more says nothing of others: texts that people write are smaller.
+_MOST_BYTES = 1 << 26
+#: How many files may lie between one and another that it refers to: a manifest names machines, and these blocks.
+_DEEPEST = 3
+
+
+def referred_files(path: Path) -> frozenset[Path]:
+    """Return the files that are there and that ``path`` refers to, or one of them does.
+
+    Those are blocks in a machine's text, whatever a TOML file names, and what the manifest of a folder of ``kernel
+    build`` lists. Raises nothing: of a file that cannot be read its reader speaks.
+    """
+    found, latest = set[Path](), {path}
+    for _ in range(_DEEPEST):
+        latest = {other for one in latest for other in _named(one)} - found - {path}
+        found |= latest
+    return frozenset(found)
+
+
+def _named(path: Path) -> Iterator[Path]:
+    folder = path if path.is_dir() else path.parent
+    try:
+        names = list(_names(path))
+    except (OSError, ValueError, TypeError, LookupError, RecursionError, DaisError):
+        return  # it is not what it is called: its reader says so
+    for name in names:
+        try:
+            if (folder / name).is_file():
+                yield folder / name
+        except (OSError, ValueError):  # no name of a file: too long, or with NUL
+            continue
+
+
+def _names(path: Path) -> Iterator[str]:
+    if path.is_dir():
+        if (path / MANIFEST).is_file():
+            yield MANIFEST
+            yield from json.loads(read_plain(path / MANIFEST, _MOST_BYTES))["files"]
+    elif path.suffix.lower() == ".toml":
+        yield from _texts(tomllib.loads(read_toml(path, _MOST_BYTES, "a file")))
+    elif path.is_file():
+        data = read_plain(path, _MOST_BYTES)
+        if begins_machine(data):
+            yield from _blocks(data, str(path))
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """All texts in a tree."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _texts(one)
+
+
+def _blocks(data: bytes, name: str) -> Iterator[str]:
+    # Imported when needed: it takes as long as all the rest.
+    from dais_verif.machine.text.statements import read_statements
+
+    for block in read_statements(data.decode(), name).blocks.values():
+        if block.file is not None:
+            yield str(json.loads(block.file.text))
