@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import prod
 
 import numpy as np
@@ -15,12 +16,14 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import InputError
 from dais_verif.golden.machine_batch import run_raw
+from dais_verif.golden.unroll import missed_by_reset
 from dais_verif.kernels.forms.memory import MemoryFacts, MemoryForm, group_of
 from dais_verif.kernels.forms.raster import raster_of
 from dais_verif.kernels.forms.stream import StreamForm
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.machine.dependence import indexed, signals_behind
 from dais_verif.machine.model import Machine
+from dais_verif.machine.step import Element
 from dais_verif.verdict import Verdict
 
 __all__ = ["FactFinding", "FactReport", "check_facts"]
@@ -87,6 +90,18 @@ def _control_of(machine: Machine, outputs: Sequence[str], inputs: Sequence[str])
         connections=tuple(c for c in machine.connections if c.target.signal in kept),
         blocks={name: block for name, block in machine.blocks.items() if block.outputs in kept},
     )
+
+
+def _after_reset(control: Machine) -> list[FactFinding]:
+    """What a reset leaves of the control, whatever it held: then an image after it is not what the first one was."""
+    initial = {
+        Element(signal.name, place): value
+        for signal in control.registers
+        for place, value in enumerate(signal.initial or ())
+    }
+    missed = missed_by_reset(control, initial, {Element("rst", 0): Fraction(1)})
+    where = f"as {', '.join(map(str, missed))} can keep what it held"
+    return [FactFinding("registers of control that a reset leaves", 0, len(missed), where)] if missed else []
 
 
 def _run(control: Machine, given: dict[str, Ints]) -> dict[str, Ints]:
@@ -276,4 +291,6 @@ def _stream(instance: KernelInstance, form: StreamForm) -> FactReport:
             findings.append(FactFinding("outputs of the second image", again[0], late, f"of two images {where}"))
     if moved[stalled].tolist() != [at for at in calm if at <= moved[-1]] and not findings:
         findings.append(FactFinding("outputs with stalls", len(calm), len(stalled)))
+    if not raster.pointwise and not findings:
+        findings += _after_reset(control)
     return FactReport(tuple(findings), len(found))

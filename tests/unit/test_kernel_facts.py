@@ -125,6 +125,19 @@ def test_a_stream_that_gives_outputs_elsewhere_is_found(axis: str) -> None:
     assert report.verdict is Verdict.RTL_MISMATCH and "of two images without a pause" in str(report.findings[0])
 
 
+def test_a_register_that_a_reset_leaves_is_found() -> None:
+    """No frame shows it: frames are told by cycles, and what is wrong after a reset is when outputs are valid."""
+    options = {**WINDOW, "pad_w": 1, "pad_h": 1, "stride_w": 1, "stride_h": 1, "dilation_h": 1}
+    given = POOL.pack({**options, "kernel_w": 3, "kernel_h": 3})
+    one = instance("max_pool", [Tensor.of(S5, 4, 4, 1)], (4, 4, 1), given)
+    form = stream_form(one)
+    pending = replace(form.machine.signals["pending"], reset=None)
+    faulty = replace(form.machine, signals={**form.machine.signals, "pending": pending})
+    assert not check_facts(one, form).findings
+    (finding,) = check_facts(one, replace(form, machine=faulty)).findings
+    assert "pending[0] can keep what it held" in str(finding)
+
+
 def test_what_takes_too_long_is_no_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(form_facts, "_CYCLES", 100)
     report = check_facts(INSTANCES["conv2d"], memory_form(INSTANCES["conv2d"]))
