@@ -9,8 +9,11 @@ from dais_verif.cli.verb import Verb
 __all__ = ["schema"]
 
 
+_KINDS = ("result", "proof", "regression", "signoff", "conversion", "configurations", "approximation")
+
+
 @click.command(cls=Verb)
-@click.argument("kind", type=click.Choice(("result", "proof", "regression", "signoff", "conversion", "configurations")))
+@click.argument("kind", type=click.Choice(_KINDS))
 def schema(kind: str) -> int:
     """Print the JSON schema of the records of KIND: what --json prints and -o keeps.
 
@@ -21,6 +24,7 @@ def schema(kind: str) -> int:
     dais-verif schema signoff        of signoff: signoff.json
     dais-verif schema conversion     of convert
     dais-verif schema configurations of approx show and approx convert
+    dais-verif schema approximation  of approx apply, approx measure and approx tune
 
     Later versions only add fields.
     """

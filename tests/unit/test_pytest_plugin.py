@@ -67,7 +67,7 @@ def test_a_proof_is_a_test_of_its_own(project: Path) -> None:
         (["--dais", "nowhere.bin"], "--dais: program 'nowhere.bin' does not exist"),
         (
             ["--dais", "empty"],
-            "--dais: no program (.bin, .bin.gz, .dais, .mach, .json, .json.gz) in the folder 'empty'",
+            "--dais: no program (.bin, .bin.gz, .dais, .mach, .onnx, .json, .json.gz) in the folder 'empty'",
         ),
         (["--dais", "programs", "test_other.py"], "--dais: 'test_other.py' is no program; test files go before --dais"),
     ],
