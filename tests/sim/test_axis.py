@@ -159,6 +159,14 @@ BUGS = {
         (SHELL, "{{OUT_PAD{1'b0}}, result}", "{{OUT_PAD{1'b1}}, result}"),
         "TDATA is",
     ),
+    "TVALID waits for TREADY": (
+        (SHELL, "wire enable = !valid_out || m_axis_tready;", "wire enable = m_axis_tready;"),
+        "TVALID must not wait for TREADY",
+    ),
+    "a reset of one clock is lost while the output waits": (
+        (SHELL, "if (!aresetn) valid <= {STAGES{1'b0}};", "if (!aresetn && enable) valid <= {STAGES{1'b0}};"),
+        "a beat came out though none was on its way",
+    ),
     "the core does not stand": ((SHELL, "assign core_en = enable;", "assign core_en = 1'b1;"), "TDATA is"),
 }  # fmt: skip
 

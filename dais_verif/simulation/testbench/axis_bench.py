@@ -7,26 +7,23 @@ read is what a register would see at that edge, in every simulator, and one cloc
 from __future__ import annotations
 
 import os
-import random
 from pathlib import Path
 from typing import Any
 
 import cocotb
 import numpy as np
-from cocotb.triggers import Timer
 
 from dais_verif.simulation.testbench.axis_job import AXIS_JOB_VARIABLE, QUIET, AxisAnswer, AxisJob, Heard, Scenario
+from dais_verif.simulation.testbench.axis_run import HALF, StreamRun, port_problem
 from dais_verif.simulation.testbench.packing import bits_of_row, row_words
-from dais_verif.simulation.testbench.stream import NEVER, Beat, Sink, StreamScoreboard
-
-_HALF = Timer(1, unit="ns")
+from dais_verif.simulation.testbench.stream import NEVER, Beat
 
 
 @cocotb.test()
 async def every_beat_equals_golden_model(dut: Any) -> None:
     """All vectors pass the wrapper once a scenario, each beat is compared, the protocol is kept."""
     job = AxisJob.load(Path(os.environ[AXIS_JOB_VARIABLE]))
-    problem = _port_problem(dut, job)
+    problem = port_problem(dut, job.widths, "the AXI4-Stream wrapper")
     if problem:
         AxisAnswer(port_error=problem).save(Path(job.answer))
         raise AssertionError(problem)
@@ -49,34 +46,30 @@ async def every_beat_equals_golden_model(dut: Any) -> None:
         raise AssertionError("no vector was compared")
 
 
-class _Run:
+class _Run(StreamRun):
     """One scenario."""
 
     def __init__(self, dut: Any, job: AxisJob, scenario: Scenario, inputs: list[str], expected: list[str]) -> None:
-        self.dut, self.job, self.scenario = dut, job, scenario
-        self.inputs, self.expected = inputs, expected
-        self.chance = random.Random(f"{job.seed} {scenario.name}")
-        self.scoreboard = StreamScoreboard()
-        self.sink = Sink(self.scoreboard, "m_axis")
-        self.clocks = self.taken = self.dropped = 0
-        self.offering = self.going = self.accepting = False
-        self.first = self.last = 0
-        #: Clocks that any beat in the wrapper needs to come out.
-        self.depth = max(job.latency, 1) + 4
+        super().__init__(dut, scenario, job.seed, max(job.latency, 1) + 4)
+        self.job, self.inputs, self.expected = job, inputs, expected
 
     async def all(self) -> Heard:
         rows, resets = self.job.rows, self.scenario.resets
-        stops = {rows * (k + 1) // (resets + 1) for k in range(resets)} - {0, rows}
-        await self.reset()
+        stops = sorted({rows * (k + 1) // (resets + 1) for k in range(resets)} - {0, rows})
+        await self.reset(self.chance.randint(2, 4))
         idle = 0
-        while (self.taken < rows or self.scoreboard.waiting) and idle < 40 * self.depth + 400:
+        while (self.taken < rows or self.scoreboard.waiting) and idle < self.patience:
             before = (self.taken, self.scoreboard.waiting)
             await self.clock()
             idle = idle + 1 if before == (self.taken, self.scoreboard.waiting) else 0
-            if self.taken in stops:
-                stops.remove(self.taken)
-                self.dropped += self.scoreboard.forget()
-                await self.reset()
+            if stops and self.taken >= stops[0]:
+                del stops[0]
+                if self.stalled_reset:
+                    await self.stall()
+                await self.reset_in_stream()
+                idle = 0
+        if idle == self.patience:
+            self.stuck()
         if self.taken < rows:
             self.scoreboard.problem(f"s_axis_tready stays 0: beat {self.taken} was never taken")
         clocks = self.last - self.first + 1
@@ -86,51 +79,26 @@ class _Run:
                 f"{rows} beats took {clocks} clocks, must be {wanted}: one beat a clock, "
                 f"{wanted - rows} clocks from s_axis to m_axis"
             )
-        self.scoreboard.finish()
-        self.scoreboard.forget()
-        await self.silence()
-        board = self.scoreboard
-        return Heard(
-            self.scenario.name,
-            sent=self.taken,
-            compared=board.compared,
-            dropped=self.dropped,
-            clocks=clocks,
-            problems=board.problems,
-            total_problems=board.total,
-            unknown=board.unknown,
-        )
+        return await self.heard(clocks)
 
-    async def reset(self) -> None:
-        """Some clocks of reset, after which nothing may come out, not even much later."""
-        dut = self.dut
-        dut.aresetn.value = 0
-        dut.s_axis_tvalid.value = 0
-        self.offering = False
-        self.sink.reset()
-        for k in range(self.chance.randint(2, 4)):
-            dut.m_axis_tready.value = self.chance.randint(0, 1)
-            dut.aclk.value = 0
-            await _HALF
-            if k and (valid := str(dut.m_axis_tvalid.value)) != "0":
-                self.scoreboard.problem(f"clock {self.clocks}: m_axis_tvalid is {valid} in reset")
-            dut.aclk.value = 1
-            await _HALF
-            self.clocks += 1
-        dut.aresetn.value = 1
-        await self.silence()
+    async def stall(self) -> None:
+        """Let a beat wait, and what can be taken behind it; the last beat is for after the reset."""
+        self.holding = True
+        for _ in range(2 * self.depth):
+            await self.clock(stop=self.job.rows - 1)
 
-    async def silence(self) -> None:
-        """Time for any beat that should not be there to come out."""
-        for _ in range(self.depth):
-            await self.clock(idle=True)
+    async def idle(self) -> None:
+        """One clock in which nothing goes in, and the sink is ready."""
+        await self.clock(idle=True)
 
-    async def clock(self, *, idle: bool = False) -> None:
-        """One clock: both sides decide, then what stands at the edge counts."""
+    async def clock(self, *, idle: bool = False, stop: int | None = None) -> None:
+        """One clock: both sides decide, then what stands at the edge counts. ``stop``: beats before that may go in."""
         dut, job, scenario = self.dut, self.job, self.scenario
-        self.accepting = idle or scenario.sink.going(self.accepting, self.chance)
-        if not idle and not self.offering and self.taken < job.rows:
-            self.offering = scenario.source.going(self.going, self.chance)
+        rows = job.rows
+        self.accepting = idle or self.accepts(3 * self.scoreboard.compared >= rows)
+        if not idle and not self.offering and self.taken < (rows if stop is None else stop):
+            stands = self.source_stop.stands(3 * self.taken >= 2 * rows)
+            self.offering = scenario.source.going(self.going, self.chance) and not stands
             if self.offering:
                 self.beat = self.next_beat()
                 dut.s_axis_tdata.value = self.beat.data
@@ -139,7 +107,7 @@ class _Run:
         dut.s_axis_tvalid.value = int(self.offering)
         dut.m_axis_tready.value = int(self.accepting)
         dut.aclk.value = 0
-        await _HALF
+        await HALF
         ready, valid = str(dut.s_axis_tready.value), str(dut.m_axis_tvalid.value)
         found = None
         if valid == "1":
@@ -161,7 +129,7 @@ class _Run:
             self.taken += 1
             self.offering = False
         dut.aclk.value = 1
-        await _HALF
+        await HALF
         self.clocks += 1
 
     def next_beat(self) -> Beat:
@@ -184,14 +152,3 @@ def _texts(path: Path, rows: int, bits: int) -> list[str]:
     """Packed rows as strings, most significant bit first."""
     words = np.fromfile(path, dtype="<u8").reshape(rows, row_words(bits))
     return [bits_of_row(words, row, bits) for row in range(rows)]
-
-
-def _port_problem(dut: Any, job: AxisJob) -> str | None:
-    """Why the ports are not those of the wrapper, or None."""
-    for name, bits in job.widths.items():
-        port = getattr(dut, name, None)
-        if port is None:
-            return f"the design has no port {name}; the AXI4-Stream wrapper needs it, with {bits} bits"
-        if len(port) != bits:
-            return f"port {name} of the design has {len(port)} bits, must be {bits}"
-    return None

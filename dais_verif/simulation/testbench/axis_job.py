@@ -23,7 +23,9 @@ QUIET = tuple(f"s_axil_{name}" for name in ("awvalid", "wvalid", "bready", "arva
 class Scenario:
     """How both sides behave. ``packet``: the mean length of a packet, in beats.
 
-    ``reset``: resets in mid-stream, spread over the run. Where nobody pauses, the clocks that it takes are checked.
+    ``resets``: resets in mid-stream, spread over the run, some while a beat waits. ``patient``: the sink is ready only
+    for a beat that it has seen waiting. ``still``: the clocks of one long stop of each side, and of silence at the end.
+    Where nobody pauses, the clocks that it takes are checked.
     """
 
     name: str
@@ -31,12 +33,17 @@ class Scenario:
     sink: Pauses = NEVER
     packet: int = 5
     resets: int = 0
+    patient: bool = False
+    still: int = 0
 
     @property
     def free(self) -> bool:
         """Nobody ever stalls."""
-        return not (self.source.stop or self.sink.stop or self.resets)
+        return not (self.source.stop or self.sink.stop or self.resets or self.patient or self.still)
 
+
+#: Longer than a counter of 8 bits in a wrapper takes to overflow.
+_STILL = 320
 
 #: What a wrapper must bear. Chances of one half find most; long stops fill every register, and empty it.
 SCENARIOS = (
@@ -44,7 +51,8 @@ SCENARIOS = (
     Scenario("both pause", Pauses(0.5, 0.5), Pauses(0.5, 0.5)),
     Scenario("the sink pauses", NEVER, Pauses(0.5, 0.5)),
     Scenario("the source pauses", Pauses(0.5, 0.5), NEVER),
-    Scenario("long stops", Pauses(0.1, 0.1), Pauses(0.1, 0.1), packet=1),
+    Scenario("long stops", Pauses(0.1, 0.1), Pauses(0.1, 0.1), packet=1, still=_STILL),
+    Scenario("the sink waits for TVALID", Pauses(0.2, 0.8), Pauses(0.3, 0.5), patient=True),
     Scenario("resets", Pauses(0.2, 0.8), Pauses(0.3, 0.5), resets=5),
 )
 

@@ -10,7 +10,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple
 
-__all__ = ["NEVER", "Beat", "Pauses", "Sink", "StreamScoreboard"]
+__all__ = ["NEVER", "Beat", "Pauses", "Sink", "Stop", "StreamScoreboard"]
 
 #: How far ahead a beat is looked for when it is not the one that must come.
 _LOOK_AHEAD = 64
@@ -39,6 +39,20 @@ class Pauses:
 
 
 NEVER = Pauses()
+
+
+@dataclass
+class Stop:
+    """One long stop of a side, for so many clocks, as soon as it is due."""
+
+    clocks: int
+
+    def stands(self, due: bool, *, counts: bool = True) -> bool:
+        """Whether the side stands in the next clock. ``counts``: this clock is one of the stop's."""
+        if not due or not self.clocks:
+            return False
+        self.clocks -= counts
+        return True
 
 
 class StreamScoreboard:
@@ -109,16 +123,17 @@ class Sink:
     def __init__(self, scoreboard: StreamScoreboard, name: str) -> None:
         self._scoreboard = scoreboard
         self._name = name
-        self._stalled: Beat | None = None
+        #: The beat that was offered at the last edge and not taken.
+        self.stalled: Beat | None = None
 
     def reset(self) -> None:
         """In reset valid may drop."""
-        self._stalled = None
+        self.stalled = None
 
     def clock(self, number: int, valid: str, ready: bool, beat: Beat | None) -> bool:
         """One clock edge; returns whether a beat was transferred. ``beat`` is None unless ``valid`` is ``1``."""
-        name, before = self._name, self._stalled
-        self._stalled = None
+        name, before = self._name, self.stalled
+        self.stalled = None
         if valid not in "01":
             self._scoreboard.problem(f"clock {number}: {name}_tvalid is {valid}")
             return False
@@ -132,7 +147,7 @@ class Sink:
         if ready:
             self._scoreboard.found(beat)
             return True
-        self._stalled = beat
+        self.stalled = beat
         return False
 
 

@@ -1,0 +1,129 @@
+"""What the benches of AXI4-Stream share: resets, when the sink takes a beat, and long stops.
+
+What the protocol asks of a design is checked: TVALID does not wait for TREADY, holds until it, and is 0 in reset. What
+it leaves to designs is not: TREADY in reset, and TREADY that follows TVALID within a clock.
+"""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+from cocotb.triggers import Timer
+
+from dais_verif.simulation.testbench.axis_job import Heard, Scenario
+from dais_verif.simulation.testbench.stream import Sink, Stop, StreamScoreboard
+
+__all__ = ["HALF", "StreamRun", "port_problem"]
+
+HALF = Timer(1, unit="ns")
+
+
+class StreamRun:
+    """One scenario. ``depth``: clocks in which whatever is in the design comes out, if nobody pauses."""
+
+    def __init__(self, dut: Any, scenario: Scenario, seed: int, depth: int) -> None:
+        self.dut, self.scenario, self.depth = dut, scenario, depth
+        self.chance = random.Random(f"{seed} {scenario.name}")
+        self.scoreboard = StreamScoreboard()
+        self.sink = Sink(self.scoreboard, "m_axis")
+        self.clocks = self.taken = self.dropped = self.resets = 0
+        self.offering = self.going = self.accepting = False
+        #: The sink takes nothing, until the reset that is due comes while a beat waits.
+        self.holding = False
+        self.first = self.last = 0
+        self.sink_stop, self.source_stop = Stop(scenario.still), Stop(scenario.still)
+
+    @property
+    def patience(self) -> int:
+        """Clocks in which nothing moves, after which nothing will."""
+        return 40 * self.depth + 400
+
+    def accepts(self, due: bool) -> bool:
+        """Whether the sink takes a beat in the next clock. ``due``: its long stop is due."""
+        scenario, waits = self.scenario, self.sink.stalled is not None
+        going = scenario.sink.going(self.accepting, self.chance)
+        stands = self.sink_stop.stands(due, counts=waits)
+        return going and not stands and not self.holding and (waits or not scenario.patient)
+
+    @property
+    def stalled_reset(self) -> bool:
+        """Whether the next reset in mid-stream comes while a beat waits; every other one does."""
+        return self.resets % 2 == 0
+
+    async def reset_in_stream(self) -> None:
+        """A reset after which the stream goes on.
+
+        One while a beat waits lasts a clock, in which it waits. After the second of those nobody waits to go on.
+        """
+        stalled, self.holding = self.stalled_reset, False
+        self.dropped += self.scoreboard.forget()
+        await self.reset(1 if stalled else self.chance.randint(1, 4), ready=not stalled, silent=self.resets != 2)
+        self.resets += 1
+
+    async def reset(self, clocks: int, *, ready: bool = True, silent: bool = True) -> None:
+        """Some clocks of reset, after which nothing may come out: if ``silent``, not even much later.
+
+        ``ready``: m_axis_tready is 1 in some of them.
+        """
+        dut = self.dut
+        dut.aresetn.value = 0
+        dut.s_axis_tvalid.value = 0
+        self.offering = False
+        self.sink.reset()
+        for k in range(clocks):
+            dut.m_axis_tready.value = self.chance.randint(0, 1) if ready else 0
+            dut.aclk.value = 0
+            await HALF
+            if k and (valid := str(dut.m_axis_tvalid.value)) != "0":
+                self.scoreboard.problem(f"clock {self.clocks}: m_axis_tvalid is {valid} in reset")
+            dut.aclk.value = 1
+            await HALF
+            self.clocks += 1
+        dut.aresetn.value = 1
+        if silent:
+            await self.silence(self.depth)
+
+    async def silence(self, clocks: int) -> None:
+        """Time for any beat that should not be there to come out."""
+        for _ in range(clocks):
+            await self.idle()
+
+    async def idle(self) -> None:
+        """One clock in which nothing goes in, and the sink is ready."""
+        raise NotImplementedError
+
+    def stuck(self) -> None:
+        """Nothing moves any more: say so where the sink is not ready, and so waits for TVALID."""
+        if not self.accepting and self.scoreboard.waiting and self.sink.stalled is None:
+            self.scoreboard.problem(
+                f"clock {self.clocks}: m_axis_tvalid stays 0 while m_axis_tready is 0: TVALID must not wait for TREADY"
+            )
+
+    async def heard(self, clocks: int) -> Heard:
+        """What was found, after a last look that nothing more comes out, not even long after."""
+        board = self.scoreboard
+        board.finish()
+        board.forget()
+        await self.silence(max(self.depth, self.scenario.still))
+        return Heard(
+            self.scenario.name,
+            sent=self.taken,
+            compared=board.compared,
+            dropped=self.dropped,
+            clocks=clocks,
+            problems=board.problems,
+            total_problems=board.total,
+            unknown=board.unknown,
+        )
+
+
+def port_problem(dut: Any, widths: dict[str, int], what: str) -> str | None:
+    """Why the ports are not those of ``what``, or None."""
+    for name, bits in widths.items():
+        port = getattr(dut, name, None)
+        if port is None:
+            return f"the design has no port {name}; {what} needs it, with {bits} bits"
+        if len(port) != bits:
+            return f"port {name} of the design has {len(port)} bits, must be {bits}"
+    return None
