@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
@@ -93,6 +93,7 @@ class FrameInfo:
     ``frame``: the one that the witness of a difference is of, 0 the first from power-up; None for one from another
     state. ``witness``: what of it is not 0, inputs by cycles, which count from power-up, or from the begin of the frame
     if ``frame`` is None; ``output``: where it shows. ``sha256``: of the file that says what a frame is.
+    ``assumed``: what equality rests on beside what was proved, in words.
     """
 
     cycles: int
@@ -105,6 +106,7 @@ class FrameInfo:
     output: FrameValue | None = None
     reset: bool = False
     sha256: str = ""
+    assumed: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -397,3 +397,31 @@ def test_a_difference_from_power_up_alone_is_the_answer(prove: bool, tmp_path: P
     same = assemble("input x\nx = u4.0 input x\noutput y = x")
     record = dais_verif.diff(made.build(), same, frame=frame, prove=prove)
     assert record.verdict is Verdict.PROGRAMS_DIFFER and record.message.startswith("frame 0 from power-up:")
+
+
+@pytest.mark.parametrize(("initial", "words"), [(None, r"; assumed: .*, in simulation X: j\[0\]$"), (3, "")])
+@pytest.mark.parametrize("prove", [False, True])
+def test_equality_that_rests_on_an_uninitialised_register_says_so(
+    prove: bool, initial: int | None, words: str, tmp_path: Path
+) -> None:
+    """The oracle knows of j xor j nothing, the proof that it is 0."""
+    made = MachineBuilder()
+    x, j = made.input("x", FixedType(0, 4, 0)), made.register("j", FixedType(0, 4, 0), initial=initial)
+    step = made.block(
+        "step",
+        assemble(
+            "input x, j\nx = u4.0 input x\nj = u4.0 input j\nz0 = s5.0 j xor j\nz = u4.0 quant(z0)\n"
+            "b0 = s5.0 x or z\nb = u4.0 quant(b0)\noutput y = b"
+        ),
+    )
+    made.connect(x, step.inputs[0])
+    made.connect(j, step.inputs[1])
+    made.connect(j, j)
+    made.connect(step.outputs, made.output("y", FixedType(0, 4, 0)))
+    frame = tmp_path / "frame.toml"
+    frame.write_text('cycles = 1\ninputs = [{ signal = "x", cycle = 0 }]\noutputs = [{ signal = "y", cycle = 0 }]\n')
+    same = assemble("input x\nx = u4.0 input x\noutput y = x")
+    record = dais_verif.diff(made.build(), same, frame=frame, prove=prove)
+    assert record.verdict is Verdict.PASS and record.frame is not None
+    assert bool(re.search(words, record.message)) and ("assumed" in record.message) == (initial is None)
+    assert len(record.frame.assumed) == (initial is None)

@@ -43,7 +43,7 @@ __all__ = ["diff_machine"]
 _FRAMES = 3
 #: Cycles of the first frame in whose place a reset is tried, where it does not bring back all that frames need.
 _RESETS = 64
-#: Registers that a message names.
+#: Elements of registers that a message names.
 _LOST = 2
 _Compare = Callable[["DiffRequest", Progress], DiffRecord]
 
@@ -84,10 +84,13 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
         record = judged(record, machine, witness)
     proved = record.verdict is Verdict.PASS and request.prove
     pins = "".join(f"; {e} held at {_values(values)}" for e, values in frame.held.items())
-    restored = f"; every frame restores {len(every.known)} elements of registers{pins}" if proved else ""
+    message = record.message
+    if proved:
+        message = f"every frame: {message}; every frame restores {len(every.known)} elements of registers{pins}"
+    assumed = _assumed(machine, every) if record.verdict is Verdict.PASS else []
     record = replace(
         record,
-        message=f"every frame: {record.message}{restored}" if proved else record.message,
+        message=message + "".join(f"; assumed: {text}" for text in assumed),
         a=ProgramInfo.of_machine(machine),
         b=ProgramInfo.of(b),
         identical=False,
@@ -106,9 +109,19 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
             witness=None if witness is None else witness.values(),
             output=None if witness is None else witness.shown(record),
             sha256=said.sha256,
+            assumed=assumed,
         ),
     )
     return with_file(record, machine, witness, request, progress)
+
+
+def _assumed(machine: Machine, every: Unrolled) -> list[str]:
+    """What equality rests on: registers that outputs depend on have one value, though the oracle says unknown."""
+    uninitialised = [e for e in every.free if isinstance(e, Element) and machine.signals[e.signal].initial is None]
+    if not uninitialised:
+        return []
+    shown = ", ".join(map(str, uninitialised[:_LOST])) + ", ..." * (len(uninitialised) > _LOST)
+    return [f"what nothing initialises and outputs depend on holds some value at power-up, in simulation X: {shown}"]
 
 
 def _values(values: Sequence[Fraction | None]) -> str:
