@@ -15,7 +15,7 @@ __all__ = ["read_taps"]
 _KEYS = ("message", "op", "output", "raw")
 #: Messages of a member, at most.
 _MOST = 1 << 12
-_NUMBERS = re.compile(r"(\d{1,9})\.\.(\d{1,9})")
+_NUMBERS = re.compile(r"(\d{1,9})\.\.(\d{1,9})", re.ASCII)
 
 
 def read_taps(name: str, entries: Any) -> tuple[PrintfTap, ...]:

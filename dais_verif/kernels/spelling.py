@@ -10,9 +10,10 @@ from dais_verif.program.types import LIMIT, FixedType
 
 __all__ = ["pattern_text", "read_pattern", "read_type", "text_of_dims"]
 
-_TYPE = re.compile(r"([su])(\d{1,5})\.(-?\d{1,5})")
+_TYPE = re.compile(r"([su])(\d{1,5})\.(-?\d{1,5})", re.ASCII)
 _PATTERN = re.compile(
-    r"(?:(?P<a>\d{1,9}) ?\* ?)?\[(?P<dim>\d)\](?: ?(?P<sign>[+-]) ?(?P<start>\d{1,9})(?: ?\.\. ?(?P<end>-?\d{1,9}))?)?"
+    r"(?:(?P<a>\d{1,9}) ?\* ?)?\[(?P<dim>\d)\](?: ?(?P<sign>[+-]) ?(?P<start>\d{1,9})(?: ?\.\. ?(?P<end>-?\d{1,9}))?)?",
+    re.ASCII,
 )
 
 

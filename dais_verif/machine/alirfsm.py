@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from dais_verif.errors import ProgramError
 from dais_verif.machine.checks import input_types, output_types, validate
 from dais_verif.machine.model import LONGEST_NAME, Block, Connection, Index, Machine, Role, Schedule, Signal, View
+from dais_verif.machine.parts import is_name, is_schedule, is_type
 from dais_verif.program import FixedType, Origin, Program
 from dais_verif.program.alir_json import NOTES, program_of
 from dais_verif.program.checks import validate as validate_program
@@ -84,7 +85,7 @@ def _named(name: Any, what: str) -> str:
     """``name``, which must be a text that people can read on one line."""
     if not isinstance(name, str) or not name:
         raise ProgramError(f"JSON {what} is {_short(name)}, must be a text")
-    if len(name) > LONGEST_NAME or not name.isprintable():
+    if not is_name(name):
         raise ProgramError(
             f"JSON {what} is {_short(name)}, must have at most {LONGEST_NAME} characters, none of them invisible"
         )
@@ -243,7 +244,7 @@ def _type(value: Any, where: str) -> FixedType:
     k, i, f = _list(value, f"{where} type", 3)
     sign = int(_truth(k, f"{where} type: k"))
     kind = FixedType(sign, _integer(i, f"{where} type: i"), _integer(f, f"{where} type: f"))
-    if max(abs(kind.i), abs(kind.f)) > LIMIT or not 0 <= kind.width <= LIMIT:
+    if not is_type(kind):
         raise ProgramError(f"JSON {where}: type {_short(value)}: its width, i and f must be at most {LIMIT}")
     return kind
 
@@ -266,13 +267,13 @@ def _values(value: Any, kinds: tuple[FixedType, ...], where: str) -> tuple[Fract
 def _schedule(value: Any, where: str) -> Schedule:
     toggles, period = _list(value, f"{where} schedule", 2)
     times = tuple(_integer(t, f"{where} schedule") for t in _list(toggles, f"{where} schedule"))
-    length = _integer(period, f"{where} schedule period")
-    if length < 0 or (length and (not times or max(times) - min(times) >= length or list(times) != sorted(times))):
+    found = Schedule(times, _integer(period, f"{where} schedule period"))
+    if not is_schedule(found):
         raise ProgramError(
             f"JSON {where}: schedule {_short(value)}: toggles must rise and lie within one period, which must not be"
             " negative"
         )
-    return Schedule(times, length)
+    return found
 
 
 def _mapping(value: Any, name: str) -> Mapping[str, Any]:

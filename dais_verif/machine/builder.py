@@ -17,16 +17,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from numbers import Integral, Rational, Real
+from operator import index
+from reprlib import repr as _short
+from typing import Any, NamedTuple
 
 from dais_verif.errors import ProgramError
 from dais_verif.machine.checks import input_types, output_types, validate
-from dais_verif.machine.model import Block, Connection, Machine, Role, Schedule, Signal, View
+from dais_verif.machine.model import LONGEST_NAME, Block, Connection, Machine, Role, Schedule, Signal, View
+from dais_verif.machine.parts import is_name, is_schedule, is_type
 from dais_verif.program import FixedType, Origin, Program
+from dais_verif.program.types import LIMIT
 
 __all__ = ["BlockViews", "MachineBuilder"]
 
 _Types = FixedType | Sequence[FixedType]
+#: How deep indices may stand in indices: one is allowed, and more are refused when a machine is built.
+_DEEPEST = 4
 _Values = int | float | Fraction | Iterable[int | float | Fraction]
 
 
@@ -38,7 +45,10 @@ class BlockViews(NamedTuple):
 
 
 class MachineBuilder:
-    """A machine while it is written. Types: one for a signal of one element, or a sequence, one an element."""
+    """A machine while it is written. Types: one for a signal of one element, or a sequence, one an element.
+
+    Whatever no file of a machine may hold is refused as it is said, with ``ProgramError``.
+    """
 
     def __init__(self) -> None:
         self._signals: dict[str, Signal] = {}
@@ -47,15 +57,15 @@ class MachineBuilder:
 
     def input(self, name: str, types: _Types, *, schedule: Schedule | None = None) -> View:
         """Add a signal that the outside drives."""
-        return self._add(Signal(name, _tuple(types), Role.INPUT, schedule=schedule))
+        return self._add(Signal(name, _kinds(name, types), Role.INPUT, schedule=schedule))
 
     def output(self, name: str, types: _Types, *, schedule: Schedule | None = None) -> View:
         """Add a wire that the outside reads."""
-        return self._add(Signal(name, _tuple(types), Role.OUTPUT, schedule=schedule))
+        return self._add(Signal(name, _kinds(name, types), Role.OUTPUT, schedule=schedule))
 
     def wire(self, name: str, types: _Types) -> View:
         """Add a signal that follows what is connected to it at once."""
-        return self._add(Signal(name, _tuple(types)))
+        return self._add(Signal(name, _kinds(name, types)))
 
     def register(
         self,
@@ -71,7 +81,7 @@ class MachineBuilder:
         ``initial``: what it holds at power-up, and after an edge at which ``reset`` is 1: a value for all elements, or
         one for each; None: unknown, or zeros if there is a reset. ``output``: whether the outside reads it.
         """
-        kinds = _tuple(types)
+        kinds = _kinds(name, types)
         values = None if initial is None else _numbers(name, initial, kinds)
         if values is None and reset is not None:
             values = (Fraction(0),) * len(kinds)
@@ -80,42 +90,100 @@ class MachineBuilder:
 
     def block(self, name: str, program: Program) -> BlockViews:
         """Add a block of logic. Raises ``ProgramError`` if ``program`` reads one input in two types."""
+        _require_name("block", name)
+        if not isinstance(program, Program):
+            raise ProgramError(f"block {name}: {_short(program)} is no program, such as load or assemble return")
         block = Block(name, program, f"INTERNAL_{name}_inp", f"INTERNAL_{name}_outp")
         if name in self._blocks:
             raise ProgramError(f"block {name}: there is one of that name")
+        views = BlockViews(self.wire(block.inputs, input_types(block)), self.wire(block.outputs, output_types(block)))
         self._blocks[name] = block
-        return BlockViews(self.wire(block.inputs, input_types(block)), self.wire(block.outputs, output_types(block)))
+        return views
 
     def connect(self, source: View, target: View, *, enable: View | None = None, otherwise: View | None = None) -> None:
         """Let ``target`` take ``source``; while ``enable`` is 0 it takes ``otherwise``, or keeps what it has."""
+        for given in (source, target, *(view for view in (enable, otherwise) if view is not None)):
+            _require_view("a connection", given)
         connection = Connection(source, target, enable, otherwise)
         for view in (target, *connection.reads):
-            signal = self._signals.get(view.signal)
-            if signal is None or not 0 <= view.start < view.stop <= len(signal.types):
-                raise ProgramError(f"connection {connection}: {view} is nothing of this machine")
+            self._require_own(f"connection {connection}", view)
         self._connections.append(connection)
 
     def build(self) -> Machine:
         """Return the machine. Raises ``ProgramError`` for the first rule that it breaks."""
+        for signal in self._signals.values():
+            if signal.reset is not None:
+                self._require_own(f"signal {signal.name}: its reset", signal.reset)
         machine = Machine(dict(self._blocks), dict(self._signals), tuple(self._connections), Origin("alirfsm"))
         validate(machine)
         return machine
 
+    def _require_own(self, what: str, view: View) -> None:
+        signal = self._signals.get(view.signal)
+        if signal is None or not 0 <= view.start < view.stop <= len(signal.types):
+            raise ProgramError(f"{what}: {view} is nothing of this machine")
+
     def _add(self, signal: Signal) -> View:
         if signal.name in self._signals:
             raise ProgramError(f"signal {signal.name}: there is one of that name")
+        if signal.reset is not None:
+            _require_view(f"signal {signal.name}: its reset", signal.reset)
+        if signal.schedule is not None:
+            _require_schedule(signal.name, signal.schedule)
         self._signals[signal.name] = signal
         return View(signal.name, 0, len(signal.types))
 
 
-def _tuple(types: _Types) -> tuple[FixedType, ...]:
-    return (types,) if isinstance(types, FixedType) else tuple(types)
+def _require_name(what: str, name: Any) -> None:
+    if not is_name(name):
+        raise ProgramError(
+            f"{what} {_short(name)}: a name must be a text of 1 to {LONGEST_NAME} characters, none of them invisible"
+        )
+
+
+def _require_view(what: str, view: Any, depth: int = 0) -> None:
+    """Raise ``ProgramError`` unless ``view`` is one, of whole numbers of elements; in its index, too."""
+    if not isinstance(view, View) or depth > _DEEPEST:
+        raise ProgramError(f"{what}: {_short(view)} is no view, such as a builder returns for a signal")
+    numbers = [view.start, view.stop, *([] if view.index is None else [view.index.stride])]
+    if not isinstance(view.signal, str) or not all(type(number) is int for number in numbers):
+        raise ProgramError(f"{what}: {_short(view)}: the elements of a view are counted by int")
+    if view.index is not None:
+        _require_view(what, view.index.value, depth + 1)
+
+
+def _require_schedule(name: str, schedule: Any) -> None:
+    whole = isinstance(schedule, Schedule) and isinstance(schedule.toggles, tuple)
+    if not whole or not all(type(time) is int for time in (*schedule.toggles, schedule.period)):
+        raise ProgramError(f"signal {name}: {_short(schedule)} is no Schedule of a tuple of int and a period")
+    if not is_schedule(schedule):
+        raise ProgramError(f"signal {name}: the toggles of {schedule} must rise and lie within one period")
+
+
+def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
+    """The types of a signal. Raises ``ProgramError`` for what is none, or more than a file may say."""
+    _require_name("signal", name)
+    what = f"signal {name}"
+    try:
+        given = (types,) if isinstance(types, FixedType) else tuple(types)
+        found = tuple(FixedType(*map(index, kind)) for kind in given if isinstance(kind, FixedType))
+    except TypeError:
+        raise ProgramError(f"{what}: {_short(types)} is neither a FixedType of int nor a sequence of some") from None
+    for at, kind in enumerate(given):
+        if not isinstance(kind, FixedType):
+            raise ProgramError(f"{what}: types[{at}] is {_short(kind)}, must be a FixedType")
+    for kind in found:
+        if not is_type(kind):
+            raise ProgramError(f"{what}: type {kind}: its width is 0 to {LIMIT}, and its i and f are up to {LIMIT}")
+    return found
 
 
 def _numbers(name: str, values: _Values, types: tuple[FixedType, ...]) -> tuple[Fraction, ...]:
     """What a register holds at first. Raises ``ProgramError`` for what its types do not hold."""
-    single = isinstance(values, int | float | Fraction)
-    found = (Fraction(values),) * len(types) if single else tuple(map(Fraction, values))  # type: ignore[arg-type]
+    value: Any = values
+    single = isinstance(value, Real | str | bytes) or not isinstance(value, Iterable)
+    given = [value] * len(types) if single else list(value)
+    found = tuple(_exact(f"signal {name}", value) for value in given)
     if len(found) != len(types):
         raise ProgramError(f"signal {name}: {len(found)} initial values for {len(types)} elements")
     for place, (value, kind) in enumerate(zip(found, types, strict=True)):
@@ -123,3 +191,18 @@ def _numbers(name: str, values: _Values, types: tuple[FixedType, ...]) -> tuple[
         if raw.denominator != 1 or not kind.raw_min <= raw <= kind.raw_max:
             raise ProgramError(f"signal {name}[{place}]: its type {kind} does not hold the initial value {value}")
     return found
+
+
+def _exact(what: str, value: Any) -> Fraction:
+    """A number of Python or NumPy, exactly."""
+    try:
+        if isinstance(value, Integral):
+            return Fraction(int(value))
+        if isinstance(value, Rational):
+            return Fraction(int(value.numerator), int(value.denominator))
+        if isinstance(value, Real):
+            numerator, denominator = value.as_integer_ratio()  # type: ignore[attr-defined]
+            return Fraction(int(numerator), int(denominator))
+    except (ValueError, OverflowError, AttributeError):  # not a number, infinite, or one that tells nothing
+        pass
+    raise ProgramError(f"{what}: the initial value {_short(value)} must be a finite number")

@@ -25,7 +25,7 @@ from dais_verif.version import VERSION
 
 __all__ = ["Cluster", "check_name"]
 
-_NAME = re.compile(r"(local|slurm|lsf)(?::([1-9]\d{0,4}))?|(?:tcp|tls|ucx|ws|wss)://\S+")
+_NAME = re.compile(r"(local|slurm|lsf)(?::([1-9]\d{0,4}))?|(?:tcp|tls|ucx|ws|wss)://\S+", re.ASCII)
 _INSTALL = "pip install distributed dask-jobqueue"
 #: For a worker to join a scheduler that runs already, and for processes to end.
 _JOIN_SECONDS, _END_SECONDS = 60, 30

@@ -251,13 +251,15 @@ class TestSpelling:
         assert text_of_dims(AccessPattern(patterns)) == text
         assert text_of_dims(AccessPattern(all_required=True)) == "all" == pattern_text(read_pattern("all"))
 
-    @pytest.mark.parametrize("text", ["", "[]", "[10]", "0*[0]", "-1*[0]", "[0] + x", "[0] 1", "[0]+1...2", "all "])
+    @pytest.mark.parametrize(
+        "text", ["", "[]", "[10]", "0*[0]", "-1*[0]", "[0] + x", "[0] 1", "[0]+1...2", "all ", "[0] + \u0661"]
+    )
     def test_what_is_no_pattern(self, text: str) -> None:
         with pytest.raises(InputError, match=r"is no pattern|at least 1"):
             read_pattern(text)
 
     def test_types(self) -> None:
         assert read_type("s6.2") == FixedType(1, 3, 2) and read_type("u4.-1") == FixedType(0, 5, -1)
-        for text in ("", "6.2", "s6", "s-1.0", "s6.2.", "S6.2"):
+        for text in ("", "6.2", "s6", "s-1.0", "s6.2.", "S6.2", "s\u0661.0"):
             with pytest.raises(InputError, match="is no type"):
                 read_type(text)

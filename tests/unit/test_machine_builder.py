@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import dais_verif
 from dais_verif.errors import ProgramError
-from dais_verif.machine import Index, MachineBuilder, View
+from dais_verif.machine import Index, MachineBuilder, Schedule, View
 from dais_verif.program import FixedType, assemble
 
 BIT, BYTE, WIDE = FixedType(0, 1, 0), FixedType(0, 8, 0), FixedType(0, 9, 0)
@@ -55,7 +58,7 @@ def test_parts_of_views() -> None:
             view[part]
 
 
-REFUSED: dict[str, tuple[Callable[[MachineBuilder], object], str]] = {
+REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
     "twice": (lambda m: (m.wire("x", BYTE), m.input("x", BYTE)), "signal x: there is one of that name"),
     "block twice": (lambda m: (m.block("b", ADD), m.block("b", ADD)), "block b: there is one of that name"),
     "values": (lambda m: m.register("r", [BYTE] * 2, initial=[1]), "signal r: 1 initial values for 2 elements"),
@@ -63,6 +66,54 @@ REFUSED: dict[str, tuple[Callable[[MachineBuilder], object], str]] = {
     "off grid": (lambda m: m.register("r", BYTE, initial=0.5), "does not hold the initial value 1/2"),
     "stranger": (lambda m: m.connect(View("z", 0, 1), m.wire("w", BYTE)), "z[0:1] is nothing of this machine"),
     "beyond": (lambda m: m.connect(View("w", 0, 2), m.wire("w", BYTE)), "w[0:2] is nothing of this machine"),
+    "not a number": (
+        lambda m: m.register("r", BYTE, initial=math.nan),
+        "signal r: the initial value nan must be",
+    ),
+    "infinite": (
+        lambda m: m.register("r", BYTE, initial=[math.inf]),
+        "signal r: the initial value inf must be",
+    ),
+    "numpy's infinity": (lambda m: m.register("r", BYTE, initial=np.float32("inf")), "signal r: the initial value"),
+    "a text as values": (
+        lambda m: m.register("r", [BYTE] * 2, initial="34"),
+        "the initial value '34' must be",
+    ),
+    "no values": (lambda m: m.register("r", BYTE, initial=object()), "signal r: the initial value <object"),
+    "a reset of another machine": (
+        lambda m: (m.register("r", BYTE, reset=MachineBuilder().input("q", BIT)), m.build()),
+        "signal r: its reset: q[0:1] is nothing of this machine",
+    ),
+    "a reset that is no view": (lambda m: m.register("r", BYTE, reset="rst"), "signal r: its reset: 'rst' is no view"),
+    "an index that is no view": (
+        lambda m: m.connect(m.input("x", BYTE), m.register("r", [BYTE] * 4)[0].at(2)),
+        "a connection: 2 is no view",
+    ),
+    "a stride that is no int": (
+        lambda m: m.connect(m.input("x", BYTE), m.register("r", [BYTE] * 4)[0].at(m.input("i", BYTE), 0.5)),
+        "are counted by int",
+    ),
+    "a source that is no view": (lambda m: m.connect(3, m.wire("w", BYTE)), "a connection: 3 is no view"),
+    "a target that is none": (lambda m: m.connect(m.input("x", BYTE), None), "a connection: None is no view"),
+    "no name": (lambda m: m.input("", BYTE), "signal '': a name must be a text of 1 to 255 characters"),
+    "an invisible name": (lambda m: m.wire("x\n", BYTE), "signal 'x\\n': a name must be"),
+    "a name that is no text": (lambda m: m.input(5, BYTE), "signal 5: a name must be"),
+    "a long name": (lambda m: m.register("x" * 256, BYTE), "a name must be a text of 1 to 255 characters"),
+    "a block of no name": (lambda m: m.block(None, ADD), "block None: a name must be"),
+    "a block whose wires have long names": (lambda m: m.block("b" * 250, ADD), "a name must be a text of 1 to 255"),
+    "no program": (lambda m: m.block("b", "p.bin"), "block b: 'p.bin' is no program"),
+    "too wide": (lambda m: m.input("x", FixedType(0, 5000, 0)), "signal x: type u5000.0: its width is 0 to 4096"),
+    "too narrow": (lambda m: m.input("x", FixedType(0, -3, 0)), "signal x: type u-3.0: its width is 0 to 4096"),
+    "a type that is none": (lambda m: m.input("x", (0, 4, 0)), "signal x: types[0] is 0, must be a FixedType"),
+    "a text as type": (lambda m: m.input("x", "u4.0"), "signal x: types[0] is 'u', must be a FixedType"),
+    "a number as type": (lambda m: m.input("x", 4), "signal x: 4 is neither a FixedType of int nor a sequence"),
+    "a type of halves": (lambda m: m.input("x", FixedType(0, 4, 0.5)), "is neither a FixedType of int"),
+    "toggles that fall": (
+        lambda m: m.input("x", BYTE, schedule=Schedule((3, 1), 8)),
+        "must rise and lie within one period",
+    ),
+    "no toggles": (lambda m: m.output("y", BYTE, schedule=Schedule((), 4)), "must rise and lie within one period"),
+    "no schedule": (lambda m: m.output("y", BYTE, schedule=(1, 4)), "signal y: (1, 4) is no Schedule"),
     "undriven": (lambda m: (m.wire("w", BYTE), m.build()), "signal w[0]: nothing drives it"),
 }
 
@@ -73,6 +124,20 @@ def test_refused(name: str) -> None:
     with pytest.raises(ProgramError) as caught:
         call(MachineBuilder())
     assert message in str(caught.value) and "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0.5, Fraction(1, 2), np.float32(0.5), np.longdouble(0.5), [0.5], np.array([0.5])],
+    ids=repr,
+)
+def test_numbers_of_python_and_numpy_are_exact(value: Any) -> None:
+    made = MachineBuilder()
+    made.connect(made.register("r", FixedType(0, 1, 1), initial=value), made.output("y", FixedType(0, 1, 1)))
+    assert made.build().signals["r"].initial == (Fraction(1, 2),)
+    made = MachineBuilder()
+    made.connect(made.register("r", BYTE, initial=np.int64(200)), made.output("y", BYTE))
+    assert made.build().signals["r"].initial == (Fraction(200),)
 
 
 def test_the_machine_of_the_page() -> None:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from dais_verif.machine.model import LONGEST_NAME, Role, Schedule
+from dais_verif.machine.parts import is_name, is_schedule
 from dais_verif.machine.text.names import INPUTS, KEYWORDS, OUTPUTS
 from dais_verif.program.assembler.names import did_you_mean
 from dais_verif.program.assembler.tokens import Cursor, Token
@@ -249,9 +250,10 @@ class _Reader:
                 break
         cursor.expect("period")
         period = cursor.unsigned("period", _INT32)
-        if period and (not times or times != sorted(times) or times[-1] - times[0] >= period):
+        schedule = Schedule(tuple(times), period)
+        if not is_schedule(schedule):
             cursor.refuse("the cycles must rise and lie within one period", start)
-        return Schedule(tuple(times), period)
+        return schedule
 
     def block(self) -> None:
         """``block NAME {``, a program and ``}``; or ``block NAME = "file"``."""
@@ -318,7 +320,7 @@ class _Reader:
         cursor, token = self.cursor, self.cursor.token
         if token.kind == "string" or (token.kind == "name" and len(token.text) > LONGEST_NAME):
             name = self.string(what) if token.kind == "string" else token.text
-            if not name or len(name) > LONGEST_NAME or not name.isprintable():
+            if not is_name(name):
                 cursor.refuse(f"a name must have 1 to {LONGEST_NAME} characters, none of them invisible", token)
             return name
         if token.kind == "name" and token.text in KEYWORDS:
