@@ -171,7 +171,8 @@ def missed_by_reset(
     chain = Chain(machine, step, Frame(1, (), (), {}), {})
     chain.cycle(0, reset)
     found = {element: chain.value[op] for element, op in zip(step.state, chain.state, strict=True)}
-    return [element for element, value in known.items() if found[element] != value]
+    # What nothing writes is no state, and keeps its value for ever.
+    return [element for element, value in known.items() if found.get(element, value) != value]
 
 
 def broken_off(frame: Frame, cycle: int, reset: Mapping[Element, Fraction]) -> Frame:

@@ -179,8 +179,28 @@ def read_folder(path: Path) -> KernelFolder | None:
         tuple(PrintfTap(tap.message, tap.op, tap.output, tap.raw) for tap in said.printf),
     )
     require_ports(instance)
+    for name, kind, pad in zip(names, instance.input_types, instance.pads, strict=False):
+        if not kind.raw_min <= pad <= kind.raw_max:
+            raise InputError(
+                f"{str(manifest)!r}: the pad of {name} is {pad}, which {kind} does not hold; build it again"
+            )
     count = len(said.inputs)
-    return KernelFolder(path, instance, said.form, said.facts, tuple(names[:count]), tuple(names[count:]))
+    found = KernelFolder(path, instance, said.form, said.facts, tuple(names[:count]), tuple(names[count:]))
+    _require_ports_of(found, said)
+    return found
+
+
+def _require_ports_of(kernel: KernelFolder, said: _Manifest) -> None:
+    """Raise ``InputError`` unless the ports of the machine carry the types of the tensors."""
+    suffix = "_data" if said.form == "memory" else ""
+    for tensor in (*said.inputs, *said.outputs):
+        signal = kernel.machine.signals.get(tensor.port + suffix)
+        if signal is None or set(signal.types) != {read_type(tensor.type)}:
+            carries = "is not there" if signal is None else f"carries {', '.join(map(str, sorted(set(signal.types))))}"
+            raise InputError(
+                f"{str(kernel.path / MANIFEST)!r}: {tensor.name} has type {tensor.type}, and port "
+                f"{tensor.port + suffix} of the machine {carries}; build it again"
+            )
 
 
 def _mapped(tensor: _Tensor) -> MappedTensor:

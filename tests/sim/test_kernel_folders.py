@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 import dais_verif
 from dais_verif.cli import main
 from dais_verif.errors import InputError
+from dais_verif.flows.kernels.prove import compare_with_members
 from dais_verif.flows.kernels.simulate import simulate_kernel
 from dais_verif.flows.progress import SILENT
 from dais_verif.flows.prove import ProveRequest, prove
@@ -165,6 +167,8 @@ def test_files_that_were_changed_are_refused(folders: dict[str, Path], tmp_path:
         ('"input 0"', '"output 0"', "two tensors"),
         ('"s2.1"', '"s2"', "s2"),
         ("    4,\n", "    -4,\n", "below 0"),
+        ('"pad": 0', '"pad": 9', "the pad of input 0 is 9"),
+        ('"s2.1"', '"s3.1"', "port in0_data of the machine carries s2.1"),
         ("{", "[", "no manifest"),
     ],
 )
@@ -215,3 +219,30 @@ def test_other_tensors_are_refused(
     assert main._run(["run", str(folders["memory"]), "--inputs", str(tmp_path / "x.npy")]) == 2
     error = capsys.readouterr().err
     assert said in error and len(error.splitlines()) == 1
+
+
+def test_a_reset_that_clears_tensors_is_found(folders: dict[str, Path]) -> None:
+    """Memories keep what they have: the frame of many ranges has a reset before outputs are read."""
+    kernel = read_folder(folders["memory"])
+    assert kernel is not None
+    out, busy = kernel.machine.signals["out0"], kernel.machine.signals["busy"]
+    cleared = replace(kernel.machine, signals={**kernel.machine.signals, "out0": replace(out, reset=busy.reset)})
+    right, wrong = (
+        compare_with_members(kernel.instance, "memory", machine, kernel.facts, kernel.frame)[0]
+        for machine in (kernel.machine, cleared)
+    )
+    assert right.verdict is Verdict.PASS
+    assert wrong.verdict is Verdict.PROGRAMS_DIFFER and wrong.message.startswith("in many ranges")
+
+
+@pytest.mark.parametrize("form", ["memory", "stream"])
+def test_when_outputs_are_there_is_part_of_a_frame(folders: dict[str, Path], form: str) -> None:
+    """A signal that says so a cycle late in some state that frames do not restore is not proved."""
+    kernel = read_folder(folders[form])
+    assert kernel is not None
+    name = "done" if form == "memory" else "pending"
+    signals = {**kernel.machine.signals, name: replace(kernel.machine.signals[name], initial=None, reset=None)}
+    writers = tuple(c for c in kernel.machine.connections if c.target.signal != name)
+    stuck = replace(kernel.machine, signals=signals, connections=writers)
+    record, _ = compare_with_members(kernel.instance, form, stuck, kernel.facts, kernel.frame)
+    assert record.verdict is not Verdict.PASS

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from dais_verif.errors import InputError
 from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
@@ -14,13 +16,17 @@ from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.golden.form_facts import check_facts
 from dais_verif.kernels.folder import KernelFolder
-from dais_verif.kernels.forms.frame import ranges_frame
+from dais_verif.kernels.forms.frame import memory_signals, ranges_frame
 from dais_verif.kernels.forms.memory import MemoryFacts, MemoryForm
+from dais_verif.kernels.forms.raster import raster_of
 from dais_verif.kernels.forms.stream import StreamForm, stream_form
+from dais_verif.kernels.forms.stream_files import valid_cycles
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.unfold import unfold
 from dais_verif.machine import Machine
+from dais_verif.program import Columns, Program
+from dais_verif.program.opcodes import Code
 from dais_verif.prover.results import ProofOptions
 from dais_verif.record.diff import DiffRecord
 from dais_verif.record.kernels import ProvedKernel
@@ -123,18 +129,54 @@ def compare_with_members(
 
     Returns the first comparison that is no PASS, else the last, and which of the two it is.
     """
-    asked = DiffRequest(a=machine, b=unfold(instance), frame=frame, prove=True)
+    members = unfold(instance)
+    asked = DiffRequest(a=machine, b=members, frame=frame, prove=True)
     if request is not None:
         asked = replace(asked, unchecked=request.unchecked, timeout=request.timeout, seed=request.seed)
-    found, part = diff(asked), "the whole index space in one range"
-    if form == "memory" and found.verdict is Verdict.PASS:
-        part = "in many ranges"
-        with TemporaryDirectory(prefix="dais-verif-") as folder:
+    with TemporaryDirectory(prefix="dais-verif-") as folder:
+        timed = _timed(instance, form, facts)
+        path = Path(folder) / "timed.toml"
+        path.write_text(_with_signals(frame.read_text(encoding="utf-8"), timed), encoding="utf-8")
+        bits = [bit for cycles in timed.values() for bit in cycles.values()]
+        found, part = diff(replace(asked, b=_with_bits(members, bits), frame=path)), "in one range"
+        if form == "memory" and found.verdict is Verdict.PASS:
+            part = "in many ranges"
             path = Path(folder) / "ranges.toml"
             path.write_text(ranges_frame(instance, MemoryFacts(**facts)), encoding="utf-8")
             other = diff(replace(asked, frame=path))
-        found = other if other.verdict is Verdict.PASS else replace(other, message=f"{part}: {other.message}")
+            found = other if other.verdict is Verdict.PASS else replace(other, message=f"{part}: {other.message}")
     return found, part
+
+
+def _timed(instance: KernelInstance, form: str, facts: dict[str, int]) -> dict[str, dict[int, int]]:
+    """What signals that say when outputs are there must be, by cycle of a frame: in whatever state it begins."""
+    if form == "memory":
+        signals = memory_signals(instance, MemoryFacts(**facts))
+        return {name: dict(enumerate(values)) for name, values in signals.items()}
+    return {"valid_out": valid_cycles(raster_of(instance))}
+
+
+def _with_signals(frame: str, timed: dict[str, dict[int, int]]) -> str:
+    """A frame with more outputs behind its own."""
+    entries = [f'{{ signal = "{name}", cycle = {min(at)}, to = {max(at)} }}' for name, at in timed.items()]
+    before, _, behind = frame.partition("\noutputs = [")
+    listed, end, rest = behind.partition("]\n")
+    return f"{before}\noutputs = [{listed.rstrip().rstrip(',')}, {', '.join(entries)}{end}{rest}"
+
+
+def _with_bits(program: Program, bits: list[int]) -> Program:
+    """A program with constants behind its outputs."""
+    row = (int(Code.CONST), -1, -1, 1, 0, 1, 0)
+    columns = Columns(*(np.append(column, value) for column, value in zip(program.columns, row, strict=True)))
+    chosen = np.where(np.array(bits, dtype=bool), program.n_ops, -1)
+    zeros = np.zeros(len(bits), dtype=np.int64)
+    return replace(
+        program,
+        columns=columns,
+        out_idx=np.concatenate([program.out_idx, chosen]),
+        out_shift=np.concatenate([program.out_shift, zeros]),
+        out_neg=np.concatenate([program.out_neg, zeros]),
+    )
 
 
 def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:

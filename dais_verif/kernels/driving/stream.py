@@ -25,37 +25,44 @@ def drive_stream(
 ) -> Driven:
     """Return a sequence that sends all samples of ``tensors``, some with gaps and stalls, some without.
 
-    ``flush``: cycles from the last beat to the last output. A reset breaks off what begins with part of an image.
+    ``flush``: cycles from the last beat to the last output. Before some samples a reset breaks off part of an image.
     """
     raster = raster_of(instance)
     samples = len(tensors[0]) if tensors else 1
     beats = raster.beats * prod(raster.images)
-    valid, enabled, sent = [], [], []
-    before = int(rng.integers(1, beats + 1)) if not raster.pointwise and rng.integers(2) else 0
+    valid, enabled, sent, resets, ignored = [], [], [], [], list[int]()
+
+    def add(is_valid: int, is_enabled: int, beat: int = -1) -> None:
+        valid.append(is_valid)
+        enabled.append(is_enabled)
+        sent.append(beat)
+
     for sample in range(samples):
         stalls, gaps = (bool(rng.integers(2)) for _ in range(2))
+        if not raster.pointwise and rng.integers(2):
+            # Once all outputs came, part of an image, as much of it as may be, and a reset in its place.
+            for _ in range(2 * flush + _MORE if sample else 0):
+                add(0, 1)
+            begin = len(valid)
+            for _ in range(int(rng.integers(1, 2 * beats + 1))):
+                add(int(rng.integers(8) > 0), int(rng.integers(8) > 0))
+            resets.append(len(valid))
+            add(int(rng.integers(2)), int(rng.integers(2)))
+            ignored += range(begin, len(valid))
         for beat in range(beats):
             while gaps and rng.integers(4) == 0:
-                valid.append(0)
-                enabled.append(int(not stalls or rng.integers(4) > 0))
-                sent.append(-1)
+                add(0, int(not stalls or rng.integers(4) > 0))
             while stalls and rng.integers(4) == 0:
-                valid.append(1)
-                enabled.append(0)
-                sent.append(sample * beats + beat)
-            valid.append(1)
-            enabled.append(1)
-            sent.append(sample * beats + beat)
+                add(1, 0, sample * beats + beat)
+            add(1, 1, sample * beats + beat)
     tail = 2 * flush + _MORE
-    first = before + bool(before)
-    cycles = first + len(valid) + tail
+    cycles = len(valid) + tail
     inputs = noise(machine, cycles, rng)
     if not raster.pointwise:
         inputs["rst"][:] = 0
-    if before:
-        inputs["rst"][before, 0] = 1
-    inputs["valid_in"][first:, 0] = [*valid, *[0] * tail]
-    inputs["en"][first:, 0] = [*enabled, *[1] * tail]
+        inputs["rst"][resets, 0] = 1
+    inputs["valid_in"][:, 0] = [*valid, *[0] * tail]
+    inputs["en"][:, 0] = [*enabled, *[1] * tail]
     at = np.array(sent, dtype=np.int64)
     taken = np.flatnonzero(at >= 0)
     for number, (plane, tensor) in enumerate(zip(raster.inputs, tensors, strict=True)):
@@ -64,14 +71,16 @@ def drive_stream(
         sorted_by_beat[:, numbers, places] = tensor.reshape(samples, -1)
         name = plane_name("x", raster.inputs, number)
         inputs[name] = inputs[name].astype(tensor.dtype)
-        inputs[name][first + taken] = sorted_by_beat.reshape(samples * beats, -1)[at[taken]]
+        inputs[name][taken] = sorted_by_beat.reshape(samples * beats, -1)[at[taken]]
 
     def read(outputs: Mapping[str, Ints]) -> Found:
         moved = (outputs["valid_out"][:, 0] != 0) & (inputs["en"][:, 0] != 0)
-        moved[:first] = False
+        moved[ignored] = False
         return _found(instance, raster, samples, np.flatnonzero(moved), outputs)
 
-    return Driven(cycles, inputs, read, 0, int(bool(before)), len(valid) - samples * beats)
+    return Driven(
+        cycles, inputs, read, 0, len(resets), sum(beat < 0 or not on for beat, on in zip(sent, enabled, strict=True))
+    )
 
 
 def _beats(raster: Raster, plane: Plane, output: bool) -> tuple[Ints, Ints]:

@@ -12,7 +12,7 @@ from dais_verif.kernels.forms.memory import MemoryFacts, MemoryTiming
 from dais_verif.kernels.forms.ranges import Box, parts_of
 from dais_verif.kernels.instance import KernelInstance
 
-__all__ = ["memory_frame", "ranges_frame"]
+__all__ = ["memory_frame", "memory_signals", "ranges_frame"]
 
 #: Ranges of a frame of many; each costs the proof the cycles in which the first member reads and the last one writes.
 _PARTS = 6
@@ -28,6 +28,13 @@ def memory_frame(instance: KernelInstance, facts: MemoryFacts) -> str:
     for d, size in enumerate(mapping.geometry):
         lines += [f"held.begin{d} = 0", f"held.end{d} = {size}"]
     return _text(instance, begin + facts.latency, lines)
+
+
+def memory_signals(instance: KernelInstance, facts: MemoryFacts) -> dict[str, list[int]]:
+    """Return what ``busy`` and ``done`` must be in each cycle of ``memory_frame``."""
+    begin, done = _loaded(instance), _loaded(instance) + facts.latency
+    cycles = range(_cycles(instance, done))
+    return {"busy": [int(begin < t < done) for t in cycles], "done": [int(t == done) for t in cycles]}
 
 
 def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) -> str:
@@ -71,6 +78,7 @@ def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) ->
         start[at] = 1
         for d, (first, end) in enumerate(box):
             begins[d][at], lasts[d][at] = first, end
+    rst[cycle] = 1  # once more when all is written: memories keep what they have
     lines = [f"held.start = {start}", f"held.rst = {rst}"]
     for d in range(len(geometry)):
         lines += [f"held.begin{d} = {begins[d]}", f"held.end{d} = {lasts[d]}"]

@@ -7,7 +7,7 @@ from itertools import product
 
 from dais_verif.kernels.forms.raster import Plane, Raster
 
-__all__ = ["cycle_of", "frame_text", "plane_name", "stream_text"]
+__all__ = ["cycle_of", "frame_text", "plane_name", "stream_text", "valid_cycles"]
 
 
 def plane_name(letter: str, planes: tuple[Plane, ...], number: int) -> str:
@@ -35,6 +35,20 @@ def frame_text(raster: Raster) -> str:
     if raster.pointwise:
         return "\n".join(lines) + "\n"
     return "\n".join([*lines, "held.rst = 0", "stall.en = 0", "stall.rst = 0", "reset.rst = 1"]) + "\n"
+
+
+def valid_cycles(raster: Raster) -> dict[int, int]:
+    """Return what ``valid_out`` must be in the cycles in which outputs of a frame may come, and no others do."""
+    count = raster.beats
+    for images in raster.images:
+        count *= images
+    given = {
+        cycle_of(raster, list(scanned), True)
+        for plane in raster.outputs
+        for scanned in product(*(range(plane.tensor.sizes[d]) for d in plane.scanned))
+    }
+    first = min(given)
+    return {cycle: int(cycle in given) for cycle in range(first, first + count)}
 
 
 def stream_text(raster: Raster) -> str:
