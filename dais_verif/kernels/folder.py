@@ -7,6 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +45,13 @@ PICTURE = "picture.json"
 #: How instances become machines.
 FORMS = ("memory", "stream")
 
+#: What each of them states.
+_FACTS = {
+    "memory": ("members", "cycles", "latency", "words", "bits", "parallel"),
+    "stream": ("interval", "beats", "latency", "flush", "line_bits", "window_bits"),
+}
+#: Elements of a tensor, and members.
+_MOST_ELEMENTS = 1 << 32
 _SCHEMA = "dais-verif/kernel/1"
 _MOST_BYTES = 1 << 30
 
@@ -166,8 +174,13 @@ def read_folder(path: Path) -> KernelFolder | None:
     names = [tensor.name for tensor in (*said.inputs, *said.outputs)]
     if len(set(names)) < len(names):
         raise InputError(f"{str(manifest)!r} has two tensors of one name; build it again")
-    if any(size < 0 for tensor in (*said.inputs, *said.outputs) for size in tensor.shape):
-        raise InputError(f"{str(manifest)!r} has a size below 0; build it again")
+    shapes = [said.index_space, *(tensor.shape for tensor in (*said.inputs, *said.outputs))]
+    if any(size < 0 for shape in shapes for size in shape) or max(map(prod, shapes)) > _MOST_ELEMENTS:
+        raise InputError(f"{str(manifest)!r} has a size below 0, or over {_MOST_ELEMENTS} elements; build it again")
+    if said.facts.keys() != set(_FACTS[said.form]) or min(said.facts.values()) < 0:
+        raise InputError(
+            f"{str(manifest)!r} states {said.facts}; must be {', '.join(_FACTS[said.form])}, 0 or more; build it again"
+        )
     mapping = IndexMapping(said.index_space, tuple(map(_mapped, said.inputs)), tuple(map(_mapped, said.outputs)))
     instance = KernelInstance(
         said.kernel,

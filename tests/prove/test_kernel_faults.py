@@ -19,8 +19,8 @@ from dais_verif.verdict import Verdict
 
 
 @pytest.fixture(scope="module")
-def judge(tmp_path_factory: pytest.TempPathFactory) -> Judge:
-    return Judge("fir", "memory", tmp_path_factory.mktemp("faults"), cycles=500)
+def judge() -> Judge:
+    return Judge("fir", "memory", cycles=500)
 
 
 def test_the_right_machine_is_found_nowhere(judge: Judge) -> None:

@@ -228,7 +228,7 @@ def test_a_reset_that_clears_tensors_is_found(folders: dict[str, Path]) -> None:
     out, busy = kernel.machine.signals["out0"], kernel.machine.signals["busy"]
     cleared = replace(kernel.machine, signals={**kernel.machine.signals, "out0": replace(out, reset=busy.reset)})
     right, wrong = (
-        compare_with_members(kernel.instance, "memory", machine, kernel.facts, kernel.frame)[0]
+        compare_with_members(kernel.instance, "memory", machine, kernel.facts)[0]
         for machine in (kernel.machine, cleared)
     )
     assert right.verdict is Verdict.PASS
@@ -244,5 +244,5 @@ def test_when_outputs_are_there_is_part_of_a_frame(folders: dict[str, Path], for
     signals = {**kernel.machine.signals, name: replace(kernel.machine.signals[name], initial=None, reset=None)}
     writers = tuple(c for c in kernel.machine.connections if c.target.signal != name)
     stuck = replace(kernel.machine, signals=signals, connections=writers)
-    record, _ = compare_with_members(kernel.instance, form, stuck, kernel.facts, kernel.frame)
+    record, _ = compare_with_members(kernel.instance, form, stuck, kernel.facts)
     assert record.verdict is not Verdict.PASS

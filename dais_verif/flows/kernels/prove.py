@@ -16,11 +16,11 @@ from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.golden.form_facts import check_facts
 from dais_verif.kernels.folder import KernelFolder
-from dais_verif.kernels.forms.frame import memory_signals, ranges_frame
+from dais_verif.kernels.forms.frame import memory_frame, memory_signals, ranges_frame
 from dais_verif.kernels.forms.memory import MemoryFacts, MemoryForm
 from dais_verif.kernels.forms.raster import raster_of
 from dais_verif.kernels.forms.stream import StreamForm, stream_form
-from dais_verif.kernels.forms.stream_files import valid_cycles
+from dais_verif.kernels.forms.stream_files import frame_text, valid_cycles
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.unfold import unfold
@@ -113,7 +113,7 @@ def facts_of(instance: KernelInstance, form: str, machine: Machine, facts: dict[
 
 
 def _folded(kernel: KernelFolder, request: ProveRequest) -> DiffRecord:
-    record, _ = compare_with_members(kernel.instance, kernel.form, kernel.machine, kernel.facts, kernel.frame, request)
+    record, _ = compare_with_members(kernel.instance, kernel.form, kernel.machine, kernel.facts, request)
     return record
 
 
@@ -122,21 +122,22 @@ def compare_with_members(
     form: str,
     machine: Machine,
     facts: dict[str, int],
-    frame: Path,
     request: ProveRequest | None = None,
 ) -> tuple[DiffRecord, str]:
-    """Compare a machine with all members side by side: in ``frame``, then with memories in one of many ranges.
+    """Compare a machine with all members side by side: in a frame, then with memories in one of many ranges.
 
     Returns the first comparison that is no PASS, else the last, and which of the two it is.
     """
     members = unfold(instance)
-    asked = DiffRequest(a=machine, b=members, frame=frame, prove=True)
+    asked = DiffRequest(a=machine, b=members, prove=True)
     if request is not None:
         asked = replace(asked, unchecked=request.unchecked, timeout=request.timeout, seed=request.seed)
     with TemporaryDirectory(prefix="dais-verif-") as folder:
         timed = _timed(instance, form, facts)
         path = Path(folder) / "timed.toml"
-        path.write_text(_with_signals(frame.read_text(encoding="utf-8"), timed), encoding="utf-8")
+        # Made anew: what a folder says of its frame is no part of what is claimed.
+        frame = memory_frame(instance, MemoryFacts(**facts)) if form == "memory" else frame_text(raster_of(instance))
+        path.write_text(_with_signals(frame, timed), encoding="utf-8")
         bits = [bit for cycles in timed.values() for bit in cycles.values()]
         found, part = diff(replace(asked, b=_with_bits(members, bits), frame=path)), "in one range"
         if form == "memory" and found.verdict is Verdict.PASS:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -53,12 +52,12 @@ def main() -> int:
         for target, fault in filter(None, row)
     ]
     judges: dict[tuple[str, str], Judge] = {}
-    with tempfile.TemporaryDirectory() as folder, asked.output.open("a") as file:
+    with asked.output.open("a") as file:
         for (name, form), fault in turns[: asked.faults]:
             if (name, form, fault.where, fault.kind, fault.text) in known:
                 continue
             if (name, form) not in judges:
-                judges[name, form] = Judge(name, form, Path(folder))
+                judges[name, form] = Judge(name, form)
             found, part = judges[name, form](fault.machine)
             row = {"kernel": name, "form": form, "where": fault.where, "kind": fault.kind, "text": fault.text}
             done.append({**row, "found": found.value, "part": part})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from enum import Enum
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,9 +14,6 @@ from dais_verif.flows.kernels.prove import compare_with_members, facts_of
 from dais_verif.flows.kernels.simulate import _difference, _driven, _read
 from dais_verif.golden.members import run_instance
 from dais_verif.kernels.driving.frames import random_tensors
-from dais_verif.kernels.forms.frame import memory_frame
-from dais_verif.kernels.forms.memory import MemoryFacts
-from dais_verif.kernels.forms.stream import stream_form
 from dais_verif.machine import Machine
 from dais_verif.verdict import Verdict
 
@@ -36,18 +32,11 @@ class Found(Enum):
 
 
 class Judge:
-    """Of one instance in one form: its driving, its frame, and what it must compute. ``folder``: for files."""
+    """Of one instance in one form: its driving, and what it must compute."""
 
-    def __init__(self, name: str, form: str, folder: Path, cycles: int = 10_000) -> None:
+    def __init__(self, name: str, form: str, cycles: int = 10_000) -> None:
         self.kernel, self.form = kernel_of(instances(form)[name], form), form
         self.right, self.facts = machine_of(self.kernel.instance, form)
-        self.frame = folder / f"{name}.{form}.toml"
-        text = (
-            memory_frame(self.kernel.instance, MemoryFacts(**self.facts))
-            if form == "memory"
-            else stream_form(self.kernel.instance).frame
-        )
-        self.frame.write_text(text, encoding="utf-8")
         self.cycles = cycles
 
     @cache  # noqa: B019 - a judge lives as long as a campaign
@@ -82,7 +71,7 @@ class Judge:
         except DaisError:  # when it is done depends on data
             return Verdict.RTL_MISMATCH, "facts"
         try:
-            record, frame = compare_with_members(self.kernel.instance, self.form, machine, self.facts, self.frame)
+            record, frame = compare_with_members(self.kernel.instance, self.form, machine, self.facts)
         except DaisError:  # it breaks a promise
             return Verdict.RTL_MISMATCH, "refused"
         return record.verdict, frame
