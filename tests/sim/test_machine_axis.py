@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.kernel_instances import S5
+from support.kernel_instances import instance as kernel
 from support.stream_machines import mac, moving_sum, overflowing, write_stream
 
 import dais_verif
@@ -17,10 +21,20 @@ from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.flows.wrapper import find_wrapper
+from dais_verif.kernels.forms.stream import StreamForm, stream_form
+from dais_verif.kernels.shipped.pooling import STRUCTURE as POOL
+from dais_verif.kernels.structures import Tensor
 from dais_verif.machine import Machine
+from dais_verif.machine.streams import StreamPins, stream_of
 from dais_verif.record.simulation import SimulationRecord
+from dais_verif.simulation.machines.streams import expected_stream, oracle_stream, random_beats
 from dais_verif.toolchain import tools
 from dais_verif.verdict import Verdict
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 MACHINES: dict[str, Callable[[], Machine]] = {
     "filter": moving_sum,
@@ -132,6 +146,43 @@ def test_a_fault_of_the_machine_is_found(folder: Path, tmp_path: Path) -> None:
     path.write_text(path.read_text().replace("line[15:8] <= line[7:0];", "line[15:8] <= ~line[7:0];"))
     assert "<= ~line" in path.read_text()
     assert simulated(moving_sum(), tmp_path / "axis").verdict is Verdict.RTL_MISMATCH
+
+
+@pytest.fixture(scope="module")
+def windows() -> StreamForm:
+    """Windows of 3 x 3 over images of 4 x 4: the last of each wait for beats, or cycles without any."""
+    pads = {f"{word}_{d}": 1 for word in ("stride", "pad", "dilation") for d in ("w", "h")}
+    given = POOL.pack({**pads, "kernel_w": 3, "kernel_h": 3})
+    return stream_form(kernel("min_pool", [Tensor.of(S5, 4, 4)], (4, 4), given))
+
+
+@pytest.mark.parametrize("count", [16, 17, 20, 26])
+def test_beats_that_a_machine_may_hold_back_are_known(count: int, windows: StreamForm) -> None:
+    machine = windows.machine
+    stream = stream_of(machine, StreamPins(**tomllib.loads(windows.stream)))
+    beats = random_beats(stream, count + 12, 3)
+    found = expected_stream(machine, stream, beats[:count], beats[count:], check=True)
+    seen = set()
+    for gaps in (0.0, 0.1, 0.3, 0.5, 0.7):
+        given = oracle_stream(machine, stream, beats[:count], check=True, gaps=gaps, chance=random.Random(count))
+        data = [beat.data for beat in given.beats]
+        assert data == found.data[: len(data)]
+        seen.add(len(data))
+    # Of the images that went in whole all comes out, if not in any case.
+    assert found.least == min(seen) and max(seen) <= len(found.data)
+    assert (max(seen) == found.least) == (len(found.data) == found.least) == (count in (16, 26))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [49, 52])
+def test_a_stream_that_ends_in_an_image_passes(count: int, windows: StreamForm, tmp_path: Path) -> None:
+    (tmp_path / "stream.toml").write_text(windows.stream)
+    dais_verif.emit(windows.machine, wrap="axis", stream=tmp_path / "stream.toml", output=tmp_path / "axis")
+    record = simulated(windows.machine, tmp_path / "axis", vectors=count)
+    assert record.verdict is Verdict.PASS, record.message
+    top = tmp_path / "axis" / "rtl" / "model_axis.v"
+    top.write_text(top.read_text().replace(".rst(!aresetn)", ".rst(!aresetn && enable)"))
+    assert simulated(windows.machine, tmp_path / "axis", vectors=count).verdict is Verdict.RTL_MISMATCH
 
 
 def test_tools_take_the_folder_as_its_readme_says(folder: Path) -> None:

@@ -17,9 +17,9 @@ from dais_verif.program.ports import Ports
 from dais_verif.record.simulation import SimulatorResult
 from dais_verif.simulation import launch
 from dais_verif.simulation.machines.streams import (
-    InputBeat,
     OutputStream,
     beat_bits,
+    expected_stream,
     oracle_stream,
     random_beats,
     require_elastic,
@@ -65,23 +65,30 @@ def simulate_machine_axis(
     """
     beats = random_beats(stream, count, seed)
     try:
+        whole = oracle_stream(machine, stream, beats, check=check)
+        depth = _depth(whole, len(beats))
+        more = random_beats(stream, depth, seed)
+        require_elastic(machine, stream, beats, more, seed)
+
+        def stretch(start: int, stop: int) -> Stretch:
+            known = whole if stop - start == len(beats) else None
+            behind = [*beats[stop:], *more][:depth]
+            found = expected_stream(machine, stream, beats[start:stop], behind, check=check, wanted=known)
+            return Stretch(start, stop, found.data, found.last, len(found.data) - found.least)
+
         stretches = {
-            str(resets): [
-                _stretch(machine, stream, beats, start, stop, check) for start, stop in _cut(len(beats), resets)
-            ]
+            str(resets): [stretch(start, stop) for start, stop in _cut(len(beats), resets)]
             for resets in sorted({scenario.resets for scenario in SCENARIOS})
         }
-        whole = oracle_stream(machine, stream, beats, check=check)
     except ViolationError as error:
         return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", [])
-    require_elastic(machine, stream, beats, seed)
     job = MachineAxisJob(
         answer="",
         inputs=[beat_bits(stream, beat) for beat in beats],
         stretches=stretches,
         input_bits=stream.input_bits,
         output_bits=stream.output_bits,
-        depth=_depth(whole, len(beats)),
+        depth=depth,
         seed=seed,
     )
     others = tuple((name, 0) for name in job.widths if not name.endswith("tdata"))
@@ -104,13 +111,6 @@ def _cut(count: int, resets: int) -> list[tuple[int, int]]:
     """The beats between ``resets`` resets."""
     ends = sorted({count * k // (resets + 1) for k in range(resets + 2)})
     return list(pairwise(ends))
-
-
-def _stretch(
-    machine: Machine, stream: MachineStream, beats: Sequence[InputBeat], start: int, stop: int, check: bool
-) -> Stretch:
-    found = oracle_stream(machine, stream, beats[start:stop], check=check).beats
-    return Stretch(start, stop, [beat.data for beat in found], found[-1].cycle if found else 0)
 
 
 def _depth(found: OutputStream, inputs: int) -> int:
@@ -168,7 +168,7 @@ def _whole(answer: AxisAnswer, job: MachineAxisJob) -> bool:
 def _judge(outcomes: Mapping[str, _Outcome | ToolError], job: MachineAxisJob) -> tuple[Verdict, str]:
     """The verdict over all simulators and one line of why."""
     (whole,) = job.stretches["0"] if job.inputs else [None]
-    if not outcomes or whole is None or not whole.expected:
+    if not outcomes or whole is None or len(whole.expected) <= whole.spare:
         what = "no simulator was asked" if not outcomes else "nothing went in" if whole is None else "nothing comes out"
         return Verdict.NOT_RUN, f"nothing was compared: {what}"
     for name, outcome in outcomes.items():

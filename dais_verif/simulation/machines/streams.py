@@ -27,7 +27,7 @@ InputBeat = Sequence[Fraction]
 #: Cycles without an input in which a machine comes to rest: to a state that it was in before.
 _LONGEST_DRAIN = 4096
 #: How likely a cycle has no input, and of so many beats.
-_GAPS, _ELASTIC = (0.2, 0.5, 0.8), 256
+_GAPS, _ELASTIC = (0.2, 0.8), 256
 _EXTREME = 0.25
 
 
@@ -36,6 +36,17 @@ class OutputBeat(NamedTuple):
 
     cycle: int
     data: str
+
+
+class ExpectedStream(NamedTuple):
+    """What may come out: the first ``least`` of ``data`` in any case, and the others if the machine holds none back.
+
+    ``last``: the cycle of the machine that gives the last one, if no cycle is without an input while there are some.
+    """
+
+    data: list[str]
+    least: int
+    last: int
 
 
 class OutputStream(NamedTuple):
@@ -80,16 +91,20 @@ def oracle_stream(
     check: bool,
     gaps: float = 0.0,
     chance: random.Random | None = None,
+    halting: int = 0,
 ) -> OutputStream:
     """All that comes out of ``beats`` from power-up, with so many ``gaps`` of all cycles, in which inputs are anything.
 
+    ``halting``: before so many of the last beats is a cycle without an input.
     Raises ``InputError`` for a machine that does not come to rest, or of which something is unknown, and
     ``ViolationError`` for the first broken promise if ``check``.
     """
     chance = chance or random.Random(0)
     kinds = [kind for signal in stream.inputs for kind in signal.types]
     order: list[tuple[bool, InputBeat]] = []
-    for beat in beats:
+    for number, beat in enumerate(beats):
+        if number >= len(beats) - halting:
+            order.append((False, [_any(kind, chance) for kind in kinds]))
         while gaps and chance.random() < gaps:
             order.append((False, [_any(kind, chance) for kind in kinds]))
         order.append((True, beat))
@@ -150,18 +165,55 @@ def _data(signals: Sequence[Signal], values: Values) -> str:
     return "".join(reversed(elements))
 
 
-def require_elastic(machine: Machine, stream: MachineStream, beats: Sequence[InputBeat], seed: int) -> None:
-    """Raise ``InputError`` if what comes out of the first of ``beats`` is another where some cycles have no input."""
-    beats = beats[:_ELASTIC]
-    wanted = [beat.data for beat in oracle_stream(machine, stream, beats, check=False).beats]
+def expected_stream(
+    machine: Machine,
+    stream: MachineStream,
+    beats: Sequence[InputBeat],
+    more: Sequence[InputBeat],
+    *,
+    check: bool,
+    wanted: OutputStream | None = None,
+) -> ExpectedStream:
+    """All that may come out of ``beats``, behind which there might be ``more`` that never go in.
+
+    A machine may hold beats back until more go in, or a cycle without an input comes early enough, as a window that is
+    at the end of an image, and already has some of the next one. What it holds back is known by what comes out with
+    more. As many beats are ``more`` as the machine may hold back. ``wanted``: what comes out of ``beats``, if that is
+    known. Raises as ``oracle_stream`` does, and ``InputError`` if cycles without an input change more than that.
+    """
+    found = (oracle_stream(machine, stream, beats, check=check) if wanted is None else wanted).beats
+    data, last = [beat.data for beat in found], found[-1].cycle if found else 0
+    halting = oracle_stream(machine, stream, beats, check=False, halting=len(more)).beats
+    if [beat.data for beat in halting] == data:
+        return ExpectedStream(data, len(data), last)
+    longer = [beat.data for beat in oracle_stream(machine, stream, [*beats, *more], check=False).beats]
+    _require_same(stream, longer, data, len(data))
+    _require_same(stream, longer, [beat.data for beat in halting], len(data))
+    return ExpectedStream(longer, len(data), last)
+
+
+def require_elastic(
+    machine: Machine, stream: MachineStream, beats: Sequence[InputBeat], more: Sequence[InputBeat], seed: int
+) -> None:
+    """Raise ``InputError`` if what comes out of the first of ``beats`` is another where some cycles have no input.
+
+    ``more``: what might go in behind them, where those are all.
+    """
+    beats, more = beats[:_ELASTIC], [*beats[_ELASTIC:], *more][: len(more)]
+    wanted = expected_stream(machine, stream, beats, more, check=False)
     for gaps in _GAPS:
         chance = random.Random(f"{seed} {gaps}")
         given = oracle_stream(machine, stream, beats, check=False, gaps=gaps, chance=chance)
-        found = [beat.data for beat in given.beats]
-        if found != wanted:
-            pairs = enumerate(zip(found, wanted, strict=False))
-            place = next((k for k, (a, b) in pairs if a != b), min(len(found), len(wanted)))
-            raise InputError(
-                f"the machine is no stream: beat {place} that comes out is another one where cycles without an input,"
-                f" {stream.pins.valid_in} 0, lie between its inputs"
-            )
+        _require_same(stream, wanted.data, [beat.data for beat in given.beats], wanted.least)
+
+
+def _require_same(stream: MachineStream, wanted: Sequence[str], found: Sequence[str], least: int) -> None:
+    """Raise ``InputError`` unless ``found`` is a begin of ``wanted``, of no fewer than ``least`` beats."""
+    if least <= len(found) <= len(wanted) and all(a == b for a, b in zip(found, wanted, strict=False)):
+        return
+    pairs = enumerate(zip(found, wanted, strict=False))
+    place = next((k for k, (a, b) in pairs if a != b), min(len(found), len(wanted)))
+    raise InputError(
+        f"the machine is no stream: beat {place} that comes out is another one where cycles without an input,"
+        f" {stream.pins.valid_in} 0, lie between its inputs"
+    )

@@ -100,12 +100,17 @@ class StreamRun:
                 f"clock {self.clocks}: m_axis_tvalid stays 0 while m_axis_tready is 0: TVALID must not wait for TREADY"
             )
 
-    async def heard(self, clocks: int) -> Heard:
-        """What was found, after a last look that nothing more comes out, not even long after."""
+    async def heard(self, clocks: int, spare: int = 0) -> Heard:
+        """What was found, after a last look that nothing more comes out, not even long after.
+
+        ``spare``: so many beats may come yet, or stay where they are.
+        """
         board = self.scoreboard
-        board.finish()
-        board.forget()
+        if board.waiting > spare:
+            board.finish()
+            board.forget()
         await self.silence(max(self.depth, self.scenario.still))
+        self.dropped += board.forget()
         return Heard(
             self.scenario.name,
             sent=self.taken,

@@ -59,7 +59,7 @@ class _Run(StreamRun):
                 f"{self.taken} beats took {clocks} clocks, must be {wanted}: a cycle of the machine a clock, "
                 "and two clocks more from s_axis to m_axis"
             )
-        return await self.heard(clocks)
+        return await self.heard(clocks, stretches[-1].spare)
 
     async def send(self, stretch: Stretch) -> None:
         """The beats of ``stretch``; of the last one, until all has come out that must.
@@ -71,7 +71,8 @@ class _Run(StreamRun):
             self.scoreboard.expect(number, Beat(self.padded(data), "0", "0"))
         last = stretch.stop == len(self.job.inputs)
         idle, stalled = 0, 0
-        while (self.taken < stretch.stop or (last and self.scoreboard.waiting)) and idle < self.patience:
+        most = stretch.spare if last else len(stretch.expected)
+        while (self.taken < stretch.stop or self.scoreboard.waiting > most) and idle < self.patience:
             before = (self.taken, self.scoreboard.waiting)
             self.holding = not last and self.stalled_reset and self.taken >= stretch.stop - _HELD
             await self.clock(stretch.stop)

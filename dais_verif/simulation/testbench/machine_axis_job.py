@@ -22,12 +22,14 @@ class Stretch:
     """Beats ``start .. stop - 1`` of the inputs after a reset, and all that must come out of them, in order.
 
     ``last``: the cycle of the machine that gives the last one, if no cycle is without an input while there are some.
+    ``spare``: so many of the last ones of ``expected`` may stay in the machine, or not.
     """
 
     start: int
     stop: int
     expected: list[str]
     last: int
+    spare: int = 0
 
 
 @dataclass(frozen=True)
