@@ -144,6 +144,7 @@ def _memory(instance: KernelInstance, form: MemoryForm) -> FactReport:
         if wrong is not None:
             findings.append(wrong)
             break
+    findings += [] if findings else _after_reset(control)
     return FactReport(tuple(findings), len(short), len(ranges) - len(short))
 
 
