@@ -52,7 +52,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines soundness evidence mutate-prover kernel-faults others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines soundness evidence mutate-prover kernel-faults others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -74,6 +74,8 @@ setup: .venv/.ready  ## Install what is missing: a venv in .venv, Debian package
 
 setup-synth: .venv/.ready-synth  ## The same, with what `make synth` needs
 
+setup-bitstream: .venv/.ready-bitstream  ## The same, with what builds bitstreams of iCE40 FPGAs and reads them back
+
 setup-test: .venv/.ready-test  ## The same, with what the tests need
 
 # Two terminals may call this at once: the lock lets one work and the other find it done.
@@ -82,6 +84,9 @@ setup-test: .venv/.ready-test  ## The same, with what the tests need
 
 .venv/.ready-synth: $(BUILT_FROM)
 	@flock .setup.lock sh tools/setup.sh synth
+
+.venv/.ready-bitstream: $(BUILT_FROM)
+	@flock .setup.lock sh tools/setup.sh bitstream
 
 .venv/.ready-test: $(BUILT_FROM)
 	@flock .setup.lock sh tools/setup.sh test

@@ -2,6 +2,7 @@
 # Install what is missing and nothing else. Called under a lock by the Makefile:
 #   setup.sh run    what `make sim` needs
 #   setup.sh synth  the same, and what `make synth` needs
+#   setup.sh bitstream  the same, and what builds bitstreams of iCE40 FPGAs and reads them back
 #   setup.sh test   the same, and what `make test` needs
 set -eu
 
@@ -56,8 +57,11 @@ command -v iverilog >/dev/null || debian iverilog
 if [ "$kind" != run ]; then
     command -v yosys >/dev/null || debian yosys
 fi
-if [ "$kind" = test ]; then
+if [ "$kind" = bitstream ] || [ "$kind" = test ]; then
     command -v nextpnr-ice40 >/dev/null || debian nextpnr-ice40
+    command -v icepack >/dev/null || debian fpga-icestorm fpga-icestorm-chipdb
+fi
+if [ "$kind" = test ]; then
     command -v ghdl >/dev/null || debian ghdl
     command -v chromium >/dev/null || debian chromium
 fi

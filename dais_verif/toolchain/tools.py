@@ -37,6 +37,8 @@ __all__ = [
     "ghdl",
     "has_icarus",
     "icarus",
+    "icestorm",
+    "icestorm_chip",
     "libpython",
     "nextpnr",
     "verilator",
@@ -47,6 +49,10 @@ _ICARUS_VARIABLE = "DAIS_VERIF_IVERILOG"
 _VERILATOR_VARIABLE = "DAIS_VERIF_VERILATOR"
 _GHDL_VARIABLE = "DAIS_VERIF_GHDL"
 _YOSYS_VARIABLE = "DAIS_VERIF_YOSYS"
+_CHIPS_VARIABLE = "DAIS_VERIF_ICESTORM_CHIPDB"
+
+#: What to do where a part of IceStorm is missing.
+_BITSTREAM_SETUP = "run `make setup-bitstream` in a checkout, or install it"
 
 #: Debian's packages, where they are not called as the program is.
 _PACKAGES = {"vvp": "iverilog"}
@@ -168,6 +174,33 @@ def nextpnr(family: str) -> Path:
         if wheel is not None:
             return Path(wheel).absolute()
     return _find(name, variable, f"install it (Debian: apt-get install {name}; PyPI: pip install yowasp-{name})")
+
+
+def icestorm(name: str) -> Path:
+    """Find a tool of IceStorm: ``icepack``, ``iceunpack`` or ``icetime``."""
+    variable = f"DAIS_VERIF_{name.upper()}"
+    return _find(name, variable, f"{_BITSTREAM_SETUP} (Debian: apt-get install fpga-icestorm)")
+
+
+def icestorm_chip(chip: str) -> Path:
+    """Find IceStorm's description of ``chip``, as it names it: ``1k``, ``5k`` or ``8k``.
+
+    It lies in ``share`` beside the folder that ``icepack`` is in, links followed; or in ``DAIS_VERIF_ICESTORM_CHIPDB``.
+    """
+    name, override = f"chipdb-{chip}.txt", os.environ.get(_CHIPS_VARIABLE)
+    if override:
+        folders = [Path(override)]
+    else:
+        share = icestorm("icepack").resolve().parent.parent / "share"
+        folders = [share / "fpga-icestorm" / "chipdb", share / "icebox"]
+    for folder in folders:
+        if (folder / name).is_file():
+            return folder / name
+    places = " nor in ".join(map(str, folders))
+    raise MissingTool(
+        f"IceStorm's {name} is not in {places}; {_BITSTREAM_SETUP} (Debian: apt-get install fpga-icestorm-chipdb),"
+        f" or set {_CHIPS_VARIABLE} to the folder that holds it"
+    )
 
 
 def cocotb_library(simulator: str) -> Path:

@@ -55,6 +55,29 @@ def test_what_ghdl_says_of_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.usefixtures("empty_path")
+@pytest.mark.parametrize("name", ["icepack", "iceunpack", "icetime"])
+def test_icestorm_not_on_path(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(f"DAIS_VERIF_{name.upper()}", raising=False)
+    with pytest.raises(ToolError, match=rf"^{name} was not found on PATH; run `make setup-bitstream` in a checkout"):
+        tools.icestorm(name)
+
+
+def test_chips_lie_beside_icepack(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pack = executable(tmp_path / "bin" / "icepack", "true")
+    monkeypatch.setenv("DAIS_VERIF_ICEPACK", str(pack))
+    monkeypatch.delenv("DAIS_VERIF_ICESTORM_CHIPDB", raising=False)
+    with pytest.raises(ToolError, match=r"^IceStorm's chipdb-8k.txt is not in .*fpga-icestorm-chipdb.*DAIS_VERIF_ICES"):
+        tools.icestorm_chip("8k")
+    chip = tmp_path / "share" / "icebox" / "chipdb-8k.txt"
+    chip.parent.mkdir(parents=True)
+    chip.touch()
+    assert tools.icestorm_chip("8k") == chip
+    monkeypatch.setenv("DAIS_VERIF_ICESTORM_CHIPDB", str(tmp_path))
+    with pytest.raises(ToolError, match="is not in"):
+        tools.icestorm_chip("8k")
+
+
+@pytest.mark.usefixtures("empty_path")
 def test_no_compiler_for_verilator() -> None:
     with pytest.raises(ToolError, match=r"^g\+\+ was not found on PATH; run `make setup`$"):
         tools.verilator()
