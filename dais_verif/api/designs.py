@@ -44,6 +44,9 @@ def simulate(
     wrapped: _Path | None = None,
     netlist: _Path | None = None,
     target: str | None = None,
+    bitstream: _Path | None = None,
+    pins: _Path | None = None,
+    device: str | None = None,
     simulators: Sequence[str] | str | None = None,
     icarus_vectors: int | Literal["all"] | None = None,
     vectors: int = 1000,
@@ -66,8 +69,10 @@ def simulate(
     """Simulate RTL of a program and compare every output bit of every vector with the golden model.
 
     ``rtl``: somebody's files; without them ours is written, as a pipeline with ``stages`` or ``max_depth``.
-    ``simulators``: names of one or of both of ``icarus`` and ``verilator``, or ``ghdl`` for VHDL; None: what fits the
-    RTL. Other arguments are the options of ``dais-verif sim``. Tool failures are verdicts of the record.
+    ``bitstream``: what is loaded into an iCE40 is simulated, with ``pins``, a file of lines ``set_io PORT PIN``, and
+    ``device``, ``ice40-hx8k-ct256`` for example. ``simulators``: names of one or of both of ``icarus`` and
+    ``verilator``, or ``ghdl`` for VHDL; None: what fits the RTL. Other arguments are the options of ``dais-verif sim``.
+    Tool failures are verdicts of the record.
     """
     from dais_verif.flows.covering import Covering
     from dais_verif.flows.simulate import simulate as flow
@@ -85,6 +90,7 @@ def simulate(
         wrapped=wrapped,
         netlist=netlist,
         target=target,
+        bits=(bitstream, pins, device),
     )
     request = SimulationRequest(
         program=program,
@@ -129,6 +135,9 @@ def prove(
     max_depth: float | None = None,
     netlist: _Path | None = None,
     target: str | None = None,
+    bitstream: _Path | None = None,
+    pins: _Path | None = None,
+    device: str | None = None,
     front_end: str = "slang",
     unchecked: bool = False,
     out_of_range: bool = False,
@@ -146,6 +155,7 @@ def prove(
     """Prove for all inputs that RTL computes a program, or find an input vector on which it does not.
 
     ``rtl``: somebody's files; without them ours is written, as a pipeline with ``stages`` or ``max_depth``.
+    ``bitstream``, ``pins``, ``device``: as of ``simulate``.
     ``front_end``: ``slang``, ``yosys``, ``both`` or ``available``. ``timeout``: seconds for each obligation.
     ``simulators``: names of one or of both of ``icarus`` and ``verilator``, which replay what is wrong; None: the first
     that builds the RTL. ``confirm``: simulate RTL that is not ours before it passes. Other arguments are the options of
@@ -167,6 +177,7 @@ def prove(
         wrapped=None,
         netlist=netlist,
         target=target,
+        bits=(bitstream, pins, device),
     )
     request = ProveRequest(
         program=program,
@@ -239,9 +250,10 @@ def _design(
     wrapped: _Path | None,
     netlist: _Path | None,
     target: str | None,
+    bits: tuple[_Path | None, _Path | None, str | None],
 ) -> DesignRequest:
-    """Return which design is meant. ``pins``: as ``Pins`` has them."""
-    from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist
+    """Return which design is meant. ``pins``: as ``Pins`` has them. ``bits``: a bitstream, its pins, its device."""
+    from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, with_bitstream
     from dais_verif.flows.pins import Pins
     from dais_verif.flows.wrapper import find_wrapper
 
@@ -260,7 +272,8 @@ def _design(
     if wrapped is not None and (pipeline is not None or ports is not None or any(pin is not None for pin in pins)):
         raise RequestError("wrapped names all of the design: no ports, pins or stages beside it.")
     wrapped_folder, netlist_path = path_from("wrapped", wrapped), path_from("netlist", netlist)
-    return DesignRequest(
+    bitstream, pins_file, device = path_from("bitstream", bits[0]), path_from("pins", bits[1]), bits[2]
+    found = DesignRequest(
         rtl=paths_from("rtl", rtl),
         data=paths_from("data", data),
         top=top,
@@ -271,6 +284,7 @@ def _design(
         parameters=_parameters(parameters),
         netlist=None if netlist_path is None else find_netlist(netlist_path, target),
     )
+    return with_bitstream(found, bitstream, pins_file, device)
 
 
 def _parameters(values: Mapping[str, str | int] | None) -> tuple[tuple[str, str], ...]:

@@ -11,7 +11,20 @@ __all__ = ["GROUPS", "GroupedCommand"]
 #: Titles, in the order of the help, and the options below them.
 GROUPS: dict[str, tuple[str, ...]] = {
     "Program": ("layout", "layout-b", "frame", "engine"),
-    "Design": ("rtl", "top", "param", "data", "ports", "wrapped", "netlist", "target", "front-end"),
+    "Design": (
+        "rtl",
+        "top",
+        "param",
+        "data",
+        "ports",
+        "wrapped",
+        "netlist",
+        "target",
+        "bitstream",
+        "device",
+        "pins",
+        "front-end",
+    ),
     "Clocks and pipelines": (
         *("clock", "latency", "reset", "enable", "valid-in", "valid-out", "valid"),
         *("stages", "max-depth", "delay-model"),

@@ -20,6 +20,7 @@ from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.pins import Pins
 from dais_verif.flows.progress import Progress
+from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_rtl
 from dais_verif.flows.words import option_words
 from dais_verif.flows.wrapper import WrapperFolder
 from dais_verif.program import Program
@@ -37,6 +38,7 @@ __all__ = [
     "emitted",
     "given",
     "told_apart",
+    "with_bitstream",
     "with_netlist",
     # what options are read with
     "NETLISTS",
@@ -50,8 +52,8 @@ class DesignRequest:
     """Somebody's RTL, or ours where ``rtl`` is empty; and the pins of a clocked design, if they are given.
 
     ``data``: what somebody's RTL reads. ``pipeline``: what ours is to be, if not combinational. ``parameters``: of
-    somebody's top module, with their values as Verilog writes them. ``netlist``: verified in place of RTL. ``top``: if
-    None, that of the project folder that ``rtl`` is, and else ``model``.
+    somebody's top module, with their values as Verilog writes them. ``netlist``, ``bitstream``: verified in place of
+    RTL. ``top``: if None, that of the project folder that ``rtl`` is, and else ``model``.
     """
 
     rtl: tuple[Path, ...] = ()
@@ -63,6 +65,7 @@ class DesignRequest:
     wrapped: WrapperFolder | None = None
     parameters: tuple[tuple[str, str], ...] = ()
     netlist: SynthesizedNetlist | None = None
+    bitstream: BitstreamFile | None = None
 
     def __post_init__(self) -> None:
         require_module_name(self.module)
@@ -81,12 +84,25 @@ class DesignRequest:
     def read(self) -> dict[str, object]:
         """The files of others that are read, by the names of arguments."""
         netlist = None if self.netlist is None else self.netlist.path
-        return {"rtl": self.rtl, "data": self.data, "ports": self.ports, "netlist": netlist}
+        bits, pins = self.bitstream[:2] if self.bitstream else (None, None)
+        return {
+            "rtl": self.rtl,
+            "data": self.data,
+            "ports": self.ports,
+            "netlist": netlist,
+            "bitstream": bits,
+            "pins": pins,
+        }
 
     @property
     def written(self) -> tuple[str, ...]:
         """The names of files that are written into the folder of a run."""
-        return () if self.rtl or self.wrapped or self.netlist else (f"{self.module}.v",)
+        return () if self.rtl or self.wrapped or self.of_bits else (f"{self.module}.v",)
+
+    @property
+    def of_bits(self) -> bool:
+        """Whether it is given as cells of a technology, whose signals are bits without names."""
+        return self.netlist is not None or self.bitstream is not None
 
     def words(self) -> list[str]:
         """Return the options of the command line that ask for this design."""
@@ -105,17 +121,41 @@ class DesignRequest:
             "--wrapped": self.wrapped and self.wrapped.folder,
             "--netlist": self.netlist and self.netlist.path,
             "--target": self.netlist and self.netlist.target,
+            "--bitstream": self.bitstream and self.bitstream.path,
+            "--pins": self.bitstream and self.bitstream.pins,
+            "--device": self.bitstream and self.bitstream.device,
         }
         words = option_words(valued, {})
         words += [word for name, value in self.parameters for word in ("--param", f"{name}={value}")]
         words += [word for path in self.data for word in ("--data", str(path))]
-        rtl = () if self.netlist else self.rtl  # of which its files and the models of its cells are made
+        rtl = () if self.of_bits else self.rtl  # else made of them, with models of their cells
         return [*words, *(word for path in rtl for word in ("--rtl", str(path)))]
 
 
+def with_bitstream(
+    asked: DesignRequest, bitstream: Path | None, pins: Path | None, device: str | None
+) -> DesignRequest:
+    """Return ``asked`` with a bitstream, if there is one. Raises ``RequestError`` for what does not go together."""
+    if bitstream is None:
+        if pins is not None or device is not None:
+            raise RequestError.of("{pins} and {device} are for a bitstream; name it with {bitstream}.")
+        return asked
+    if pins is None:
+        raise RequestError.of("a bitstream knows no names: {pins} FILE.pcf says which port is at which pin.")
+    if asked.rtl or asked.netlist or asked.wrapped or asked.pipeline:
+        raise RequestError.of(
+            "{bitstream} names all that is to be verified: no {rtl}, {netlist}, {wrapped} or {stages} beside it."
+        )
+    return replace(asked, bitstream=BitstreamFile(bitstream, pins, device))
+
+
 def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
-    """Return ``asked`` with the files of its netlist and the models of its cells, written into ``folder``, as RTL."""
-    return asked if asked.netlist is None else replace(asked, rtl=netlist_sources(asked.netlist, folder))
+    """Return ``asked`` with what its netlist or bitstream is as RTL, written into ``folder``."""
+    if asked.netlist is not None:
+        return replace(asked, rtl=netlist_sources(asked.netlist, folder))
+    if asked.bitstream is not None:
+        return replace(asked, rtl=(bitstream_rtl(asked.bitstream, asked.module, folder),))
+    return asked
 
 
 def design_of(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:

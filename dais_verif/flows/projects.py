@@ -60,7 +60,7 @@ def open_projects(program: AnyProgram, design: DesignRequest) -> Opened:
                 "{rtl} {folder!r} is a folder with all of the RTL: give it alone.", folder=str(folders[0])
             )
         theirs = _read(folders[0], design)
-    elif own is None or design.rtl or design.netlist or design.wrapped:
+    elif own is None or design.rtl or design.of_bits or design.wrapped:
         return Opened(model, design, None if own is None else _info(own, own.model, rtl=False))
     else:
         theirs = own

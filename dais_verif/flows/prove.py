@@ -102,15 +102,13 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
         with watch.stage("emit"):
             asked = with_netlist(asked, folder.path)
             design, said = given(asked, folder.path) if asked.rtl else (emitted(program, asked, folder.path), None)
-            readings = [] if asked.netlist else told_apart(design, asked, progress)
+            readings = [] if asked.of_bits else told_apart(design, asked, progress)
             watched = WatchedFiles.of(design)
         task = ProofTask(
             program=program,
             design=design,
             said=said,
-            reader=RtlReader(
-                request.front_end, folder.path / "yosys", asked.netlist is not None, foreign=bool(asked.rtl)
-            ),
+            reader=RtlReader(request.front_end, folder.path / "yosys", asked.of_bits, foreign=bool(asked.rtl)),
             options=_options(request, asked),
             watched=watched,
             watch=watch,
@@ -153,7 +151,7 @@ def _options(request: ProveRequest, asked: DesignRequest) -> ProofOptions:
         store=proof_store() if request.cache else None,
         seed=request.seed,
         declared=not request.out_of_range,
-        bits=asked.netlist is not None,
+        bits=asked.of_bits,
         sample=request.sample,
     )
 

@@ -91,7 +91,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
         with watch.stage("emit"), _working(progress, program, "writing Verilog"):
             asked = with_netlist(asked, folder.path)
             design = design_of(program, asked, folder.path)
-            if asked.netlist is None and asked.wrapped is None:
+            if not asked.of_bits and asked.wrapped is None:
                 warnings += told_apart(design, asked, progress)
             watched = WatchedFiles.of(design)
         record = begun_record(request, program, watched, asked, warnings, classes, simulators, opened.project)

@@ -40,6 +40,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
     "approx": (set(), "configurations, knobs and exact convolutions are data: programs are made of them elsewhere"),
     "toolchain": (set(), "it knows tools and files, not what they are used for"),
     "synthesis": ({"toolchain"}, "it knows RTL alone"),
+    "bitstream": ({"toolchain"}, "what reads a bitstream back must know nothing of how it was made, or of what"),
     "report": ({"program", "machine", "record"}, "a record holds facts and finds none"),
     "coverage": (
         {"program", "machine", "golden", "stimulus", "prover", "record"},
@@ -72,6 +73,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
             "record",
             "toolchain",
             "synthesis",
+            "bitstream",
             "coverage",
             "simulation",
             "confirmation",

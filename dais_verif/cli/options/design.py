@@ -12,7 +12,7 @@ import click
 
 from dais_verif.cli.common import file_path, parsed_by, theirs_option
 from dais_verif.cli.options.pipelines import stage_options
-from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, parse_parameter
+from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, parse_parameter, with_bitstream
 from dais_verif.flows.pins import Pins, latency_of
 from dais_verif.flows.programs import is_folder
 from dais_verif.flows.wrapper import find_wrapper
@@ -116,12 +116,13 @@ def target_option(*, help: str, targets: Iterable[str], **more: Any) -> Callable
 
 
 def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds ``--netlist`` and ``--target``; they become part of the command's ``dut``."""
+    """Adds ``--netlist`` with ``--target``, and ``--bitstream`` with ``--pins``; they become part of the ``dut``."""
 
     @wraps(command)
     def with_options(
         *arguments: Any, dut: DesignRequest, netlist: Path | None, target: str | None, **given: Any
     ) -> Any:
+        bits = [given.pop(name) for name in ("bitstream", "pins", "device")]
         if netlist is None and target is not None:
             raise click.UsageError("--target says what cells a netlist is made of; name it with --netlist.")
         if netlist is not None and (dut.rtl or dut.wrapped):
@@ -130,9 +131,12 @@ def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
         if netlist is not None and dut.pipeline:
             raise click.UsageError("--stages makes RTL of ours; a netlist of a pipeline takes --clock instead.")
         found = None if netlist is None else find_netlist(netlist, target)
-        return command(*arguments, dut=replace(dut, netlist=found), **given)
+        return command(*arguments, dut=with_bitstream(replace(dut, netlist=found), *bits), **given)
 
     for option in (
+        click.option("--device", help="Of the bitstream, ice40-hx8k-ct256, say; else the largest package of its chip."),
+        click.option("--pins", type=file_path, help="Pins of the bitstream: lines `set_io PORT PIN`."),
+        click.option("--bitstream", type=file_path, help="Verify what this file makes of an iCE40, read back."),
         target_option(targets=NETLISTS, help="Cells of the netlist; a folder of synth knows them."),
         click.option("--netlist", type=file_path, help="Verify this netlist: a folder of synth, or a Verilog file."),
     ):

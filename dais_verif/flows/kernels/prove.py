@@ -52,7 +52,7 @@ def prove_kernel(
     with memories also in frames in which they run in many ranges, some of which a reset breaks off.
     """
     design = request.design
-    if not design.rtl and design.netlist is None:
+    if not design.rtl and not design.of_bits:
         design = replace(design, rtl=(kernel.rtl,))
     asked = replace(request, design=design, command=lambda _: request.reproduce())
     record, _, folder, mismatch = prove_machine(kernel.machine, asked, options, progress, watch)

@@ -57,13 +57,13 @@ def simulate_kernel(
     if request.printf:
         require_shown(kernel)
         design = request.design
-        if design.netlist is not None or design.wrapped is not None:
+        if design.of_bits or design.wrapped is not None:
             raise RequestError.of("{printf} is for RTL with the ports of the machine, and no netlist or wrapper.")
     rng = np.random.default_rng(request.seed)
     with watch.stage("read"):
         sequences, classes = _sequences(kernel, machine, request, rng)
     design = request.design
-    if not design.rtl and design.netlist is None and design.wrapped is None:
+    if not design.rtl and not design.of_bits and design.wrapped is None:
         design = replace(design, rtl=(kernel.rtl,))
     given = Sequences(
         [_rows(machine, one.driven) for one in sequences], classes, _describe(kernel, sequences) if sequences else ""

@@ -74,9 +74,9 @@ def prove_machine(
         with watch.stage("emit"):
             asked = with_netlist(asked, folder.path)
             design = machine_design(machine, asked, folder.path)
-        readings = [] if asked.netlist else told_apart(design, asked, progress)
+        readings = [] if asked.of_bits else told_apart(design, asked, progress)
         dut = Dut(DesignInterface((), ()), Ports((), ()), (), "the machine's types")
-        netlist = asked.netlist is not None
+        netlist = asked.of_bits
         options = replace(options, bits=options.bits or netlist)
         reader = RtlReader(request.front_end, folder.path / "yosys", netlist, foreign=bool(asked.rtl), machine=True)
         task = ProofTask(
@@ -138,7 +138,7 @@ def _require_options(request: ProveRequest) -> None:
         out_of_range=request.out_of_range,
         dump_smt=request.dump_smt,
     )
-    if pins.clock is not None and not (asked.rtl or asked.netlist) and not is_folder(request.program):
+    if pins.clock is not None and not (asked.rtl or asked.of_bits) and not is_folder(request.program):
         raise RequestError.of(
             "{clock} {value} is for RTL of others, given with {rtl}: ours has {ours}.", value=pins.clock, ours=CLOCK
         )

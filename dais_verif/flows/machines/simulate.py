@@ -65,7 +65,7 @@ def simulate_machine(
         with watch.stage("emit"):
             asked = with_netlist(asked, folder.path)
             design = machine_design(machine, asked, folder.path)
-        warnings = [] if asked.netlist else told_apart(design, asked, progress)
+        warnings = [] if asked.of_bits else told_apart(design, asked, progress)
         watched = WatchedFiles.of(design)
         record = begun_machine_record(request, machine, watched, asked, warnings, classes, simulators, project)
         if given and given.about:
@@ -136,7 +136,7 @@ def _require_options(request: SimulationRequest) -> None:
         exhaustive=request.exhaustive,
         icarus_vectors=request.icarus_vectors,
     )
-    if pins.clock is not None and not (asked.rtl or asked.netlist) and not is_folder(request.program):
+    if pins.clock is not None and not (asked.rtl or asked.of_bits) and not is_folder(request.program):
         raise RequestError.of(
             "{clock} {value} is for RTL of others, given with {rtl}: ours has {ours}.", value=pins.clock, ours=CLOCK
         )

@@ -1,0 +1,158 @@
+"""The description of a device: IceStorm's chip database, which says what every bit of its configuration does.
+
+It is a text of up to 38 MB. It is cut into blocks, and only those are parsed that concern tiles in which a bit is set.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.bitstream.configuration import Bit, Place
+from dais_verif.errors import InputError, ToolError
+
+__all__ = ["Chip", "Pad", "Switch", "read_chip"]
+
+_BIT = re.compile(r"B(\d+)\[(\d+)\]$")
+#: Names by which logic is connected to nets; all others are pieces of wire.
+_PINS = re.compile(
+    r"^\.net (\d+)$|^(\d+) (\d+) ((?:lutff_|io_|ram/|mult/)\S+|carry_in|carry_in_mux|fabout|glb_netwk_\d|padin_\d)$",
+    re.MULTILINE,
+)
+
+
+class Pad(NamedTuple):
+    """A pad: the tile that it belongs to, and which of that tile's two."""
+
+    x: int
+    y: int
+    number: int
+
+    @property
+    def place(self) -> Place:
+        """Its tile."""
+        return self.x, self.y
+
+
+class Switch(NamedTuple):
+    """Some bits of a tile by which ``net`` is driven: for each of their patterns, a digit a bit, from which net."""
+
+    place: Place
+    net: int
+    bits: tuple[Bit, ...]
+    sources: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Chip:
+    """The description of one device. ``blocks``: of its text, by their first words."""
+
+    device: str
+    text: str
+    blocks: Mapping[str, tuple[str, ...]]
+
+    def switches(self, places: Iterable[Place]) -> Iterator[Switch]:
+        """All switches of the tiles ``places``."""
+        wanted = {f"{x} {y}" for x, y in places}
+        for kind in (".buffer", ".routing"):
+            for block in self.blocks[kind]:
+                head, _, rest = block.partition("\n")
+                x, y, net, *bits = head.split()[1:]
+                if f"{x} {y}" in wanted:
+                    sources = dict(line.split() for line in rest.split("\n") if line)
+                    yield Switch(
+                        (int(x), int(y)),
+                        int(net),
+                        tuple(map(_bit, bits)),
+                        {pattern: int(source) for pattern, source in sources.items()},
+                    )
+
+    def functions(self, kind: str) -> dict[str, tuple[Bit, ...]]:
+        """The bits of tiles of ``kind`` that are no switches, by what they configure."""
+        return {name: tuple(map(_bit, bits)) for name, *bits in self._rows(f".{kind}_tile_bits")}
+
+    @cached_property
+    def nets(self) -> dict[tuple[int, int, str], int]:
+        """The net at each pin: of a cell of logic, a pad, a block RAM, a global buffer."""
+        found: dict[tuple[int, int, str], int] = {}
+        net = -1
+        for match in _PINS.finditer(self.text):
+            if match[1] is not None:
+                net = int(match[1])
+            else:
+                found[int(match[2]), int(match[3]), match[4]] = net
+        return found
+
+    @cached_property
+    def globals(self) -> dict[int, int]:
+        """The numbers of the global networks, by their nets."""
+        return {net: int(name[-1]) for (_, _, name), net in self.nets.items() if name.startswith("glb_netwk_")}
+
+    def pins(self, package: str) -> dict[str, Pad]:
+        """The pads of ``package`` by the names of its pins. Raises ``InputError`` for a package that there is not."""
+        blocks = {block.split("\n", 1)[0].split()[1]: block for block in self.blocks[".pins"]}
+        if package not in blocks:
+            raise InputError(
+                f"the bitstream is for device {self.device}, which is not made in package {package!r}, but in "
+                f"{', '.join(sorted(blocks))}"
+            )
+        rows = [line.split() for line in blocks[package].split("\n")[1:] if line]
+        return {name: Pad(int(x), int(y), int(number)) for name, x, y, number in rows}
+
+    @cached_property
+    def fabric_globals(self) -> dict[int, Place]:
+        """The tiles whose ``fabout`` may drive a global network, by its number."""
+        return {int(number): (int(x), int(y)) for x, y, number in self._rows(".gbufin")}
+
+    @cached_property
+    def pad_globals(self) -> dict[int, Pad]:
+        """The pads that may drive a global network, by its number."""
+        return {int(number): Pad(int(x), int(y), int(z)) for x, y, z, number in self._rows(".gbufpin")}
+
+    @cached_property
+    def extra_bits(self) -> dict[tuple[int, int, int], str]:
+        """What bits outside of tiles configure."""
+        return {(int(b), int(x), int(y)): name for name, b, x, y in self._rows(".extra_bits")}
+
+    @cached_property
+    def column_buffers(self) -> dict[Place, Place]:
+        """For each tile the one whose bits bring global networks to it."""
+        return {(int(x), int(y)): (int(bx), int(by)) for bx, by, x, y in self._rows(".colbuf")}
+
+    @cached_property
+    def input_enables(self) -> dict[Pad, Pad]:
+        """For each pad the tile, and the number in it, of the bits that enable its input."""
+        return {Pad(*map(int, row[:3])): Pad(*map(int, row[3:])) for row in self._rows(".ieren")}
+
+    def _rows(self, name: str) -> Iterator[list[str]]:
+        for block in self.blocks.get(name, ()):
+            yield from (line.split() for line in block.split("\n")[1:] if line)
+
+
+def read_chip(path: Path, device: str) -> Chip:
+    """Read the chip database ``path``, of ``device``. Raises ``ToolError`` if it cannot be read."""
+    try:
+        text = path.read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ToolError(
+            f"{path}, IceStorm's description of the device, cannot be read: {error}; install it (Debian: apt-get "
+            "install fpga-icestorm-chipdb)"
+        ) from None
+    blocks: dict[str, list[str]] = {}
+    for block in re.split(r"\n\s*\n(?=\.)", text):
+        block = block.strip()
+        blocks.setdefault(block.split(None, 1)[0], []).append(block)
+    if ".buffer" not in blocks or ".net" not in blocks:
+        raise ToolError(f"{path} is not a chip database of IceStorm; install fpga-icestorm-chipdb anew")
+    return Chip(device, text, {name: tuple(found) for name, found in blocks.items()})
+
+
+def _bit(text: str) -> Bit:
+    found = _BIT.match(text)
+    if found is None:
+        raise ToolError(f"the chip database speaks of a bit {text!r}")
+    return int(found[1]), int(found[2])

@@ -1,0 +1,92 @@
+"""The logic that a bitstream makes: tables, carries, registers, block RAMs and the pads that they reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dais_verif.bitstream.configuration import Place
+from dais_verif.bitstream.pins_file import PortBit
+
+__all__ = ["Carry", "Cell", "Lut", "PortBit", "Ram", "ReadBack", "Register", "Signal"]
+
+
+class Cell(NamedTuple):
+    """One of the eight cells of a logic tile."""
+
+    x: int
+    y: int
+    number: int
+
+    def __str__(self) -> str:
+        return f"{self.x}_{self.y}_{self.number}"
+
+
+#: The name of a signal, of a port bit, or a constant as Verilog writes it: ``1'b0`` or ``1'b1``.
+Signal = str
+
+
+class Lut(NamedTuple):
+    """A table of four inputs: bit ``i`` of ``table`` is its output where ``inputs``, the first lowest, are ``i``."""
+
+    cell: Cell
+    name: Signal
+    table: int
+    inputs: tuple[Signal, Signal, Signal, Signal]
+
+
+class Carry(NamedTuple):
+    """The carry of a cell: the majority of its three inputs."""
+
+    cell: Cell
+    name: Signal
+    inputs: tuple[Signal, Signal, Signal]
+
+
+class Register(NamedTuple):
+    """The register of a cell, which holds 0 when the device starts. ``reset``: sets it to ``value``."""
+
+    cell: Cell
+    name: Signal
+    data: Signal
+    clock: Signal
+    falling: bool
+    enable: Signal
+    reset: Signal
+    value: int
+    asynchronous: bool
+
+
+class Ram(NamedTuple):
+    """A block RAM: 256 words of 16 bits, ``contents`` with word 0 lowest; by its ``pins``, each with its bits."""
+
+    place: Place
+    name: Signal
+    contents: int
+    write_mode: int
+    read_mode: int
+    write_falling: bool
+    read_falling: bool
+    pins: Mapping[str, tuple[Signal, ...]]
+
+
+@dataclass(frozen=True)
+class ReadBack:
+    """The logic behind the pads that drive something, and nothing else.
+
+    ``inputs``, ``outputs``: the bits of ports, with the pad of each as column, row and number; ``driven``: what drives
+    each output bit. ``used``: tiles through which signals run, logic or not. ``size``: columns and rows of the device.
+    """
+
+    device: str
+    package: str
+    inputs: Mapping[PortBit, tuple[int, int, int]]
+    outputs: Mapping[PortBit, tuple[int, int, int]]
+    driven: Mapping[PortBit, Signal]
+    luts: tuple[Lut, ...]
+    carries: tuple[Carry, ...]
+    registers: tuple[Register, ...]
+    rams: tuple[Ram, ...]
+    used: frozenset[Place]
+    size: tuple[int, int]

@@ -1,0 +1,366 @@
+"""From the pads backwards: every cell, carry, register and block RAM that an output depends on.
+
+What is not on the way to an output does nothing, and is not looked at. What is, must be understood whole: whatever is
+driven by nothing, by two, or configured in a way that is not listed here, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from dais_verif.bitstream.chip import Chip, Pad
+from dais_verif.bitstream.configuration import Configuration, Place
+from dais_verif.bitstream.logic import Carry, Cell, Lut, PortBit, Ram, ReadBack, Register, Signal
+from dais_verif.bitstream.wiring import Wiring, read_wiring
+from dais_verif.errors import InputError
+
+__all__ = ["DEVICES", "read_back"]
+
+#: The devices that are read, and whether the bits that enable inputs and block RAMs are 1 where they are enabled.
+DEVICES = {"1k": False, "8k": True, "5k": True}
+
+_LOW, _HIGH = "1'b0", "1'b1"
+
+#: Where the bits of a table are among the 20 of a cell, and the others, as IceStorm numbers them.
+_TABLE = (4, 14, 15, 5, 6, 16, 17, 7, 3, 13, 12, 2, 1, 11, 10, 0)
+_CARRY_ENABLE, _DFF_ENABLE, _SET_NO_RESET, _ASYNC_SET_RESET = 8, 9, 18, 19
+
+#: Types of pads: ``PINTYPE_5`` to ``PINTYPE_2``, and the other two.
+_NO_OUTPUT, _PLAIN_OUTPUT, _PLAIN_INPUT = "0000", "0110", "01"
+
+#: What may be set without changing what the logic computes, with the reason.
+_NEUTRAL = {
+    "IoCtrl.REN_": "a pull-up resistor is off",
+    "IoCtrl.cf_bit_35": "a pull-up resistor is off",
+    "IoCtrl.cf_bit_39": "a pull-up resistor is off",
+    "Cascade.IPCON_": "an input of a hard block is taken from the fabric",
+    "Cascade.MULT": "an input of a multiplier is taken from the fabric",
+}
+#: What is read where it matters.
+_READ = ("LC_", "NegClk", "CarryInSet", "ColBufCtrl.", "RamConfig.", "IOB_", "IoCtrl.IE_")
+
+_RAM_PINS = {"RDATA": 16, "RADDR": 11, "WADDR": 11, "MASK": 16, "WDATA": 16}
+_RAM_BITS = {"RCLK": _LOW, "RCLKE": _HIGH, "RE": _LOW, "WCLK": _LOW, "WCLKE": _HIGH, "WE": _LOW}
+
+
+def read_back(chip: Chip, configuration: Configuration, pins: Mapping[PortBit, str], package: str) -> ReadBack:
+    """Return the logic that ``configuration`` makes, its ports by the names that ``pins`` gives them.
+
+    Raises ``InputError`` for whatever is not understood: no bit that could change an output is passed over.
+    """
+    if chip.device not in DEVICES:
+        raise InputError(f"bitstreams of device {chip.device} are not read; of {', '.join(DEVICES)} they are")
+    pads = _pads(chip, pins, package)
+    wiring = read_wiring(chip, configuration)
+    _require_known(wiring)
+    return _Trace(wiring, pads, package).read()
+
+
+def _pads(chip: Chip, pins: Mapping[PortBit, str], package: str) -> dict[PortBit, Pad]:
+    known = chip.pins(package)
+    for bit, pin in pins.items():
+        if pin not in known:
+            raise InputError(f"{bit} is at pin {pin}, which package {package} of device {chip.device} has not")
+    return {bit: known[pin] for bit, pin in pins.items()}
+
+
+def _require_known(wiring: Wiring) -> None:
+    for (x, y), names in wiring.set.items():
+        for name in sorted(names):
+            if not name.startswith((*_NEUTRAL, *_READ)):
+                raise InputError(
+                    f"{name} of tile ({x} {y}) is set; read-back does not know what that does to the logic"
+                )
+    for bit in wiring.configuration.extra:
+        if bit not in wiring.chip.extra_bits:
+            raise InputError(
+                f"bit {bit[1]}, {bit[2]} of bank {bit[0]}, outside of tiles, is set; nobody knows what it does"
+            )
+
+
+class _Trace:
+    def __init__(self, wiring: Wiring, pads: Mapping[PortBit, Pad], package: str) -> None:
+        self._wiring, self._pads, self._package = wiring, pads, package
+        self._chip = wiring.chip
+        self._outputs_of = self._drivers()
+        self._port_at = {pad: bit for bit, pad in pads.items()}
+        self._padins = self._pad_globals()
+        self._inputs: dict[PortBit, Pad] = {}
+        self._luts: dict[Cell, Lut] = {}
+        self._carries: dict[Cell, Carry] = {}
+        self._registers: dict[Cell, Register] = {}
+        self._rams: dict[Place, Ram] = {}
+        self._used: set[Place] = set()
+        #: What is still to be read: signals were named, but what makes them was not looked at.
+        self._todo: list[Callable[[], None]] = []
+        self._begun: set[tuple[str, Cell | Place]] = set()
+
+    def read(self) -> ReadBack:
+        outputs = {bit: pad for bit, pad in self._pads.items() if self._drives(pad)}
+        self._require_quiet(set(outputs.values()))
+        driven = {
+            bit: self._at(pad.place, f"io_{pad.number}/D_OUT_0", None, f"output {bit}") for bit, pad in outputs.items()
+        }
+        while self._todo:
+            self._todo.pop()()
+        for bit, pad in self._pads.items():
+            if bit not in outputs:
+                self._inputs.setdefault(bit, pad)
+        kinds = self._wiring.configuration.kinds
+        return ReadBack(
+            device=self._chip.device,
+            package=self._package,
+            inputs=self._inputs,
+            outputs=outputs,
+            driven=driven,
+            luts=tuple(self._luts[cell] for cell in sorted(self._luts)),
+            carries=tuple(self._carries[cell] for cell in sorted(self._carries)),
+            registers=tuple(self._registers[cell] for cell in sorted(self._registers)),
+            rams=tuple(self._rams[place] for place in sorted(self._rams)),
+            used=frozenset(self._used),
+            size=(max(x for x, _ in kinds) + 1, max(y for _, y in kinds) + 1),
+        )
+
+    # pads
+
+    def _type(self, pad: Pad) -> tuple[str, str]:
+        """Return how the pad drives, and how it is read."""
+        bits = "".join("1" if self._bit(pad.place, f"IOB_{pad.number}.PINTYPE_{i}") else "0" for i in range(5, -1, -1))
+        return bits[:4], bits[4:]
+
+    def _drives(self, pad: Pad) -> bool:
+        driving, _ = self._type(pad)
+        if driving not in (_NO_OUTPUT, _PLAIN_OUTPUT):
+            raise InputError(
+                f"pad {_told(pad)} has output type {driving}; read-back knows pads that drive always ({_PLAIN_OUTPUT}) "
+                f"or never ({_NO_OUTPUT})"
+            )
+        return driving == _PLAIN_OUTPUT
+
+    def _require_quiet(self, outputs: set[Pad]) -> None:
+        """Refuse pads that drive a pin of which the pins file does not speak."""
+        for place, kind in self._wiring.configuration.kinds.items():
+            for number in (0, 1) if kind == "io" and place in self._wiring.set else ():
+                pad = Pad(*place, number)
+                if pad not in outputs and self._drives(pad):
+                    raise InputError(f"pad {_told(pad)} drives its pin, of which the pins file does not speak")
+
+    def _input(self, pad: Pad, what: str) -> Signal:
+        bit = self._port_at.get(pad)
+        if bit is None:
+            raise InputError(f"{what} depends on pad {_told(pad)}, of which the pins file does not speak")
+        driving, read = self._type(pad)
+        if driving != _NO_OUTPUT or read != _PLAIN_INPUT:
+            raise InputError(
+                f"pad {_told(pad)} of {bit} has type {driving}{read}; read-back knows pads that are read as they are "
+                f"({_NO_OUTPUT}{_PLAIN_INPUT})"
+            )
+        enable = self._chip.input_enables.get(pad)
+        if enable is None or self._bit(enable.place, f"IoCtrl.IE_{enable.number}") != DEVICES[self._chip.device]:
+            raise InputError(f"the input buffer of pad {_told(pad)} of {bit} is off")
+        self._inputs[bit] = pad
+        self._used.add(pad.place)
+        return str(bit)
+
+    def _pad_globals(self) -> dict[int, Pad]:
+        """The global networks that a pad drives."""
+        names = (self._chip.extra_bits[bit] for bit in self._wiring.configuration.extra)
+        numbers = [int(name.removeprefix("padin_glb_netwk.")) for name in names]
+        return {number: self._chip.pad_globals[number] for number in numbers}
+
+    # nets
+
+    def _drivers(self) -> dict[int, tuple[Place, str]]:
+        """Which pin drives a net by itself, for all nets that one does."""
+        found: dict[int, tuple[Place, str]] = {}
+        for (x, y, name), net in self._chip.nets.items():
+            end = name.rpartition("/")[2]
+            drives = end in ("out", "lout", "cout", "carry_in_mux") or end.startswith(("RDATA_", "D_IN_", "O_"))
+            if drives and found.setdefault(net, ((x, y), name)) != ((x, y), name):
+                raise InputError(f"the chip database has two pins that drive net {net}")
+        return found
+
+    def _bit(self, place: Place, name: str) -> bool:
+        return self._wiring.bit(place, name)
+
+    def _at(self, place: Place, pin: str, default: Signal | None, what: str) -> Signal:
+        """Return what drives an input pin; ``default``: where it is not connected to anything."""
+        net = self._chip.nets.get((*place, pin))
+        if net is None:
+            if default is None:
+                raise InputError(f"{what}: tile ({place[0]} {place[1]}) has no {pin}")
+            return default
+        if default is not None and self._wiring.source(net) is None and net not in self._outputs_of:
+            return default
+        return self._signal(net, what)
+
+    def _signal(self, net: int, what: str) -> Signal:
+        """Follow closed switches from ``net`` back to what drives it."""
+        seen = set()
+        while True:
+            step = self._wiring.source(net)
+            own = self._outputs_of.get(net)
+            if step is None or (own is not None and own[1] == "carry_in_mux"):
+                break
+            if own is not None:
+                raise InputError(
+                    f"short circuit in the bitstream: a switch drives the output {own[1]} of tile {own[0]}"
+                )
+            if net in seen:
+                raise InputError(f"{what} depends on switches that drive each other in a ring")
+            seen.add(net)
+            self._used.add(step[0])
+            net = step[1]
+        if own is not None:
+            return self._output(*own, what)
+        number = self._chip.globals.get(net)
+        if number is not None:
+            return self._global(number, what)
+        raise InputError(f"{what} depends on a wire that nothing drives (net {net})")
+
+    def _global(self, number: int, what: str) -> Signal:
+        place = self._chip.fabric_globals[number]
+        fabric = self._wiring.source(self._chip.nets[(*place, "fabout")]) is not None
+        pad = self._padins.get(number)
+        if fabric and pad is not None:
+            raise InputError(f"short circuit in the bitstream: a pad and the logic drive global network {number}")
+        if pad is not None:
+            return self._input(pad, what)
+        if not fabric:
+            raise InputError(f"{what} depends on global network {number}, which nothing drives")
+        self._used.add(place)
+        return self._signal(self._chip.nets[(*place, "fabout")], what)
+
+    def _output(self, place: Place, pin: str, what: str) -> Signal:
+        """Return the signal at an output pin, and see to it that what makes it is read."""
+        self._used.add(place)
+        head, _, end = pin.partition("/")
+        if end.startswith("D_IN_"):
+            if end != "D_IN_0":
+                raise InputError(f"{what} depends on {pin} of tile {place}: a pad read at both edges is not understood")
+            return self._input(Pad(*place, int(head.removeprefix("io_"))), what)
+        if head == "ram":
+            return self._ram(place, int(end.removeprefix("RDATA_")), what)
+        if pin == "carry_in_mux":
+            return self._carry_in(place)
+        if head == "mult":
+            raise InputError(f"{what} depends on the multiplier at {place}; read-back does not know multipliers yet")
+        if self._wiring.configuration.kinds[place] != "logic":
+            raise InputError(f"{what} depends on {pin} of tile {place}, a hard block that read-back does not know")
+        cell = Cell(*place, int(head.removeprefix("lutff_")))
+        if end == "cout":
+            return self._once("carry", cell, f"carry_{cell}", self._read_carry)
+        if end == "lout" or not self._cell_bit(cell, _DFF_ENABLE):
+            return self._once("lut", cell, f"lut_{cell}", self._read_lut)
+        return self._once("register", cell, f"reg_{cell}", self._read_register)
+
+    def _once(self, kind: str, cell: Cell, name: Signal, read: Callable[[Cell, Signal], None]) -> Signal:
+        if (kind, cell) not in self._begun:
+            self._begun.add((kind, cell))
+            self._todo.append(lambda: read(cell, name))
+        return name
+
+    # cells
+
+    def _cell_bit(self, cell: Cell, number: int) -> bool:
+        return self._bit((cell.x, cell.y), f"LC_{cell.number}[{number}]")
+
+    def _read_lut(self, cell: Cell, name: Signal) -> None:
+        table = sum(self._cell_bit(cell, bit) << entry for entry, bit in enumerate(_TABLE))
+        place = (cell.x, cell.y)
+        needed = [any((table >> entry ^ table >> (entry ^ 1 << i)) & 1 for entry in range(16)) for i in range(4)]
+        inputs = [
+            self._at(place, f"lutff_{cell.number}/in_{i}", _LOW, f"cell {cell}") if needed[i] else _LOW
+            for i in range(4)
+        ]
+        self._luts[cell] = Lut(cell, name, table, (inputs[0], inputs[1], inputs[2], inputs[3]))
+
+    def _read_carry(self, cell: Cell, name: Signal) -> None:
+        place = (cell.x, cell.y)
+        if not self._cell_bit(cell, _CARRY_ENABLE):
+            raise InputError(f"the carry of cell {cell} is used, but not enabled")
+        if cell.number == 0:
+            before = self._carry_in(place)
+        elif self._cell_bit(below := Cell(cell.x, cell.y, cell.number - 1), _CARRY_ENABLE):
+            before = self._once("carry", below, f"carry_{below}", self._read_carry)
+        else:
+            raise InputError(f"the carry of cell {cell} depends on that of the cell before, which is not enabled")
+        first, second = (self._at(place, f"lutff_{cell.number}/in_{i}", _LOW, f"carry of cell {cell}") for i in (1, 2))
+        self._carries[cell] = Carry(cell, name, (first, second, before))
+
+    def _carry_in(self, place: Place) -> Signal:
+        """Return the carry that enters a tile: a constant, or the last one of the tile below."""
+        from_below = self._wiring.source(self._chip.nets[(*place, "carry_in_mux")])
+        high = self._bit(place, "CarryInSet")
+        if from_below is None:
+            return _HIGH if high else _LOW
+        if high:
+            raise InputError(f"the carry into tile {place} is both 1 and taken from below")
+        return self._signal(from_below[1], f"carry into tile {place}")
+
+    def _read_register(self, cell: Cell, name: Signal) -> None:
+        place = (cell.x, cell.y)
+        what = f"register of cell {cell}"
+        clock = self._at(place, "lutff_global/clk", None, f"clock of the {what}")
+        enable = self._at(place, "lutff_global/cen", _HIGH, f"enable of the {what}")
+        reset = self._at(place, "lutff_global/s_r", _LOW, f"reset of the {what}")
+        self._registers[cell] = Register(
+            cell,
+            name,
+            data=self._once("lut", cell, f"lut_{cell}", self._read_lut),
+            clock=clock,
+            falling=self._bit(place, "NegClk"),
+            enable=enable,
+            reset=reset,
+            value=int(self._cell_bit(cell, _SET_NO_RESET)),
+            asynchronous=reset != _LOW and self._cell_bit(cell, _ASYNC_SET_RESET),
+        )
+
+    # block RAMs
+
+    def _ram(self, place: Place, bit: int, what: str) -> Signal:
+        bottom = place if self._wiring.configuration.kinds[place] == "ramb" else (place[0], place[1] - 1)
+        if self._bit(bottom, "RamConfig.PowerUp") != DEVICES[self._chip.device]:
+            raise InputError(f"{what} depends on the block RAM at {bottom}, which is switched off")
+        if ("ram", bottom) not in self._begun:
+            self._begun.add(("ram", bottom))
+            self._todo.append(lambda: self._read_ram(bottom))
+        return f"ram_{bottom[0]}_{bottom[1]}[{bit}]"
+
+    def _read_ram(self, bottom: Place) -> None:
+        top = (bottom[0], bottom[1] + 1)
+        what = f"block RAM at {bottom}"
+        nets = self._chip.nets
+
+        def at(pin: str, default: Signal) -> Signal:
+            place = bottom if (*bottom, f"ram/{pin}") in nets else top
+            return self._at(place, f"ram/{pin}", default, f"{pin} of the {what}")
+
+        def falls(pin: str) -> bool:
+            place = bottom if (*bottom, f"ram/{pin}") in nets else top
+            if self._bit(place, "NegClk") and self._chip.device == "5k":
+                raise InputError(f"the {what} of a 5k is clocked by falling edges, which nobody has tried")
+            return self._bit(place, "NegClk")
+
+        def mode(*numbers: int) -> int:
+            return sum(self._bit(top, f"RamConfig.CBIT_{n}") << i for i, n in enumerate(numbers))
+
+        pins: dict[str, tuple[Signal, ...]] = {pin: (at(pin, default),) for pin, default in _RAM_BITS.items()}
+        for pin, width in _RAM_PINS.items():
+            if pin != "RDATA":
+                pins[pin] = tuple(at(f"{pin}_{i}", _LOW) for i in range(width))
+        self._used.update((bottom, top))
+        self._rams[bottom] = Ram(
+            bottom,
+            f"ram_{bottom[0]}_{bottom[1]}",
+            contents=self._wiring.configuration.rams.get(bottom, 0),
+            write_mode=mode(0, 1),
+            read_mode=mode(2, 3),
+            write_falling=falls("WCLK"),
+            read_falling=falls("RCLK"),
+            pins=pins,
+        )
+
+
+def _told(pad: Pad) -> str:
+    return f"({pad.x} {pad.y} {pad.number})"

@@ -1,0 +1,54 @@
+"""From the file that a device loads to its configuration, by ``iceunpack``; and back, to see that nothing is lost.
+
+Whatever ``iceunpack`` skips would be configuration that nobody looked at. So ``icepack`` must make of its text the very
+bytes that were given, comments apart: a bit that the text does not hold is seen there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dais_verif.bitstream.configuration import Configuration, parse_configuration
+from dais_verif.errors import InputError, ToolError
+from dais_verif.files import read_plain
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.limits import Limits, run_limited
+
+__all__ = ["MOST_BYTES", "unpack"]
+
+#: The largest bitstream of the family has 135,100 bytes.
+MOST_BYTES = 1 << 20
+
+_LIMITS = Limits(120, 2048)
+_BINARY, _TEXT, _AGAIN = "given.bin", "unpacked.asc", "again.bin"
+_PREAMBLE = bytes.fromhex("7eaa997e")
+
+
+def unpack(path: Path, folder: Path) -> Configuration:
+    """Return what the bitstream ``path`` configures; ``folder``: where the tools may work.
+
+    Raises ``InputError`` if it is not a bitstream of an iCE40, or holds what is not understood; ``ToolError`` if the
+    tools are missing.
+    """
+    data = read_plain(path, MOST_BYTES)
+    start = data.find(_PREAMBLE)
+    if start < 0:
+        raise InputError(f"{str(path)!r} is not a bitstream of an iCE40: no 7EAA997E in it")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / _BINARY).write_bytes(b"\xff\x00\x00\xff" + data[start:])
+    iceunpack, icepack = tools.icestorm("iceunpack"), tools.icestorm("icepack")
+    try:
+        run_limited("iceunpack", [str(iceunpack), _BINARY, _TEXT], folder / "iceunpack.log", _LIMITS)
+    except ToolError as error:
+        raise InputError(f"{str(path)!r} is not a bitstream that a device would take: {error}") from None
+    text = (folder / _TEXT).read_text(encoding="ascii", errors="replace")
+    if "*" in text:
+        raise InputError(f"{str(path)!r}: iceunpack wrote what is not text")
+    run_limited("icepack", [str(icepack), _TEXT, _AGAIN], folder / "icepack.log", _LIMITS)
+    again = (folder / _AGAIN).read_bytes()
+    if again[again.find(_PREAMBLE) :] != data[start:]:
+        raise InputError(
+            f"{str(path)!r} holds something that its unpacked form does not: icepack makes other bytes of that; pack "
+            "it with icepack's defaults"
+        )
+    return parse_configuration(text)

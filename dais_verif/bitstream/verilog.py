@@ -1,0 +1,162 @@
+"""The logic of a bitstream as one module of plain Verilog, with the ports that the pins file names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from dais_verif.bitstream.logic import Carry, Lut, PortBit, Ram, ReadBack, Register, Signal
+from dais_verif.errors import InputError
+from dais_verif.verilog_names import require_module_name
+
+__all__ = ["write_verilog"]
+
+_OURS = re.compile(r"(lut|carry|reg|ram)_\d+_\d+")
+_ZERO, _ONE = "1'b0", "1'b1"
+
+#: The words and bits of a block RAM that each mode has, and where a narrow word's bits are among the 16.
+_WIDTHS = (16, 8, 4, 2)
+_PLACES = (tuple(range(16)), (0, 2, 4, 6, 8, 10, 12, 14), (1, 5, 9, 13), (3, 11))
+
+
+def write_verilog(logic: ReadBack, top: str) -> str:
+    """Return module ``top``. Raises ``InputError`` for ports of two directions, and for outputs that lack a bit."""
+    require_module_name(top)
+    inputs, outputs = _ports(logic.inputs), _ports(logic.outputs)
+    for name in (*inputs, *outputs):
+        require_module_name(name)
+        if _OURS.match(name):
+            raise InputError(
+                f"a port may not be called {name!r}: cells of the bitstream are; rename it in the pins file"
+            )
+    for name in outputs:
+        if name in inputs:
+            bit = min(bit for bit in logic.inputs if bit.name == name)
+            raise InputError(f"port {name} drives its pins, but for {bit}, which the bitstream leaves undriven")
+        missing = [place for place in range(outputs[name] or 0) if PortBit(name, place) not in logic.outputs]
+        if missing:
+            raise InputError(f"{name}[{missing[0]}] has no pin; the pins file must name one for each bit of an output")
+    lines = [f"// Read back from a bitstream for {logic.device}, package {logic.package}.", f"module {top} ("]
+    declared = [f"  input wire {_range(width)}{name}" for name, width in inputs.items()]
+    declared += [f"  output wire {_range(width)}{name}" for name, width in outputs.items()]
+    lines += [",\n".join(declared), ");"]
+    lines += [f"  wire {name};" for name in (*(lut.name for lut in logic.luts), *(one.name for one in logic.carries))]
+    lines += [f"  reg {one.name} = 1'b0;" for one in logic.registers]
+    lines += [f"  reg [15:0] {one.name};" for one in logic.rams]
+    lines += map(_lut, logic.luts)
+    lines += map(_carry, logic.carries)
+    lines += map(_register, logic.registers)
+    for ram in logic.rams:
+        lines += _ram(ram)
+    for bit in sorted(logic.driven):
+        lines.append(f"  assign {bit} = {logic.driven[bit]};")
+    return "\n".join([*lines, "endmodule", ""])
+
+
+def _ports(bits: Mapping[PortBit, object]) -> dict[str, int | None]:
+    """The ports by name, with their widths; None: one bit, that has no index."""
+    found: dict[str, int | None] = {}
+    for bit in sorted(bits, key=lambda bit: (bit.name, -1 if bit.place is None else bit.place)):
+        found[bit.name] = None if bit.place is None else bit.place + 1
+    return found
+
+
+def _range(width: int | None) -> str:
+    return "" if width is None else f"[{width - 1}:0] "
+
+
+def _lut(lut: Lut) -> str:
+    return f"  assign {lut.name} = {_expression(lut.table, lut.inputs)};"
+
+
+def _expression(table: int, inputs: tuple[Signal, ...]) -> str:
+    """The table as choices by its inputs, the last of them outermost; what does not matter is left out."""
+    if not inputs:
+        return _ONE if table & 1 else _ZERO
+    *rest, last = inputs
+    half = 1 << len(rest)
+    low, high = table & ((1 << half) - 1), table >> half
+    if low == high or last == _ZERO:
+        return _expression(low, tuple(rest))
+    if last == _ONE:
+        return _expression(high, tuple(rest))
+    on, off = _expression(high, tuple(rest)), _expression(low, tuple(rest))
+    if on == off:
+        return on
+    if (on, off) == (_ONE, _ZERO):
+        return last
+    if (on, off) == (_ZERO, _ONE):
+        return f"~{last}"
+    return f"({last} ? {on} : {off})"
+
+
+def _carry(carry: Carry) -> str:
+    a, b, c = carry.inputs
+    return f"  assign {carry.name} = ({a} & {b}) | (({a} | {b}) & {c});"
+
+
+def _register(register: Register) -> str:
+    edge = "negedge" if register.falling else "posedge"
+    if register.clock in (_ZERO, _ONE):
+        raise InputError(f"the clock of register {register.name} is constant")
+    load = f"{register.name} <= {register.data};"
+    if register.asynchronous:
+        guarded = load if register.enable == _ONE else f"if ({register.enable}) {load}"
+        return (
+            f"  always @({edge} {register.clock} or posedge {register.reset}) if ({register.reset}) "
+            f"{register.name} <= 1'b{register.value}; else {guarded}"
+        )
+    if register.reset != _ZERO:
+        load = f"if ({register.reset}) {register.name} <= 1'b{register.value}; else {load}"
+    if register.enable != _ONE:
+        load = f"if ({register.enable}) begin {load} end"
+    return f"  always @({edge} {register.clock}) {load}"
+
+
+def _ram(ram: Ram) -> Iterator[str]:
+    """A block RAM: an array of words, which a port writes and a port reads, each by its clock."""
+    name = f"{ram.name}_words"
+    yield f"  reg [15:0] {name} [0:255];"
+    yield "  initial begin"
+    for word in range(256):
+        yield f"    {name}[{word}] = 16'h{ram.contents >> 16 * word & 0xFFFF:04x};"
+    yield "  end"
+    yield from _read_port(ram, name)
+    _require_unwritten(ram, name)
+
+
+def _read_port(ram: Ram, words: str) -> Iterator[str]:
+    width, places = _WIDTHS[ram.read_mode], _PLACES[ram.read_mode]
+    edge = "negedge" if ram.read_falling else "posedge"
+    clock, enabled = ram.pins["RCLK"][0], _all(ram.pins["RCLKE"][0], ram.pins["RE"][0])
+    if clock in (_ZERO, _ONE):
+        raise InputError(f"the clock that reads block RAM {ram.name} is constant")
+    row = _vector(ram.pins["RADDR"][:8])
+    if width == 16:
+        yield f"  always @({edge} {clock}) if ({enabled}) {ram.name} <= {words}[{row}];"
+        return
+    # Word w of a narrow mode is every (16 / width)-th bit of row w % 256, from bit w / 256 on.
+    step = 16 // width
+    part = _vector(ram.pins["RADDR"][8 : 8 + step.bit_length() - 1])
+    yield f"  wire [15:0] {ram.name}_row = {words}[{row}];"
+    yield f"  always @({edge} {clock}) if ({enabled}) begin"
+    for i, place in enumerate(places):
+        yield f"    {ram.name}[{place}] <= {ram.name}_row[{i * step} + {part}];"
+    yield "  end"
+
+
+def _require_unwritten(ram: Ram, words: str) -> None:
+    enabled = _all(ram.pins["WCLKE"][0], ram.pins["WE"][0])
+    if enabled == _ZERO:
+        return
+    raise InputError(f"block RAM {ram.name} is written, at {words}; read-back knows block RAMs that hold a table")
+
+
+def _all(*signals: Signal) -> Signal:
+    if _ZERO in signals:
+        return _ZERO
+    return " & ".join(signal for signal in signals if signal != _ONE) or _ONE
+
+
+def _vector(bits: tuple[Signal, ...]) -> str:
+    return "{" + ", ".join(reversed(bits)) + "}"

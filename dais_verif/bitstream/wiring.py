@@ -1,0 +1,91 @@
+"""What drives each net: the switches that a bitstream closes, and the columns that global networks are brought to.
+
+A switch drives in one direction. A net that two drive is a short circuit; what its value is, nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dais_verif.bitstream.chip import Chip
+from dais_verif.bitstream.configuration import Bit, Configuration, Place
+from dais_verif.errors import InputError
+
+__all__ = ["Wiring", "read_wiring"]
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """``closed``: the closed switches that drive a net, each with the tile that it is in and the net at its other end.
+
+    ``set``: what is configured in every tile, by name; tables of cells apart.
+    """
+
+    chip: Chip
+    configuration: Configuration
+    closed: Mapping[int, tuple[tuple[Place, int], ...]]
+    set: Mapping[Place, frozenset[str]]
+
+    def bit(self, place: Place, name: str) -> bool:
+        """Whether ``name`` is configured in the tile ``place``."""
+        return name in self.set.get(place, ())
+
+    def source(self, net: int) -> tuple[Place, int] | None:
+        """Return the net that drives ``net`` through a switch, and the tile of the switch; None: no switch does.
+
+        Raises ``InputError`` where several do, and where a global network is not brought to the tile.
+        """
+        drivers = self.closed.get(net, ())
+        if len(drivers) > 1:
+            places = ", ".join(f"({x} {y})" for (x, y), _ in drivers)
+            raise InputError(f"short circuit in the bitstream: {len(drivers)} switches in tiles {places} drive one net")
+        if not drivers:
+            return None
+        place, source = drivers[0]
+        number = self.chip.globals.get(source)
+        if number is not None:
+            buffer = self.chip.column_buffers.get(place)
+            if buffer is None or not self.bit(buffer, f"ColBufCtrl.glb_netwk_{number}"):
+                raise InputError(
+                    f"tile ({place[0]} {place[1]}) listens to global network {number}, which is not brought to its "
+                    "column: the buffer is off"
+                )
+        return place, source
+
+
+def read_wiring(chip: Chip, configuration: Configuration) -> Wiring:
+    """Find every closed switch, and name every other bit. Raises ``InputError`` for a bit that does nothing known."""
+    unread: dict[Place, set[Bit]] = {place: set(bits) for place, bits in configuration.bits.items()}
+    closed: dict[int, list[tuple[Place, int]]] = {}
+    for switch in chip.switches(configuration.bits):
+        ones = configuration.bits[switch.place]
+        pattern = "".join("1" if bit in ones else "0" for bit in switch.bits)
+        if "1" not in pattern:
+            continue
+        if pattern not in switch.sources:
+            x, y = switch.place
+            raise InputError(f"a switch of tile ({x} {y}) has bits {pattern}, which its description does not know")
+        closed.setdefault(switch.net, []).append((switch.place, switch.sources[pattern]))
+        unread[switch.place].difference_update(switch.bits)
+    functions = {kind: chip.functions(kind) for kind in set(configuration.kinds.values())}
+    named: dict[Place, frozenset[str]] = {}
+    for place, bits in unread.items():
+        kind = configuration.kinds[place]
+        names: set[str] = set()
+        for name, wanted in functions[kind].items():
+            there = bits.intersection(wanted)
+            if name.startswith("LC_"):
+                names.update(f"{name}[{wanted.index(bit)}]" for bit in there)
+            elif len(there) == len(wanted):
+                names.add(name)
+            elif there:
+                raise InputError(
+                    f"{name} of tile ({place[0]} {place[1]}) is half set; its description knows no such thing"
+                )
+            bits.difference_update(wanted)
+        if bits:
+            row, column = min(bits)
+            raise InputError(f"bit B{row}[{column}] of tile ({place[0]} {place[1]}) is set; nobody knows what it does")
+        named[place] = frozenset(names)
+    return Wiring(chip, configuration, {net: tuple(drivers) for net, drivers in closed.items()}, named)

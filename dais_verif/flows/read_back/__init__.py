@@ -1,0 +1,1 @@
+"""Bitstreams in the place of RTL: read back, and verified like any other design."""

@@ -1,0 +1,100 @@
+"""What a device loads is proved and simulated like any other design: from the bitstream and its pins alone."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.bitstreams import DESIGNS, Stored, chip_of, repacked, require_icestorm, stored
+from support.door import command
+
+import dais_verif
+from dais_verif.errors import RequestError
+
+
+@pytest.fixture(autouse=True)
+def icestorm() -> None:
+    require_icestorm()
+
+
+def answer(verb: str, design: Stored, bitstream: Path, *options: object) -> dict[str, Any]:
+    done = command(
+        verb, design.program, "--bitstream", bitstream, "--pins", design.pins, *design.options, "--json", *options
+    )
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_a_bitstream_is_proved(name: str, tmp_path: Path) -> None:
+    design = DESIGNS[name]
+    found = answer("prove", design, design.write(tmp_path), "--no-confirm", "--no-cache")
+    assert found["verdict"] == "PASS", found["message"]
+    assert {one["status"] for one in found["outputs"]} == {"PROVED"}
+    assert "--bitstream" in found["reproduce"]
+    assert "--pins" in found["reproduce"]
+
+
+def test_a_bit_of_a_table_is_found(tmp_path: Path) -> None:
+    """The table of the register that holds the last bit of an output, turned over in one place."""
+    design = DESIGNS["lookup_square_pipelined"]
+    logic = design.read(stored(design.name, tmp_path))
+    cell = next(lut for lut in logic.luts if lut.table not in (0, 0xFFFF) and "1'b0" not in lut.inputs).cell
+    bit = chip_of("1k").functions("logic")[f"LC_{cell.number}"][0]
+    wrong = repacked(design.write(tmp_path), (cell.x, cell.y), bit, tmp_path / "wrong.bin")
+    found = answer("prove", design, wrong, "--no-cache", "--sim", "icarus")
+    assert found["verdict"] == "RTL_MISMATCH", found["message"]
+    assert found["counterexample"]["replay"]["verdict"] == "RTL_MISMATCH"
+
+
+def test_two_pins_that_are_swapped_are_found(tmp_path: Path) -> None:
+    design = DESIGNS["quantised_mac"]
+    lines = design.pins.read_text().splitlines()
+    outputs = [number for number, line in enumerate(lines) if "model_out" in line][:2]
+    first, second = (lines[number].split() for number in outputs)
+    lines[outputs[0]] = f"set_io {first[1]} {second[2]}"
+    lines[outputs[1]] = f"set_io {second[1]} {first[2]}"
+    (tmp_path / "swapped.pcf").write_text("\n".join(lines))
+    done = dais_verif.simulate(
+        design.program,
+        bitstream=design.write(tmp_path),
+        pins=tmp_path / "swapped.pcf",
+        device="ice40-hx1k-tq144",
+        simulators="icarus",
+        vectors=50,
+        exhaustive_bits=0,
+    )
+    assert done.verdict.name == "RTL_MISMATCH"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--pins", "x.pcf"], "are for a bitstream; name it with --bitstream"),
+        (["--bitstream", "x.bin"], "--pins FILE.pcf says which port is at which pin"),
+        (["--bitstream", "x.bin", "--pins", "x.pcf", "--stages", "2"], "names all that is to be verified"),
+        (["--bitstream", "x.bin", "--pins", "x.pcf"], "cannot be read"),
+    ],
+    ids=["pins", "no pins", "stages", "no file"],
+)
+@pytest.mark.slow
+def test_what_does_not_go_together(options: list[str], said: str) -> None:
+    done = command("prove", DESIGNS["quantised_mac"].program, *options)
+    assert done.returncode == 2
+    assert said in done.stderr + done.stdout
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_devices_that_the_bitstream_is_not_for(tmp_path: Path) -> None:
+    design = DESIGNS["quantised_mac"]
+    for device, said in (
+        ("ice40-hx8k-ct256", "another chip"),
+        ("ecp5", "must be like"),
+        ("ice40-hx1k-vq999", "package"),
+    ):
+        with pytest.raises(dais_verif.InputError, match=said):
+            dais_verif.prove(design.program, bitstream=design.write(tmp_path), pins=design.pins, device=device)
+    with pytest.raises(RequestError, match="pins FILE"):
+        dais_verif.prove(design.program, bitstream=design.write(tmp_path))

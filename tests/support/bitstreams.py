@@ -1,0 +1,111 @@
+"""Bitstreams of small designs, and changes of single bits in them."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import subprocess
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from dais_verif.bitstream.chip import Chip, read_chip
+from dais_verif.bitstream.configuration import Bit, Configuration, Place
+from dais_verif.bitstream.logic import ReadBack
+from dais_verif.bitstream.pins_file import PortBit, read_pins
+from dais_verif.bitstream.trace import read_back
+from dais_verif.bitstream.unpack import unpack
+from dais_verif.errors import ToolError
+from dais_verif.toolchain import tools
+
+__all__ = ["DESIGNS", "PINNED", "Stored", "chip_of", "flipped", "repacked", "require_icestorm", "stored", "turned_over"]
+
+_FOLDER = Path(__file__).parents[1] / "bitstreams"
+_EXAMPLES = Path(__file__).parents[2] / "examples"
+
+#: The pins of a pipeline that ``emit`` writes.
+PINNED = ["--clock", "clk", "--reset", "rst", "--enable", "en", "--valid-in", "in_valid", "--valid-out", "out_valid"]
+
+
+class Stored(NamedTuple):
+    """A design: its program, the options that name its pins, its pins file."""
+
+    name: str
+    program: Path
+    options: list[str]
+    package: str = "tq144"
+
+    @property
+    def pins(self) -> Path:
+        """Its pins file."""
+        return _FOLDER / f"{self.name}.pcf"
+
+    def write(self, folder: Path) -> Path:
+        """Write the bitstream into ``folder``."""
+        path = folder / f"{self.name}.bin"
+        path.write_bytes(gzip.decompress((_FOLDER / f"{self.name}.bin.gz").read_bytes()))
+        return path
+
+    def read(self, configuration: Configuration, pins: dict[PortBit, str] | None = None) -> ReadBack:
+        """Return the logic of another configuration with the same pins, or with ``pins``."""
+        named = read_pins(self.pins) if pins is None else pins
+        return read_back(chip_of(configuration.device), configuration, named, self.package)
+
+
+DESIGNS = {
+    name: Stored(name, _EXAMPLES / program, options)
+    for name, program, options in (
+        ("quantised_mac", "quantised_mac.bin", []),
+        ("lookup_square", "lookup_square.bin", []),
+        ("lookup_square_pipelined", "lookup_square.bin", PINNED),
+    )
+}
+
+
+def require_icestorm() -> None:
+    """Skip the test where IceStorm is absent, but never in CI."""
+    try:
+        for name in ("icepack", "iceunpack"):
+            tools.icestorm(name)
+        tools.icestorm_chip("1k")
+    except ToolError as error:
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(str(error))
+
+
+@cache
+def chip_of(device: str) -> Chip:
+    """The description of a device, read once."""
+    return read_chip(tools.icestorm_chip(device), device)
+
+
+def stored(name: str, folder: Path) -> Configuration:
+    """Return what the bitstream of a design configures."""
+    return unpack(DESIGNS[name].write(folder), folder / "tools")
+
+
+def flipped(configuration: Configuration, place: Place, *bits: Bit) -> Configuration:
+    """Return the configuration with each of ``bits`` of one tile turned over."""
+    ones = configuration.bits.get(place, frozenset()) ^ frozenset(bits)
+    return replace(configuration, bits={**configuration.bits, place: ones})
+
+
+def turned_over(text: str, place: Place, bit: Bit) -> str:
+    """Return what ``iceunpack`` wrote with one bit of one tile turned over."""
+    found = re.search(rf"^\.\w+_tile {place[0]} {place[1]}\n", text, re.MULTILINE)
+    assert found is not None
+    row = text.index("\n", found.end()) + 1 - found.end()  # all rows of a tile are of one length
+    at = found.end() + bit[0] * row + bit[1]
+    return text[:at] + "10"[int(text[at])] + text[at + 1 :]
+
+
+def repacked(bitstream: Path, place: Place, bit: Bit, path: Path) -> Path:
+    """Write ``bitstream`` to ``path`` with one bit turned over, and a CRC that is right."""
+    unpacked = subprocess.run([tools.icestorm("iceunpack"), bitstream], capture_output=True, text=True, check=True)
+    text = turned_over(unpacked.stdout, place, bit)
+    packed = subprocess.run([tools.icestorm("icepack")], input=text.encode(), capture_output=True, check=True)
+    path.write_bytes(packed.stdout)
+    return path
