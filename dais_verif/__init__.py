@@ -4,8 +4,8 @@
 so many times with a program. ``approx`` is the package of approximation configurations,
 ``networks`` that of networks.
 ``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``explain_machine``, ``rank_sensitivity``,
-``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``sign_off`` and ``verify_certificate`` do what the verbs of
-the command line do, and return records.
+``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``shrink``, ``sign_off`` and ``verify_certificate`` do what
+the verbs of the command line do, and return records.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
+    from dais_verif.api.fuzzing import shrink
     from dais_verif.api.hardware import emit, synthesize
     from dais_verif.api.kernels import build_kernel, draw_kernel, list_kernels, show_kernel
     from dais_verif.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.diff import DiffRequest
     from dais_verif.flows.emit import EmitRequest, WrapRequest
+    from dais_verif.flows.fuzzing.shrink import ShrinkRequest
     from dais_verif.flows.golden.explain import ExplanationRequest
     from dais_verif.flows.pins import Pins
     from dais_verif.flows.pipelines import PipelineRequest
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from dais_verif.record.proof import ProofRecord
     from dais_verif.record.regression import RegressionRecord
     from dais_verif.record.sensitivity import SensitivityRecord
+    from dais_verif.record.shrinking import ShrinkRecord
     from dais_verif.record.signoff import SignOffRecord
     from dais_verif.record.simulation import SimulationRecord
     from dais_verif.record.synthesis import SynthesisRecord
@@ -121,6 +124,7 @@ __all__ = [
     "regress",
     "run_on_board",
     "show_configurations",
+    "shrink",
     "sign_off",
     "simulate",
     "synthesize",
@@ -137,6 +141,7 @@ __all__ = [
     "EmissionRecord",
     "ProofRecord",
     "RegressionRecord",
+    "ShrinkRecord",
     "SensitivityRecord",
     "SignOffRecord",
     "SimulationRecord",
@@ -158,6 +163,7 @@ __all__ = [
     "RegressionRequest",
     "SensitivityRequest",
     "ShowConfigurationsRequest",
+    "ShrinkRequest",
     "SignOffRequest",
     "SimulationRequest",
     "SynthesisRequest",
@@ -195,6 +201,7 @@ _LATER = {
     **dict.fromkeys(("build_kernel", "draw_kernel", "list_kernels", "show_kernel"), "api.kernels"),
     **dict.fromkeys(("KernelBuild", "KernelInfo", "KernelListing"), "record.kernels"),
     "KernelPicture": "record.kernel_picture",
+    "shrink": "api.fuzzing",
     "Golden": "golden",
     "Program": "program",
     "Progress": "flows.progress",
@@ -216,6 +223,7 @@ _LATER = {
     "ProofRecord": "record.proof",
     "RegressionRecord": "record.regression",
     "SensitivityRecord": "record.sensitivity",
+    "ShrinkRecord": "record.shrinking",
     "SignOffRecord": "record.signoff",
     "SimulationRecord": "record.simulation",
     "SynthesisRecord": "record.synthesis",
@@ -236,6 +244,7 @@ _LATER = {
     "RegressionRequest": "flows.regress",
     "SensitivityRequest": "flows.rank_sensitivity",
     "ShowConfigurationsRequest": "flows.approximation.show",
+    "ShrinkRequest": "flows.fuzzing.shrink",
     "SignOffRequest": "flows.sign_off",
     "SimulationRequest": "flows.simulation_request",
     "SynthesisRequest": "flows.synthesize",

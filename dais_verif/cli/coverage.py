@@ -7,23 +7,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    file_path,
-    html_option,
-    inputs_option,
-    jobs_option,
-    json_option,
-    layout_option,
-    program_argument,
-    reproduce,
-    seed_option,
-    show_record,
-    tell_written,
-    unchecked_option,
-    vectors_option,
-    write_page,
-)
+from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import FiniteRange
@@ -32,11 +16,11 @@ from dais_verif.report.coverage_record_text import print_coverage_record
 
 
 @click.command(cls=GroupedCommand)
-@program_argument
-@layout_option
-@vectors_option(1000)
-@seed_option
-@inputs_option
+@common.program_argument
+@common.layout_option
+@common.vectors_option(1000)
+@common.seed_option
+@common.inputs_option
 @click.option(
     "--directed/--no-directed",
     default=True,
@@ -54,14 +38,14 @@ from dais_verif.report.coverage_record_text import print_coverage_record
     show_default=True,
     help="Seconds for the solver, in all; without it the answer does not depend on the machine.",
 )
-@unchecked_option
+@common.unchecked_option
 @click.option("--out-of-range", is_flag=True, help="Inputs also beyond the intervals that da4ml's JSON declares.")
-@jobs_option
+@common.jobs_option
 @click.option(
-    "-o", "--output", type=file_path, help="Folder for coverage.json, open.csv, unreachable.csv, directed.csv."
+    "-o", "--output", type=common.file_path, help="Folder for coverage.json, open.csv, unreachable.csv, directed.csv."
 )
-@html_option
-@json_option
+@common.html_option
+@common.json_option
 def coverage(output: Path | None, html: Path | None, as_json: bool, **asked: Any) -> int:
     """Count what vectors make PROGRAM do: bits, signs, mux arms, wraps, table entries of every op and output.
 
@@ -75,12 +59,12 @@ def coverage(output: Path | None, html: Path | None, as_json: bool, **asked: Any
     A bin is one thing that should happen at least once: that bit 3 of an op is 1, that a relu's operand is exactly 0.
     Every bin is hit, shown to be unreachable, or open. The percentage is of those that are not unreachable.
     """
-    request = CoverageRequest(output=output, **asked, command=reproduce())
+    request = CoverageRequest(output=output, **asked, command=common.reproduce())
     done = cover(request, progress=TerminalProgress())
     record = done.record
     if output is not None:
-        tell_written(output, "the record, and the bins as CSV")
-    code = show_record(record, as_json, lambda: print_coverage_record(record, done.program, console()))
+        common.tell_written(output, "the record, and the bins as CSV")
+    code = common.show_record(record, as_json, lambda: print_coverage_record(record, done.program, common.console()))
     if html is not None:
-        write_page(record, done.program, html, None if output is None else output / "coverage.json")
+        common.write_page(record, done.program, html, None if output is None else output / "coverage.json")
     return code

@@ -6,20 +6,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    file_path,
-    inputs_option,
-    json_option,
-    layout_option,
-    output_path,
-    reproduce,
-    seconds,
-    seed_option,
-    show_record,
-    unchecked_option,
-    vectors_option,
-)
+from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.flows.diff import DiffRequest
@@ -30,28 +17,30 @@ from dais_verif.report.diff_text import print_diff
 
 
 @click.command(cls=GroupedCommand)
-@click.argument("a", type=file_path)
-@click.argument("b", type=file_path)
-@layout_option
+@click.argument("a", type=common.file_path)
+@click.argument("b", type=common.file_path)
+@common.layout_option
 @click.option("--layout-b", type=click.Choice(ALL_LAYOUTS), help="Layout of B, if it is not that of A.")
-@vectors_option(1000)
-@seed_option
-@inputs_option
+@common.vectors_option(1000)
+@common.seed_option
+@common.inputs_option
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
-@unchecked_option
+@common.unchecked_option
 @click.option(
     "--prove", is_flag=True, help="Where no vector shows a difference, prove that no input does, or find one."
 )
 @click.option(
     "--timeout",
-    type=seconds,
+    type=common.seconds,
     default=20.0,
     show_default=True,
     help="Seconds for each question of a proof.",
 )
-@click.option("--frame", type=file_path, help="A is a machine: TOML, which elements in which cycles are B's (docs).")
-@click.option("-o", "--output", type=output_path, help="File for the witness, if there is one: .npy, else CSV.")
-@json_option
+@click.option(
+    "--frame", type=common.file_path, help="A is a machine: TOML, which elements in which cycles are B's (docs)."
+)
+@click.option("-o", "--output", type=common.output_path, help="File for the witness, if there is one: .npy, else CSV.")
+@common.json_option
 def diff(as_json: bool, **asked: Any) -> int:
     """Evaluate the programs A and B on the same vectors and compare their outputs as exact real numbers.
 
@@ -74,5 +63,5 @@ def diff(as_json: bool, **asked: Any) -> int:
 
     --prove compares what hardware computes, for all inputs: what breaks a promise is quantised, in A and B alike.
     """
-    record = run_diff(DiffRequest(**asked, command=reproduce()), progress=TerminalProgress())
-    return show_record(record, as_json, lambda: print_diff(record, console()))
+    record = run_diff(DiffRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
+    return common.show_record(record, as_json, lambda: print_diff(record, common.console()))

@@ -36,10 +36,11 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("exhaustive", "exhaustive-bits", "coverage", "rtl-coverage", "directed", "unreachable", "floor"),
     ),
     "Simulators": ("sim", "icarus-vectors", "bulk", "waves"),
+    "Fuzzing": ("command", "against", "rtl-from", "adapter", "count", "replay"),
     "Proof": ("prove", "confirm", "cache", "sample", "dump-smt"),
     "Sign-off": ("policy", "show-policy", "sign"),
     "Runs": ("shard", "fail-fast", "resume", "rerun-failed", "retries", "allow-flaky", "cluster"),
-    "Limits": ("jobs", "timeout", "memory", "sandbox"),
+    "Limits": ("jobs", "time", "timeout", "memory", "sandbox"),
     "Output": ("output", "json", "html", "junit", "github", "profile"),
 }
 

@@ -7,21 +7,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    file_path,
-    html_option,
-    inputs_option,
-    json_option,
-    layout_option,
-    program_argument,
-    reproduce,
-    seconds,
-    seed_option,
-    show_run,
-    unchecked_option,
-    vectors_option,
-)
+from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.flows.run_on_board import BoardRequest, run_on_board
@@ -29,28 +15,28 @@ from dais_verif.report.console import print_record
 
 
 @click.command(cls=GroupedCommand)
-@program_argument
-@layout_option
+@common.program_argument
+@common.layout_option
 @click.option(
     "--target",
     required=True,
     help="The board: serial:///dev/ttyUSB0?baud=115200, tcp://host:port; sim://uart or sim://fifo simulates one.",
 )
-@vectors_option(1000)
-@seed_option
-@inputs_option
-@unchecked_option
+@common.vectors_option(1000)
+@common.seed_option
+@common.inputs_option
+@common.unchecked_option
 @click.option(
     "--timeout",
-    type=seconds,
+    type=common.seconds,
     default=10.0,
     show_default=True,
     help="Seconds without any answer after which the board is given up.",
 )
 @click.option("--resume", is_flag=True, help="Go on with a run that was broken off in the folder of -o.")
-@click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, and how far a run came.")
-@html_option
-@json_option
+@click.option("-o", "--output", type=common.file_path, help="Folder to keep: result.json, and how far a run came.")
+@common.html_option
+@common.json_option
 def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     """Run vectors of PROGRAM on a board and compare every output bit with the golden model.
 
@@ -67,8 +53,8 @@ def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     The board says which program it runs before anything is sent. What the link loses is sent again; a mismatch is sent
     again too, to see whether the board repeats it. The exit code is the verdict's.
     """
-    done = run_on_board(BoardRequest(**asked, command=reproduce()), progress=TerminalProgress())
-    code = show_run(done, as_json, html, lambda: print_record(done.record, console()))
+    done = run_on_board(BoardRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
+    code = common.show_run(done, as_json, html, lambda: print_record(done.record, common.console()))
     if done.resumable and not as_json:
-        console().print("resume     the same command with --resume goes on from there", markup=False)
+        common.console().print("resume     the same command with --resume goes on from there", markup=False)
     return code

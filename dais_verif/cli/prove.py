@@ -7,21 +7,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    file_path,
-    html_option,
-    jobs_option,
-    json_option,
-    layout_option,
-    program_argument,
-    reproduce,
-    sandbox_option,
-    seconds,
-    seed_option,
-    show_run,
-    unchecked_option,
-)
+from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.design import netlist_options, rtl_options
 from dais_verif.cli.terminal import TerminalProgress
@@ -34,8 +20,8 @@ from dais_verif.flows.simulation_request import SIMULATORS
 
 
 @click.command(cls=GroupedCommand)
-@program_argument
-@layout_option
+@common.program_argument
+@common.layout_option
 @rtl_options
 @netlist_options
 @click.option(
@@ -46,11 +32,11 @@ from dais_verif.flows.simulation_request import SIMULATORS
     help="What reads the RTL; both: slang and Yosys must agree on every signal, and both readings are proved;"
     " available: both, where Yosys is there and can read it.",
 )
-@unchecked_option
+@common.unchecked_option
 @click.option("--out-of-range", is_flag=True, help="Prove also beyond the intervals that da4ml's JSON declares.")
 @click.option(
     "--timeout",
-    type=seconds,
+    type=common.seconds,
     default=20.0,
     show_default=True,
     help="Seconds for each obligation.",
@@ -69,7 +55,9 @@ from dais_verif.flows.simulation_request import SIMULATORS
     metavar="PERCENT",
     help="Put so many of the obligations, but at least 8, to the solver once more as they are written; 0: none.",
 )
-@click.option("--dump-smt", type=file_path, metavar="DIR", help="Write all that is to be shown there, as SMT-LIB 2.")
+@click.option(
+    "--dump-smt", type=common.file_path, metavar="DIR", help="Write all that is to be shown there, as SMT-LIB 2."
+)
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Use and keep proofs of earlier runs.")
 @click.option(
     "--confirm/--no-confirm",
@@ -77,12 +65,14 @@ from dais_verif.flows.simulation_request import SIMULATORS
     show_default=True,
     help="Simulate RTL that is not ours once it is proved: what no simulator shares with the prover cannot err alike.",
 )
-@seed_option
-@jobs_option
-@sandbox_option
-@click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, counterexample, its replay.")
-@html_option
-@json_option
+@common.seed_option
+@common.jobs_option
+@common.sandbox_option
+@click.option(
+    "-o", "--output", type=common.file_path, help="Folder to keep: result.json, RTL, counterexample, its replay."
+)
+@common.html_option
+@common.json_option
 def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) -> int:
     """Prove for all inputs that RTL of PROGRAM, combinational or a pipeline, computes it.
 
@@ -106,12 +96,12 @@ def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) ->
     REFUTED   on the input vector that is shown; exit code 1
     UNKNOWN   neither within the time: exit code 6; try a longer --timeout, or sim
     """
-    request = ProveRequest(design=dut, command=lambda more: reproduce(more=more), **asked)
+    request = ProveRequest(design=dut, command=lambda more: common.reproduce(more=more), **asked)
     done = run_prove(request, progress=TerminalProgress())
-    return show_run(done, as_json, html, lambda: _print(done))
+    return common.show_run(done, as_json, html, lambda: _print(done))
 
 
 def _print(done: Proved) -> None:
     from dais_verif.report.proof_text import print_proof
 
-    print_proof(done.record, console(), bitwise=done.bitwise, mismatch=done.mismatch)
+    print_proof(done.record, common.console(), bitwise=done.bitwise, mismatch=done.mismatch)

@@ -6,19 +6,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    inputs_option,
-    json_option,
-    layout_option,
-    output_path,
-    program_argument,
-    seconds,
-    seed_option,
-    show_record,
-    unchecked_option,
-    vectors_option,
-)
+from dais_verif.cli import common
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.rank_sensitivity import SensitivityRequest, rank_sensitivity
@@ -26,23 +14,23 @@ from dais_verif.report.sensitivity_text import print_sensitivity
 
 
 @click.command(cls=Verb)
-@program_argument
-@layout_option
+@common.program_argument
+@common.layout_option
 @click.option("--bits", is_flag=True, help="Flip every bit of every op, not only the last one.")
 @click.option("--top", type=click.IntRange(0), default=20, show_default=True, help="How many ops the table shows.")
-@vectors_option(64)
-@seed_option
-@inputs_option
-@unchecked_option
+@common.vectors_option(64)
+@common.seed_option
+@common.inputs_option
+@common.unchecked_option
 @click.option(
     "--timeout",
-    type=seconds,
+    type=common.seconds,
     default=120.0,
     show_default=True,
     help="Seconds after which no more flips are begun; the answer then says what was left out.",
 )
-@click.option("-o", "--output", type=output_path, help="File for all effects: .json, else CSV.")
-@json_option
+@click.option("-o", "--output", type=common.output_path, help="File for all effects: .json, else CSV.")
+@common.json_option
 def sensitivity(top: int, as_json: bool, **asked: Any) -> int:
     """Flip bits of the values in PROGRAM and rank the ops by what that changes at the outputs.
 
@@ -62,4 +50,4 @@ def sensitivity(top: int, as_json: bool, **asked: Any) -> int:
                  narrower type keeps, or nothing reads the op. Such bits need no flipping.
     """
     record = rank_sensitivity(SensitivityRequest(**asked), progress=TerminalProgress())
-    return show_record(record, as_json, lambda: print_sensitivity(record, console(), top=top))
+    return common.show_record(record, as_json, lambda: print_sensitivity(record, common.console(), top=top))

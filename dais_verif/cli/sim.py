@@ -8,24 +8,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    file_path,
-    html_option,
-    inputs_option,
-    jobs_option,
-    json_option,
-    layout_option,
-    parsed_by,
-    program_argument,
-    reproduce,
-    sandbox_option,
-    seconds,
-    seed_option,
-    show_run,
-    unchecked_option,
-    vectors_option,
-)
+from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.bundles import bundled
 from dais_verif.cli.options.design import dut_options, netlist_options
@@ -52,8 +35,8 @@ _covering_options = bundled(
 
 
 @click.command(cls=GroupedCommand)
-@program_argument
-@layout_option
+@common.program_argument
+@common.layout_option
 @click.option(
     "--sim",
     "simulator",
@@ -63,17 +46,17 @@ _covering_options = bundled(
 @click.option(
     "--icarus-vectors",
     metavar="N|all",
-    callback=parsed_by(vectors_in_icarus),
+    callback=common.parsed_by(vectors_in_icarus),
     help="Vectors of a run in both simulators that Icarus compares, too. Default: as many as it can until Verilator has"
     f" run all, {LEAST_IN_ICARUS} at least.",
 )
-@vectors_option(1000)
-@seed_option
-@inputs_option
+@common.vectors_option(1000)
+@common.seed_option
+@common.inputs_option
 @dut_options
 @netlist_options
 @_covering_options
-@unchecked_option
+@common.unchecked_option
 @click.option("--printf", is_flag=True, help="Also what members of a kernel print, and whether the RTL prints it.")
 @click.option("--out-of-range", is_flag=True, help="Give inputs also beyond the intervals that da4ml's JSON declares.")
 @click.option("--waves", is_flag=True, help="Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.")
@@ -93,13 +76,13 @@ _covering_options = bundled(
     show_default=True,
     help="Input bits that are few enough; 0: sample only.",
 )
-@jobs_option
-@sandbox_option
+@common.jobs_option
+@common.sandbox_option
 @click.option("--profile", is_flag=True, help="Show where the time went.")
-@click.option("--timeout", type=seconds, help="Seconds for each build and each run.")
-@click.option("-o", "--output", type=file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
-@html_option
-@json_option
+@click.option("--timeout", type=common.seconds, help="Seconds for each build and each run.")
+@click.option("-o", "--output", type=common.file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
+@common.html_option
+@common.json_option
 def sim(
     dut: DesignRequest, waves: bool, output: Path | None, profile: bool, html: Path | None, as_json: bool, **asked: Any
 ) -> int:
@@ -130,14 +113,14 @@ def sim(
         design=dut,
         waves=waves,
         output=Path("dais-verif-out") if waves and output is None else output,
-        command=lambda more: reproduce(more=more),
+        command=lambda more: common.reproduce(more=more),
         **asked,
     )
     done = simulate(request, progress=TerminalProgress(), watch=watch)
-    return show_run(done, as_json, html, lambda: _print(done, profile))
+    return common.show_run(done, as_json, html, lambda: _print(done, profile))
 
 
 def _print(done: Simulated, profile: bool) -> None:
     from dais_verif.report.console import print_record  # only now: simulators are started first
 
-    print_record(done.record, console(), profile=profile)
+    print_record(done.record, common.console(), profile=profile)

@@ -90,6 +90,12 @@ def beyond(program: Program) -> str:
     return ""
 
 
+def isas() -> list[str]:
+    """The instruction sets of this machine for which the kernel has code, the best first."""
+    module = _load().module
+    return [name for name in ISAS if module.has_isa(name)]
+
+
 @cache
 def isa() -> str:
     """The instruction set that the kernel uses: the best of this machine, or ``DAIS_VERIF_ISA``."""
@@ -274,11 +280,18 @@ class FastProgram:
         return y, broken
 
     def run_batch(
-        self, batch: Batch, *, check: bool, jobs: int = 1, seen: NDArray[np.uint8] = _UNWATCHED
+        self,
+        batch: Batch,
+        *,
+        check: bool,
+        jobs: int = 1,
+        seen: NDArray[np.uint8] = _UNWATCHED,
+        isa_name: str | None = None,
     ) -> tuple[list[IntArray], int | None]:
         """Raw outputs and saved values, an int64 array (rows,) each, and the first row that breaks a promise.
 
-        ``seen``: a byte each place of a watched program, set to 1 where something is seen.
+        ``seen``: a byte each place of a watched program, set to 1 where something is seen. ``isa_name``: one of
+        ``isas()``; None: ``isa()``.
         """
         y = np.empty((self.n_out, batch.rows), dtype=np.int64)
         if batch.doubles is not None and self._in_scale is not None:
@@ -286,7 +299,7 @@ class FastProgram:
         else:
             x, shift = self._planar(batch)
             given = (x, "i", False, y, y.itemsize, shift, _NOTHING, _NOTHING)
-        return list(y), self._run(check, jobs, batch.rows, *given, seen=seen)
+        return list(y), self._run(check, jobs, batch.rows, *given, seen=seen, isa_name=isa_name)
 
     def time_ops(self, batch: Batch) -> NDArray[np.int64]:
         """Nanoseconds spent in each op, then in each output, of one unchecked run on one thread, (n_ops + n_out,).
@@ -314,14 +327,20 @@ class FastProgram:
         return x, shift
 
     def _run(
-        self, check: bool, jobs: int, rows: int, *buffers: Any, seen: NDArray[np.uint8] = _UNWATCHED
+        self,
+        check: bool,
+        jobs: int,
+        rows: int,
+        *buffers: Any,
+        seen: NDArray[np.uint8] = _UNWATCHED,
+        isa_name: str | None = None,
     ) -> int | None:
         run = (self._codes.get(check) or self.code(check)).run
         x, kind, by_rows, y, y_size, shift, in_scale, out_scale = buffers
-        size = x.itemsize
+        size, chosen = x.itemsize, isa_name or isa()
 
         def piece(first: int, last: int) -> Any:
-            given = (isa(), x, rows, kind, size, by_rows, y, rows, y_size, first, last, shift, in_scale, out_scale)
+            given = (chosen, x, rows, kind, size, by_rows, y, rows, y_size, first, last, shift, in_scale, out_scale)
             return run(*given, _NO_PLACES, seen) if seen.size else run(*given)
 
         if jobs == 1 or -(-rows // PASS) * self.facts.words < _WORTH_THREADS:

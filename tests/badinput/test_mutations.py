@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from support.strategies import random_program, random_rows
 
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import DaisError, InputError, ProgramError
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import run, run_raw
 from dais_verif.program import LAYOUTS, Program, assemble, read_binary, write_binary
 from dais_verif.program.graph import dead_ops, depths

@@ -9,9 +9,9 @@ from interop.alkaid_cases import CASES
 from interop.cases import RIGHT
 from interop.parts import doubles, unshared_inputs, with_muxes
 from interop.peer import Job
-from support.strategies import random_program, random_rows
 
 from dais_verif.errors import InputError
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.program import Op, Program
 from dais_verif.program.conversion import to_alir
 from dais_verif.program.json_writers import alir_json

@@ -18,8 +18,8 @@ from interop.cases import CASES, RIGHT
 from interop.parts import doubles, engines_for, part, unshared_inputs, with_muxes
 from interop.peer import PEERS, Answer, Job, answers
 from interop.table import clean
-from support.strategies import random_program, random_rows
 
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import fast, run
 from dais_verif.program import OPCODES, load
 from dais_verif.program.listing import listing

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from support.folded_layers import folded, frame_of, layer_weights, multiplied, shifted
 from support.places import FSM
-from support.strategies import random_program
 
 import dais_verif
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.golden import oracle
 from dais_verif.program import Program, assemble
 from dais_verif.program.opcodes import Code

@@ -14,13 +14,13 @@ import numpy as np
 import pytest
 from support.big_machines import big_machine
 from support.places import FSM
-from support.random_machines import random_machine
 
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError, StateError, ViolationError
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.proof.deep_stack import run_deep
 from dais_verif.flows.prove import ProveRequest, prove
+from dais_verif.fuzzing.generate.random_machines import random_machine
 from dais_verif.golden.machine_batch import run_machine
 from dais_verif.machine import Machine, load_machine
 from dais_verif.machine.faults import Fault, control_faults

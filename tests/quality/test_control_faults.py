@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.places import FSM
-from support.random_machines import random_machine
 
 import dais_verif
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.fuzzing.generate.random_machines import random_machine
 from dais_verif.machine import Machine, Role, load_machine
 from dais_verif.machine.faults import Fault, control_faults
 from dais_verif.simulation.machines.expected import expect

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from support.fast_cases import Way, beyond, isas, problems, random_vectors, vectors
-from support.strategies import random_program
 
 from dais_verif.errors import ProgramError
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.golden.fast import FastProgram
 from dais_verif.program import Op, Program
 

@@ -16,12 +16,12 @@ import numpy as np
 import pytest
 from support.boards import Compute, Mangler, mangled, on_tcp, python_board, stepping, verilated
 from support.places import FSM
-from support.random_machines import random_machine
 
 import dais_verif
 from dais_verif.cli import main
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.emitter.machines.board import machine_board
+from dais_verif.fuzzing.generate.random_machines import random_machine
 from dais_verif.hil.identity import Identity
 from dais_verif.machine import Machine, MachineBuilder, load_machine
 from dais_verif.machine.faults import control_faults

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode
-from support.strategies import random_program, random_rows
 from support.streaming import Cycle, Instance, stream, streaming
 
 from dais_verif.emitter import PipelineOptions
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.program import Program, load
 from dais_verif.program.numbers import Batch
 from dais_verif.simulation.simulators.build import SIMULATORS

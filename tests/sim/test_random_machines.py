@@ -7,10 +7,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from support.random_machines import random_inputs, random_machine
 
 from dais_verif.dut.interface import Dut
 from dais_verif.emitter.machines import emit_machine
+from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
 from dais_verif.machine.ports import CLOCK
 from dais_verif.program.ports import Ports
 from dais_verif.record.simulation import SimulatorResult

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.strategies import random_program, random_rows
 
 from dais_verif.emitter import cut, emit_verilog
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.program import OPCODES, Program
 from dais_verif.program.checks import validate
 from dais_verif.program.model import Origin

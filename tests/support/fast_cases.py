@@ -17,12 +17,12 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import fast, oracle
-from dais_verif.golden.fast import FastProgram
+from dais_verif.golden.fast import FastProgram, isas
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch, Column
 from dais_verif.program.ports import ports_of
-from support.strategies import random_program, random_rows
 
 __all__ = [
     # one comparison
@@ -75,11 +75,6 @@ class Vectors:
         if not isinstance(self.given, Batch):
             return self.given[rows] if self.given.dtype.kind == "f" else np.ascontiguousarray(self.given[:, rows])
         return Batch(len(rows), tuple(Column(c.mantissa[rows], c.exponent) for c in self.given.columns))
-
-
-def isas() -> list[str]:
-    """The instruction sets of this machine."""
-    return [name for name in fast.ISAS if fast._load().module.has_isa(name)]
 
 
 @contextmanager

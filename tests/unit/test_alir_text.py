@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 from support.places import ALIR
-from support.strategies import random_program
 
 from dais_verif.cli import main
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import Origin, Program, assemble, load
 from dais_verif.program.conversion import to_alir
 from dais_verif.program.listing import listing

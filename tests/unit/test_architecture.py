@@ -58,9 +58,14 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         {"program", "machine", "golden", "dut", "emitter", "stimulus", "record", "simulation", "toolchain"},
         "a board stands in the place of a simulator",
     ),
+    "fuzzing": (
+        {"program", "machine", "golden", "dut", "emitter", "prover", "stimulus", "coverage", "simulation", "toolchain"},
+        "it holds all that must agree against each other, and knows no use case",
+    ),
     "flows": (
         {
             "program",
+            "fuzzing",
             "kernels",
             "machine",
             "approx",

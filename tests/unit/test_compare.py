@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.strategies import batches, random_program, random_rows
+from support.strategies import batches
 
 from dais_verif.errors import InputError, ProgramError, ViolationError
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import compare as module
 from dais_verif.golden import oracle
 from dais_verif.golden.compare import Comparison, OpValues, compare, first_different_op

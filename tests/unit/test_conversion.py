@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 from support.places import ALIR, CORPUS
-from support.strategies import random_program, random_rows
 
 import dais_verif
 from dais_verif.errors import InputError, ProgramError, RequestError, ViolationError
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import oracle
 from dais_verif.program import LAYOUTS, Program, load, parse, read_binary, write_binary
 from dais_verif.program.conversion import as_it_was, notes_of, to_alir, to_da4ml, to_dais

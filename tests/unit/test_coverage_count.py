@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from support.coverage_cases import names
 from support.fast_cases import forced, isas
 from support.slow_coverage import Bin, all_bins, hit_bins
-from support.strategies import batches, random_program, random_rows
+from support.strategies import batches
 
 from dais_verif.coverage.bins import bins_of
 from dais_verif.coverage.count import count_batch
 from dais_verif.errors import ViolationError
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import coverage_probes as seen_module
 from dais_verif.golden.coverage_probes import CoverageProbes
 from dais_verif.program import Program

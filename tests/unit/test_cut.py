@@ -8,13 +8,13 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from support.strategies import random_program
 
 from bench.networks import network
 from bench.shapes import attention, convolution
 from dais_verif.emitter import PipelineOptions, cut, emit_pipeline, emit_verilog
 from dais_verif.emitter.cut import by_cone
 from dais_verif.emitter.parts import parts_of
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import Op, Program
 from dais_verif.toolchain import tools
 

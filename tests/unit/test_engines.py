@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.places import ALIR
-from support.strategies import batches, random_program, random_rows
+from support.strategies import batches
 
 from dais_verif.errors import ViolationError
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import oracle, run, run_raw
 from dais_verif.golden.batch import compile_program
 from dais_verif.program import Program, load

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 import pytest
 from support.fast_cases import Way, beyond, campaign, exact, isas, problems, random_vectors, safe_ops, vectors
-from support.strategies import random_program
 
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.golden import Golden, oracle
 from dais_verif.golden.fast import FastProgram
 from dais_verif.program import OPCODES, Program, load

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 import pytest
 from support.fast_cases import Way, beyond, forced, isas, planar_vectors, problems, vectors
-from support.strategies import random_program, random_rows
 
 from dais_verif.errors import DaisError, InputError, ViolationError
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import Golden
 from dais_verif.golden.fast import FastProgram
 from dais_verif.program import Program, load

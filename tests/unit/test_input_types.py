@@ -9,9 +9,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from support.fast_cases import beyond, forced, isas
-from support.strategies import random_program
 
 from dais_verif.errors import InputError, ViolationError
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.golden import Golden
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch

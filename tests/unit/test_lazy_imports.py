@@ -51,6 +51,7 @@ LAZY = {
     ("machine.load", "dais_verif.program.assembler"): "the assembler, from machines that are no text",
     ("flows.proof", "dais_verif.stimulus"): _BENCH,
     ("flows", "dais_verif.coverage"): "coverage with bitwuzla, from simulations that do not count",
+    ("fuzzing.pairs.proof", "dais_verif.prover.slang"): _PROVER,
     ("coverage.directed", "dais_verif.coverage.solver"): "bitwuzla, from counts that leave nothing open",
     ("flows", "dais_verif.golden.fast"): _FAST,
     ("golden", "dais_verif.golden.batch"): "numpy's engine, from programs that the kernel runs",

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 from support.machines import connect, counter, machine, read_tree, signal
 from support.places import FSM
-from support.random_machines import random_machine
 
 import dais_verif
 from dais_verif.cli.main import main
 from dais_verif.errors import InputError
+from dais_verif.fuzzing.generate.random_machines import random_machine
 from dais_verif.machine import Machine, load_machine
 from dais_verif.report.html import write_report
 from dais_verif.report.html.kept import ReportRequest, render_report

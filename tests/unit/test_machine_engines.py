@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from support.machines import NIBBLE, block, connect, counter, machine, read_tree, signal
 from support.places import FSM
-from support.random_machines import random_inputs, random_machine
 
 from dais_verif.errors import InputError, ViolationError
+from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
 from dais_verif.golden.machine_batch import MachineRun, run_machine
 from dais_verif.machine import Machine, load_machine
 from dais_verif.machine.step import Element, step_of

@@ -12,11 +12,11 @@ import pytest
 from support.machines import connect as connection
 from support.machines import counter, machine, read_tree, signal
 from support.places import FSM
-from support.random_machines import random_inputs, random_machine
 
 import dais_verif
 from dais_verif.cli.main import main
 from dais_verif.errors import InputError, RequestError
+from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
 from dais_verif.golden.machine import Values
 from dais_verif.golden.machine_explanation import Taken, explain_cycle
 from dais_verif.golden.oracle import quantise

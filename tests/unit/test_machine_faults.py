@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from support.machines import NIBBLE, connect, counter, cycles, machine, read_tree, signal
-from support.random_machines import random_machine
 
 from dais_verif.emitter.machines import emit_machine
+from dais_verif.fuzzing.generate.random_machines import random_machine
 from dais_verif.machine import Machine, validate
 from dais_verif.machine.faults import FaultKind, control_faults
 

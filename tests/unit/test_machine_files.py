@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.machines import NIBBLE, block, connect, counter, machine, read_tree, same_machine, signal
 from support.places import FSM
-from support.random_machines import random_inputs, random_machine
 
 import dais_verif
 from dais_verif.errors import InputError, RequestError
+from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
 from dais_verif.golden.machine import trace_machine
 from dais_verif.machine import Machine, Role, Signal, View, load_machine, looks_like_machine, parse_machine
 from dais_verif.machine.alirfsm_writer import machine_json

@@ -7,9 +7,9 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-from support.random_machines import random_inputs, random_machine
 
 from dais_verif.errors import InputError, ViolationError
+from dais_verif.fuzzing.generate.random_machines import random_inputs, random_machine
 from dais_verif.golden import oracle
 from dais_verif.golden.machine import trace_machine
 from dais_verif.golden.oracle import quantise

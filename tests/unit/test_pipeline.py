@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode
-from support.strategies import programs, random_program
+from support.strategies import programs
 
 from dais_verif.emitter import DelayModel, Pipeline, PipelineOptions, emit_pipeline
 from dais_verif.errors import InputError
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import Program
 from dais_verif.toolchain import tools
 

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.places import ALIR
-from support.strategies import batches, programs, random_program, random_rows
+from support.strategies import batches, programs
 
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import oracle
 from dais_verif.program import Program, load
 from dais_verif.program.linear_ranges import sharp_ranges

@@ -10,10 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.odd_programs import ODD_PROGRAMS
 from support.programs import dense_network, every_opcode
-from support.strategies import programs, random_program
+from support.strategies import programs
 
 from dais_verif.emitter.delays import DEFAULT, DelayModel
 from dais_verif.emitter.schedule import Flow, Schedule, fewest_stages, flow_of, least_depth, schedule
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import Program, load
 from dais_verif.program.graph import dead_ops
 

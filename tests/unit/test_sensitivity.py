@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.slow_faults import flipped_outputs
-from support.strategies import batches, random_program, random_rows
+from support.strategies import batches
 
 from dais_verif.errors import ViolationError
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import oracle
 from dais_verif.golden import sensitivity as module
 from dais_verif.golden.fault_injection import BitFlip, flip_bit

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.strategies import random_program
 
 from dais_verif.cli.asm import asm
 from dais_verif.errors import ProgramError
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.golden import run
 from dais_verif.program import LAYOUTS, OPCODES, Program, assemble, load
 from dais_verif.program.assembler.names import KEYWORDS

@@ -8,9 +8,9 @@ import signal
 from collections import Counter
 
 import pytest
-from support.strategies import random_program
 
 from dais_verif.errors import ProgramError
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import assemble
 from dais_verif.program.listing import listing
 

@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from support.strategies import programs, random_program
+from support.strategies import programs
 
+from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.program import LAYOUTS, FixedType, Op, Origin, Program, assemble, load, read_binary, write_binary
 from dais_verif.program.listing import in_words, listing
 

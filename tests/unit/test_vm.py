@@ -11,9 +11,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from support.places import ALIR
 from support.programs import dense_network, every_opcode
-from support.strategies import batches, programs, random_program, random_rows
+from support.strategies import batches, programs
 
 from dais_verif.errors import InputError, ToolError, ViolationError
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
 from dais_verif.golden import fast, run, run_raw
 from dais_verif.golden.vm import (
     Compilation,

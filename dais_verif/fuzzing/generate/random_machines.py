@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.errors import ProgramError
+from dais_verif.fuzzing.generate.random_programs import random_program, random_type
 from dais_verif.machine import Block, Connection, Index, Machine, Role, Schedule, Signal, View, validate
 from dais_verif.machine.checks import BIT, input_types, output_types
 from dais_verif.program import FixedType, Origin
-from support.strategies import random_program, random_type
 
 __all__ = ["random_inputs", "random_machine"]
 

@@ -1,0 +1,42 @@
+"""``dais-verif shrink``: the smallest case that still fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dais_verif.cli import common
+from dais_verif.cli.grouped import GroupedCommand
+from dais_verif.cli.terminal import TerminalProgress
+from dais_verif.flows.fuzzing.durations import seconds_from
+from dais_verif.flows.fuzzing.shrink import ShrinkRequest
+from dais_verif.flows.fuzzing.shrink import shrink as run_shrink
+from dais_verif.report.shrinking_text import print_shrinking
+
+
+@click.command(cls=GroupedCommand)
+@common.program_argument
+@common.layout_option
+@click.option("--command", help="What fails: words that end with another code than 0, with {program}, {inputs}.")
+@common.vectors_option(100)
+@common.seed_option
+@common.inputs_option
+@click.option(
+    "--time", default="60s", show_default=True, callback=common.parsed_by(seconds_from), help="In all: 90s, 10m."
+)
+@click.option(
+    "--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each run of the command."
+)
+@click.option("-o", "--output", type=common.file_path, required=True, help="Folder for the case.")
+@common.json_option
+def shrink(as_json: bool, **asked: Any) -> int:
+    """Make a failing case small: PROGRAM and vectors on which a command fails, or something of ours (docs/fuzzing.md).
+
+    \b
+    dais-verif shrink prog.bin -o small                                      engines that disagree, a broken promise
+    dais-verif shrink prog.bin --command 'mytool {program} {inputs}' -o small
+    dais-verif shrink prog.bin --command 'dais-verif sim {program}' --time 10m -o small
+    """
+    record = run_shrink(ShrinkRequest(**asked, reproduce=common.reproduce()), progress=TerminalProgress())
+    return common.show_record(record, as_json, lambda: print_shrinking(record, common.console()))

@@ -1,0 +1,192 @@
+"""Make a failing case as small as possible: a program and vectors that show what fails, and nothing else."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.errors import RequestError
+from dais_verif.files import make_folder
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.fuzzing.versions import versions
+from dais_verif.flows.no_loss import require_no_loss
+from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.vectors import batch_of
+from dais_verif.flows.words import option_words
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.cause import opcodes_of
+from dais_verif.fuzzing.command import Command
+from dais_verif.fuzzing.files import CASE_NAME, INPUTS_NAME, KeptCase, form_of, program_name, spelled, write_case
+from dais_verif.fuzzing.pairs.table import PAIRS, first_disagreement
+from dais_verif.fuzzing.shrinking.failures import CommandRun, as_disagreed, breaks_a_promise, first_violation
+from dais_verif.fuzzing.shrinking.search import Fails
+from dais_verif.fuzzing.shrinking.steps import shrunk, size
+from dais_verif.own_command import own_command
+from dais_verif.printable import command_line
+from dais_verif.program.listing import listing
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.shrinking import CaseSize, ShrinkRecord
+from dais_verif.temporary import temporary_folder
+from dais_verif.verdict import Verdict
+
+__all__ = ["ShrinkRequest", "shrink"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShrinkRequest:
+    """A failing case, and what fails.
+
+    ``command``: a line of words that ends with another exit code than 0, with ``{program}`` and maybe ``{inputs}``
+    where the files of a case go; a smaller case must end it with the same code. None: what of ours disagrees, or a
+    promise that is broken. ``time``: seconds in all; ``timeout``: seconds for each run of the command. ``output``: the
+    folder of the case.
+    """
+
+    program: AnyProgram
+    output: Path
+    command: str | None = None
+    layout: str | None = None
+    vectors: int = 100
+    seed: int = 0
+    inputs: tuple[Path, ...] = ()
+    time: float = 60.0
+    timeout: float = 20.0
+    reproduce: str | None = None
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        require_counts(vectors=self.vectors, seed=self.seed)
+        require_positive(time=self.time, timeout=self.timeout)
+        require_no_loss(self.output, (CASE_NAME,), program=self.program, inputs=self.inputs)
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        valued = {
+            "--command": self.command,
+            "--layout": self.layout,
+            "--vectors": self.vectors,
+            "--seed": self.seed,
+            "--time": self.time,
+            "--timeout": self.timeout if self.command else None,
+            "--output": self.output,
+        }
+        return ["shrink", path_of(self.program), *option_words(valued, {}, self.inputs)]
+
+
+class Failure(NamedTuple):
+    """What fails: words for the folder and for people, and the question to ask of smaller cases."""
+
+    pair: str
+    kind: str
+    text: str
+    fails: Fails
+
+
+def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkRecord:
+    """Find a small case that fails as the given one does, and keep it in the folder ``request.output``.
+
+    Verdicts: PASS with the case; NOT_RUN where nothing fails. Raises ``RequestError`` if the command cannot be run,
+    ``InputError`` if the folder is no place for a case.
+    """
+    program, warnings = read_program(request.program, request.layout, progress)
+    batch = batch_of([program], request.inputs, request.vectors, request.seed)
+    case, form, begun = Case.of(program, batch), form_of(program), clock.monotonic()
+    make_folder(request.output)
+    with temporary_folder() as scratch, progress.working("looking for what fails ...") as tell:
+        failure = _failure(request, case, form, scratch.path)
+        if failure is None:
+            return _record(request, case, case, None, warnings, begun)
+        outcome = shrunk(case, failure.fails, request.time, _told(tell))
+    replay = _replay(request, form)
+    kept = KeptCase(
+        failure.pair,
+        failure.kind,
+        failure.text,
+        opcodes_of(outcome.case),
+        None,
+        request.command,
+        versions(),
+        replay,
+        spelled(outcome.case.rows),
+    )
+    write_case(outcome.case, kept, request.output, form)
+    record = _record(request, case, outcome.case, failure, warnings, begun)
+    return _found(record, outcome.asked, outcome.complete, replay)
+
+
+def _told(tell: Callable[[str], None]) -> Callable[[str], None]:
+    return lambda text: tell(f"shrinking: {text}")
+
+
+def _failure(request: ShrinkRequest, case: Case, form: str, scratch: Path) -> Failure | None:
+    if request.command is not None:
+        return _of_command(request, request.command, case, form, scratch)
+    found = first_disagreement(case)
+    if found is not None:
+        return Failure(found.pair, found.kind, f"{PAIRS[found.pair].words}: {found.text}", as_disagreed(found))
+    violation = first_violation(case)
+    if violation is None:
+        return None
+    mnemonic = violation.op.spec.mnemonic
+    return Failure("golden", "PROGRAM_INVALID", f"PROGRAM_INVALID: {violation}", breaks_a_promise(mnemonic))
+
+
+def _of_command(request: ShrinkRequest, text: str, case: Case, form: str, scratch: Path) -> Failure | None:
+    run = CommandRun(Command.of("command", text, ("program",)), form, scratch, request.timeout)
+    ending = run.ending(case)
+    if ending.status == 0:
+        return None
+    if ending.status in (126, 127):
+        raise RequestError.of(
+            "{command} cannot be run: it {ending}: {line}", ending=ending.words, line=ending.last_line
+        )
+    said = f"the command {ending.words}: {ending.last_line}"
+    return Failure("command", ending.words, said, run.as_ended(ending.status))
+
+
+def _replay(request: ShrinkRequest, form: str) -> str:
+    """The line that shows the failure of the case in the folder again."""
+    if request.command is None:
+        return own_command(["fuzz", "--replay", str(request.output)])
+    command = Command.of("command", request.command, ("program",))
+    files = {"program": request.output / program_name(form), "inputs": request.output / INPUTS_NAME}
+    return command_line(command.words(files))
+
+
+def _record(
+    request: ShrinkRequest, before: Case, after: Case, failure: Failure | None, warnings: list[str], begun: float
+) -> ShrinkRecord:
+    what = "the command ends with 0" if request.command else "all agree, and no promise is broken, on these vectors"
+    return ShrinkRecord(
+        verdict=Verdict.NOT_RUN,
+        message=f"nothing fails: {what}",
+        program=ProgramInfo.of(before.program),
+        failure="" if failure is None else failure.text,
+        before=_sizes(before),
+        after=_sizes(after),
+        text=listing(after.program) if failure is not None else "",
+        vectors=[list(row) for row in spelled(after.rows)] if failure is not None else [],
+        attempts=0,
+        seconds=round(clock.monotonic() - begun, 3),
+        complete=True,
+        folder="" if failure is None else str(request.output),
+        replay="",
+        warnings=warnings,
+        reproduce=own_command(request.words()) if request.reproduce is None else request.reproduce,
+    )
+
+
+def _found(record: ShrinkRecord, asked: int, complete: bool, replay: str) -> ShrinkRecord:
+    message = f"{record.after} still fail" + (
+        "" if complete else "; time was up before nothing smaller was left to try"
+    )
+    return replace(record, verdict=Verdict.PASS, message=message, attempts=asked, complete=complete, replay=replay)
+
+
+def _sizes(case: Case) -> CaseSize:
+    computing, ops, rows = size(case)
+    return CaseSize(ops, computing, case.program.n_in, case.program.n_out, rows)

@@ -1,0 +1,18 @@
+"""Versions of all that has a say in whether a case fails."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import version
+
+from dais_verif.golden import fast
+from dais_verif.version import VERSION
+
+__all__ = ["versions"]
+
+
+def versions() -> dict[str, str]:
+    """The versions, by name; of the C kernel its instruction sets, or why it is not there."""
+    found = {"dais-verif": VERSION, "python": platform.python_version(), "machine": platform.machine()}
+    found |= {name: version(name) for name in ("numpy", "pyslang", "bitwuzla")}
+    return {**found, "fast engine": fast.why_not() or ", ".join(fast.isas())}

@@ -1,0 +1,54 @@
+"""A case: a program, and input vectors for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+import numpy as np
+
+from dais_verif.golden import oracle
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+
+__all__ = ["Case", "Row"]
+
+#: One vector: an exact number an input.
+Row = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """``program`` and the vectors that it is given, each of ``n_in`` exact numbers.
+
+    ``whole``: inputs that no op reads matter, so that edits keep them.
+    """
+
+    program: Program
+    rows: tuple[Row, ...]
+    whole: bool = False
+
+    @classmethod
+    def of(cls, program: Program, batch: Batch) -> Case:
+        """The case with the vectors of ``batch``."""
+        return cls(program, tuple(tuple(batch.row(row)) for row in range(batch.rows)))
+
+    @cached_property
+    def batch(self) -> Batch:
+        """The vectors, as engines take them."""
+        return Batch.of([list(row) for row in self.rows], self.program.n_in) if self.rows else _no_rows(self.program)
+
+    @cached_property
+    def values(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The value of every op for each vector, by the oracle; a broken promise is quantised."""
+        return tuple(tuple(oracle.trace(self.program, row, violations=[])) for row in self.rows)
+
+    @cached_property
+    def key(self) -> tuple[str, tuple[Row, ...]]:
+        """What tells cases apart."""
+        return self.program.hash, self.rows
+
+
+def _no_rows(program: Program) -> Batch:
+    return Batch.of(np.zeros((0, program.n_in)), program.n_in)

@@ -1,0 +1,99 @@
+"""Commands of users: words with places for files, run within limits, of which only the end is looked at.
+
+A command is split into words once, before any name of a file is put into it: names are data, and no shell reads them.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.errors import Argument, RequestError, ToolError
+from dais_verif.toolchain.process import Session, describe_exit, last_error
+
+__all__ = ["Command", "Ending"]
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a command ended. ``status``: 0, an exit code, minus a signal's number, or None if its time was up."""
+
+    status: int | None
+    last_line: str
+
+    @property
+    def words(self) -> str:
+        """How it ended, as a person says it."""
+        return "did not end within its time" if self.status is None else describe_exit(self.status)
+
+    @property
+    def crashed(self) -> bool:
+        """Whether a signal ended it, or a traceback of Python is the last that it said."""
+        return self.status is not None and (self.status < 0 or self.status > 128)
+
+
+@dataclass(frozen=True)
+class Command:
+    """``template``: words, in which ``{program}`` and the like stand for files. It runs in the folder ``cwd``."""
+
+    template: tuple[str, ...]
+    cwd: Path
+
+    @classmethod
+    def of(cls, argument: str, text: str, places: tuple[str, ...]) -> Command:
+        """The command in ``text``, which argument ``argument`` gave.
+
+        Raises ``RequestError`` if it is none, can not be found, or leaves one of ``places`` out.
+        """
+        name = Argument(argument)
+        try:
+            words = shlex.split(text)
+        except ValueError as error:
+            raise RequestError.of(
+                "{name} {text!r} is no command: {error}.", name=name, text=text, error=error
+            ) from None
+        for place in places:
+            if not any(f"{{{place}}}" in word for word in words):
+                raise RequestError.of(
+                    "{name} {text!r} must say where its file goes: {place}.", name=name, text=text, place=f"{{{place}}}"
+                )
+        if shutil.which(words[0]) is None:
+            raise RequestError.of(
+                "{name} {text!r}: there is no command {word!r}; give its path, or put it on the path.",
+                name=name,
+                text=text,
+                word=words[0],
+            )
+        return cls(tuple(words), Path.cwd())
+
+    def words(self, files: Mapping[str, Path]) -> list[str]:
+        """The words with ``files``, by the names of their places."""
+        return [_filled(word, files) for word in self.template]
+
+    def run(self, files: Mapping[str, Path], folder: Path, seconds: float) -> Ending:
+        """Run it with ``files``; its output goes to ``folder / "command.log"``, and so does what it keeps for a while.
+
+        Raises ``ToolError`` if the run that this is part of must end.
+        """
+        log, scratch = folder / "command.log", folder.absolute()
+        begun = time.monotonic()
+        session = Session(log, cwd=scratch, timeout=seconds)
+        command = ["env", f"--chdir={self.cwd}", f"TMPDIR={scratch}", f"TMP={scratch}", *self.words(files)]
+        try:
+            code: int | None = session.run("the command", command)
+        except ToolError:
+            if time.monotonic() - begun < seconds:
+                raise
+            code = None
+        return Ending(code, last_error(log))
+
+
+def _filled(word: str, files: Mapping[str, Path]) -> str:
+    """``word`` with every place filled in one go: what the name of a file holds is no place."""
+    places = "|".join(re.escape(f"{{{place}}}") for place in files)
+    return re.sub(places, lambda found: str(files[found[0][1:-1]].absolute()), word) if places else word

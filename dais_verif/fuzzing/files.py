@@ -1,0 +1,178 @@
+"""Cases as files: a program in the form that a tool reads, its vectors, and what is known of the case as JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain, write_atomically
+from dais_verif.fuzzing.case import Case, Row
+from dais_verif.program import LAYOUTS, Program, load, write_binary
+from dais_verif.program.conversion import to_alir, to_da4ml
+from dais_verif.program.json_writers import alir_json, da4ml_json
+from dais_verif.program.listing import listing
+from dais_verif.program.opcodes import OPCODES
+
+__all__ = [
+    "CASE_NAME",
+    "INPUTS_NAME",
+    "KeptCase",
+    "form_of",
+    "program_name",
+    "read_case",
+    "read_exact",
+    "spelled",
+    "write_case",
+    "write_inputs",
+    "write_program",
+]
+
+#: What says of a folder that it is a case.
+CASE_NAME = "case.json"
+#: Its vectors, for tools that read numpy's files.
+INPUTS_NAME = "inputs.npy"
+CASE_SCHEMA = "dais-verif/case/1"
+
+_MOST_BYTES = 256 << 20
+_EXACT = re.compile(r"-?[0-9]{1,4000}(/[1-9][0-9]{0,4000})?")
+_SUFFIX = {"dais": ".dais", "alir": ".json", "json": ".json"}
+
+
+@dataclass(frozen=True)
+class KeptCase:
+    """What is known of a case beside its program: ``pair`` and ``kind`` of what disagreed, ``text`` for people.
+
+    ``seed``: of the fuzzer's case; None: it was not made by it. ``against``: the command of a tool of somebody else, if
+    that is what disagreed. ``versions``: of all that had a say. ``vectors``: exact numbers, ``-5/8``, a list a vector.
+    """
+
+    pair: str
+    kind: str
+    text: str
+    opcodes: tuple[str, ...]
+    seed: int | None
+    against: str | None
+    versions: dict[str, str]
+    replay: str
+    vectors: tuple[tuple[str, ...], ...]
+
+
+def form_of(program: Program) -> str:
+    """The form that is nearest to the file that ``program`` was read from and can hold what a program may be."""
+    if program.origin.path is not None and program.origin.path.endswith(".dais"):
+        return "dais"
+    layout = program.origin.layout
+    if layout in ("json", "alir"):
+        return layout
+    of_alir = any(OPCODES[code].alir for code in set(program.columns.code.tolist()))
+    return "alir" if of_alir else layout if layout in LAYOUTS else "v1"
+
+
+def write_program(program: Program, folder: Path, form: str, name: str = "program") -> Path:
+    """Write ``program`` as ``form``: a binary layout, alir, json (da4ml's) or dais.
+
+    Raises ``InputError`` if that form can not hold it.
+    """
+    if form == "dais":
+        data = listing(program).encode()
+    elif form == "alir":
+        data = alir_json(to_alir(program))
+    elif form == "json":
+        data = da4ml_json(to_da4ml(program))
+    else:
+        data = write_binary(program, form)
+    path = folder / program_name(form, name)
+    path.write_bytes(data)
+    return path
+
+
+def program_name(form: str, name: str = "program") -> str:
+    """What the file of a program is called in that form."""
+    return f"{name}{_SUFFIX.get(form, '.bin')}"
+
+
+def write_inputs(rows: Sequence[Row], folder: Path) -> Path:
+    """Write the vectors as float64, .npy. Raises ``InputError`` if one holds a number that is no double."""
+    array = np.array([[_double(value) for value in row] for row in rows], dtype=np.float64)
+    path = folder / INPUTS_NAME
+    np.save(path, array.reshape(len(rows), -1))
+    return path
+
+
+def _double(value: Fraction) -> float:
+    try:
+        double = float(value)
+    except OverflowError:
+        double = float("inf")
+    if double in (float("inf"), float("-inf")) or Fraction(double) != value:
+        raise InputError("a vector holds a number that float64 cannot hold exactly")
+    return double
+
+
+def write_case(case: Case, kept: KeptCase, folder: Path, form: str) -> None:
+    """Write all files of a case into ``folder``: the program for tools and for people, vectors, ``case.json``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    write_program(case.program, folder, form)
+    if form != "dais":
+        write_program(case.program, folder, "dais", "text")
+    try:
+        write_inputs(case.rows, folder)
+    except InputError:
+        (folder / INPUTS_NAME).unlink(missing_ok=True)  # no tool of numpy's numbers can be given these
+    tree = {"schema": CASE_SCHEMA, **asdict(kept), "program": program_name(form)}
+    if form in LAYOUTS:
+        tree["layout"] = form
+    write_atomically(folder / CASE_NAME, (json.dumps(tree, indent=2) + "\n").encode())
+
+
+def spelled(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
+    """The vectors as ``case.json`` has them."""
+    return tuple(tuple(str(value) for value in row) for row in rows)
+
+
+def read_case(folder: Path) -> tuple[Case, KeptCase]:
+    """The case in ``folder``. Raises ``InputError`` if it holds none, ``ProgramError`` if its program is not valid."""
+    path = folder / CASE_NAME
+    data = read_plain(path, _MOST_BYTES, advice="give the folder of a case, which fuzz or shrink wrote")
+    try:
+        tree = json.loads(data)
+        if tree["schema"] != CASE_SCHEMA:
+            raise ValueError(f"schema must be {CASE_SCHEMA!r}, not {tree['schema']!r}")
+        kept = KeptCase(
+            pair=str(tree["pair"]),
+            kind=str(tree["kind"]),
+            text=str(tree["text"]),
+            opcodes=tuple(map(str, tree["opcodes"])),
+            seed=None if tree["seed"] is None else int(tree["seed"]),
+            against=None if tree["against"] is None else str(tree["against"]),
+            versions={str(name): str(version) for name, version in tree["versions"].items()},
+            replay=str(tree["replay"]),
+            vectors=tuple(tuple(map(str, row)) for row in tree["vectors"]),
+        )
+        rows = read_exact(kept.vectors)
+        name, layout = str(tree["program"]), tree.get("layout")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ZeroDivisionError) as error:
+        raise InputError(f"{path}: no case as fuzz and shrink write them ({type(error).__name__}: {error})") from None
+    if Path(name).name != name:
+        raise InputError(f"{path}: program must be the name of a file beside it, not {name!r}")
+    program = load(folder / name, layout=layout)
+    if any(len(row) != program.n_in for row in rows):
+        raise InputError(f"{path}: each vector must have {program.n_in} numbers, one an input")
+    return Case(program, rows), kept
+
+
+def read_exact(vectors: Sequence[Sequence[str]]) -> tuple[Row, ...]:
+    """The vectors of ``case.json``. Raises ``ValueError`` for what is no dyadic number."""
+    if not all(_EXACT.fullmatch(text) for row in vectors for text in row):
+        raise ValueError("a number is neither an integer nor a fraction of two")
+    rows = tuple(tuple(Fraction(text) for text in row) for row in vectors)
+    if any(value.denominator & (value.denominator - 1) for row in rows for value in row):
+        raise ValueError("a number is no integer times a power of two")
+    return rows

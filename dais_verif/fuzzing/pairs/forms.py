@@ -1,0 +1,78 @@
+"""Every form of a program against the program: text, the binary layouts, ALIR and da4ml's JSON, read back."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+
+from dais_verif.errors import InputError
+from dais_verif.fuzzing.case import Case, Row
+from dais_verif.fuzzing.pairs.disagreement import Disagreement
+from dais_verif.golden import oracle
+from dais_verif.program import LAYOUTS, Program, assemble, parse, write_binary
+from dais_verif.program.conversion import as_it_was, notes_of, to_alir, to_da4ml, to_dais
+from dais_verif.program.json_writers import alir_json, da4ml_json
+from dais_verif.program.listing import listing
+
+__all__ = ["binary_layouts", "json_forms", "text_form"]
+
+#: Vectors on which programs that are not the same, but must compute the same, are compared.
+_ROWS = 4
+
+
+def text_form(case: Case) -> Disagreement | None:
+    """The text, read back, is the same program, and writes the same text."""
+    text = listing(case.program)
+    back = assemble(text)
+    if back.hash != case.program.hash:
+        return Disagreement("text", "another program", "the text of the program is read back as another one")
+    if listing(back) != text:
+        return Disagreement("text", "another text", "the program that is read back has another text")
+    return None
+
+
+def binary_layouts(case: Case) -> Disagreement | None:
+    """Every layout that can hold the program gives it back, and writes the same bytes again."""
+    for layout in LAYOUTS:
+        with contextlib.suppress(InputError):  # tables, or ALIR, which this layout cannot say
+            data = write_binary(case.program, layout)
+            back = parse(data, layout=layout)
+            if back.hash != case.program.hash:
+                return Disagreement("layouts", layout, f"{layout}: read back as another program")
+            if write_binary(back, layout) != data:
+                return Disagreement("layouts", layout, f"{layout}: what is read back is written otherwise")
+    return None
+
+
+def json_forms(case: Case) -> Disagreement | None:
+    """ALIR and da4ml's JSON of the program compute what it does, and the binary that ALIR was made of comes back."""
+    for name, other in _converted(case.program):
+        for number, row in enumerate(case.rows[:_ROWS]):
+            wanted, found = (_answer(program, row) for program in (case.program, other))
+            if wanted != found:
+                return Disagreement("forms", name, f"{name}: another answer to vector {number}")
+    with contextlib.suppress(InputError):
+        data = write_binary(case.program, "v1")
+        read = parse(data, layout="v1")
+        raised = to_alir(read)
+        was = as_it_was(parse(alir_json(raised, notes_of(read, raised))))
+        if was is None or write_binary(was, "v1") != data:
+            return Disagreement("forms", "binary", "the binary that an ALIR file was made of does not come back")
+    return None
+
+
+def _converted(program: Program) -> Iterator[tuple[str, Program]]:
+    """``program`` as it is read back of every form that can say it."""
+    with contextlib.suppress(InputError):
+        raised = parse(alir_json(to_alir(program)))
+        yield "alir", raised
+        yield "v1", parse(write_binary(to_dais(raised), "v1"), layout="v1")
+    with contextlib.suppress(InputError):
+        yield "json", parse(da4ml_json(to_da4ml(program)))
+
+
+def _answer(program: Program, row: Row) -> object:
+    """The exact outputs, with what is broken quantised, and whether any promise is broken."""
+    violations: list[oracle.Violation] = []
+    values = oracle.trace(program, row, violations=violations)
+    return oracle.outputs_of(program, values), bool(violations)

@@ -1,0 +1,41 @@
+"""The one table of pairs: their names, who judges them, and of how many cases one is judged."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.pairs import claims, engines, forms, proof
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, Pair, judged
+
+__all__ = ["PAIRS", "PairSpec", "first_disagreement"]
+
+
+class PairSpec(NamedTuple):
+    """A pair. ``every``: one case of so many is judged, since it takes so much longer. ``words``: what must agree."""
+
+    judge: Pair
+    every: int
+    words: str
+
+
+PAIRS: dict[str, PairSpec] = {
+    "numpy": PairSpec(engines.batch_engine, 1, "the numpy engine and the oracle"),
+    "vm": PairSpec(engines.machine_engine, 2, "the virtual machine and the oracle"),
+    "fast": PairSpec(engines.fast_engine, 1, "the C kernel, in every instruction set, and the oracle"),
+    "text": PairSpec(forms.text_form, 1, "a program and its text, read back"),
+    "layouts": PairSpec(forms.binary_layouts, 1, "a program and its binaries, read back"),
+    "forms": PairSpec(forms.json_forms, 2, "a program and what it is in ALIR and in JSON"),
+    "ranges": PairSpec(claims.ranges, 1, "intervals of values, and the values"),
+    "coverage": PairSpec(claims.unreachable_bins, 2, "bins that are said to be unreachable, and what vectors hit"),
+    "prove": PairSpec(proof.proved_rtl, 8, "the emitted Verilog and the prover"),
+}
+
+
+def first_disagreement(case: Case, names: tuple[str, ...] = tuple(PAIRS)) -> Disagreement | None:
+    """What the first of the pairs ``names`` that disagrees finds; None if all agree."""
+    for name in names:
+        found = judged(name, PAIRS[name].judge, case)
+        if found is not None:
+            return found
+    return None

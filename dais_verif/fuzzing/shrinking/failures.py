@@ -1,0 +1,71 @@
+"""What makes a case fail: a pair that disagrees, a promise that is broken, a command that ends as it ended at first."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.command import Command, Ending
+from dais_verif.fuzzing.files import write_inputs, write_program
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, judged
+from dais_verif.fuzzing.pairs.table import PAIRS
+from dais_verif.fuzzing.shrinking.search import Fails
+from dais_verif.golden import oracle
+
+__all__ = ["CommandRun", "as_disagreed", "breaks_a_promise", "first_violation"]
+
+
+def as_disagreed(found: Disagreement) -> Fails:
+    """The pair of ``found`` disagrees, in the same way."""
+
+    def fails(case: Case) -> bool:
+        again = judged(found.pair, PAIRS[found.pair].judge, case)
+        return again is not None and again.cause == found.cause
+
+    return fails
+
+
+def first_violation(case: Case) -> oracle.Violation | None:
+    """The first promise that a vector of ``case`` breaks, by the oracle."""
+    for row in case.rows:
+        violations: list[oracle.Violation] = []
+        oracle.trace(case.program, row, violations=violations)
+        if violations:
+            return violations[0]
+    return None
+
+
+def breaks_a_promise(mnemonic: str) -> Fails:
+    """The first promise that a vector breaks is one of an op called ``mnemonic``."""
+
+    def fails(case: Case) -> bool:
+        found = first_violation(case)
+        return found is not None and found.op.spec.mnemonic == mnemonic
+
+    return fails
+
+
+class CommandRun:
+    """A command on cases, each in the folder ``folder`` in turn: how it ends, and whether it ends as before."""
+
+    def __init__(self, command: Command, form: str, folder: Path, seconds: float) -> None:
+        self.command, self.form, self.folder, self.seconds = command, form, folder, seconds
+
+    def ending(self, case: Case) -> Ending:
+        """How the command ends on ``case``. Raises ``InputError`` if no file can hold the case."""
+        files = {"program": write_program(case.program, self.folder, self.form)}
+        if any("{inputs}" in word for word in self.command.template):
+            files["inputs"] = write_inputs(case.rows, self.folder)
+        return self.command.run(files, self.folder, self.seconds)
+
+    def as_ended(self, code: int | None) -> Fails:
+        """The command ends with ``code``, as it did at first."""
+
+        def fails(case: Case) -> bool:
+            try:
+                return self.ending(case).status == code
+            except InputError:  # no file of this form can hold it, so that the tool is never given such a case
+                return False
+
+        return fails

@@ -1,0 +1,66 @@
+"""The search for a smaller case: what was asked, what still failed, and when time is up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from dais_verif.fuzzing.case import Case
+
+__all__ = ["Fails", "Search", "TimeUp"]
+
+#: Whether a case fails as the first one did.
+Fails = Callable[[Case], bool]
+
+_Part = TypeVar("_Part")
+
+
+class TimeUp(Exception):
+    """No time is left; the best case so far is the answer."""
+
+
+class Search:
+    """The smallest case so far. ``consider`` is the one question; it puts a case in its place that fails, too.
+
+    No case is asked for twice, so that what fails must fail again and again: it is taken to be deterministic.
+    """
+
+    def __init__(self, case: Case, fails: Fails, seconds: float, tell: Callable[[str], None]) -> None:
+        self.case = case
+        self.asked = 0
+        self._fails, self._tell = fails, tell
+        self._end = time.monotonic() + seconds
+        self._known: set[object] = {case.key}
+
+    def consider(self, case: Case | None) -> bool:
+        """Take ``case`` if it is new and fails. Raises ``TimeUp``."""
+        if case is None or case.key in self._known:
+            return False
+        if time.monotonic() >= self._end:
+            raise TimeUp
+        self._known.add(case.key)
+        self.asked += 1
+        if not self._fails(case):
+            return False
+        self.case = case
+        program = case.program
+        self._tell(f"{program.n_ops} ops, {len(case.rows)} vectors after {self.asked} attempts")
+        return True
+
+    def fewest(self, parts: Sequence[_Part], made: Callable[[Sequence[_Part]], Case | None]) -> list[_Part]:
+        """As few of ``parts`` as will do: halves, quarters, ... are left out as long as ``made`` of the rest fails.
+
+        Every single part was tried when this returns, against all that are left at that time.
+        """
+        left, size = list(parts), (len(parts) + 1) // 2
+        while size and left:
+            stop = len(left)
+            while stop > 0:
+                start = max(stop - size, 0)
+                rest = left[:start] + left[stop:]
+                if self.consider(made(rest)):
+                    left = rest
+                stop = start
+            size //= 2
+        return left

@@ -1,0 +1,288 @@
+"""The steps that make a case smaller, each with what it guarantees; ``shrunk`` takes them until none helps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.shrinking.edits import Output, constant, rebuilt, typed
+from dais_verif.fuzzing.shrinking.search import Fails, Search, TimeUp
+from dais_verif.golden.shrink import shrunk as shrunk_vector
+from dais_verif.program import FixedType, Op
+from dais_verif.program.opcodes import INPUT, Code, Data, bitwise_fields, high_int32, low_int32
+
+__all__ = ["Outcome", "shrunk", "size"]
+
+
+class Outcome:
+    """The smallest case, how many were tried, and whether the search came to its end before time was up."""
+
+    def __init__(self, case: Case, asked: int, complete: bool) -> None:
+        self.case, self.asked, self.complete = case, asked, complete
+
+
+def shrunk(case: Case, fails: Fails, seconds: float, tell: Callable[[str], None] = lambda text: None) -> Outcome:
+    """The smallest case found within ``seconds`` that ``fails``, as ``case`` does.
+
+    Deterministic but for the time. A case is valid whenever ``fails`` sees it.
+    """
+    search = Search(case, fails, seconds, tell)
+    complete = True
+    try:
+        _fewer_rows(search)
+        _without_the_unread(search)
+        _shorter(search)
+        _last_alone(search)
+        before = None
+        while before != search.case.key:
+            before = search.case.key
+            for step in (_fewer_outputs, _shorter, _later, _fewer_ops, _simpler_ops, _smaller_tables, _plain_ends):
+                step(search)
+            _fewer_rows(search)
+            _simpler_numbers(search)
+    except TimeUp:
+        complete = False
+    return Outcome(search.case, search.asked, complete)
+
+
+def size(case: Case) -> tuple[int, int, int]:
+    """Ops that compute something, all ops, vectors."""
+    computing = sum(op.code not in (INPUT, Code.CONST) for op in case.program.ops)
+    return computing, case.program.n_ops, len(case.rows)
+
+
+def _fewer_rows(search: Search) -> None:
+    """No vector can be left out alone."""
+    if len(search.case.rows) > 1:
+        for row in search.case.rows[:1] + search.case.rows[-1:]:  # often the first or the last one is all there is
+            if search.consider(replace(search.case, rows=(row,))):
+                return
+    search.fewest(search.case.rows, lambda rows: replace(search.case, rows=tuple(rows)) if rows else None)
+
+
+def _without_the_unread(search: Search) -> None:
+    """Ops that no output depends on, and inputs that no op reads, are gone; or outputs read them, or they matter."""
+    case = search.case
+    if search.consider(rebuilt(case)) or case.key == _key(rebuilt(case)):
+        return
+    program = case.program
+    read = {operand for op in program.ops for operand in op.operands}
+    ends = [(op.index, 0, False) for op in program.ops if op.index not in read]
+    if not search.consider(rebuilt(case, outputs=[*program.outputs, *ends])):
+        search.case = replace(case, whole=True)
+
+
+def _key(case: Case | None) -> object:
+    return None if case is None else case.key
+
+
+def _fewer_outputs(search: Search) -> None:
+    """No output can be left out alone."""
+    case = search.case  # whose numbers of ops the outputs have, however much is gone since
+    search.fewest(case.program.outputs, lambda outputs: _with_outputs(case, outputs))
+
+
+def _with_outputs(case: Case, outputs: Sequence[Output]) -> Case | None:
+    return rebuilt(case, outputs=outputs) if outputs else None
+
+
+def _shorter(search: Search) -> None:
+    """The program ends where what fails ends: of ops before, those that later ones read are outputs."""
+    _bisect(search, lambda case, end: _ended(case, end), from_the_end=True)
+
+
+def _last_alone(search: Search) -> None:
+    """What fails is often one op: the last one, once a program ends where what fails ends."""
+    program = search.case.program
+    if program.n_ops:
+        last = program.ops[-1]
+        cut = {operand for operand in last.operands if program.ops[operand].code != INPUT}
+        search.consider(rebuilt(search.case, cut=cut, outputs=[(last.index, 0, False)]))
+
+
+def _later(search: Search) -> None:
+    """The program begins where what fails begins: of ops before, those that later ones read are inputs."""
+    _bisect(search, lambda case, begin: _begun(case, begin), from_the_end=False)
+
+
+def _ended(case: Case, end: int) -> Case | None:
+    program = case.program
+    read = {operand for op in program.ops[end:] for operand in op.operands if operand < end}
+    kept = [output for output in program.outputs if output[0] < end]
+    there = {index for index, _, _ in kept}
+    return _with_outputs(case, [*kept, *((index, 0, False) for index in sorted(read - there))])
+
+
+def _begun(case: Case, begin: int) -> Case | None:
+    program = case.program
+    cut = [op.index for op in program.ops[:begin] if op.code not in (INPUT, Code.CONST)]
+    return rebuilt(case, cut=cut)
+
+
+def _bisect(search: Search, made: Callable[[Case, int], Case | None], *, from_the_end: bool) -> None:
+    """Halve what may be cut off, until half a percent of it is left, or one op."""
+    step = search.case.program.n_ops // 2
+    while step:
+        n_ops = search.case.program.n_ops
+        place = n_ops - step if from_the_end else step
+        if n_ops < 2 or not 0 < place < n_ops or not search.consider(made(search.case, place)):
+            step //= 2
+
+
+def _fewer_ops(search: Search) -> None:
+    """Ops became inputs with their values, by halves, quarters, ... down to single ones, or one of their operands."""
+    width = max(search.case.program.n_ops // 2, 1)
+    while width:
+        stop = search.case.program.n_ops
+        while stop > 0:
+            case = search.case
+            chunk = [op for op in case.program.ops[max(stop - width, 0) : stop] if op.code != INPUT]
+            stop -= width
+            if chunk and any(search.consider(one) for one in _without(case, chunk)):
+                stop = min(stop, search.case.program.n_ops)
+        width //= 2
+
+
+def _without(case: Case, chunk: Sequence[Op]) -> Iterator[Case | None]:
+    computing = [op for op in chunk if op.code != Code.CONST]
+    if computing:
+        yield rebuilt(case, cut=[op.index for op in computing])
+    yield rebuilt(case, replaced={op.index: constant(op) for op in chunk if not _is_zero(op)})
+    if len(chunk) == 1:
+        for operand in dict.fromkeys(chunk[0].operands):
+            yield rebuilt(case, forward={chunk[0].index: operand})
+
+
+def _is_zero(op: Op) -> bool:
+    return op.code == Code.CONST and op.data == 0
+
+
+def _simpler_ops(search: Search) -> None:
+    """No op has a simpler data word, fewer terms or a narrower type, among those that are tried."""
+    index = 0
+    while index < search.case.program.n_ops:
+        took = any(search.consider(_with_op(search.case, op)) for op in _simpler(search.case.program.ops[index]))
+        index += not took
+
+
+def _with_op(case: Case, op: Op) -> Case | None:
+    return rebuilt(case, replaced={op.index: op})
+
+
+def _simpler(op: Op) -> Iterator[Op]:
+    """``op`` made simpler in one way; each way is simpler by a measure that has an end."""
+    for data in _simpler_data(op):
+        if data != op.data:
+            yield replace(op, data=data)
+    if len(op.terms) > 1:
+        for n in range(len(op.terms)):
+            yield replace(op, terms=op.terms[:n] + op.terms[n + 1 :])
+    for n, term in enumerate(op.terms):
+        shorter = (term._replace(shift=shift) for shift in _towards_zero(term.shift))
+        for simpler in (*shorter, term._replace(negative=False)):
+            if simpler != term:
+                yield replace(op, terms=(*op.terms[:n], simpler, *op.terms[n + 1 :]))
+    if op.code != INPUT and op.id1 >= 0 and not op.terms and op.id1 > op.id0:
+        yield replace(op, id1=op.id0)
+    for kind in _narrower(op.type):
+        yield typed(op, kind)
+
+
+def _simpler_data(op: Op) -> Iterator[int]:
+    meaning, data = op.spec.data, op.data
+    if meaning in (Data.NONE, Data.SHIFT, Data.SHIFT_ONLY, Data.TERM, Data.CONSTANT):
+        yield from _towards_zero(data)
+    elif meaning is Data.MUX or meaning is Data.TABLE:
+        for high in _towards_zero(high_int32(data)):
+            yield high << 32 | low_int32(data) & 0xFFFF_FFFF
+    elif meaning is Data.BITWISE:
+        word = bitwise_fields(data)
+        for shift in _towards_zero(word.shift):
+            yield data >> 32 << 32 | shift & 0xFFFF_FFFF
+        yield data & ~(1 << 32)
+        yield data & ~(1 << 33)
+
+
+def _towards_zero(value: int) -> Iterator[int]:
+    """0, then ``value`` cut to its first bit, its first half; nothing for 0."""
+    if not value:
+        return
+    yield 0
+    sign, bits = (-1 if value < 0 else 1), abs(value)
+    for dropped in (bits.bit_length() - 1, bits.bit_length() // 2):
+        cut = bits >> dropped << dropped
+        if cut != bits:
+            yield sign * cut
+
+
+def _narrower(kind: FixedType) -> Iterator[FixedType]:
+    """Types of the same kind with fewer bits, or with their point nearer to them."""
+    k, i, f = kind
+    if k + i > 1 and f > 0:
+        yield FixedType(k, i, 0)
+    for bits in (1, (i + f) // 2, i + f - 1):
+        if 0 < bits < i + f:
+            yield FixedType(k, bits - f, f)
+    if f != 0 and i + f >= 0:
+        yield FixedType(k, i + f, 0)
+        yield FixedType(k, i + f - int(f / 2), int(f / 2)) if abs(f) > 1 else FixedType(k, i + f, 0)
+    if k and i + f > 0:
+        yield FixedType(0, i, f)
+
+
+def _smaller_tables(search: Search) -> None:
+    """No table can lose its end, and no entry can be 0, among those that are tried."""
+    for number in range(len(search.case.program.tables)):
+        for made in (_shorter_table, _table_of_zeros):
+            _table(search, number, made)
+
+
+def _table(search: Search, number: int, made: Callable[[list[int], int, int], list[int]]) -> None:
+    if number >= len(search.case.program.tables):
+        return
+    width = max(len(search.case.program.tables[number]), 1)
+    while width:
+        start = 0
+        while number < len(search.case.program.tables) and start < len(search.case.program.tables[number]):
+            tables = [table.tolist() for table in search.case.program.tables]
+            new = made(tables[number], start, start + width)
+            tables[number], changed = new, new != tables[number]
+            if not (changed and search.consider(rebuilt(search.case, tables=tables))):
+                start += width
+        width //= 2
+
+
+def _shorter_table(table: list[int], start: int, stop: int) -> list[int]:
+    """Without its end; entries keep their places."""
+    return table[: max(len(table) - (stop - start), 1)] if start == 0 else table
+
+
+def _table_of_zeros(table: list[int], start: int, stop: int) -> list[int]:
+    return [0 if start <= n < stop else entry for n, entry in enumerate(table)]
+
+
+def _plain_ends(search: Search) -> None:
+    """No output has a shift or a sign, and no input a shift, that it can do without."""
+    for n in range(search.case.program.n_out):
+        for simpler in ({1: 0}, {2: False}):
+            outputs = list(search.case.program.outputs)
+            index, shift, negated = outputs[n]
+            outputs[n] = (index, simpler.get(1, shift), bool(simpler.get(2, negated)))
+            search.consider(rebuilt(search.case, outputs=outputs))
+    for j in range(search.case.program.n_in):
+        shifts = search.case.program.inp_shift.tolist()
+        if j < len(shifts) and shifts[j]:
+            shifts[j] = 0
+            search.consider(rebuilt(search.case, shifts=shifts))
+
+
+def _simpler_numbers(search: Search) -> None:
+    """The numbers of every vector are 0 or short, as ``golden.shrink`` makes them."""
+    for n in range(len(search.case.rows)):
+        shrunk_vector(
+            search.case.rows[n],
+            lambda row, n=n: search.consider(  # type: ignore[misc]
+                replace(search.case, rows=(*search.case.rows[:n], row, *search.case.rows[n + 1 :]))
+            ),
+        )

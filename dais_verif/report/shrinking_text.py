@@ -1,0 +1,33 @@
+"""The record of ``shrink`` as text."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from dais_verif.record.shrinking import ShrinkRecord
+
+__all__ = ["print_shrinking"]
+
+#: A program of more lines is in its file only.
+_LINES = 40
+
+
+def print_shrinking(record: ShrinkRecord, out: Console) -> None:
+    """Print what fails, the smallest case, and where it is."""
+    rows = [("failure", record.failure), ("before", str(record.before)), ("after", str(record.after))]
+    rows.append(("tried", f"{record.attempts} cases in {record.seconds:.1f} s"))
+    if not record.complete:
+        rows[-1] = ("tried", f"{rows[-1][1]}; time was up, give more with --time")
+    for name, text in rows:
+        out.print(f"{name:<10} {text}", markup=False)
+    lines = record.text.splitlines()
+    for line in lines[:_LINES]:
+        out.print(f"  {line}", markup=False)
+    if len(lines) > _LINES:
+        out.print(f"  ... {len(lines) - _LINES} lines more", markup=False)
+    for vector in record.vectors[:4]:
+        out.print(f"vector     {', '.join(vector) or '(no inputs)'}", markup=False)
+    if record.folder:
+        out.print(f"files      {record.folder}", markup=False)
+        out.print(f"replay     {record.replay}", markup=False)
+    out.print(f"verdict    {record.verdict.value}: {record.message}", markup=False)
