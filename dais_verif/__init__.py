@@ -37,11 +37,12 @@ if TYPE_CHECKING:
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
     from dais_verif.api.fuzzing import shrink
-    from dais_verif.api.hardware import emit, synthesize
+    from dais_verif.api.hardware import build_bitstream, emit, synthesize
     from dais_verif.api.kernels import build_kernel, draw_kernel, list_kernels, show_kernel
     from dais_verif.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
     from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
+    from dais_verif.flows.bitstream.build import BuildRequest
     from dais_verif.flows.check import CheckRequest
     from dais_verif.flows.convert import ConversionRequest
     from dais_verif.flows.cover import CoverageRequest
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from dais_verif.golden.run_any import run
     from dais_verif.machine import Machine, load_machine
     from dais_verif.program import Program, load
+    from dais_verif.record.build import BuildRecord
     from dais_verif.record.certificate import CertificateRecord
     from dais_verif.record.check import CheckRecord
     from dais_verif.record.configurations import ConfigurationsRecord
@@ -111,6 +113,7 @@ __all__ = [
     # what the verbs do
     "Progress",
     "apply_configuration",
+    "build_bitstream",
     "check",
     "convert",
     "convert_configurations",
@@ -131,6 +134,7 @@ __all__ = [
     "tune_configurations",
     "verify_certificate",
     # what they return
+    "BuildRecord",
     "CertificateRecord",
     "CheckRecord",
     "ConfigurationsRecord",
@@ -148,6 +152,7 @@ __all__ = [
     "SynthesisRecord",
     # what they make of their arguments
     "BoardRequest",
+    "BuildRequest",
     "CertificateRequest",
     "CheckRequest",
     "ConversionRequest",
@@ -196,7 +201,7 @@ _LATER = {
         ),
         "api.approximation",
     ),
-    **dict.fromkeys(("emit", "synthesize"), "api.hardware"),
+    **dict.fromkeys(("build_bitstream", "emit", "synthesize"), "api.hardware"),
     **dict.fromkeys(("regress", "sign_off", "verify_certificate"), "api.campaigns"),
     **dict.fromkeys(("build_kernel", "draw_kernel", "list_kernels", "show_kernel"), "api.kernels"),
     **dict.fromkeys(("KernelBuild", "KernelInfo", "KernelListing"), "record.kernels"),
@@ -212,6 +217,7 @@ _LATER = {
     "run_machine": "golden.machine_batch",
     "run": "golden.run_any",
     # records
+    "BuildRecord": "record.build",
     "CertificateRecord": "record.certificate",
     "CheckRecord": "record.check",
     "ConfigurationsRecord": "record.configurations",
@@ -229,6 +235,7 @@ _LATER = {
     "SynthesisRecord": "record.synthesis",
     # requests
     "BoardRequest": "flows.run_on_board",
+    "BuildRequest": "flows.bitstream.build",
     "CertificateRequest": "flows.verify_certificate",
     "CheckRequest": "flows.check",
     "ConversionRequest": "flows.convert",

@@ -7,15 +7,16 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from dais_verif.api.pipelines import pipeline_request
-from dais_verif.flows.arguments import path_from, paths_from
+from dais_verif.flows.arguments import path_from, paths_from, required_path
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import Progress, listener
 
 if TYPE_CHECKING:
+    from dais_verif.record.build import BuildRecord
     from dais_verif.record.emission import EmissionRecord
     from dais_verif.record.synthesis import SynthesisRecord
 
-__all__ = ["emit", "synthesize"]
+__all__ = ["build_bitstream", "emit", "synthesize"]
 
 _Path = str | PathLike[str]
 
@@ -117,5 +118,58 @@ def synthesize(
         timeout=timeout,
         memory=memory,
         output=path_from("output", output),
+    )
+    return flow(request, progress=listener(progress))
+
+
+def build_bitstream(
+    program: AnyProgram,
+    device: str,
+    output: _Path,
+    *,
+    layout: str | None = None,
+    stages: int | None = None,
+    max_depth: float | None = None,
+    delay_model: _Path | None = None,
+    reset: bool = False,
+    enable: bool = False,
+    valid: bool = False,
+    wrap: str | None = None,
+    cycles: int | None = None,
+    pins: _Path | None = None,
+    clock: float | None = None,
+    seed: int = 1,
+    timeout: float = 1800.0,
+    memory: int = 8192,
+    progress: Progress | None = None,
+) -> BuildRecord:
+    """Build the bitstream of a program or a machine with Yosys, nextpnr and icepack, in the folder ``output``.
+
+    ``device``: such as ``ice40-hx8k-ct256``. ``stages``, ``max_depth``: as a pipeline. ``wrap``: ``none``, or the link
+    that the core is behind, ``uart``, ``spi`` or ``fifo``; None: ``none`` if pins are enough, else ``uart``.
+    ``cycles``: of a machine behind a link, in a vector (32). ``pins``: a file with a ``set_io NAME PIN`` for each bit
+    of each port; None: chosen. ``clock``: MHz that timing must allow (12 if there is a clock). ``seed``: of the
+    placement; the same input gives the same bits. ``timeout``: seconds for each tool; ``memory``: megabytes for each
+    process.
+
+    Raises ``InputError`` for what does not fit, saying by how much, or is too slow; ``ToolError`` if a tool is missing,
+    fails or meets a limit.
+    """
+    from dais_verif.flows.bitstream.build import BuildRequest
+    from dais_verif.flows.bitstream.build import build as flow
+
+    request = BuildRequest(
+        program=program,
+        device=device,
+        output=required_path("output", output),
+        layout=layout,
+        pipeline=pipeline_request(stages, max_depth, delay_model, reset, enable, valid),
+        wrap=wrap,
+        cycles=cycles,
+        pins=path_from("pins", pins),
+        clock=clock,
+        seed=seed,
+        timeout=timeout,
+        memory=memory,
     )
     return flow(request, progress=listener(progress))

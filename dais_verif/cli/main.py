@@ -38,6 +38,7 @@ _VERBS = (
     "profile",
     "emit",
     "synth",
+    "build",
     "sim",
     "regress",
     "prove",
@@ -87,6 +88,7 @@ def cli() -> None:
     dais-verif profile prog.bin      where the golden model's time goes
     dais-verif emit prog.bin -o model.v                its Verilog
     dais-verif synth prog.bin --target ice40           what that costs on an FPGA, and a netlist
+    dais-verif build prog.bin --device ice40-hx8k-ct256 -o out    its bitstream
     dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
     dais-verif regress programs/     many programs at once, here or on a cluster
     dais-verif prove prog.bin        its Verilog proved for all inputs, op by op

@@ -41,6 +41,7 @@ __all__ = [
     "icestorm_chip",
     "libpython",
     "nextpnr",
+    "nextpnr_version",
     "verilator",
     "yosys",
 ]
@@ -174,6 +175,12 @@ def nextpnr(family: str) -> Path:
         if wheel is not None:
             return Path(wheel).absolute()
     return _find(name, variable, f"install it (Debian: apt-get install {name}; PyPI: pip install yowasp-{name})")
+
+
+def nextpnr_version(family: str) -> str:
+    """The version of nextpnr for ``family``, which it writes to its standard error."""
+    text = _output("/bin/sh", "-c", 'exec "$1" --version 2>&1', "sh", str(nextpnr(family)))
+    return text.partition("(Version ")[2].rstrip(")") or text
 
 
 def icestorm(name: str) -> Path:

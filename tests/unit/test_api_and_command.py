@@ -16,6 +16,7 @@ import pytest
 import dais_verif
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
+from dais_verif.flows.bitstream.build import BuildRequest
 from dais_verif.flows.check import CheckRequest
 from dais_verif.flows.convert import ConversionRequest
 from dais_verif.flows.cover import CoverageRequest
@@ -139,6 +140,7 @@ REQUESTS: dict[str, tuple[Callable[..., Any], str, tuple[type, ...]]] = {
     "prove": (dais_verif.prove, "prove", (ProveRequest, DesignRequest, Pins)),
     "run_on_board": (dais_verif.run_on_board, "hil", (BoardRequest,)),
     "emit": (dais_verif.emit, "emit", (EmitRequest, WrapRequest, PipelineRequest)),
+    "build_bitstream": (dais_verif.build_bitstream, "build", (BuildRequest, PipelineRequest)),
     "synthesize": (dais_verif.synthesize, "synth", (SynthesisRequest, PipelineRequest)),
 }
 

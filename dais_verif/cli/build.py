@@ -1,0 +1,56 @@
+"""``dais-verif build``: the bitstream of a program or a machine, for an FPGA."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dais_verif.cli.common import (
+    console,
+    file_path,
+    json_option,
+    layout_option,
+    program_argument,
+    seconds,
+    show_record,
+)
+from dais_verif.cli.grouped import GroupedCommand
+from dais_verif.cli.options.pipelines import pipeline_options
+from dais_verif.cli.terminal import TerminalProgress
+from dais_verif.flows.bitstream.build import BUILD_WRAPS, DEVICES, BuildRequest
+from dais_verif.flows.bitstream.build import build as run_build
+from dais_verif.report.build_text import print_build
+
+
+@click.command(cls=GroupedCommand)
+@program_argument
+@layout_option
+@click.option("--device", type=click.Choice(tuple(DEVICES)), required=True, help="The FPGA, and its package.")
+@pipeline_options
+@click.option(
+    "--wrap",
+    type=click.Choice(BUILD_WRAPS),
+    help="Pins are ports of the core, or a link's that hil talks over. Default: none if pins are enough, else uart.",
+)
+@click.option("--cycles", type=int, help="With --wrap: cycles of a machine in a vector. Default: 32.")
+@click.option("--pins", type=file_path, help="File with `set_io NAME PIN` for each bit of each port; else chosen here.")
+@click.option("--clock", type=float, help="MHz that timing must allow. Default: 12 if there is a clock, else none.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the placement.")
+@click.option("--timeout", type=seconds, default=1800, show_default=True, help="Seconds for each tool.")
+@click.option("--memory", type=int, default=8192, show_default=True, help="Megabytes for each process.")
+@click.option("-o", "--output", type=file_path, required=True, help="Folder: model.bin, pins.pcf, RTL, netlist, logs.")
+@json_option
+def build(as_json: bool, **asked: Any) -> int:
+    """Build the bitstream of PROGRAM, or of a machine: Yosys, nextpnr, icepack; and the clock that it allows.
+
+    \b
+    dais-verif build prog.bin --device ice40-hx8k-ct256 -o out
+    dais-verif build prog.bin --device ice40-hx8k-ct256 --stages 4 --clock 100 --pins board.pcf -o out
+    dais-verif build prog.bin --device ice40-up5k-sg48 --wrap uart -o out
+
+    The same input gives the same bits. What does not fit, or is too slow, is refused with the numbers. A folder that is
+    not as an earlier build left it is never replaced.
+    """
+    record = run_build(BuildRequest(**asked), progress=TerminalProgress())
+    return show_record(record, as_json, lambda: print_build(record, console()))

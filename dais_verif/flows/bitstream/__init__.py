@@ -1,0 +1,1 @@
+"""Bitstreams: built of programs and machines."""

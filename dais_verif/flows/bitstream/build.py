@@ -1,0 +1,193 @@
+"""Build the bitstream of a program or a machine: RTL, Yosys, nextpnr, icepack, and the time that icetime finds."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dais_verif.emitter.machines.board import MOST_CYCLES
+from dais_verif.errors import InputError, RequestError, ToolError
+from dais_verif.files import read_plain
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.bitstream.design import BUILD_WRAPS, NONE, BuildDesign, bare_bits, build_design
+from dais_verif.flows.machines.requests import find_machine, require_no_options
+from dais_verif.flows.no_loss import require_no_loss, write_folder
+from dais_verif.flows.pipelines import PipelineRequest
+from dais_verif.flows.programs import AnyProgram, read_program, require_number, require_positive, require_range
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.machine import Machine
+from dais_verif.program import Program
+from dais_verif.record.build import BUILD_RECORD, BuildRecord, BuildTiming
+from dais_verif.record.program import ProgramInfo
+from dais_verif.synthesis.bitstream import BITSTREAM, LOGS, PINS, Built, build_tools, make_bitstream
+from dais_verif.synthesis.constraints import MOST_CONSTRAINTS_BYTES, assigned, read_constraints, require_pins
+from dais_verif.synthesis.devices import DEVICES, package_pins
+from dais_verif.synthesis.pnr import netlist_ports
+from dais_verif.synthesis.yosys import LOG, NETLIST, RTLIL, Synthesis
+from dais_verif.synthesis.yosys import synthesize as run_yosys
+from dais_verif.temporary import temporary_folder
+from dais_verif.toolchain.limits import Limits
+
+__all__ = ["BUILD_WRAPS", "DEFAULT_CLOCK", "DEVICES", "BuildRequest", "build"]
+
+#: MHz of a clock that nobody named: that of the oscillator on most boards with these devices.
+DEFAULT_CLOCK = 12.0
+#: MHz beyond which no device of the table works.
+_MOST_CLOCK = 1000.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildRequest:
+    """What to build, for which ``device``, into the folder ``output``.
+
+    ``wrap``: ``none``, ``uart``, ``spi`` or ``fifo``; None: ``none`` if the package has pins enough, else ``uart``.
+    ``cycles``: of a machine behind a link, in a vector. ``pins``: a file with a ``set_io NAME PIN`` for each bit of
+    each port; None: pins are chosen. ``clock``: MHz that timing must allow; None: 12 if there is a clock, else any.
+    ``seed``: of the placement. ``timeout``: seconds for each tool; ``memory``: megabytes for each process.
+    """
+
+    program: AnyProgram
+    device: str
+    output: Path
+    layout: str | None = None
+    pipeline: PipelineRequest = field(default_factory=PipelineRequest)
+    wrap: str | None = None
+    cycles: int | None = None
+    pins: Path | None = None
+    clock: float | None = None
+    seed: int = 1
+    timeout: float = 1800.0
+    memory: int = 8192
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        require_number("clock", self.clock)
+        require_positive(timeout=self.timeout)
+        require_range("memory", self.memory, 64, 1 << 30)
+        require_range("seed", self.seed, 0, (1 << 31) - 1)
+        require_range("cycles", self.cycles, 1, MOST_CYCLES)
+        if self.device not in DEVICES:
+            raise RequestError.of(
+                "{device} must be one of {known}, not {value!r}.", known=", ".join(DEVICES), value=self.device
+            )
+        if self.wrap not in (None, *BUILD_WRAPS):
+            raise RequestError.of(
+                "{wrap} must be one of {known}, not {value!r}.", known=", ".join(BUILD_WRAPS), value=self.wrap
+            )
+        if self.clock is not None and not 0 < self.clock <= _MOST_CLOCK:
+            raise RequestError.of(
+                "{clock} is {value}, must be MHz above 0, at most {most:g}.", value=self.clock, most=_MOST_CLOCK
+            )
+        delays = self.pipeline.delay_model
+        require_no_loss(self.output, program=self.program, delay_model=delays, pins=self.pins)
+        written = (BUILD_RECORD, BITSTREAM, PINS)
+        require_no_loss(self.output, written, program=self.program, delay_model=delays, pins=self.pins)
+
+
+def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
+    """Build the bitstream that a request asks for; its folder is replaced if it is as an earlier call left it.
+
+    Raises ``InputError`` for what does not fit, saying by how much, or is too slow for the clock; ``ToolError`` if a
+    tool is missing, fails or meets a limit. Then nothing is written.
+    """
+    options = request.pipeline.options()
+    versions = build_tools()
+    model = _read(request, progress)
+    kind = request.wrap or _wrap(model, request)
+    clock = DEFAULT_CLOCK if request.clock is None else request.clock
+    design = build_design(model, kind, options, period=1000 / clock, cycles=request.cycles)
+    required = clock if design.clock or request.clock is not None else None
+    limits = Limits(request.timeout, request.memory)
+    with temporary_folder() as temporary:
+        try:
+            pins, built, done = _made(request, design, clock, limits, temporary.path, progress)
+        except ToolError:
+            temporary.kept = True
+            raise
+        timing = BuildTiming(required, built.timing.registers, built.timing.path)
+        _require_clock(timing)
+        files = dict(_files(design, temporary.path))
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    record = BuildRecord(
+        program=ProgramInfo.of_machine(model) if isinstance(model, Machine) else ProgramInfo.of(model),
+        device=request.device,
+        wrap=kind,
+        top=design.top,
+        clock_port=design.clock,
+        design_options=design.pins,
+        seed=request.seed,
+        pins=pins,
+        pins_chosen=request.pins is None,
+        counts=done.costs.kinds,
+        used=built.used,
+        timing=timing,
+        tools=versions,
+        folder=str(request.output),
+        files=hashes,
+    )
+    write_folder(request.output, {**files, BUILD_RECORD: record.to_json().encode()}, BUILD_RECORD)
+    return record
+
+
+def _read(request: BuildRequest, progress: Progress) -> Program | Machine:
+    machine = find_machine(request.program)
+    if machine is None:
+        return read_program(request.program, request.layout, progress)[0]
+    asked = request.pipeline
+    require_no_options(layout=request.layout, stages=asked.stages, max_depth=asked.max_depth)
+    return machine
+
+
+def _wrap(model: Program | Machine, request: BuildRequest) -> str:
+    """Which wrapper is taken where none is named."""
+    fits = bare_bits(model, request.pipeline.options()) <= len(package_pins(DEVICES[request.device]))
+    return NONE if fits else "uart"
+
+
+def _made(
+    request: BuildRequest, design: BuildDesign, clock: float, limits: Limits, folder: Path, progress: Progress
+) -> tuple[dict[str, str], Built, Synthesis]:
+    sources = []
+    for name, text in design.files.items():
+        sources.append(folder / "made" / name)
+        sources[-1].parent.mkdir(exist_ok=True)
+        sources[-1].write_text(text, encoding="utf-8")
+    with progress.working("yosys: ice40") as show:
+        done = run_yosys(sources, design.top, "ice40", folder, limits, tell=lambda step: show(f"yosys: ice40: {step}"))
+        if not done.costs.cells:
+            show("no cells: outputs are inputs or constants")
+        ports = netlist_ports(folder / RTLIL, design.top)
+        if request.pins is None:
+            pins = assigned(request.device, ports, design.clock or "")
+        else:
+            require_pins(request.device, ports)
+            data = read_plain(request.pins, MOST_CONSTRAINTS_BYTES, "pins")
+            text = data.decode("utf-8", "replace")
+            pins = read_constraints(text, f"pins {str(request.pins)!r}", request.device, ports)
+        built = make_bitstream(done, request.device, pins, limits, seed=request.seed, megahertz=clock, tell=show)
+    return pins, built, done
+
+
+def _require_clock(timing: BuildTiming) -> None:
+    """Raise ``InputError`` if the bitstream is too slow for the clock that is asked for."""
+    if timing.required is None or timing.met:
+        return
+    assert timing.allowed is not None
+    raise InputError.of(
+        "the design allows a clock of {allowed} MHz, must be at least the {required} MHz of {clock}: ask for less, or"
+        " for more {stages}",
+        allowed=f"{timing.allowed:.2f}",
+        required=f"{timing.required:g}",
+    )
+
+
+def _files(design: BuildDesign, folder: Path) -> Iterator[tuple[str, bytes]]:
+    """What is kept of a build, by relative name."""
+    for name, text in design.files.items():
+        yield f"rtl/{name}", text.encode()
+    for name in (BITSTREAM, PINS, NETLIST):
+        yield name, (folder / name).read_bytes()
+    for name in (LOG, *LOGS):
+        yield f"logs/{name}", (folder / name).read_bytes()

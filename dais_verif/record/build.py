@@ -1,0 +1,71 @@
+"""The record of ``build``: which bitstream was made of which program, for which device, and what is known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dais_verif.record.base import Record
+from dais_verif.record.program import ProgramInfo
+from dais_verif.verdict import Verdict
+
+__all__ = ["BUILD_RECORD", "BuildRecord", "BuildTiming"]
+
+#: The record, in the folder of a build.
+BUILD_RECORD = "build.json"
+
+
+@dataclass(frozen=True)
+class BuildTiming:
+    """``required``: MHz that were asked for, if any. ``registers``: MHz between registers, by nextpnr.
+
+    ``path``: ns of the longest path, also from and to pins, as icetime finds it in the bitstream alone. None: there is
+    no such path.
+    """
+
+    required: float | None
+    registers: float | None
+    path: float | None
+
+    @property
+    def allowed(self) -> float | None:
+        """The clock in MHz that both allow; None if there is no path at all."""
+        found = [self.registers] if self.registers is not None else []
+        found += [1000 / self.path] if self.path else []
+        return min(found, default=None)
+
+    @property
+    def met(self) -> bool:
+        """Whether the clock that was asked for is allowed."""
+        return self.required is None or self.allowed is None or self.allowed >= self.required
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildRecord(Record):
+    """A run of ``build``. Nothing in it is trusted by whoever verifies the bitstream.
+
+    ``wrap``: ``none``, or the link that the core is behind; ``clock_port``: of module ``top``, if it has one.
+    ``design_options``: of ``sim`` and ``prove``, for the pins of a bare pipeline. ``pins``: of each bit of each port;
+    ``pins_chosen``: nobody named them. ``counts``: cells of each kind, before they were packed; ``used``: resources of
+    the device by nextpnr's names, used and available. ``files``: SHA-256 of what is in ``folder``, by relative name.
+    """
+
+    program: ProgramInfo
+    device: str
+    wrap: str
+    top: str
+    clock_port: str | None
+    design_options: list[str]
+    seed: int
+    pins: dict[str, str]
+    pins_chosen: bool
+    counts: dict[str, int]
+    used: dict[str, tuple[int, int]]
+    timing: BuildTiming
+    tools: dict[str, str]
+    folder: str
+    files: dict[str, str]
+
+    @property
+    def verdict(self) -> Verdict:
+        """PASS: there is no record of a build that failed. It says nothing of what the bitstream computes."""
+        return Verdict.PASS

@@ -1,0 +1,160 @@
+"""From a mapped netlist to the bitstream of a device: nextpnr, icepack; and the time that the bitstream itself takes.
+
+All that the tools read and write lies in one folder. Whoever verifies a bitstream trusts nothing here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.errors import InputError, ToolError
+from dais_verif.synthesis.constraints import constraints_text
+from dais_verif.synthesis.devices import DEVICES, Device
+from dais_verif.synthesis.yosys import RTLIL, Synthesis
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.limits import Limits, Tell, run_limited
+
+__all__ = ["BITSTREAM", "LOGS", "PINS", "Built", "Timing", "build_tools", "make_bitstream", "path_delay"]
+
+BITSTREAM, PINS = "model.bin", "pins.pcf"
+_SCRIPT, _DESIGN, _TEXT, _UNPACKED, _REPORT = "pnr.ys", "design.json", "placed.asc", "unpacked.asc", "pnr.json"
+_YOSYS_LOG, _PNR_LOG, _PACK_LOG, _UNPACK_LOG, _TIME_LOG = LOGS = (
+    "netlist.log",
+    "nextpnr.log",
+    "icepack.log",
+    "iceunpack.log",
+    "icetime.log",
+)
+
+_USED = re.compile(r"^Info:\s+(\w+):\s+(\d+)/\s*(\d+)\s+\d+%$", re.MULTILINE)
+_DELAY = re.compile(r"^Total path delay: ([0-9.]+) ns", re.MULTILINE)
+
+#: What nextpnr calls its resources, in words.
+_WORDS = {
+    "ICESTORM_LC": "logic cells",
+    "ICESTORM_RAM": "block RAMs",
+    "ICESTORM_DSP": "DSPs",
+    "ICESTORM_SPRAM": "single-port RAMs",
+    "SB_IO": "pins",
+}
+
+
+class Timing(NamedTuple):
+    """``registers``: MHz that nextpnr allows between registers. ``path``: ns of the longest path, by icetime.
+
+    None where there is no such path. icetime reads nothing but the bitstream, and counts paths from and to pins.
+    """
+
+    registers: float | None
+    path: float | None
+
+
+class Built(NamedTuple):
+    """``used``: resources of the device by nextpnr's names, used and available."""
+
+    used: dict[str, tuple[int, int]]
+    timing: Timing
+
+
+def build_tools() -> dict[str, str]:
+    """Return the versions of the tools that are needed. Raises ``ToolError`` if one is missing."""
+    for name in ("icepack", "iceunpack", "icetime"):
+        tools.icestorm(name)
+    for device in DEVICES.values():
+        tools.icestorm_chip(device.chip)
+    return {"yosys": tools.yosys().version, "nextpnr": tools.nextpnr_version("ice40")}
+
+
+def make_bitstream(
+    done: Synthesis,
+    device: str,
+    pins: Mapping[str, str],
+    limits: Limits,
+    *,
+    seed: int = 1,
+    megahertz: float = 12.0,
+    tell: Tell = lambda step: None,
+) -> Built:
+    """Place, route and pack what ``synthesize`` made; ``BITSTREAM`` and ``PINS`` are then in its folder.
+
+    ``pins``: of each bit of a port. ``megahertz``: what nextpnr aims at. The same input gives the same bits. Raises
+    ``InputError``, with how much is too much, if the design does not fit; ``ToolError`` if a tool fails.
+    """
+    chosen, folder = DEVICES[device], done.folder
+    (folder / PINS).write_text(constraints_text(pins), encoding="ascii")
+    cells = "read_verilog -D ICE40_HX -lib +/ice40/cells_sim.v"
+    lines = [cells, f"read_rtlil {RTLIL}", f"hierarchy -top {done.top}", "blackbox =A:whitebox"]
+    (folder / _SCRIPT).write_text("\n".join([*lines, f"write_json {_DESIGN}", ""]), encoding="utf-8")
+    run_limited("yosys", [str(tools.yosys().yosys), "-s", _SCRIPT], folder / _YOSYS_LOG, limits)
+    tell("place and route")
+    used = _place(chosen, folder, limits, seed, megahertz)
+    tell("pack")
+    run_limited("icepack", [str(tools.icestorm("icepack")), _TEXT, BITSTREAM], folder / _PACK_LOG, limits)
+    path = path_delay(folder / BITSTREAM, device, limits)
+    return Built(used, Timing(_registers(folder / _REPORT), path))
+
+
+def path_delay(bitstream: Path, device: str, limits: Limits) -> float | None:
+    """Return the ns of the longest path in a bitstream, from and to pins too, as icetime has it; None: there is none.
+
+    Works in the folder of the bitstream, and reads nothing but that. Raises ``ToolError`` if a tool fails.
+    """
+    chosen, folder = DEVICES[device], bitstream.parent
+    unpack = [str(tools.icestorm("iceunpack")), bitstream.name, _UNPACKED]
+    run_limited("iceunpack", unpack, folder / _UNPACK_LOG, limits)
+    described = ["-C", str(tools.icestorm_chip(chosen.chip))]
+    words = ["-d", chosen.part, "-P", chosen.package, *described, "-m", "-t", _UNPACKED]
+    run_limited("icetime", [str(tools.icestorm("icetime")), *words], folder / _TIME_LOG, limits)
+    found = _DELAY.search((folder / _TIME_LOG).read_text(encoding="utf-8", errors="replace"))
+    return float(found[1]) if found else None
+
+
+def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: float) -> dict[str, tuple[int, int]]:
+    found = tools.nextpnr(device.family)
+    if found.name.startswith("yowasp-"):  # WebAssembly: at most 4 GB, of which it reserves many times as many addresses
+        limits = limits._replace(megabytes=None)
+    options = [f"--{device.part}", "--package", device.package, "--json", _DESIGN, "--pcf", PINS, "--asc", _TEXT]
+    options += ["--seed", str(seed), "--freq", f"{megahertz:g}", "--report", _REPORT, "--timing-allow-fail"]
+    (folder / _REPORT).unlink(missing_ok=True)
+    try:
+        run_limited(found.name, [str(found), *options], folder / _PNR_LOG, limits)
+    except ToolError as error:
+        used = _used(folder / _PNR_LOG)
+        over = [
+            f"{n} {_WORDS.get(name, name)} of {most}: {n - most} too many"
+            for name, (n, most) in used.items()
+            if n > most
+        ]
+        if over:
+            raise InputError(
+                f"the design does not fit into {device.title}: it needs {', '.join(over)}; take a larger device, or a"
+                " smaller program"
+            ) from None
+        raise error
+    return _used(folder / _PNR_LOG)
+
+
+def _used(log: Path) -> dict[str, tuple[int, int]]:
+    """What nextpnr says before it places: the first table in its log."""
+    try:
+        text = log.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return {}
+    found: dict[str, tuple[int, int]] = {}
+    for name, used, most in _USED.findall(text):
+        found.setdefault(name, (int(used), int(most)))
+    return found
+
+
+def _registers(report: Path) -> float | None:
+    try:
+        clocks = json.loads(report.read_bytes())["fmax"]
+        return min((float(clock["achieved"]) for clock in clocks.values()), default=None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ToolError(
+            f"nextpnr's report {report} cannot be used ({error}); it must be version 0.4 or newer"
+        ) from None

@@ -1,0 +1,86 @@
+"""Which pin of a package carries which bit of which port: files of constraints, and pins where nobody named any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from dais_verif.errors import InputError
+from dais_verif.synthesis.devices import DEVICES, package_pins
+from dais_verif.synthesis.pnr import Port
+
+__all__ = ["MOST_CONSTRAINTS_BYTES", "assigned", "bit_names", "constraints_text", "read_constraints", "require_pins"]
+
+MOST_CONSTRAINTS_BYTES = 1 << 20
+
+
+def bit_names(ports: Iterable[Port]) -> list[str]:
+    """Return the names of all bits of ``ports``, as nextpnr has them: ``clk``, ``model_inp[3]``."""
+    return [port.name if port.width == 1 else f"{port.name}[{bit}]" for port in ports for bit in range(port.width)]
+
+
+def require_pins(device: str, ports: Sequence[Port]) -> None:
+    """Raise ``InputError`` if ``ports`` have more bits than the package of ``device`` has pins."""
+    pins, bits = len(package_pins(DEVICES[device])), sum(port.width for port in ports)
+    if bits > pins:
+        raise InputError.of(
+            "the ports have {bits} bits, and {given} has {pins} pins: {more} too many; put the core behind bytes of a"
+            " link with {wrap} uart or {wrap} spi",
+            bits=bits,
+            given=device,
+            pins=pins,
+            more=bits - pins,
+        )
+
+
+def assigned(device: str, ports: Sequence[Port], clock: str) -> dict[str, str]:
+    """Return a pin for each bit of ``ports``: those of a port side by side, the clock where a global network begins.
+
+    Raises ``InputError`` if there are too few.
+    """
+    require_pins(device, ports)
+    pins = package_pins(DEVICES[device])
+    found: dict[str, str] = {}
+    if any(port.name == clock for port in ports):
+        best = next((pin for pin in pins if pin.clock), pins[0])
+        pins.remove(best)
+        found[clock] = best.name
+    names = [name for name in bit_names(ports) if name != clock]
+    return found | dict(zip(names, (pin.name for pin in pins), strict=False))
+
+
+def constraints_text(pins: Mapping[str, str]) -> str:
+    """Return the file that says so, as nextpnr reads it."""
+    return "".join(f"set_io {name} {pin}\n" for name, pin in pins.items())
+
+
+def read_constraints(text: str, name: str, device: str, ports: Sequence[Port]) -> dict[str, str]:
+    """Return the pin of each bit of ``ports``, from a file of constraints called ``name``.
+
+    Raises ``InputError`` for a line that is not understood, a bit without a pin, a bit or a pin named twice, a pin that
+    the package has not, and a name that is no bit of the ports: such a line constrains nothing, whoever wrote it.
+    """
+    known, wanted = {pin.name for pin in package_pins(DEVICES[device])}, bit_names(ports)
+    found: dict[str, str] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        place = f"{name}, line {number}"
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if words[0] != "set_io" or len(words) != 3 or words[1].startswith("-"):
+            raise InputError(f"{place}: {line.strip()!r} must be `set_io NAME PIN`")
+        bit, pin = words[1], words[2]
+        if bit not in wanted:
+            near = ", ".join(wanted[:3])
+            raise InputError(f"{place}: {bit!r} is no bit of a port; the ports begin with {near}")
+        if bit in found:
+            raise InputError(f"{place}: {bit!r} has the pin {found[bit]} already")
+        if pin not in known:
+            raise InputError(f"{place}: {device} has no pin {pin!r} that a design can use")
+        if pin in found.values():
+            raise InputError(f"{place}: pin {pin} is taken already")
+        found[bit] = pin
+    missing = [bit for bit in wanted if bit not in found]
+    if missing:
+        more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise InputError(f"{name} names no pin for {missing[0]}{more}; add `set_io {missing[0]} PIN`")
+    return found

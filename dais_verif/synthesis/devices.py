@@ -1,0 +1,90 @@
+"""The one table of devices that bitstreams are built for, and the pins of their packages, as IceStorm has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.errors import ToolError
+from dais_verif.toolchain import tools
+
+__all__ = ["DEVICES", "Device", "Pin", "package_pins"]
+
+
+class Device(NamedTuple):
+    """A device in its package. ``part``: as nextpnr and icetime have it; ``chip``: as IceStorm has it."""
+
+    title: str
+    family: str
+    part: str
+    package: str
+    chip: str
+
+
+class Pin(NamedTuple):
+    """A pin of a package. ``x``, ``y``, ``block``: where its cell is; ``clock``: it drives a global network itself."""
+
+    name: str
+    x: int
+    y: int
+    block: int
+    clock: bool
+
+
+#: Part, title, chip, and the packages in which Lattice sells it.
+_PARTS = (
+    ("hx1k", "Lattice iCE40HX1K", "1k", ("vq100", "cb132", "tq144")),
+    ("hx8k", "Lattice iCE40HX8K", "8k", ("bg121", "cb132", "cm225", "ct256")),
+    ("up5k", "Lattice iCE40UP5K", "5k", ("sg48", "uwg30")),
+)
+
+#: All devices, by the names that users have for them.
+DEVICES = {
+    f"ice40-{part}-{package}": Device(f"{title}-{package.upper()}", "ice40", part, package, chip)
+    for part, title, chip, packages in _PARTS
+    for package in packages
+}
+
+#: The pins of the UltraPlus' LED drivers, which sink current and drive nothing: by chip and place.
+_DRAINS = {"5k": ((4, 31, 0), (5, 31, 0), (6, 31, 0))}
+
+
+def package_pins(device: Device) -> list[Pin]:
+    """Return the pins that a design can use, once around the device. Raises ``ToolError`` if IceStorm is missing."""
+    path = tools.icestorm_chip(device.chip)
+    pads = {tuple(words[:3]) for words in _section(path, ".gbufpin")}
+    drains = _DRAINS.get(device.chip, ())
+    found = []
+    for name, *place in _section(path, f".pins {device.package}"):
+        x, y, block = map(int, place)
+        if (x, y, block) not in drains:
+            found.append(Pin(name, x, y, block, tuple(place) in pads))
+    if not found:
+        raise ToolError(f"{path} says nothing of the package {device.package}; install another version of IceStorm")
+    right, top = max(pin.x for pin in found), max(pin.y for pin in found)
+    return sorted(found, key=lambda pin: _around(pin, right, top))
+
+
+def _section(path: Path, title: str) -> Iterator[list[str]]:
+    """The lines below ``title``, up to an empty one, as words; what follows, megabytes, is not read."""
+    with path.open(encoding="ascii", errors="replace") as lines:
+        for line in lines:
+            if line.strip() == title:
+                break
+        for line in lines:
+            words = line.split()
+            if not words or words[0].startswith("."):
+                return
+            yield words
+
+
+def _around(pin: Pin, right: int, top: int) -> tuple[int, int, int]:
+    """The place of a pin on the way up the left side, along the top, down the right side and back."""
+    if pin.x == 0:
+        return 0, pin.y, pin.block
+    if pin.y == top:
+        return 1, pin.x, pin.block
+    if pin.x == right:
+        return 2, -pin.y, -pin.block
+    return 3, -pin.x, -pin.block

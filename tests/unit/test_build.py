@@ -1,0 +1,165 @@
+"""Devices, pins and what is refused before a bitstream is built; small builds, and that they are the same again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+from support.places import CORPUS
+
+import dais_verif
+from dais_verif.errors import InputError, ToolError
+from dais_verif.flows.bitstream.build import BuildRequest
+from dais_verif.synthesis.bitstream import path_delay
+from dais_verif.synthesis.constraints import assigned, bit_names, constraints_text, read_constraints
+from dais_verif.synthesis.devices import DEVICES, package_pins
+from dais_verif.synthesis.pnr import Port
+from dais_verif.toolchain.limits import Limits
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MAC = EXAMPLES / "quantised_mac.bin"
+DEVICE, SMALL = "ice40-hx8k-ct256", "ice40-hx1k-tq144"
+PORTS = [Port("clk", "input", 1), Port("model_inp", "input", 3), Port("model_out", "output", 2)]
+GOOD = {"clk": "J3", "model_inp[0]": "A1", "model_inp[1]": "A2", "model_inp[2]": "A5", "model_out[0]": "B3"}
+GOOD["model_out[1]"] = "B4"
+
+
+_FULL = """\
+Info: Device utilisation:
+Info: \t         ICESTORM_LC:  9869/ 1280   771%
+Info: \t        ICESTORM_RAM:    17/   16   106%
+Info: \t               SB_IO:     4/  112     3%
+
+ERROR: Unable to place cell 'core.op_1', no Bels remaining of type 'ICESTORM_LC'
+"""
+
+
+@pytest.mark.parametrize("device", DEVICES)
+def test_a_package_has_pins_of_which_some_drive_a_global_network(device: str) -> None:
+    pins = package_pins(DEVICES[device])
+    assert len({pin.name for pin in pins}) == len(pins) == len({pin[1:4] for pin in pins}) > 15
+    assert any(pin.clock for pin in pins)
+
+
+def test_pins_that_only_sink_current_are_left_out() -> None:
+    assert not {"39", "40", "41"} & {pin.name for pin in package_pins(DEVICES["ice40-up5k-sg48"])}
+
+
+def test_every_bit_gets_a_pin_of_its_own_and_the_clock_a_global_one() -> None:
+    pins = assigned(DEVICE, PORTS, "clk")
+    assert sorted(pins) == sorted(bit_names(PORTS)) and len(set(pins.values())) == 6
+    assert pins["clk"] in {pin.name for pin in package_pins(DEVICES[DEVICE]) if pin.clock}
+    assert read_constraints(constraints_text(pins), "pins", DEVICE, PORTS) == pins
+
+
+def test_too_many_bits_say_by_how_much() -> None:
+    ports = [Port("model_inp", "input", 200), Port("model_out", "output", 20)]
+    many = len(package_pins(DEVICES[DEVICE]))
+    with pytest.raises(InputError, match=rf"ports have 220 bits, and {DEVICE} has {many} pins: {220 - many} too many"):
+        assigned(DEVICE, ports, "clk")
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (("set_io clk J3", "set_io -nowarn clk J3"), "must be `set_io NAME PIN`"),
+        (("set_io clk J3", "set_frequency clk 12"), "must be `set_io NAME PIN`"),
+        (("clk J3", "clk Z99"), "no pin 'Z99'"),
+        (("model_inp[0] A1", "model_inp[0] A2"), "pin A2 is taken already"),
+        (("model_inp[0] A1", "model_inp[1] A1"), r"'model_inp\[1\]' has the pin A1 already"),
+        (("model_inp[0] A1", "model_inp[3] A1"), r"'model_inp\[3\]' is no bit of a port"),
+        (("set_io clk J3\n", ""), "names no pin for clk;"),
+    ],
+    ids=["option", "statement", "no-pin", "pin-twice", "bit-twice", "no-bit", "missing"],
+)
+def test_constraints_that_are_refused(edit: tuple[str, str], says: str) -> None:
+    text = constraints_text(GOOD)
+    assert read_constraints(f"# board\n\n{text}", "pins", DEVICE, PORTS) == GOOD
+    assert edit[0] in text
+    with pytest.raises(InputError, match=says):
+        read_constraints(text.replace(*edit), "pins", DEVICE, PORTS)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"device": "ice40-hx8k"}, "must be one of ice40-hx1k"),
+        ({"wrap": "axis"}, "must be one of none, uart"),
+        ({"clock": 0.0}, "must be MHz above 0"),
+        ({"clock": float("nan")}, "clock"),
+        ({"seed": -1}, "seed"),
+    ],
+    ids=["device", "wrap", "clock", "nan", "seed"],
+)
+def test_requests_that_are_refused(given: dict[str, object], says: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=says):
+        BuildRequest(**{"program": MAC, "device": DEVICE, "output": tmp_path / "out", **given})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("tool", ["YOSYS", "NEXTPNR_ICE40", "ICEPACK", "ICEUNPACK", "ICETIME", "ICESTORM_CHIPDB"])
+def test_a_missing_tool_is_named_and_nothing_is_written(
+    tool: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"DAIS_VERIF_{tool}", "/nonexistent")
+    with pytest.raises(ToolError, match=f"DAIS_VERIF_{tool}"):
+        dais_verif.build_bitstream(MAC, DEVICE, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_two_builds_are_byte_by_byte_the_same(tmp_path: Path) -> None:
+    first, again = (dais_verif.build_bitstream(MAC, SMALL, tmp_path / name, stages=2) for name in ("one", "two"))
+    same = [name for name in first.files if not name.startswith("logs/")]
+    assert {"model.bin", "pins.pcf", "netlist.v", "rtl/model.v"} <= set(same)
+    assert [first.files[name] for name in same] == [again.files[name] for name in same]
+    written = hashlib.sha256((tmp_path / "two" / "model.bin").read_bytes()).hexdigest()
+    assert written == again.files["model.bin"]
+    assert json.loads((tmp_path / "two" / "build.json").read_text()) == again.to_dict()
+    assert first.timing.required == 12 and first.timing.met and first.clock_port == "clk"
+    deployed = tmp_path / "deployed" / "model.bin"
+    deployed.parent.mkdir()
+    deployed.write_bytes((tmp_path / "one" / "model.bin").read_bytes())
+    assert path_delay(deployed, SMALL, Limits(60, None)) == first.timing.path
+    (tmp_path / "one" / "model.bin").write_bytes(b"edited")
+    with pytest.raises(InputError, match=r"'model\.bin' in it was edited"):
+        dais_verif.build_bitstream(MAC, SMALL, tmp_path / "one", stages=2, seed=2)
+
+
+@pytest.mark.slow
+def test_another_seed_is_another_bitstream(tmp_path: Path) -> None:
+    first, other = (dais_verif.build_bitstream(MAC, DEVICE, tmp_path / "out", seed=seed) for seed in (1, 2))
+    assert other.files["model.bin"] != first.files["model.bin"] and other.files["netlist.v"] == first.files["netlist.v"]
+
+
+def test_what_does_not_fit_says_by_how_much(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From the table in the log of a nextpnr that cannot go on: this one is ours, and says what the real one did."""
+    fake = tmp_path / "nextpnr-ice40"
+    fake.write_text(f"#!/bin/sh\ncat <<END\n{_FULL}END\nexit $(($# > 1))\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("DAIS_VERIF_NEXTPNR_ICE40", str(fake))
+    says = r"TQ144: it needs 9869 logic cells of 1280: 8589 too many, 17 block RAMs of 16: 1 too many; take"
+    with pytest.raises(InputError, match=says):
+        dais_verif.build_bitstream(MAC, SMALL, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_filter_does_not_fit_a_small_device(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"it needs \d+ logic cells of 1280: \d+ too many"):
+        dais_verif.build_bitstream(CORPUS / "p03_fir16" / "prog.v1.bin", SMALL, tmp_path / "out", wrap="uart")
+    assert not (tmp_path / "out").exists()
+
+
+def test_pins_and_the_clock_are_those_that_were_asked_for(tmp_path: Path) -> None:
+    pins = tmp_path / "board.pcf"
+    names = bit_names([Port("model_inp", "input", 18), Port("model_out", "output", 6)])
+    free = [pin.name for pin in package_pins(DEVICES[SMALL])][-len(names) :]
+    pins.write_text(constraints_text(dict(zip(names, free, strict=True))))
+    out = tmp_path / "out"
+    record = dais_verif.build_bitstream(MAC, SMALL, out, pins=pins)
+    assert not record.pins_chosen and (out / "pins.pcf").read_text() == pins.read_text()
+    assert record.timing.required is None and record.timing.registers is None and record.timing.path is not None
+    with pytest.raises(InputError, match=r"allows a clock of \d+\.\d\d MHz, must be at least the 900 MHz"):
+        dais_verif.build_bitstream(MAC, SMALL, tmp_path / "fast", clock=900.0)
+    assert not (tmp_path / "fast").exists()
