@@ -6,15 +6,8 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    file_path,
-    json_option,
-    layout_option,
-    program_argument,
-    seconds,
-    show_record,
-)
+from dais_verif.cli import common
+from dais_verif.cli.common import file_path, json_option, layout_option, program_argument, seconds
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.pipelines import pipeline_options
 from dais_verif.cli.terminal import TerminalProgress
@@ -53,4 +46,4 @@ def build(as_json: bool, **asked: Any) -> int:
     not as an earlier build left it is never replaced.
     """
     record = run_build(BuildRequest(**asked), progress=TerminalProgress())
-    return show_record(record, as_json, lambda: print_build(record, console()))
+    return common.show_record(record, as_json, lambda: print_build(record, common.console()))

@@ -12,18 +12,8 @@ __all__ = ["GROUPS", "GroupedCommand"]
 GROUPS: dict[str, tuple[str, ...]] = {
     "Program": ("layout", "layout-b", "frame", "engine"),
     "Design": (
-        "rtl",
-        "top",
-        "param",
-        "data",
-        "ports",
-        "wrapped",
-        "netlist",
-        "target",
-        "bitstream",
-        "device",
-        "pins",
-        "front-end",
+        *("rtl", "top", "param", "data", "ports", "wrapped", "netlist", "target", "front-end"),
+        *("bitstream", "device", "pins"),
     ),
     "Clocks and pipelines": (
         *("clock", "latency", "reset", "enable", "valid-in", "valid-out", "valid"),
