@@ -52,7 +52,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines soundness evidence mutate-prover kernel-faults others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines soundness evidence mutate-prover kernel-faults bitstream-flips others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -229,6 +229,7 @@ PIPELINE_MUTANTS ?= 230
 CLOCKED ?= 2000
 MODULES ?= 10000
 FAULTS ?= 2000
+FLIPS ?= 1000
 
 soundness: .venv/.ready-test  ## Thousands of mutants of RTL and random designs, held to prover and simulators: MODULES=10000 RTL_MUTANTS=600 PIPELINE_MUTANTS=230 CLOCKED=2000; goes on where it was; build/
 	PYTHONPATH=tests .venv/bin/python -m prove.soundness.campaign -o build/soundness.json --mutants $(RTL_MUTANTS)
@@ -238,6 +239,9 @@ soundness: .venv/.ready-test  ## Thousands of mutants of RTL and random designs,
 
 kernel-faults: .venv/.ready-test  ## Faults in mapping, control and block of ten kernels: what sim's driving finds, what prove finds: FAULTS=2000; goes on where it was; build/kernel-faults.md
 	PYTHONPATH=tests .venv/bin/python -m prove.kernel_faults.campaign -o build/kernel-faults.jsonl --faults $(FAULTS)
+
+bitstream-flips: .venv/.ready-test  ## Single bits of five bitstreams turned over: found, proved to be without effect, or refused? FLIPS=1000; goes on where it was; build/bitstream-flips.md
+	PYTHONPATH=tests .venv/bin/python -m prove.bitstream_flips.campaign -o build/bitstream-flips.jsonl --flips $(FLIPS)
 
 mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is each noticed by a test? MUTANTS=300 SEED=0; goes on where it was; build/
 	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"

@@ -122,7 +122,7 @@ def _ram(ram: Ram) -> Iterator[str]:
         yield f"    {name}[{word}] = 16'h{ram.contents >> 16 * word & 0xFFFF:04x};"
     yield "  end"
     yield from _read_port(ram, name)
-    _require_unwritten(ram, name)
+    yield from _write_port(ram, name)
 
 
 def _read_port(ram: Ram, words: str) -> Iterator[str]:
@@ -145,11 +145,29 @@ def _read_port(ram: Ram, words: str) -> Iterator[str]:
     yield "  end"
 
 
-def _require_unwritten(ram: Ram, words: str) -> None:
+def _write_port(ram: Ram, words: str) -> Iterator[str]:
     enabled = _all(ram.pins["WCLKE"][0], ram.pins["WE"][0])
     if enabled == _ZERO:
         return
-    raise InputError(f"block RAM {ram.name} is written, at {words}; read-back knows block RAMs that hold a table")
+    edge, clock = "negedge" if ram.write_falling else "posedge", ram.pins["WCLK"][0]
+    if clock in (_ZERO, _ONE):
+        raise InputError(f"the clock that writes block RAM {ram.name} is constant")
+    width, data = _WIDTHS[ram.write_mode], ram.pins["WDATA"]
+    row = _vector(ram.pins["WADDR"][:8])
+    yield f"  always @({edge} {clock}) if ({enabled}) begin"
+    if width == 16:
+        if set(ram.pins["MASK"]) == {_ZERO}:
+            yield f"    {words}[{row}] <= {_vector(data)};"
+        else:  # the bits of a word that are masked keep their values
+            mask = _vector(ram.pins["MASK"])
+            yield f"    {words}[{row}] <= ({words}[{row}] & {mask}) | ({_vector(data)} & ~{mask});"
+    else:  # as when it is read: a narrow word is every (16 / width)-th bit of a row
+        step = 16 // width
+        part = _vector(ram.pins["WADDR"][8 : 8 + step.bit_length() - 1])
+        mask = f"{{{width}{{{step}'d1 << {part}}}}}"
+        spread = _vector(tuple(data[place] for place in _PLACES[ram.write_mode] for _ in range(step)))
+        yield f"    {words}[{row}] <= ({words}[{row}] & ~{mask}) | ({spread} & {mask});"
+    yield "  end"
 
 
 def _all(*signals: Signal) -> Signal:

@@ -21,13 +21,27 @@ def icestorm() -> None:
 
 def answer(verb: str, design: Stored, bitstream: Path, *options: object) -> dict[str, Any]:
     done = command(
-        verb, design.program, "--bitstream", bitstream, "--pins", design.pins, *design.options, "--json", *options
+        verb,
+        design.program,
+        "--bitstream",
+        bitstream,
+        "--pins",
+        design.pins,
+        "--device",
+        design.device,
+        *design.options,
+        "--json",
+        *options,
     )
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
 
-@pytest.mark.parametrize("name", DESIGNS)
+#: The others are larger devices, or show the same.
+_SLOW = ("lookup_square", "sort_two", "bitops_pipelined")
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[pytest.mark.slow] * (n in _SLOW)) for n in DESIGNS])
 def test_a_bitstream_is_proved(name: str, tmp_path: Path) -> None:
     design = DESIGNS[name]
     found = answer("prove", design, design.write(tmp_path), "--no-confirm", "--no-cache")

@@ -25,10 +25,11 @@ from dais_verif.toolchain import tools
 __all__ = ["DESIGNS", "PINNED", "Stored", "chip_of", "flipped", "repacked", "require_icestorm", "stored", "turned_over"]
 
 _FOLDER = Path(__file__).parents[1] / "bitstreams"
+_CORPUS = Path(__file__).parents[1] / "corpus"
 _EXAMPLES = Path(__file__).parents[2] / "examples"
 
 #: The pins of a pipeline that ``emit`` writes.
-PINNED = ["--clock", "clk", "--reset", "rst", "--enable", "en", "--valid-in", "in_valid", "--valid-out", "out_valid"]
+PINNED = {"clock": "clk", "reset": "rst", "enable": "en", "valid_in": "in_valid", "valid_out": "out_valid"}
 
 
 class Stored(NamedTuple):
@@ -36,8 +37,18 @@ class Stored(NamedTuple):
 
     name: str
     program: Path
-    options: list[str]
-    package: str = "tq144"
+    device: str = "ice40-hx1k-tq144"
+    clocked: bool = False
+
+    @property
+    def options(self) -> list[str]:
+        """The options of the command line that name the pins of a pipeline."""
+        return [word for name, pin in self.arguments.items() for word in (f"--{name.replace('_', '-')}", pin)]
+
+    @property
+    def arguments(self) -> dict[str, str]:
+        """The same, as arguments of functions."""
+        return PINNED if self.clocked else {}
 
     @property
     def pins(self) -> Path:
@@ -53,15 +64,17 @@ class Stored(NamedTuple):
     def read(self, configuration: Configuration, pins: dict[PortBit, str] | None = None) -> ReadBack:
         """Return the logic of another configuration with the same pins, or with ``pins``."""
         named = read_pins(self.pins) if pins is None else pins
-        return read_back(chip_of(configuration.device), configuration, named, self.package)
+        return read_back(chip_of(configuration.device), configuration, named, self.device.rpartition("-")[2])
 
 
 DESIGNS = {
-    name: Stored(name, _EXAMPLES / program, options)
-    for name, program, options in (
-        ("quantised_mac", "quantised_mac.bin", []),
-        ("lookup_square", "lookup_square.bin", []),
-        ("lookup_square_pipelined", "lookup_square.bin", PINNED),
+    design.name: design
+    for design in (
+        Stored("quantised_mac", _EXAMPLES / "quantised_mac.bin"),
+        Stored("lookup_square", _EXAMPLES / "lookup_square.bin"),
+        Stored("lookup_square_pipelined", _EXAMPLES / "lookup_square.bin", clocked=True),
+        Stored("sort_two", _EXAMPLES / "sort_two.bin", "ice40-up5k-sg48"),
+        Stored("bitops_pipelined", _CORPUS / "p10_bitops" / "prog.v1.bin", "ice40-hx8k-ct256", clocked=True),
     )
 }
 

@@ -198,7 +198,7 @@ def test_a_carry_that_is_switched_off(mac: Configuration, logic: ReadBack) -> No
 
 def test_packages_and_pins_that_there_are_not(mac: Configuration) -> None:
     with pytest.raises(InputError, match="not made in package 'ct256'"):
-        MAC._replace(package="ct256").read(mac)
+        MAC._replace(device="ice40-hx1k-ct256").read(mac)
     assert "at pin Z99" in refusal(mac, {PortBit("model_out", 0): "Z99"})
 
 

@@ -1,0 +1,155 @@
+"""Single bits of five bitstreams turned over: each is found, proved to be without effect, or refused.
+
+    PYTHONPATH=tests python -m prove.bitstream_flips.campaign -o build/bitstream-flips.jsonl --flips 1000
+
+goes on where it was, and writes a table beside it. What is proved to be without effect is read a second time, by
+``icebox_vlog``, and simulated beside the design as it was. It fails if that shows a difference: a wrong PASS.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import subprocess
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from prove.bitstream_flips.second_route import SecondRoute
+from support.bitstreams import DESIGNS, Stored, chip_of, stored, turned_over
+
+import dais_verif
+from dais_verif.bitstream.configuration import Bit, Place, parse_configuration
+from dais_verif.bitstream.verilog import write_verilog
+from dais_verif.errors import DaisError
+from dais_verif.toolchain import tools
+from dais_verif.verdict import Verdict
+
+__all__ = ["Judge", "drawn", "table"]
+
+#: Rows and columns of a tile.
+_ROWS = 16
+_COLUMNS = {"logic": 54, "io": 18, "ramb": 42, "ramt": 42}
+#: Where flips are, in turns: a bit anywhere on the device, one of a tile that the design uses, one that is set there,
+#: and two of the cells of its logic.
+_TURNS = ("anywhere", "used", "set", "cell", "cell")
+
+#: What may become of a flip, in the order of the table.
+OUTCOMES = ("refuted", "same logic", "proved", "refused", "undecided", "ESCAPED")
+
+
+class Judge:
+    """What becomes of a bitstream of one design in which a bit is turned over."""
+
+    def __init__(self, design: Stored, folder: Path) -> None:
+        self.design, self._folder = design, folder
+        configuration = stored(design.name, folder)
+        self._text = (folder / "tools" / "unpacked.asc").read_text()
+        logic = design.read(configuration)
+        self._original = write_verilog(logic, "model")
+        self._second = SecondRoute(logic, design.pins, folder / "second")
+        self.kinds, self.ones = configuration.kinds, configuration.bits
+        self.used = sorted(logic.used)
+        #: The bits of each cell that something depends on.
+        self.cells = [
+            ((cell.x, cell.y), chip_of(configuration.device).functions("logic")[f"LC_{cell.number}"])
+            for cell in sorted({one.cell for one in (*logic.luts, *logic.carries)})
+        ]
+
+    def __call__(self, place: Place, bit: Bit) -> tuple[str, str]:
+        """Return the outcome, and what was said."""
+        text = turned_over(self._text, place, bit)
+        try:
+            verilog = write_verilog(self.design.read(parse_configuration(text)), "model")
+        except DaisError as error:
+            return "refused", str(error)
+        if verilog == self._original:
+            return self._confirmed("same logic", text)
+        (self._folder / "flipped.asc").write_text(text)
+        subprocess.run([tools.icestorm("icepack"), "flipped.asc", "flipped.bin"], cwd=self._folder, check=True)
+        try:
+            record = dais_verif.prove(
+                self.design.program,
+                bitstream=self._folder / "flipped.bin",
+                pins=self.design.pins,
+                device=self.design.device,
+                **self.design.arguments,
+                confirm=False,
+                simulators="icarus",
+                jobs=1,
+            )
+        except DaisError as error:
+            return "refused", str(error)
+        if record.verdict is Verdict.PASS:
+            return self._confirmed("proved", text)
+        found = record.verdict in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
+        return "refuted" if found else "undecided", f"{record.verdict.name}: {record.message}"
+
+    def _confirmed(self, outcome: str, text: str) -> tuple[str, str]:
+        difference = self._second.difference(text)
+        return ("ESCAPED", f"{outcome}: {difference}") if difference else (outcome, "")
+
+
+def drawn(judge: Judge, seed: int) -> Iterator[tuple[Place, Bit]]:
+    """Flips of one design, none twice: most of them in tiles that it uses."""
+    rng, seen = random.Random(f"{seed} {judge.design.name}"), set()
+    every = sorted(place for place, kind in judge.kinds.items() if kind in _COLUMNS)
+    used = [place for place in judge.used if judge.kinds[place] in _COLUMNS]
+    for number in range(1_000_000):
+        turn = _TURNS[number % len(_TURNS)]
+        place = rng.choice(every if turn == "anywhere" else used)
+        bit = rng.randrange(_ROWS), rng.randrange(_COLUMNS[judge.kinds[place]])
+        if turn == "set" and place in judge.ones:
+            bit = rng.choice(sorted(judge.ones[place]))
+        elif turn == "cell":
+            place, bits = rng.choice(judge.cells)
+            bit = rng.choice(bits)
+        if (place, bit) not in seen:
+            seen.add((place, bit))
+            yield place, bit
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    parser.add_argument("--flips", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--design", choices=tuple(DESIGNS), action="append", help="these alone")
+    asked = parser.parse_args()
+    asked.output.parent.mkdir(parents=True, exist_ok=True)
+    done = [json.loads(line) for line in asked.output.read_text().splitlines()] if asked.output.exists() else []
+    known = {(row["design"], tuple(row["place"]), tuple(row["bit"])) for row in done}
+    share = asked.flips // len(DESIGNS)
+    with tempfile.TemporaryDirectory() as folder, asked.output.open("a") as file:
+        for name in asked.design or DESIGNS:
+            path = Path(folder) / name
+            path.mkdir()
+            judge = Judge(DESIGNS[name], path)
+            for _, (place, bit) in zip(range(share), drawn(judge, asked.seed), strict=False):
+                if (name, place, bit) in known:
+                    continue
+                outcome, said = judge(place, bit)
+                row = {"design": name, "place": place, "bit": bit, "kind": judge.kinds[place]}
+                done.append({**row, "outcome": outcome, "said": said})
+                file.write(json.dumps(done[-1]) + "\n")
+                file.flush()
+    text = table(done)
+    asked.output.with_suffix(".md").write_text(text)
+    print(text)
+    return int(any(row["outcome"] == "ESCAPED" for row in done))
+
+
+def table(done: list[dict[str, Any]]) -> str:
+    """Return how many flips of each design became what."""
+    lines = [f"| design | flips | {' | '.join(OUTCOMES)} |", "|---" + "|---:" * (1 + len(OUTCOMES)) + "|"]
+    for name in (*dict.fromkeys(row["design"] for row in done), "all"):
+        mine = Counter(row["outcome"] for row in done if name in ("all", row["design"]))
+        lines.append(f"| {name} | {mine.total()} | {' | '.join(str(mine[one]) for one in OUTCOMES)} |")
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
