@@ -113,6 +113,9 @@ def measure_configurations(
     *,
     budget: float | str | None = None,
     grid: int | None = None,
+    bound: bool = False,
+    timeout: float = 10.0,
+    target: str | None = None,
     knobs: _Path | None = None,
     jobs: int | None = None,
     output: _Path | None = None,
@@ -121,8 +124,10 @@ def measure_configurations(
     """Measure every configuration of a file on the samples of an ``.npz`` file, by the golden model.
 
     ``data``: an array for each input, and one of labels. ``budget``: the largest loss that is allowed, in percent,
-    inclusive: the verdict is NOT_SIGNED_OFF if no configuration is within it. ``output``: a folder for the file of
-    configurations with columns that were measured.
+    inclusive: the verdict is NOT_SIGNED_OFF if no configuration is within it. ``bound``: also look for inputs that make
+    a large difference, and let the solver lower the bounds, ``timeout`` seconds for each output. ``target``: also
+    synthesize each, ``ice40``, ``ecp5``, ``xilinx`` or ``generic``, and count cells. ``output``: a folder for the file
+    of configurations with columns that were measured.
     """
     from dais_verif.flows.approximation.measure import MeasureRequest
     from dais_verif.flows.approximation.measure import measure_configurations as flow
@@ -133,6 +138,9 @@ def measure_configurations(
         data=required_path("data", data),
         budget=None if budget is None else str(budget),
         grid=grid,
+        bound=bound,
+        timeout=timeout,
+        target=target,
         knobs=path_from("knobs", knobs),
         jobs=jobs,
         output=path_from("output", output),

@@ -25,6 +25,7 @@ from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest,
 from dais_verif.flows.approximation.measure import MeasureRequest, measure_configurations
 from dais_verif.flows.approximation.show import ShowConfigurationsRequest, show_configurations
 from dais_verif.flows.approximation.tune import TuneRequest, tune_configurations
+from dais_verif.flows.synthesize import TARGETS
 from dais_verif.report.approximation_text import print_applied, print_measured, print_tuned
 from dais_verif.report.configurations_text import print_configurations
 
@@ -36,6 +37,14 @@ _data = click.option("--data", type=file_path, required=True, help="Samples: .np
 _grid = click.option("--grid", type=int, help="Bits behind the point of weights times 4/3.  [default: 2 more]")
 _strict = click.option("--strict", is_flag=True, help="Refuse what is odd, too, such as fp16 with the number of fp32.")
 _knobs = click.option("--knobs", type=file_path, help="A table of knobs (global_knobs.txt), not the one built in.")
+
+
+def _write_page(record: Any, html: Path | None) -> None:
+    if html is not None:
+        from dais_verif.report.html.measured import write_page
+
+        write_page(record, html)
+        tell_written(html, "the configurations as a page")
 
 
 @click.group()
@@ -71,11 +80,7 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
     node:knob           convolutions that leave something out; what each knob does is listed below
     """
     record = show_configurations(ShowConfigurationsRequest(**asked, command=reproduce()), progress=TerminalProgress())
-    if html is not None:
-        from dais_verif.report.html.configurations import write_configurations_page
-
-        write_configurations_page(record, html)
-        tell_written(html, "the configurations as a page")
+    _write_page(record, html)
     if as_json:
         click.echo(record.to_json())
     else:
@@ -102,13 +107,18 @@ def apply(as_json: bool, **asked: Any) -> None:
 @_data
 @click.option("--budget", metavar="PERCENT", help="Choose the fastest with at most this loss; none: exit code 7.")
 @click.option("-o", "--output", type=output_path, help="A folder for measured.txt: the file with measured columns.")
+@click.option("--bound", is_flag=True, help="Sharpen bounds: search for large differences, and ask the solver.")
+@click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds of the solver for an output.")
+@click.option("--target", type=click.Choice(list(TARGETS)), help="Also synthesize each for it: cells and depth.")
+@click.option("--html", type=page_path, help="Also write them as an HTML page, with plots.")
 @_grid
 @_knobs
 @jobs_option
 @json_option
-def measure(as_json: bool, **asked: Any) -> int:
+def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
     """Measure CONFIGURATIONS of NETWORK on samples: accuracy, and how far results are from those without them."""
     record = measure_configurations(MeasureRequest(**asked, command=reproduce()), progress=TerminalProgress())
+    _write_page(record, html)
     click.echo(record.to_json()) if as_json else print_measured(record, console())
     return record.verdict.exit_code
 
@@ -144,7 +154,4 @@ def convert(as_json: bool, output: Path, **asked: Any) -> None:
     """
     request = ConvertConfigurationsRequest(output=output, **asked, command=reproduce())
     record = convert_configurations(request, progress=TerminalProgress())
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        tell_written(output, record.message)
+    click.echo(record.to_json()) if as_json else tell_written(output, record.message)

@@ -33,7 +33,7 @@ from dais_verif.toolchain.sources import MOST_RTL_BYTES
 from dais_verif.verdict import Verdict
 from dais_verif.verilog_names import require_module_name
 
-__all__ = ["TARGETS", "SynthesisRequest", "synthesize"]
+__all__ = ["TARGETS", "SynthesisRequest", "require_target", "synthesize"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,10 +65,7 @@ class SynthesisRequest:
         require_types(self)
         require_positive(timeout=self.timeout)
         require_range("memory", self.memory, 64, 1 << 30)
-        if self.target not in tuple(TARGETS):
-            raise RequestError.of(
-                "{target} must be one of {known}, not {value!r}.", known=", ".join(TARGETS), value=self.target
-            )
+        require_target(self.target)
         if self.rtl and self.pipeline.wanted:
             raise RequestError.of("{stages} and {max_depth} are for the RTL that we write, {rtl} names another.")
         if self.pnr and TARGETS[self.target].board is None:
@@ -81,6 +78,12 @@ class SynthesisRequest:
         written = (RECORD, *FILES, *(() if self.rtl else ("rtl.v",)))
         delays = self.pipeline.delay_model
         require_no_loss(self.output, written, program=self.program, rtl=self.rtl, delay_model=delays)
+
+
+def require_target(target: str) -> None:
+    """Raise ``RequestError`` if nothing is synthesized for ``target``."""
+    if target not in tuple(TARGETS):
+        raise RequestError.of("{target} must be one of {known}, not {value!r}.", known=", ".join(TARGETS), value=target)
 
 
 def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> SynthesisRecord:

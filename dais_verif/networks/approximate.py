@@ -17,11 +17,15 @@ __all__ = ["Approximated", "approximate"]
 
 @dataclass(frozen=True)
 class Approximated:
-    """A network under the configuration ``name``. ``notes``: what was decided where the knobs leave it open."""
+    """A network under the configuration ``name``. ``notes``: what was decided where the knobs leave it open.
+
+    ``applied``: the knobs of operators, by the tensors that they write.
+    """
 
     name: str
     network: Network
     notes: tuple[str, ...]
+    applied: Mapping[str, Applied]
 
 
 def approximate(
@@ -46,7 +50,9 @@ def approximate(
     for node, said in zip(numbered, one.nodes, strict=True):
         nodes |= _of_node(node, [op.applied(file.knobs) for op in said.ops])
     approximation = Approximation(nodes, grid)
-    return Approximated(name, parse(data, inputs=inputs, approximation=approximation), tuple(approximation.notes))
+    return Approximated(
+        name, parse(data, inputs=inputs, approximation=approximation), tuple(approximation.notes), nodes
+    )
 
 
 def _of_node(node: FusedNode, knobs: list[Knob]) -> dict[str, Applied]:

@@ -63,9 +63,9 @@ class Network:
         data = self._elements.get(name)
         return tuple(data.elements.ravel().tolist()) if data is not None and data.constant else None
 
-    def output_bounds(self) -> list[tuple[Fraction, Fraction]]:
-        """Return of each element of the outputs the smallest and the largest number that it can be, by intervals."""
-        return [bounds_of(one) for name in self.outputs for one in self._elements[name].elements.ravel().tolist()]
+    def bounds(self, name: str) -> list[tuple[Fraction, Fraction]]:
+        """Return of each element of tensor ``name`` the smallest and the largest number it can be, by intervals."""
+        return [bounds_of(one) for one in self._elements[name].elements.ravel().tolist()]
 
     def program(self, outputs: Sequence[str] | None = None) -> Program:
         """Return the network as one program, unrolled: all elements of inputs to all of outputs.

@@ -43,7 +43,11 @@ class Measured:
 
     ``ops``: of the program. ``speedup``: predicted by the tuner's model from multiply-adds and knobs.
     ``largest``: of all samples and outputs the largest difference to the exact network, and ``bound``: what it
-    cannot exceed for any input. ``refused``: why it cannot be applied; then all else is None.
+    cannot exceed for any input; ``bounds``: that of each output, and ``reached``: by which some input makes it differ,
+    one of the samples unless bounds were sharpened. ``unfinished``: outputs of which the solver did not decide how much
+    of the bound is reached. ``cells`` of each kind and ``depth`` in cells: of the unrolled network, synthesized;
+    ``cycles``: of a folded one.
+    ``refused``: why it cannot be applied; then all else is None.
     """
 
     name: str
@@ -56,6 +60,12 @@ class Measured:
     speedup: float | None = None
     largest: float | None = None
     bound: float | None = None
+    bounds: list[float] | None = None
+    reached: list[float] | None = None
+    unfinished: list[int] = field(default_factory=list)
+    cells: dict[str, int] | None = None
+    depth: int | None = None
+    cycles: int | None = None
     notes: list[str] = field(default_factory=list)
     refused: str | None = None
 
@@ -65,6 +75,7 @@ class MeasuredRecord(RunRecord):
     """All configurations of a file on the samples of ``data``.
 
     ``budget``: the largest loss that is allowed, in percent; ``chosen``: the fastest configuration within it.
+    ``target``: what every configuration was synthesized for. ``sharpened``: whether the solver was asked for bounds.
     ``output``: the folder with ``measured.txt``, the file with columns that were measured.
     """
 
@@ -77,6 +88,8 @@ class MeasuredRecord(RunRecord):
     measured: list[Measured]
     budget: str | None
     chosen: str | None
+    target: str | None
+    sharpened: bool
     output: str | None
     warnings: list[str]
     reproduce: str

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from rich.console import Console
 from rich.table import Table
 
 from dais_verif.record.approximation import AppliedRecord, Measured, MeasuredRecord, TunedRecord
 from dais_verif.report.console import verdict_text
 
-__all__ = ["print_applied", "print_measured", "print_tuned"]
+__all__ = ["measured_columns", "measured_notes", "print_applied", "print_measured", "print_tuned"]
 
 _COLUMNS = ("name", "accuracy", "95 %", "loss", "speed-up", "ops", "largest difference", "bound")
 
@@ -29,21 +31,47 @@ def print_applied(record: AppliedRecord, out: Console) -> None:
 
 def print_measured(record: MeasuredRecord, out: Console) -> None:
     """Print a line for each configuration, and why some are left out."""
+    more = measured_columns(record)
     table = Table(box=None, pad_edge=False, header_style="dim")
-    for name in _COLUMNS:
+    for name in (*_COLUMNS, *more):
         table.add_column(name, justify="left" if name == "name" else "right")
     for one in record.measured:
         if one.refused is None:
-            table.add_row(*_cells(one))
+            table.add_row(*_cells(one), *(column(one) for column in more.values()))
     out.print(table)
     for one in record.measured:
         if one.refused is not None:
             out.print(f"left out   {one.name}: {one.refused}", markup=False)
-    for note in dict.fromkeys(f"{one.name}: {note}" for one in record.measured for note in one.notes):
+    for note in measured_notes(record):
         out.print(f"note       {note}", markup=False)
     if record.output is not None:
         out.print(f"written    {record.output}", markup=False)
     out.print(verdict_text(record.verdict, record.message))
+
+
+def measured_columns(record: MeasuredRecord) -> dict[str, Callable[[Measured], str]]:
+    """Return the columns that not every record has, by their titles."""
+    found: dict[str, Callable[[Measured], str]] = {}
+    if record.sharpened:
+        found["reached"] = lambda one: f"{max(one.reached or [0.0]):g}"
+    kinds = dict.fromkeys(kind for one in record.measured for kind, count in (one.cells or {}).items() if count)
+    for kind in kinds:
+        found[kind] = lambda one, kind=kind: str((one.cells or {}).get(kind, 0))  # type: ignore[misc]
+    if kinds:
+        found["depth"] = lambda one: str(one.depth)
+    if any(one.cycles is not None for one in record.measured):
+        found["cycles"] = lambda one: "" if one.cycles is None else str(one.cycles)
+    return found
+
+
+def measured_notes(record: MeasuredRecord) -> list[str]:
+    """Return what was decided or left undecided, each configuration by its name."""
+    notes = [f"{one.name}: {note}" for one in record.measured for note in one.notes]
+    for one in record.measured:
+        if one.unfinished:
+            outputs = ", ".join(map(str, one.unfinished))
+            notes.append(f"{one.name}: the solver did not get from what was reached to the bound of outputs {outputs}")
+    return list(dict.fromkeys(notes))
 
 
 def _cells(one: Measured) -> tuple[str, ...]:

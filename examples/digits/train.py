@@ -3,8 +3,9 @@
     python examples/digits/train.py [FOLDER]     # a minute on two cores; pip install 'dais-verif[examples]'
 
 Writes ``digits.onnx`` and ``held_back.npz``: images that training never saw, with their labels. Weights, biases and
-activations are integers times powers of two, so that the network is exact in fixed point. Seeds are fixed; other
-versions of JAX may still round otherwise, and end in other weights.
+activations are integers times powers of two, so that the network is exact in fixed point. While it is trained, half of
+the time a convolution leaves something out as some knob of an approximation does, so that the network bears it.
+Seeds are fixed; other versions of JAX may still round otherwise, and end in other weights.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -20,15 +22,22 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 from sklearn.datasets import load_digits
 
+from dais_verif.approx import KNOBS
+from dais_verif.approx.perforation import fill_sources
+from dais_verif.approx.sampling import kept_elements, weight_factor
+
 SEED = 20
 HELD_BACK = 600
 BATCH = 64
 #: Rounds through the images with real numbers, then with quantised ones.
-ROUNDS = 60, 120
+ROUNDS = 60, 600
+#: How often a convolution leaves something out while it is trained, and the knobs that say what; 11 is none.
+LEFT_OUT = 0.5
+CHOICES = (11, *range(121, 139), *range(231, 240))
 #: Channels of the two convolutions.
 CHANNELS = 8, 16
 #: Bits of weights, signed, and of activations, which are not.
-WEIGHT_BITS, ACTIVATION_BITS = 4, 4
+WEIGHT_BITS, ACTIVATION_BITS = 3, 4
 
 Weights = dict[str, jax.Array]
 #: The scale of each tensor of weights, and of what is quantised between layers, as the exponent of a power of two.
@@ -75,29 +84,64 @@ def activation(x: jax.Array, name: str, exponents: Exponents | None) -> jax.Arra
     return x if exponents is None else quantised(x, exponents[name], 0, 2**ACTIVATION_BITS - 1)
 
 
-def layer(x: jax.Array, w: jax.Array, b: jax.Array) -> jax.Array:
+class Knob(NamedTuple):
+    """What a knob makes of a convolution: what each row and column is a mean of, and a factor for each weight."""
+
+    rows: np.ndarray
+    columns: np.ndarray
+    factors: np.ndarray
+
+
+def knob(number: int, size: int, channels: int) -> Knob:
+    """Return the knob ``number`` for results of ``size`` by ``size`` and filters of 3 by 3 over so many channels."""
+    chosen = KNOBS[number]
+    found = Knob(np.eye(size), np.eye(size), np.ones((channels, 3, 3)))
+    if chosen.axis == "filter":
+        return found._replace(factors=kept_elements(chosen, channels, 3, 3) * float(weight_factor(chosen)))
+    if chosen.axis is None:
+        return found
+    means = np.zeros((size, size))
+    for at, sources in enumerate(fill_sources(chosen, size)):
+        means[at, list(sources)] = 1 / len(sources)
+    return found._replace(**{chosen.axis: means})
+
+
+def knobs(first: int, second: int) -> tuple[Knob, Knob]:
+    """Return those of both convolutions."""
+    return knob(first, 8, 1), knob(second, 4, CHANNELS[0])
+
+
+NONE = knobs(11, 11)
+
+
+def layer(x: jax.Array, w: jax.Array, b: jax.Array, left: Knob) -> jax.Array:
     """Convolution, bias, ReLU and the largest of 2 by 2."""
-    y = jax.lax.conv(x, w, (1, 1), "SAME") + b[:, None, None]
+    y = jax.lax.conv(x, w * left.factors, (1, 1), "SAME")
+    y = jnp.einsum("ri,ncij,sj->ncrs", left.rows, y, left.columns) + b[:, None, None]
     y = jnp.maximum(y, 0)
     return y.reshape(*y.shape[:2], y.shape[2] // 2, 2, y.shape[3] // 2, 2).max((3, 5))
 
 
-def hidden(weights: Weights, x: jax.Array, exponents: Exponents | None) -> tuple[jax.Array, jax.Array]:
+def hidden(
+    weights: Weights, x: jax.Array, exponents: Exponents | None, left: tuple[Knob, Knob]
+) -> tuple[jax.Array, jax.Array]:
     """What is quantised behind each convolution."""
     w = {name: weight(weights, name, exponents) for name in weights}
-    a1 = activation(layer(x, w["w1"], w["b1"]), "a1", exponents)
-    return a1, activation(layer(a1, w["w2"], w["b2"]), "a2", exponents)
+    a1 = activation(layer(x, w["w1"], w["b1"], left[0]), "a1", exponents)
+    return a1, activation(layer(a1, w["w2"], w["b2"], left[1]), "a2", exponents)
 
 
-def scores(weights: Weights, x: jax.Array, exponents: Exponents | None) -> jax.Array:
+def scores(weights: Weights, x: jax.Array, exponents: Exponents | None, left: tuple[Knob, Knob] = NONE) -> jax.Array:
     """How much speaks for each digit, a row an image."""
-    a2 = hidden(weights, x, exponents)[1]
+    a2 = hidden(weights, x, exponents, left)[1]
     return a2.reshape(len(x), -1) @ weight(weights, "w3", exponents) + weight(weights, "b3", exponents)
 
 
-def loss(weights: Weights, x: jax.Array, digits: jax.Array, exponents: Exponents | None) -> jax.Array:
+def loss(
+    weights: Weights, x: jax.Array, digits: jax.Array, exponents: Exponents | None, left: tuple[Knob, Knob]
+) -> jax.Array:
     """Cross-entropy, and a little for large weights."""
-    right = jax.nn.log_softmax(scores(weights, x, exponents))[jnp.arange(len(x)), digits]
+    right = jax.nn.log_softmax(scores(weights, x, exponents, left))[jnp.arange(len(x)), digits]
     return -right.mean() + 1e-4 * sum((w**2).sum() for name, w in weights.items() if name[0] == "w")
 
 
@@ -116,14 +160,15 @@ def trained(
     """Adam, with a rate that falls to 0 along a cosine."""
 
     @jax.jit
-    def step(weights: Weights, m: Weights, v: Weights, count: int, rate: float, x: jax.Array, digits: jax.Array):
-        slope = jax.grad(loss)(weights, x, digits, exponents)
+    def step(weights: Weights, m: Weights, v: Weights, count: int, rate: float, x, digits, left):
+        slope = jax.grad(loss)(weights, x, digits, exponents, left)
         m = {n: 0.9 * m[n] + 0.1 * slope[n] for n in m}
         v = {n: 0.999 * v[n] + 0.001 * slope[n] ** 2 for n in v}
         by = {n: m[n] / (1 - 0.9**count) / (jnp.sqrt(v[n] / (1 - 0.999**count)) + 1e-8) for n in m}
         return {n: weights[n] - rate * by[n] for n in weights}, m, v
 
     rng = np.random.default_rng(SEED)
+    known = {(a, b): knobs(a, b) for a in CHOICES for b in CHOICES}
     m = {n: jnp.zeros_like(w) for n, w in weights.items()}
     v, count, steps = dict(m), 0, rounds * (len(x) // BATCH)
     for _ in range(rounds):
@@ -131,7 +176,8 @@ def trained(
         for batch in range(len(x) // BATCH):
             at, count = order[batch * BATCH : (batch + 1) * BATCH], count + 1
             now = rate * (1 + np.cos(np.pi * count / steps)) / 2
-            weights, m, v = step(weights, m, v, count, now, moved[at], digits[at])
+            chosen = np.where(rng.random(2) < LEFT_OUT, rng.choice(CHOICES, 2), 11).tolist()
+            weights, m, v = step(weights, m, v, count, now, moved[at], digits[at], known[chosen[0], chosen[1]])
     return weights
 
 
@@ -141,7 +187,7 @@ def chosen_exponents(weights: Weights, x: np.ndarray) -> dict[str, int]:
     for name in ("w1", "w2", "w3"):
         most, w = 2 ** (WEIGHT_BITS - 1) - 1, weights[name]
         found[name] = min(range(-8, 2), key=lambda e: float(((quantised(w, e, -most, most) - w) ** 2).sum()))
-    for name, a in zip(("a1", "a2"), hidden(weights, x, None), strict=True):
+    for name, a in zip(("a1", "a2"), hidden(weights, x, None, NONE), strict=True):
         most = float(np.quantile(np.asarray(a), 0.999))
         found[name] = int(np.ceil(np.log2(most / (2**ACTIVATION_BITS - 1))))
     for number, data in ((1, -4), (2, found["a1"]), (3, found["a2"])):

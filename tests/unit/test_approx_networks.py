@@ -128,7 +128,7 @@ def test_a_budget_that_is_no_number_is_refused() -> None:
 def test_a_result_beyond_its_bound_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from dais_verif.flows.approximation import measure
 
-    monkeypatch.setattr(measure, "bound_between", lambda one, other: 0)
+    monkeypatch.setattr(measure, "plain_bounds", lambda exact, made: (0,) * 10)
     text = CONFIGURATIONS.read_text()
     begin = text.index("+++++\nfirst")
     (tmp_path / "first.txt").write_text("0.0\n" + text[begin : text.index("-----", begin) + 6])

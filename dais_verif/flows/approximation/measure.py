@@ -1,11 +1,13 @@
-"""Measure configurations on labelled samples: accuracy, its interval, how far results are from the exact ones."""
+"""Measure configurations on labelled samples: accuracy, how far results are from the exact ones, and what they cost."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,23 +18,23 @@ from dais_verif.approx.budget import choose_within
 from dais_verif.approx.columns import predicted_speedup, rewrite_columns
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import make_folder, write_atomically
-from dais_verif.flows.approximation.networks import Opened, Samples, bound_between, open_network, read_samples
+from dais_verif.flows.approximation.bounds import Bounds, exact_outputs, plain_bounds, sharpened
+from dais_verif.flows.approximation.networks import Opened, Samples, open_network, read_samples
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.no_loss import require_no_loss
-from dais_verif.flows.programs import require_range
+from dais_verif.flows.programs import require_positive, require_range
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.synthesize import SynthesisRequest, require_target, synthesize
 from dais_verif.flows.words import option_words
-from dais_verif.golden import Golden
 from dais_verif.networks import Network, fuse
 from dais_verif.networks.approximate import approximate
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
-from dais_verif.program.numbers import Batch
 from dais_verif.program.types import LIMIT
 from dais_verif.record.approximation import Measured, MeasuredRecord
 from dais_verif.verdict import Verdict
 
-__all__ = ["MeasureRequest", "exact_budget", "measure_configurations", "scores_of"]
+__all__ = ["MeasureRequest", "exact_budget", "measure_configurations"]
 
 _FILE, _RECORD = "measured.txt", "measured.json"
 
@@ -42,6 +44,8 @@ class MeasureRequest:
     """An ONNX file, a file of configurations, and an ``.npz`` file of samples with labels.
 
     ``budget``: the largest loss that is allowed, in percent, inclusive. ``grid``: as for ``ApplyRequest``.
+    ``bound``: search for inputs that make a large difference, and let the solver lower the bounds, ``timeout`` seconds
+    for each output. ``target``: synthesize every configuration for it, and count cells.
     ``output``: a folder for the file with measured columns.
     """
 
@@ -50,6 +54,9 @@ class MeasureRequest:
     data: Path
     budget: str | None = None
     grid: int | None = None
+    bound: bool = False
+    timeout: float = 10.0
+    target: str | None = None
     knobs: Path | None = None
     jobs: int | None = None
     output: Path | None = None
@@ -58,6 +65,9 @@ class MeasureRequest:
     def __post_init__(self) -> None:
         require_types(self)
         require_range("grid", self.grid, 0, LIMIT)
+        require_positive(timeout=self.timeout)
+        if self.target is not None:
+            require_target(self.target)
         if self.budget is not None:
             exact_budget(self.budget)
         read = {"network": self.network, "configurations": self.configurations, "data": self.data}
@@ -69,10 +79,13 @@ class MeasureRequest:
             "--data": self.data,
             "--budget": self.budget,
             "--grid": self.grid,
+            "--timeout": self.timeout if self.bound else None,
+            "--target": self.target,
             "--knobs": self.knobs,
             "-o": self.output,
         }
-        return ["approx", "measure", str(self.network), str(self.configurations), *option_words(valued, {})]
+        words = option_words(valued, {"--bound": self.bound})
+        return ["approx", "measure", str(self.network), str(self.configurations), *words]
 
 
 def measure_configurations(request: MeasureRequest, *, progress: Progress = SILENT) -> MeasuredRecord:
@@ -84,13 +97,18 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
     """
     opened = open_network(request.network, request.configurations, request.knobs, progress)
     samples = read_samples(request.data, opened.exact)
-    wanted = scores_of(opened.exact.program(), samples, request.jobs)
+    wanted = exact_outputs(opened.exact.program(), samples.vectors, request.jobs)
     found: list[Measured] = []
     accuracies: dict[str, Accuracy] = {}
     speedups: dict[str, Fraction] = {}
     for number, one in enumerate(opened.file.configurations, 1):
-        with progress.working(f"{one.name}, {number} of {len(opened.file.configurations)}"):
-            measured, accuracy, speedup = _measured(request, opened, one, samples, wanted)
+        named = f"{one.name}, {number} of {len(opened.file.configurations)}"
+        with progress.working(named) as show:
+
+            def told(what: str, named: str = named, show: Callable[[str], None] = show) -> None:
+                show(f"{named}: {what}")
+
+            measured, accuracy, speedup = _measured(request, opened, one, samples, wanted, told)
         found.append(measured)
         if accuracy is not None:
             accuracies[one.name], speedups[one.name] = accuracy, speedup
@@ -119,6 +137,8 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
         measured=found,
         budget=request.budget,
         chosen=chosen,
+        target=request.target,
+        sharpened=request.bound,
         output=None if request.output is None else str(request.output),
         warnings=opened.warnings,
         reproduce=own_command(request.words()) if request.command is None else request.command,
@@ -141,47 +161,61 @@ def exact_budget(budget: str) -> Fraction:
 
 
 def _measured(
-    request: MeasureRequest, opened: Opened, one: Configuration, samples: Samples, wanted: NDArray[np.object_]
+    request: MeasureRequest,
+    opened: Opened,
+    one: Configuration,
+    samples: Samples,
+    wanted: NDArray[np.object_],
+    show: Callable[[str], None],
 ) -> tuple[Measured, Accuracy | None, Fraction]:
     try:
         made = approximate(opened.data, opened.file, one.name, grid=request.grid)
         speedup = predicted_speedup(one, _costs(opened.exact), opened.file.knobs)
         program = made.network.program()
-        found = scores_of(program, samples, request.jobs)
+        found = exact_outputs(program, samples.vectors, request.jobs)
     except InputError as error:  # it is for another network, or a knob cannot be applied
         return Measured(name=one.name, refused=str(error)), None, Fraction(0)
     accuracy = Accuracy(int((np.argmax(found, axis=1) == samples.labels).sum()), len(samples.labels))
-    largest = max((Fraction(value) for value in np.abs(found - wanted).ravel()), default=Fraction(0))
-    same = program.hash == opened.exact.program().hash
-    bound = Fraction(0) if same else bound_between(opened.exact, made.network)
-    if largest > bound:
-        raise AssertionError(f"{one.name}: results differ by {largest}, beyond the bound {bound}")
+    seen = tuple(Fraction(one) for one in np.abs(found - wanted).max(axis=0).tolist())
+    bounds = Bounds(plain_bounds(opened.exact, made), seen)
+    for output, (reached, bound) in enumerate(zip(bounds.reached, bounds.bound, strict=True)):
+        if reached > bound:
+            raise AssertionError(f"{one.name}: output {output} differs by {reached}, beyond the bound {bound}")
+    if request.bound:
+        bounds = sharpened(opened.exact, made, bounds, samples.vectors, request.timeout, show)
+    cost = _Cost() if request.target is None else _cost_of(program, request.target, show)
     measured = Measured(
         name=one.name,
         correct=accuracy.correct,
         total=accuracy.total,
         accuracy=float(accuracy.percent),
-        interval=list(accuracy.interval()),
+        interval=[float(end) for end in accuracy.interval()],
         ops=program.n_ops,
         speedup=float(speedup),
-        largest=float(largest),
-        bound=float(bound),
+        largest=float(max(seen, default=0)),
+        bound=float(max(bounds.bound, default=0)),
+        bounds=[float(bound) for bound in bounds.bound],
+        reached=[float(reached) for reached in bounds.reached],
+        unfinished=list(bounds.unfinished),
+        cells=cost.cells,
+        depth=cost.depth,
         notes=list(made.notes),
     )
     return measured, accuracy, speedup
 
 
+class _Cost(NamedTuple):
+    """Cells of each kind, and the longest path through them; None where nobody asked."""
+
+    cells: dict[str, int] | None = None
+    depth: int | None = None
+
+
+def _cost_of(program: Program, target: str, show: Callable[[str], None]) -> _Cost:
+    show(f"yosys: {target}")
+    made = synthesize(SynthesisRequest(program=program, target=target))
+    return _Cost(dict(made.counts), made.depth.cells)
+
+
 def _costs(network: Network) -> list[list[int]]:
     return [[op.cost for op in node.ops] for node in fuse(network) if node.number is not None]
-
-
-def scores_of(program: Program, samples: Samples, jobs: int | None) -> NDArray[np.object_]:
-    """Return the outputs of every sample, exact: (samples, outputs) of ``Fraction``."""
-    golden = Golden(program)
-    columns = golden.run_raw(Batch.of(samples.vectors, program.n_in), check=True, jobs=jobs)
-    kinds = program.output_types
-    found = np.empty((len(samples.labels), len(columns)), dtype=object)
-    for number, (column, kind) in enumerate(zip(columns, kinds, strict=True)):
-        unit = Fraction(2) ** -kind.f
-        found[:, number] = [unit * int(raw) for raw in column.tolist()]
-    return found

@@ -7,7 +7,6 @@ import io
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from dais_verif.flows.approximation.opened import open_configurations
 from dais_verif.flows.progress import Progress
 from dais_verif.networks import Network, parse
 
-__all__ = ["Opened", "Samples", "bound_between", "open_network", "read_network", "read_samples"]
+__all__ = ["Opened", "Samples", "open_network", "read_network", "read_samples"]
 
 _MOST_BYTES = 1 << 30
 #: Names of the array that says which output of a sample is to be the largest.
@@ -116,9 +115,3 @@ def _arrays(path: Path) -> Mapping[str, NDArray[Any]]:
         return {name: file[name] for name in file.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
         raise InputError(f"{path}: is no .npz file of arrays: {error}") from None
-
-
-def bound_between(one: Network, other: Network) -> Fraction:
-    """Return what no output of both networks can differ by, for any input: by intervals."""
-    pairs = zip(one.output_bounds(), other.output_bounds(), strict=True)
-    return max((max(a[1] - b[0], b[1] - a[0]) for a, b in pairs), default=Fraction(0))

@@ -17,7 +17,8 @@ from dais_verif.approx.columns import predicted_speedup, rewrite_columns
 from dais_verif.approx.number import Number
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import read_plain, write_atomically
-from dais_verif.flows.approximation.measure import exact_budget, scores_of
+from dais_verif.flows.approximation.bounds import exact_outputs
+from dais_verif.flows.approximation.measure import exact_budget
 from dais_verif.flows.approximation.networks import Samples, read_network, read_samples
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.no_loss import require_no_loss
@@ -209,7 +210,7 @@ class _Search:
             with self.progress.working(f"{len(self.kept.tried) + 1} of at most {self.request.tries}: {word}"):
                 try:
                     made = approximate(self.data, file, "one", grid=self.request.grid)
-                    found = scores_of(made.network.program(), self.samples, self.request.jobs)
+                    found = exact_outputs(made.network.program(), self.samples.vectors, self.request.jobs)
                     correct: int | None = int((np.argmax(found, axis=1) == self.samples.labels).sum())
                 except InputError:
                     correct = None

@@ -12,7 +12,7 @@ from dais_verif.report.configurations_text import short, skipping_words
 from dais_verif.report.html.page import render_template
 from dais_verif.report.html.verdicts import Standing
 
-__all__ = ["Mark", "Plot", "plot_of", "write_configurations_page"]
+__all__ = ["Mark", "Plot", "Point", "plot_of", "plot_points", "write_configurations_page"]
 
 WIDTH, HEIGHT = 640.0, 280.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 16.0, 16.0, 40.0
@@ -36,18 +36,36 @@ class Plot(NamedTuple):
     curve: str
 
 
+class Point(NamedTuple):
+    """What the plot is made of: a configuration, with its loss and what goes upwards."""
+
+    name: str
+    loss: float
+    height: float
+    on_curve: bool
+    text: str
+
+
 def plot_of(configurations: Sequence[ConfigurationInfo], curve: Sequence[str]) -> Plot:
     """Return the plot of ``configurations``, with a line through those that ``curve`` names, in its order."""
-    losses, speedups = [one.loss for one in configurations], [one.speedup for one in configurations]
-    lowest, highest = (min(losses), min(0.0, *speedups)), (max(losses), max(speedups))
+    text = "{0.name}: {0.speedup:.4g}x at a loss of {0.loss:.4g}"
+    return plot_points(
+        [Point(one.name, one.loss, one.speedup, one.on_curve, text.format(one)) for one in configurations], curve
+    )
+
+
+def plot_points(points: Sequence[Point], curve: Sequence[str]) -> Plot:
+    """Return the plot of ``points``, with a line through those that ``curve`` names, in its order."""
+    losses, heights = [one.loss for one in points], [one.height for one in points]
+    lowest, highest = (min(losses), min(0.0, *heights)), (max(losses), max(heights))
     marks = {
         one.name: Mark(
             round(_LEFT + _share(one.loss, lowest[0], highest[0]) * (WIDTH - _LEFT - _RIGHT), 1),
-            round(HEIGHT - _BOTTOM - _share(one.speedup, lowest[1], highest[1]) * (HEIGHT - _TOP - _BOTTOM), 1),
+            round(HEIGHT - _BOTTOM - _share(one.height, lowest[1], highest[1]) * (HEIGHT - _TOP - _BOTTOM), 1),
             one.on_curve,
-            f"{one.name}: {one.speedup:.4g}x at a loss of {one.loss:.4g}",
+            one.text,
         )
-        for one in configurations
+        for one in points
     }
     path = " ".join(f"{'L' if at else 'M'}{marks[name].x} {marks[name].y}" for at, name in enumerate(curve))
     return Plot(lowest, highest, sorted(marks.values(), key=lambda mark: mark.on_curve), path)

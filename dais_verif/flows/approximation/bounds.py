@@ -1,0 +1,175 @@
+"""By how much outputs of an approximated network can differ from the exact ones: what is proved, and what was reached.
+
+The bound holds for every input whatsoever. What some input was seen to reach is below it, and says how much of the
+bound there is to lose: by a search that changes a few inputs at a time, and by the solver, which also lowers the bound.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.golden import Golden
+from dais_verif.networks import Network
+from dais_verif.networks.approximate import Approximated
+from dais_verif.networks.differences import output_differences
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.program.types import FixedType
+
+__all__ = ["Bounds", "exact_outputs", "plain_bounds", "sharpened"]
+
+#: Inputs that are kept from round to round of the search, what is made of each, and rounds.
+_KEPT, _CHILDREN, _ROUNDS = 24, 8, 24
+#: Inputs that are changed at once, at most.
+_CHANGED = 6
+#: Inputs of more bits are no exact float64.
+_MOST_BITS = 53
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Of each output ``bound``, which no input exceeds, and ``reached``, by which some input makes it differ.
+
+    ``unfinished``: outputs of which the time ended before the two met.
+    """
+
+    bound: tuple[Fraction, ...]
+    reached: tuple[Fraction, ...]
+    unfinished: tuple[int, ...] = ()
+
+
+def plain_bounds(exact: Network, made: Approximated) -> tuple[Fraction, ...]:
+    """Return of each output what it cannot differ by, by following differences from tensor to tensor."""
+    if made.network.program().hash == exact.program().hash:
+        return (Fraction(0),) * exact.program().n_out
+    pairs = output_differences(exact, made.network, made.applied)
+    return tuple(max(abs(pair.difference[0]), abs(pair.difference[1])) for pair in pairs)
+
+
+def exact_outputs(program: Program, vectors: NDArray[np.float64], jobs: int | None) -> NDArray[np.object_]:
+    """Return the outputs of each vector, exact: (vectors, outputs) of ``Fraction``."""
+    columns = Golden(program).run_raw(Batch.of(vectors, program.n_in), check=True, jobs=jobs)
+    found = np.empty((len(vectors), len(columns)), dtype=object)
+    for number, (column, kind) in enumerate(zip(columns, program.output_types, strict=True)):
+        unit = Fraction(2) ** -kind.f
+        found[:, number] = [unit * int(raw) for raw in column.tolist()]
+    return found
+
+
+def sharpened(
+    exact: Network,
+    made: Approximated,
+    plain: Bounds,
+    start: NDArray[np.float64],
+    seconds: float,
+    show: Callable[[str], None],
+) -> Bounds:
+    """Search for inputs that reach more, and let the solver lower the bounds, ``seconds`` for each output.
+
+    ``start``: vectors that the search begins with. The same start finds the same reached values; what the solver
+    decides within its time may differ from machine to machine, and is true on each.
+    """
+    from dais_verif.prover.widest import Apart
+
+    programs = exact.program(), made.network.program()
+    kinds = [kind for name in exact.inputs for _ in exact.bounds(name) if (kind := exact.tensors[name].type)]
+    if max(kind.width for kind in kinds) > _MOST_BITS:
+        return Bounds(plain.bound, plain.reached, tuple(n for n in range(len(plain.bound)) if plain.bound[n]))
+    search = _Search(programs, kinds, start)
+    apart = Apart(*programs)
+    bound, reached, unfinished = list(plain.bound), list(plain.reached), []
+    for output in range(len(bound)):
+        show(f"output {output}")
+        if bound[output] > reached[output]:
+            reached[output] = max(reached[output], search.reached(output))
+        end = time.monotonic() + seconds
+        # What was not decided lies below ``open``: a larger limit is easier to prove.
+        opened = reached[output]
+        while opened < bound[output]:
+            left = end - time.monotonic()
+            if left <= 0:
+                break
+            limit = search.on_grid(output, (opened + bound[output]) / 2)
+            limit = limit if limit >= opened else opened
+            answer = apart.within(output, limit, max(left / 2, 0.1))
+            if answer.within:
+                bound[output] = limit
+            elif answer.witness is not None:
+                row = np.array([[float(value) for value in answer.witness]])
+                found = search.differences(row)[0, output]
+                if found <= limit:
+                    raise AssertionError(f"the golden model differs by {found} where the solver has more than {limit}")
+                opened = reached[output] = max(reached[output], found)
+            else:
+                opened = limit + search.unit(output)
+        if reached[output] < bound[output]:
+            unfinished.append(output)
+    return Bounds(tuple(bound), tuple(reached), tuple(unfinished))
+
+
+class _Search:
+    """Inputs changed a few at a time, those kept that differ most; seeds are fixed."""
+
+    def __init__(
+        self, programs: tuple[Program, Program], kinds: Sequence[FixedType], start: NDArray[np.float64]
+    ) -> None:
+        self._programs, self._kinds = programs, kinds
+        self._golden = Golden(programs[0]), Golden(programs[1])
+        ends = np.array([[kind.raw_min, kind.raw_max] for kind in kinds], dtype=np.float64)
+        self._low, self._high = ends.T
+        self._unit = np.ldexp(1.0, [-kind.f for kind in kinds])
+        rng = np.random.default_rng(0)
+        corners = np.where(rng.random((len(start), len(kinds))) < 0.5, self._low, self._high) * self._unit
+        self._start = np.concatenate([start, corners])
+        self._found = self._apart(self._start)
+
+    def unit(self, output: int) -> Fraction:
+        """The smallest difference that two values of an output can have."""
+        return Fraction(2) ** -max(program.output_types[output].f for program in self._programs)
+
+    def on_grid(self, output: int, limit: Fraction) -> Fraction:
+        """``limit``, down to the next difference that can be."""
+        unit = self.unit(output)
+        return (limit / unit).__floor__() * unit
+
+    def differences(self, rows: NDArray[np.float64]) -> NDArray[np.object_]:
+        """The absolute differences of all outputs, exact."""
+        a, b = (exact_outputs(program, rows, 1) for program in self._programs)
+        apart: NDArray[np.object_] = np.abs(b - a)
+        return apart
+
+    def _apart(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        sides = []
+        for program, golden in zip(self._programs, self._golden, strict=True):
+            columns = golden.run_raw(Batch.of(rows, program.n_in), check=True, jobs=1)
+            kinds = program.output_types
+            sides.append(
+                np.stack([np.ldexp(np.asarray(c, dtype=np.float64), -k.f) for c, k in zip(columns, kinds, strict=True)])
+            )
+        apart: NDArray[np.float64] = np.abs(sides[1] - sides[0]).T
+        return apart
+
+    def reached(self, output: int) -> Fraction:
+        """The largest difference of an output that was found."""
+        rng = np.random.default_rng(output)
+        order = np.argsort(-self._found[:, output], kind="stable")[:_KEPT]
+        rows, values = self._start[order], self._found[order, output]
+        for _ in range(_ROUNDS):
+            children = np.repeat(rows, _CHILDREN, axis=0)
+            for child in children:
+                at = rng.choice(len(self._kinds), min(int(rng.integers(1, _CHANGED)), len(self._kinds)), replace=False)
+                low, high = self._low[at], self._high[at]
+                anywhere = np.floor(low + rng.random(len(at)) * (high - low + 1))
+                ends = np.where(rng.random(len(at)) < 0.5, low, high)
+                child[at] = np.where(rng.random() < 0.5, ends, anywhere) * self._unit[at]
+            rows = np.concatenate([rows, children])
+            values = np.concatenate([values, self._apart(children)[:, output]])
+            order = np.argsort(-values, kind="stable")[:_KEPT]
+            rows, values = rows[order], values[order]
+        return Fraction(self.differences(rows[:1])[0, output])

@@ -1,0 +1,262 @@
+"""How far a network under a configuration can be from the exact one, for any input: their difference, node by node.
+
+Tensors of both are compared element by element. What a layer makes of a difference is a sum that both share as far as
+they can; an activation, a quantiser and the largest of a window never make a difference larger, but for a rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import accumulate
+
+from dais_verif.networks.affine import Affine, AffineOps, Interval, bounded, hull
+from dais_verif.networks.arithmetic import raw_of
+from dais_verif.networks.call import Budget, Call
+from dais_verif.networks.knobs import Applied
+from dais_verif.networks.model import Network, Node
+from dais_verif.networks.operators.windows import Windows
+from dais_verif.networks.problems import Refusal
+from dais_verif.program import Program
+
+__all__ = ["Pair", "output_differences"]
+
+_ZERO = (Fraction(0), Fraction(0))
+#: Operators whose results are sums of what they read: their elements are no atoms of their own.
+_LINEAR = (
+    "Conv",
+    "Gemm",
+    "MatMul",
+    "Add",
+    "Sub",
+    "BatchNormalization",
+    "AveragePool",
+    "GlobalAveragePool",
+    "DequantizeLinear",
+    "Flatten",
+    "Reshape",
+    "Transpose",
+    "Concat",
+    "Pad",
+    "Identity",
+)
+#: Operators that never make a difference larger, element by element.
+_CONTRACTING = ("Relu", "Clip", "LeakyRelu")
+_QUANTISERS = ("QuantizeLinear", "Quant")
+#: Rounding modes that go to the nearest integer, and those that always go the same way.
+_NEAREST, _ONE_WAY = ("ROUND", "HALF_EVEN", "HALF_UP", "HALF_DOWN"), ("CEIL", "FLOOR")
+#: Of a number below 2**e, binary16 keeps what is not below 2**(e - 11), so rounding moves it by up to half of that.
+_HALF_BITS = 12
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What an element can be: in the exact network, in the other one, and the other less the exact one."""
+
+    exact: Interval
+    other: Interval
+    difference: Interval
+
+
+@dataclass(eq=False)
+class _Side:
+    """One of the networks, as ops of which all tensors are outputs.
+
+    ``first``: the first output of each tensor; ``bounds``: what its elements can be, by intervals.
+    """
+
+    network: Network
+    program: Program
+    first: Mapping[str, int]
+    bounds: Mapping[str, list[Interval]]
+    ops: AffineOps = field(init=False)
+
+    @classmethod
+    def of(cls, network: Network, names: Sequence[str]) -> _Side:
+        bounds = {name: network.bounds(name) for name in names}
+        first = dict(zip(names, accumulate([0, *(len(bounds[name]) for name in names)]), strict=False))
+        return cls(network, network.program(names), first, bounds)
+
+
+def output_differences(exact: Network, other: Network, applied: Mapping[str, Applied]) -> list[Pair]:
+    """Return of each element of the outputs what it can be in both networks, and what they can differ by.
+
+    ``other``: the network ``exact`` under the knobs ``applied``. It holds for all inputs that the input's types hold.
+    """
+    names = [name for name in exact.tensors if _compared(exact, name) and _compared(other, name)]
+    sides = (_Side.of(exact, names), _Side.of(other, names))
+    found = _Comparison(sides, applied)
+    for name in exact.inputs:
+        found.take_input(name)
+    for node in exact.nodes:
+        if node.outputs[0] in sides[0].first:
+            found.take(node)
+    return [pair for name in exact.outputs for pair in found.pairs_of(name)]
+
+
+def _compared(network: Network, name: str) -> bool:
+    return network.constant(name) is None and network.tensors[name].type is not None
+
+
+class _Comparison:
+    """What is known of all tensors so far. ``atoms``: elements that sums are made of."""
+
+    def __init__(self, sides: tuple[_Side, _Side], applied: Mapping[str, Applied]) -> None:
+        self.sides, self.applied = sides, applied
+        self.atoms: list[Pair] = []
+        self.pairs: dict[str, list[Pair]] = {}
+        for number, side in enumerate(sides):
+            side.ops = AffineOps(side.program, self._bounds_of(number))
+
+    def _bounds_of(self, number: int) -> Callable[[int], Interval]:
+        return lambda atom: self.atoms[atom].other if number else self.atoms[atom].exact
+
+    def take_input(self, name: str) -> None:
+        """Both networks read the same."""
+        if name in self.sides[0].first:
+            self._learn(name, [Pair(one, one, _ZERO) for one in self.sides[0].bounds[name]])
+
+    def take(self, node: Node) -> None:
+        """Compare what ``node`` writes."""
+        name = node.outputs[0]
+        pairs = [self._by_sums(name, at) for at in range(len(self.sides[0].bounds[name]))]
+        if node.op in _LINEAR:
+            self.pairs[name] = pairs
+            return
+        differences = self._by_rule(node)
+        if differences is not None:
+            pairs = [
+                Pair(one.exact, one.other, _both(one.difference, two))
+                for one, two in zip(pairs, differences, strict=True)
+            ]
+        self._learn(name, pairs)
+
+    def pairs_of(self, name: str) -> list[Pair]:
+        """Return what the elements of an output are; of a constant one they are no more than intervals."""
+        if name in self.pairs:
+            return self.pairs[name]
+        bounds = zip(*(side.network.bounds(name) for side in self.sides), strict=True)
+        return [Pair(a, b, (b[0] - a[1], b[1] - a[0])) for a, b in bounds]
+
+    def _learn(self, name: str, pairs: list[Pair]) -> None:
+        """Make the elements of a tensor atoms."""
+        self.pairs[name] = pairs
+        first = len(self.atoms)
+        self.atoms += pairs
+        for side in self.sides:
+            stand = []
+            for at in range(len(pairs)):
+                op, shift, negated = side.program.outputs[side.first[name] + at]
+                if op >= 0:
+                    stand.append((op, first + at, Fraction(2) ** -shift * (-1 if negated else 1)))
+            side.ops.stand_for(stand)
+
+    # sums
+
+    def _by_sums(self, name: str, at: int) -> Pair:
+        sums = [side.ops.output(side.first[name] + at) for side in self.sides]
+        (exact, other), bounds = sums, []
+        for side, value in zip(self.sides, sums, strict=True):
+            bounds.append(_both(side.bounds[name][at], bounded(value, side.ops.atoms)))
+        apart = (bounds[1][0] - bounds[0][1], bounds[1][1] - bounds[0][0])
+        return Pair(bounds[0], bounds[1], _both(apart, self._apart(exact, other)))
+
+    def _apart(self, exact: Affine, other: Affine) -> Interval:
+        lo, hi = other.rest[0] - exact.rest[1], other.rest[1] - exact.rest[0]
+        for atom in exact.factors.keys() | other.factors.keys():
+            a, b = exact.factors.get(atom, Fraction(0)), other.factors.get(atom, Fraction(0))
+            lo -= _most(self.atoms[atom], a, -b)
+            hi += _most(self.atoms[atom], -a, b)
+        return lo, hi
+
+    # what never makes a difference larger
+
+    def _by_rule(self, node: Node) -> list[Interval] | None:
+        """Differences of elements, by the rule for the operator; None if there is none."""
+        read = self.pairs.get(node.inputs[0])
+        if read is None:
+            return None
+        knobs = self.applied.get(node.outputs[0])
+        half = knobs is not None and knobs.first.half
+        before = [_halved(one) if half else one.difference for one in read]
+        found = None
+        if node.op in _CONTRACTING and self._contracts(node):
+            found = [hull(one, _ZERO) for one in before]
+        elif node.op == "MaxPool":
+            found = self._largest(node, before)
+        elif node.op in _QUANTISERS:
+            found = self._quantised(node, before)
+        if found is None or not half:
+            return found
+        # What is rounded behind the op is no larger than what was read.
+        largest = max(max(map(abs, (*one.exact, *one.other))) for one in read)
+        moved = _half_step(largest + _half_step(largest))
+        return [(lo - moved, hi + moved) for lo, hi in found]
+
+    def _contracts(self, node: Node) -> bool:
+        """Whether it is a function of its first input alone, of which the others are constants."""
+        network = self.sides[0].network
+        slope = node.attributes.get("alpha", 0.01) if node.op == "LeakyRelu" else 0
+        return 0 <= slope <= 1 and all(not name or network.constant(name) is not None for name in node.inputs[1:])
+
+    def _largest(self, node: Node, before: Sequence[Interval]) -> list[Interval] | None:
+        """The largest of a window differs by no more than some element of it does."""
+        network = self.sides[0].network
+        batch, channels, *spatial = network.tensors[node.inputs[0]].shape
+        call = Call(node.op, (), node.attributes, 0, network._ops, Budget())
+        try:
+            places = Windows(call, spatial, node.attributes["kernel_shape"]).places
+        except Refusal:
+            return None
+        size = len(before) // (batch * channels)
+        return [
+            hull(*(before[first * size + at] for at in row[row >= 0].tolist()))
+            for first in range(batch * channels)
+            for row in places
+        ]
+
+    def _quantised(self, node: Node, before: Sequence[Interval]) -> list[Interval] | None:
+        """In steps, a rounding more; saturation makes nothing larger."""
+        scale = self.sides[0].network.constant(node.inputs[1])
+        if scale is None or len(set(scale)) != 1 or raw_of(scale[0])[0] != 1:
+            return None
+        mode = str(node.attributes.get("rounding_mode", "ROUND")).upper() if node.op == "Quant" else "ROUND"
+        step, back = scale[0], scale[0] if node.op == "Quant" else Fraction(1)
+        return [(-_steps(-lo / step, mode) * back, _steps(hi / step, mode) * back) for lo, hi in before]
+
+
+def _steps(most: Fraction, mode: str) -> Fraction:
+    """By how much two roundings can differ of numbers that differ by up to ``most``."""
+    found = (most + 1).__floor__() if mode in _NEAREST else most.__ceil__() + (0 if mode in _ONE_WAY else 1)
+    return Fraction(found) if most > 0 else Fraction(min(found, 0))
+
+
+def _half_step(largest: Fraction) -> Fraction:
+    """By how much binary16 moves a number of at most this size, at most."""
+    return Fraction(2) ** (largest.__ceil__().bit_length() - _HALF_BITS)
+
+
+def _halved(one: Pair) -> Interval:
+    """The difference once both, or only the other, are rounded to binary16."""
+    moved = _half_step(max(map(abs, one.other)))
+    return one.difference[0] - moved, one.difference[1] + moved
+
+
+def _both(a: Interval, b: Interval) -> Interval:
+    """What is in both."""
+    return max(a[0], b[0]), min(a[1], b[1])
+
+
+def _most(atom: Pair, exact: Fraction, other: Fraction) -> Fraction:
+    """The most that ``exact * x + other * y`` can be for an atom that is x in the one and y in the other network."""
+    if atom.difference == _ZERO:
+        factor = exact + other
+        return factor * (atom.exact[1] if factor > 0 else atom.exact[0])
+    (a, b), (c, d), (e, f) = atom.exact, atom.other, atom.difference
+    # The ends of x, and where the limit of y changes.
+    turns = [max(a, c - f), min(b, d - e), d - f if other > 0 else c - e]
+    values = [
+        exact * x + other * (min(d, x + f) if other > 0 else max(c, x + e)) for x in turns if turns[0] <= x <= turns[1]
+    ]
+    return max(values)

@@ -1,0 +1,164 @@
+"""Bounds of what an approximation changes: no input exceeds them, small differences stay small, the solver sharpens."""
+
+from __future__ import annotations
+
+import itertools
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import dais_verif
+from dais_verif.approx import parse as parse_configurations
+from dais_verif.flows.approximation import bounds
+from dais_verif.flows.approximation.bounds import Bounds, exact_outputs, plain_bounds, sharpened
+from dais_verif.networks.approximate import Approximated, approximate
+
+onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
+
+
+def network(seed: int, size: int = 4, bits: str = "INT4", channels: int = 1) -> bytes:
+    """Convolution, bias, ReLU, largest of 2 by 2, quantiser, and a dense layer, of random weights."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    rng = np.random.default_rng(seed)
+    cells = 2 * (size // 2) ** 2
+    arrays = {
+        "w": rng.integers(-4, 5, size=(2, channels, 3, 3)) / 2,
+        "b": rng.integers(-4, 5, size=2) / 4,
+        "m": rng.integers(-3, 4, size=(cells, 2)) / 2,
+        "c": rng.integers(-4, 5, size=2) / 4,
+    }
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+        helper.make_node("Conv", ["d", "w", "b"], ["conv"], pads=[1] * 4),
+        helper.make_node("Relu", ["conv"], ["relu"]),
+        helper.make_node("MaxPool", ["relu"], ["pool"], kernel_shape=[2, 2], strides=[2, 2]),
+        helper.make_node("QuantizeLinear", ["pool", "s2", "z2"], ["q2"]),
+        helper.make_node("DequantizeLinear", ["q2", "s2", "z2"], ["d2"]),
+        helper.make_node("Flatten", ["d2"], ["flat"]),
+        helper.make_node("Gemm", ["flat", "m", "c"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "small",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", channels, size, size])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [
+            *(numpy_helper.from_array(array.astype(np.float32), name) for name, array in arrays.items()),
+            helper.make_tensor("s", TensorProto.FLOAT, [], [0.5]),
+            helper.make_tensor("z", getattr(TensorProto, bits), [], [0]),
+            helper.make_tensor("s2", TensorProto.FLOAT, [], [0.5]),
+            helper.make_tensor("z2", TensorProto.UINT4, [], [0]),
+        ],
+    )
+    data: bytes = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
+    return data
+
+
+def under(data: bytes, conv: str, rest: str = "fp32 1") -> tuple[Any, Approximated]:
+    """The exact network, and that with a knob for the convolution and one for all other ops."""
+    lines = [f"1 gpu conv {conv} add {rest} relu {rest} pool_max {rest}", f"2 gpu mul {rest} add {rest}"]
+    file = parse_configurations("\n".join(["+++++", "c 1 1 0 0", *lines, "-----", ""]).encode())
+    return dais_verif.networks.parse(data), approximate(data, file, "c")
+
+
+def reached(exact: Any, made: Approximated, rows: np.ndarray) -> list[Fraction]:
+    a, b = (exact_outputs(one.program(), rows, 1) for one in (exact, made.network))
+    found: list[Fraction] = np.abs(b - a).max(axis=0).tolist()
+    return found
+
+
+KNOBS = ("fp32 11", "fp16 12", "perf 121", "perf 124", "perf_fp16 156", "samp 232", "samp 236", "samp_fp16 269")
+
+
+@pytest.mark.parametrize("conv", KNOBS)
+@pytest.mark.parametrize("rest", ["fp32 1", "fp16 12"])
+def test_no_input_exceeds_a_bound(conv: str, rest: str) -> None:
+    rng = np.random.default_rng(7)
+    for seed in range(2):
+        exact, made = under(network(seed, bits="INT8" if seed else "INT4"), conv, rest)
+        kind = exact.tensors["x"].type
+        low, high = kind.raw_min, kind.raw_max
+        rows = np.concatenate([rng.integers(low, high + 1, (40, 16)), rng.choice([low, high], (40, 16))]) / 2
+        bound = plain_bounds(exact, made)
+        assert all(a <= b for a, b in zip(reached(exact, made, rows), bound, strict=True))
+        apart = zip(exact.bounds("y"), made.network.bounds("y"), strict=True)
+        intervals = [max(b[1] - a[0], a[1] - b[0]) for a, b in apart]
+        assert all(a <= b for a, b in zip(bound, intervals, strict=True))
+        if (conv, rest) == ("fp32 11", "fp32 1"):
+            assert bound == (0, 0)
+
+
+def test_bounds_of_one_layer_are_reached() -> None:
+    """Where all is a sum of inputs, the bound is the largest difference there is: by hand, and by trying all inputs."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    w = np.array([[[[1.0, -2.0, 3.0]]]], dtype=np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w"], ["y"], pads=[0, 1, 0, 1])],
+        "row",
+        [helper.make_tensor_value_info("x", TensorProto.INT2, [1, 1, 1, 4])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(w, "w")],
+    )
+    graph.input[0].type.tensor_type.elem_type = TensorProto.FLOAT
+    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    file = parse_configurations(b"+++++\nc 1 1 0 0\n1 gpu conv perf 122\n-----\n")
+    kinds = {"x": (1, 1, 0)}
+    exact, made = dais_verif.networks.parse(data, inputs=kinds), approximate(data, file, "c", inputs=kinds)
+    every = np.array(list(itertools.product(range(-2, 2), repeat=4)), dtype=np.float64)
+    assert plain_bounds(exact, made) == tuple(reached(exact, made, every))
+    assert plain_bounds(exact, made)[0] == 0 < plain_bounds(exact, made)[1]
+
+
+def test_a_difference_that_is_small_stays_small() -> None:
+    """Half precision moves a sum by a little, and a result by a step of the quantiser for each weight at most."""
+    exact, made = under(network(1, bits="INT8"), "fp16 12")
+    bound = plain_bounds(exact, made)
+    weights = np.array(exact.constant("m"), dtype=object).reshape(8, 2)
+    assert tuple(np.abs(weights).sum(axis=0) / 2 * 32) > bound
+
+
+@pytest.mark.parametrize("conv", ["perf 121", "samp 233"])
+def test_the_solver_gets_to_what_some_input_reaches(conv: str) -> None:
+    exact, made = under(network(10, size=2, bits="INT2"), conv)
+    plain, start = plain_bounds(exact, made), np.zeros((4, 4))
+    found = sharpened(exact, made, Bounds(plain, (Fraction(0),) * 2), start, 20.0, lambda what: None)
+    assert found.unfinished == () and found.bound == found.reached
+    assert all(a <= b for a, b in zip(found.bound, plain, strict=True)) and found.bound != plain
+
+
+def test_without_time_the_bound_stays_and_says_so() -> None:
+    exact, made = under(network(3), "perf 121")
+    plain = plain_bounds(exact, made)
+    found = sharpened(exact, made, Bounds(plain, (Fraction(0),) * 2), np.zeros((4, 16)), 1e-9, lambda what: None)
+    assert found.bound == plain and found.unfinished == (0, 1)
+    assert all(0 < a < b for a, b in zip(found.reached, plain, strict=True)), "the search needs no solver"
+
+
+def test_a_solver_that_the_golden_model_contradicts_is_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    from dais_verif.prover import widest
+
+    monkeypatch.setattr(
+        widest.Apart, "within", lambda self, output, limit, seconds: widest.Answer(False, (Fraction(0),) * 16)
+    )
+    monkeypatch.setattr(bounds._Search, "reached", lambda self, output: Fraction(0))
+    exact, made = under(network(3), "perf 121")
+    plain = Bounds(plain_bounds(exact, made), (Fraction(0),) * 2)
+    with pytest.raises(AssertionError, match="the golden model differs by"):
+        sharpened(exact, made, plain, np.zeros((1, 16)), 5.0, lambda what: None)
+
+
+def test_a_knob_of_the_second_convolution_of_digits_costs_less_than_intervals_say() -> None:
+    data = (Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx").read_bytes()
+    lines = [
+        f"{n} gpu conv {knob} add fp32 1 relu fp32 1 pool_max fp32 1" for n, knob in ((1, "fp32 11"), (2, "perf 131"))
+    ]
+    text = "\n".join(["+++++", "c 1 1 0 0", *lines, "3 gpu mul fp32 1 add fp32 1", "-----", ""])
+    exact, made = dais_verif.networks.parse(data), approximate(data, parse_configurations(text.encode()), "c")
+    apart = zip(exact.bounds("scores"), made.network.bounds("scores"), strict=True)
+    assert 1.5 * max(plain_bounds(exact, made)) < max(max(b[1] - a[0], a[1] - b[0]) for a, b in apart)
