@@ -215,7 +215,8 @@ def run_on_board(
 ) -> SimulationRecord:
     """Run vectors on a board, or on a simulated one, and compare every output bit with the golden model.
 
-    ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, ``sim://uart`` or ``sim://fifo``.
+    ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, ``sim://uart`` or ``sim://fifo``,
+    ``sim://bitstream?file=model.bin&pins=pins.pcf``.
     ``timeout``: seconds without any answer after which the board is given up. ``resume``: go on with the run that was
     broken off in ``output``.
     """

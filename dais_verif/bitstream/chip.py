@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,19 +57,36 @@ class Chip:
 
     def switches(self, places: Iterable[Place]) -> Iterator[Switch]:
         """All switches of the tiles ``places``."""
-        wanted = {f"{x} {y}" for x, y in places}
+        for place in places:
+            if place not in self._parsed:
+                self._parsed[place] = tuple(_switch(place, block) for block in self._of_tiles.get(place, ()))
+            yield from self._parsed[place]
+
+    @cached_property
+    def _parsed(self) -> dict[Place, tuple[Switch, ...]]:
+        """The switches of tiles that were asked for before."""
+        return {}
+
+    @cached_property
+    def _of_tiles(self) -> dict[Place, list[str]]:
+        """The blocks of switches, by their tiles."""
+        found: dict[Place, list[str]] = {}
         for kind in (".buffer", ".routing"):
             for block in self.blocks[kind]:
-                head, _, rest = block.partition("\n")
-                x, y, net, *bits = head.split()[1:]
-                if f"{x} {y}" in wanted:
-                    sources = dict(line.split() for line in rest.split("\n") if line)
-                    yield Switch(
-                        (int(x), int(y)),
-                        int(net),
-                        tuple(map(_bit, bits)),
-                        {pattern: int(source) for pattern, source in sources.items()},
-                    )
+                _, x, y, _ = block.split(" ", 3)
+                found.setdefault((int(x), int(y)), []).append(block)
+        return found
+
+    @cached_property
+    def drivers(self) -> dict[int, tuple[Place, str]]:
+        """The pin of a cell, a pad or a block RAM that drives a net by itself, for all nets that one does."""
+        found: dict[int, tuple[Place, str]] = {}
+        for (x, y, name), net in self.nets.items():
+            end = name.rpartition("/")[2]
+            drives = end in ("out", "lout", "cout", "carry_in_mux") or end.startswith(("RDATA_", "D_IN_", "O_"))
+            if drives and found.setdefault(net, ((x, y), name)) != ((x, y), name):
+                raise ToolError(f"the chip database has two pins that drive net {net}")
+        return found
 
     def functions(self, kind: str) -> dict[str, tuple[Bit, ...]]:
         """The bits of tiles of ``kind`` that are no switches, by what they configure."""
@@ -133,6 +150,7 @@ class Chip:
             yield from (line.split() for line in block.split("\n")[1:] if line)
 
 
+@lru_cache(maxsize=1)
 def read_chip(path: Path, device: str) -> Chip:
     """Read the chip database ``path``, of ``device``. Raises ``ToolError`` if it cannot be read."""
     try:
@@ -151,6 +169,15 @@ def read_chip(path: Path, device: str) -> Chip:
     return Chip(device, text, {name: tuple(found) for name, found in blocks.items()})
 
 
+def _switch(place: Place, block: str) -> Switch:
+    head, _, rest = block.partition("\n")
+    _, _, _, net, *bits = head.split()
+    sources = dict(line.split() for line in rest.split("\n") if line)
+    found = {pattern: int(source) for pattern, source in sources.items()}
+    return Switch(place, int(net), tuple(map(_bit, bits)), found)
+
+
+@cache
 def _bit(text: str) -> Bit:
     found = _BIT.match(text)
     if found is None:

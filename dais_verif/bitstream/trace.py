@@ -82,7 +82,7 @@ class _Trace:
     def __init__(self, wiring: Wiring, pads: Mapping[PortBit, Pad], package: str) -> None:
         self._wiring, self._pads, self._package = wiring, pads, package
         self._chip = wiring.chip
-        self._outputs_of = self._drivers()
+        self._outputs_of = wiring.chip.drivers
         self._port_at = {pad: bit for bit, pad in pads.items()}
         self._padins = self._pad_globals()
         self._inputs: dict[PortBit, Pad] = {}
@@ -169,16 +169,6 @@ class _Trace:
         return {number: self._chip.pad_globals[number] for number in numbers}
 
     # nets
-
-    def _drivers(self) -> dict[int, tuple[Place, str]]:
-        """Which pin drives a net by itself, for all nets that one does."""
-        found: dict[int, tuple[Place, str]] = {}
-        for (x, y, name), net in self._chip.nets.items():
-            end = name.rpartition("/")[2]
-            drives = end in ("out", "lout", "cout", "carry_in_mux") or end.startswith(("RDATA_", "D_IN_", "O_"))
-            if drives and found.setdefault(net, ((x, y), name)) != ((x, y), name):
-                raise InputError(f"the chip database has two pins that drive net {net}")
-        return found
 
     def _bit(self, place: Place, name: str) -> bool:
         return self._wiring.bit(place, name)

@@ -18,8 +18,9 @@ from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_board
 from dais_verif.flows.work_folder import work_folder
-from dais_verif.hil.emulator import emulated_link
+from dais_verif.hil.emulator import emulated_link, rtl_link
 from dais_verif.hil.identity import Identity, require_fits, require_fits_machine
 from dais_verif.hil.journal import Journal
 from dais_verif.hil.link import Link, Target, open_link, parse_target
@@ -50,7 +51,8 @@ class BoardRequest:
     """Which board, and what to run on it.
 
     ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, or ``sim://uart`` and ``sim://fifo``, which
-    simulate one; that of a machine has as many cycles a vector as ``sim://uart?cycles=160`` says. ``timeout``: seconds
+    simulate one; that of a machine has as many cycles a vector as ``sim://uart?cycles=160`` says;
+    ``sim://bitstream?file=model.bin&pins=pins.pcf`` simulates what a bitstream makes of a device. ``timeout``: seconds
     without any answer after which the board is given up. ``resume``: go on with a run that was broken off in
     ``output``. ``command``: the line that asks for the same.
     """
@@ -131,7 +133,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
             finding = _find(run, request, progress)
         replay = own_command(request.replay_words())
         info = _board(request, identity, session, replay, resumed_from=journal.rows)
-        record = _record(request, ProgramInfo.of(program), stimulus.rows, finding, info)
+        record = _record(request, ProgramInfo.of(program), stimulus.rows, _with_advice(finding, board), info)
         record = replace(record, warnings=warnings)
         if finding.verdict not in (Verdict.TOOL_FAILURE, Verdict.INTERRUPTED):
             journal.close()
@@ -163,11 +165,22 @@ def _run_machine(machine: Machine, board: Target, request: BoardRequest, progres
         place = None if finding.first_mismatch is None else finding.first_mismatch.place
         if place is not None and keep_sequence(path, machine, given.sequences[place.sequence]):
             info = replace(info, replay=own_command(request.replay_words(path)))
-        record = _record(request, ProgramInfo.of_machine(machine), cycles, finding, info)
+        record = _record(request, ProgramInfo.of_machine(machine), cycles, _with_advice(finding, board), info)
         decisions = board_decisions(restart, identity.latency)
         record = replace(record, stimulus=given.classes, decisions=decisions)
         folder.keep(record)
         return BoardRun(record, machine, folder.path if folder.kept else None, resumable=False)
+
+
+def _with_advice(finding: Finding, board: Target) -> Finding:
+    """Say what is left to go wrong where the logic of a bitstream is right."""
+    if board.bitstream is None or finding.verdict is not Verdict.PASS:
+        return finding
+    return replace(
+        finding,
+        message=f"{finding.message}; the logic is right: if a board with this bitstream fails, that is electrical or"
+        " timing: supply, levels, cable, clock",
+    )
 
 
 def _record(
@@ -209,6 +222,13 @@ def _link(target: Target, model: Program | Machine, folder: Path, timeout: float
     if target.scheme == "sim":
         progress.notice("building a board in simulation")
         cycles = BOARD_CYCLES if target.cycles is None else target.cycles
+        if target.bitstream is not None:
+            file, pins, device, clocks = target.bitstream
+            given = BitstreamFile(Path(file), Path(pins), device)
+            source, kind = bitstream_board(given, "model", folder / BOARD)
+            with rtl_link(model, source, kind, folder / BOARD, clocks_per_bit=clocks, cycles=cycles) as link:
+                yield link
+            return
         with emulated_link(model, target.place, folder / BOARD, cycles) as link:
             yield link
     else:

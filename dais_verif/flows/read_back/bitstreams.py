@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -16,15 +15,16 @@ from dais_verif.bitstream.unpack import MOST_BYTES, unpack
 from dais_verif.bitstream.verilog import write_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain, write_atomically
+from dais_verif.synthesis.devices import DEVICES
 from dais_verif.toolchain import tools
 
-__all__ = ["BitstreamFile", "bitstream_rtl", "bitstream_sha256", "read_bitstream"]
+__all__ = ["BitstreamFile", "bitstream_board", "bitstream_rtl", "bitstream_sha256", "read_bitstream"]
 
-_DEVICE = re.compile(r"ice40-([a-z]{2})(\d)k-([a-z]+\d+)$")
-#: IceStorm's description of a part, and what it adds to the names of its packages.
-_CHIPS = {"1": ("1k", ""), "4": ("8k", ":4k"), "8": ("8k", ""), "5": ("5k", "")}
-#: The package where nobody names one: the largest of each chip.
-_USUAL = {"1k": "tq144", "8k": "ct256", "5k": "sg48"}
+#: The device where nobody names one: each chip in its largest package.
+_USUAL = {"1k": "ice40-hx1k-tq144", "8k": "ice40-hx8k-ct256", "5k": "ice40-up5k-sg48"}
+
+#: A port that each kind of link has, and no other.
+_LINK_PORTS = {"uart": "uart_rx", "fifo": "rx_data"}
 
 _RTL, _WORK = "read_back.v", "bitstream"
 
@@ -55,27 +55,40 @@ def bitstream_rtl(given: BitstreamFile, top: str, folder: Path) -> Path:
     return path
 
 
+def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, str]:
+    """Write the logic of a board into ``folder``; return the file, and the kind of its link, which is added to ``top``.
+
+    Raises ``InputError`` if its pins are not those of a link.
+    """
+    names = {bit.name for bit in read_pins(given.pins)}
+    kinds = [kind for kind, port in _LINK_PORTS.items() if port in names]
+    if not kinds:
+        raise InputError(
+            f"{str(given.pins)!r} has no link that `hil` talks over ({' or '.join(_LINK_PORTS.values())}): `sim` and"
+            " `prove` take the bitstream of a bare core"
+        )
+    return bitstream_rtl(given, f"{top}_{kinds[0]}", folder), kinds[0]
+
+
 def bitstream_sha256(given: BitstreamFile) -> dict[str, str]:
     """Return the SHA-256 of the bitstream and of its pins, by their paths."""
     return {str(path): hashlib.sha256(read_plain(path, MOST_BYTES)).hexdigest() for path in (given.path, given.pins)}
 
 
-def _package(device: str | None, configuration: Configuration) -> str:
+def _package(name: str | None, configuration: Configuration) -> str:
     """Return the package, as IceStorm names it. Raises ``InputError`` where the bitstream is of another device."""
-    if device is None:
-        if configuration.device not in _USUAL:
-            raise InputError(
-                f"bitstreams for {configuration.device} are not read; read-back knows {', '.join(_USUAL)} of iCE40"
-            )
-        return _USUAL[configuration.device]
-    found = _DEVICE.match(device)
-    if found is None or found[2] not in _CHIPS:
-        raise InputError.of("{device} {value!r} is not known; must be like ice40-hx8k-ct256", value=device)
-    chip, suffix = _CHIPS[found[2]]
-    if chip != configuration.device:
-        raise InputError.of(
-            "{device} {value} has another chip than the bitstream is made for, {chip}",
-            value=device,
-            chip=configuration.device,
+    if name is None and configuration.device not in _USUAL:
+        raise InputError(
+            f"the bitstream is for chip {configuration.device}; {', '.join(_USUAL)} of iCE40 are read back"
         )
-    return found[3] + suffix
+    device = DEVICES.get(_USUAL[configuration.device] if name is None else name)
+    if device is None:
+        raise InputError.of("{device} must be one of {known}, not {value!r}", known=", ".join(DEVICES), value=name)
+    if device.chip != configuration.device:
+        raise InputError.of(
+            "{device} {value} has chip {chip}, and the bitstream is for {other}",
+            value=name,
+            chip=device.chip,
+            other=configuration.device,
+        )
+    return device.package
