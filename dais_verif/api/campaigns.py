@@ -136,6 +136,7 @@ def verify_certificate(
     verify_time: datetime | None = None,
     same_tools: bool = False,
     rerun: bool = False,
+    bitstream: _Path | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> CertificateRecord:
@@ -143,8 +144,9 @@ def verify_certificate(
 
     ``program``, ``rtl``: where the files are now, if not where they were. ``allowed_signers``: who may sign, as for
     ssh-keygen; then it must be signed, by ``verify_time`` (with its time zone) or now. ``same_tools``: the tools here
-    must be those that it was made with. ``rerun``: sign off again, and compare. The verdict is PASS or NOT_SIGNED_OFF,
-    with ``findings``. Raises ``InputError`` if there is no certificate.
+    must be those that it was made with. ``rerun``: sign off again, and compare. ``bitstream``: what is to be
+    loaded into a device; it must configure what the certified one does. The verdict is PASS or NOT_SIGNED_OFF, with
+    ``findings``. Raises ``InputError`` if there is no certificate.
     """
     from dais_verif.flows.verify_certificate import CertificateRequest
     from dais_verif.flows.verify_certificate import verify_certificate as flow
@@ -157,6 +159,7 @@ def verify_certificate(
         verify_time=verify_time,
         same_tools=same_tools,
         rerun=rerun,
+        bitstream=path_from("bitstream", bitstream),
         jobs=jobs,
     )
     return flow(request, progress=listener(progress))

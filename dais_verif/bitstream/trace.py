@@ -14,7 +14,7 @@ from dais_verif.bitstream.logic import Carry, Cell, Lut, PortBit, Ram, ReadBack,
 from dais_verif.bitstream.wiring import Wiring, read_wiring
 from dais_verif.errors import InputError
 
-__all__ = ["DEVICES", "read_back"]
+__all__ = ["DEVICES", "TABLE", "read_back"]
 
 #: The devices that are read, and whether the bits that enable inputs and block RAMs are 1 where they are enabled.
 DEVICES = {"1k": False, "8k": True, "5k": True}
@@ -22,7 +22,7 @@ DEVICES = {"1k": False, "8k": True, "5k": True}
 _LOW, _HIGH = "1'b0", "1'b1"
 
 #: Where the bits of a table are among the 20 of a cell, and the others, as IceStorm numbers them.
-_TABLE = (4, 14, 15, 5, 6, 16, 17, 7, 3, 13, 12, 2, 1, 11, 10, 0)
+TABLE = (4, 14, 15, 5, 6, 16, 17, 7, 3, 13, 12, 2, 1, 11, 10, 0)
 _CARRY_ENABLE, _DFF_ENABLE, _SET_NO_RESET, _ASYNC_SET_RESET = 8, 9, 18, 19
 
 #: Types of pads: ``PINTYPE_5`` to ``PINTYPE_2``, and the other two.
@@ -256,7 +256,7 @@ class _Trace:
         return self._bit((cell.x, cell.y), f"LC_{cell.number}[{number}]")
 
     def _read_lut(self, cell: Cell, name: Signal) -> None:
-        table = sum(self._cell_bit(cell, bit) << entry for entry, bit in enumerate(_TABLE))
+        table = sum(self._cell_bit(cell, bit) << entry for entry, bit in enumerate(TABLE))
         place = (cell.x, cell.y)
         needed = [any((table >> entry ^ table >> (entry ^ 1 << i)) & 1 for entry in range(16)) for i in range(4)]
         inputs = [

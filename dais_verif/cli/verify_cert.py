@@ -24,6 +24,7 @@ from dais_verif.report.certificate_text import print_certificate_check
     multiple=True,
     help="RTL and what it reads, as signed off, if moved: files or folders.",
 )
+@click.option("--bitstream", type=file_path, help="What is to be loaded: it must configure what was signed off.")
 @click.option("--allowed-signers", type=file_path, help="Who may sign, as for ssh-keygen; then it must be signed.")
 @click.option(
     "--verify-time",
@@ -42,6 +43,7 @@ def verify_cert(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool
     dais-verif verify-cert signoff-prog
     dais-verif verify-cert out --program moved/prog.bin --rtl moved/rtl
     dais-verif verify-cert out --allowed-signers signers     and signed by somebody who may
+    dais-verif verify-cert out --bitstream deployed.bin      and this is what was signed off, by content
     dais-verif verify-cert out --rerun                       and the same comes out again
 
     Every hash is taken again and all evidence judged again by the policy. Each line of what is found says which file,

@@ -9,6 +9,7 @@ from pathlib import Path
 from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.read_back.deployed import deployed_findings
 from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
 from dais_verif.record.certificate import CertificateFacts, CertificateFinding, CertificateRecord
@@ -31,12 +32,14 @@ class CertificateRequest:
     ``program``, ``rtl``: files, or folders that hold them, where they are not where they were. ``allowed_signers``: who
     may sign; then somebody of them must have, at ``verify_time``, or now. ``same_tools``: the tools here must be those
     that it was made with. ``rerun``: sign off again by the same policy, and compare what is found. ``command``: the
-    line that asks for the same; None: it is derived from the request.
+    line that asks for the same; None: it is derived from the request. ``bitstream``: what is on its way to a device,
+    which must configure that as the certified bitstream does.
     """
 
     certificate: Path
     program: Path | None = None
     rtl: tuple[Path, ...] = ()
+    bitstream: Path | None = None
     allowed_signers: Path | None = None
     verify_time: datetime | None = None
     same_tools: bool = False
@@ -56,6 +59,7 @@ class CertificateRequest:
         when = self.verify_time
         valued = {
             "--program": self.program,
+            "--bitstream": self.bitstream,
             "--allowed-signers": self.allowed_signers,
             "--verify-time": when and when.astimezone(timezone.utc).strftime("%Y%m%d%H%M%SZ"),
         }
@@ -82,6 +86,8 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
     with progress.working("checking"):
         checked = check_certificate(held, folder, data, places=places, trust=trust, same_tools=request.same_tools)
     findings, notes = list(checked.findings), list(checked.notes)
+    if request.bitstream is not None:
+        findings += _deployed(checked, request.bitstream)
     if request.rerun and findings:
         notes.append("not run again: what is here is not what was signed off")
     elif request.rerun:
@@ -92,6 +98,15 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
     verdict = Verdict.NOT_SIGNED_OFF if findings else Verdict.PASS
     again = request.rerun and not findings
     return CertificateRecord(verdict=verdict, findings=findings, notes=notes, rerun=again, facts=facts)
+
+
+def _deployed(checked: CertificateCheck, deployed: Path) -> list[CertificateFinding]:
+    """What speaks against ``deployed``; nothing is said of it where the files of the certificate were not looked at."""
+    if checked.context is None:
+        return []
+    certified = [Path(file.path) for file in checked.context.subject.of("bitstream")]
+    with temporary_folder() as temporary:
+        return list(deployed_findings(deployed, next(iter(certified), None), temporary.path))
 
 
 def _run_again(checked: CertificateCheck, request: CertificateRequest, progress: Progress) -> list[CertificateFinding]:

@@ -13,7 +13,7 @@ from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import read_tree, simulated
 from dais_verif.signoff.judge import SENT
 from dais_verif.signoff.listener import SignOffListener
-from dais_verif.signoff.policy import Diff, Given, Policy
+from dais_verif.signoff.policy import Diff, Given, Policy, with_files
 from dais_verif.signoff.recheck import CertificateCheck, shortened
 from dais_verif.signoff.results import EVIDENCE
 from dais_verif.signoff.session import POLICY, sign_off
@@ -78,5 +78,6 @@ def _where_they_are(context: Context) -> Policy:
     ports = [file.path for file in subject.of("ports")]
     rtl = msgspec.structs.replace(policy.rtl, files=files, ports=ports[0] if ports else None)
     diff = Diff(**{role: subject.only(role).path for role in policy.diff.files})
+    bits = with_files(policy.bitstream, {role: subject.only(role).path for role in policy.bitstream.files})
     inputs = tuple(file.path for file in subject.of("input"))
-    return msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff)
+    return msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff, bitstream=bits)

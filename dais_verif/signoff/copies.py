@@ -13,7 +13,7 @@ import msgspec
 
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, write_atomically
-from dais_verif.signoff.policy import Diff, Policy
+from dais_verif.signoff.policy import Diff, Policy, with_files
 from dais_verif.signoff.subject import FileHash, Subject, sha256_of
 
 __all__ = ["SUBJECT", "copied"]
@@ -61,8 +61,9 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
         ports=ports[0] if ports else None,
     )
     diff = Diff(**{role: own.only(role).path for role in policy.diff.files})
+    bits = with_files(policy.bitstream, {role: own.only(role).path for role in policy.bitstream.files})
     inputs = tuple(file.path for file in own.of("input"))
-    return own, msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff)
+    return own, msgspec.structs.replace(policy, rtl=rtl, inputs=inputs, diff=diff, bitstream=bits)
 
 
 def _included(path: Path, places: list[Path]) -> list[str]:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from dais_verif.errors import InputError, ToolError
 from dais_verif.record.simulation import SimulationRecord
+from dais_verif.signoff.bitstreams.stages import bitstream_stages
+from dais_verif.signoff.bitstreams.timing import timing_stage
 from dais_verif.signoff.context import (
     Context,
     SignOffStage,
@@ -44,7 +46,10 @@ def extra_stages(context: Context) -> list[SignOffStage]:
         "axis": SignOffStage("axis", "axis", _run_axis, _judge_axis, waiver="axis"),
         "board": SignOffStage("board", "board", _run_board, _judge_board, waiver="board"),
     }
-    return stages + [known[name] for name in dict.fromkeys(policy.stages)]
+    asked = dict.fromkeys(policy.stages)
+    stages += [known[name] for name in asked if name in known]
+    stages += bitstream_stages(good, policy) if "bitstream" in asked else []
+    return stages + ([timing_stage()] if "timing" in asked else [])
 
 
 # coverage, which the first simulation counts

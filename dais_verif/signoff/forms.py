@@ -12,6 +12,8 @@ from pathlib import Path
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.program.ports import ports_of
 from dais_verif.record.proof import Method
+from dais_verif.signoff.bitstreams.stages import READ_BACK
+from dais_verif.signoff.bitstreams.timing import TIMING, kept_timing
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.form_parts import (
@@ -110,6 +112,17 @@ def _netlist(tree: Tree, context: Context, folder: Path) -> Tree:
     return kept
 
 
+def _bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
+    made = sha256_of(_stage(folder) / READ_BACK)
+    kept = _run(tree, context)
+    kept["rtl"]["sha256"] = sorted({sha256 for sha256 in tree["rtl"]["sha256"] if sha256 == made})
+    return kept
+
+
+def _seeded_in_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
+    return only(tree, "file", "sha256", "always")
+
+
 def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
     """With a fault seeded: that it was found, by whom, and on how many vectors."""
     nothing = {"real": None, "raw": None, "bits": ""}
@@ -152,6 +165,10 @@ def _sent(tree: Tree, context: Context, folder: Path) -> Tree:
 
 def _sent_to_netlist(tree: Tree, context: Context, folder: Path) -> Tree:
     return _vectors(tree, context, context.asked(context.policy.seeds[0], context.policy.netlist.vectors))
+
+
+def _sent_to_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
+    return _vectors(tree, context, context.asked(context.policy.seeds[0], context.policy.bitstream.vectors))
 
 
 def _vectors(tree: Tree, context: Context, asked: Asked) -> Tree:
@@ -236,6 +253,11 @@ _FORMS: dict[str, dict[str, Form]] = {
     r"proof|synthesis-\d+": both(_proved),
     "known-bad-proof|poisoned-proof": {**both(_refuted), SEEDED_FAULT: _seeded_for_proof},
     "netlist": {f"synth/{CALL}": kept_call, **both(_netlist, "sim/"), f"sim/{SENT}": _sent_to_netlist},
+    "bitstream": {**both(_bitstream), SENT: _sent_to_bitstream},
+    "bitstream-proof": both(_proved),
+    "known-bad-bitstream": {**both(_spoilt), SENT: _total, SEEDED_FAULT: _seeded_in_bitstream},
+    "known-bad-bitstream-proof": {**both(_refuted), SEEDED_FAULT: _seeded_in_bitstream},
+    "timing": {TIMING: kept_timing},
     "axis": both(_beats, "sim/"),
     "board": both(_beats),
 }

@@ -17,6 +17,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.record.certificate import CertificateFinding
 from dais_verif.record.signoff import StageResult
+from dais_verif.signoff.bitstreams.stages import READ_BACK
 from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.extras import NETLIST
@@ -68,7 +69,7 @@ def _move(path: Path, to: Path) -> None:
 
 def _whole(folder: Path) -> list[str]:
     """The files of a stage that are judged by their hash: RTL and programs that were made for it."""
-    names = [NETLIST] if (folder / NETLIST).is_file() else []
+    names = [name for name in (NETLIST, READ_BACK) if (folder / name).is_file()]
     if (folder / SEEDED_FAULT).is_file():
         name = read_tree(folder / SEEDED_FAULT).get("file")
         names += [name] if isinstance(name, str) and PurePath(name).name == name else []

@@ -6,6 +6,7 @@ That the chain can fail is shown in every sign-off. No key turns that off.
 from __future__ import annotations
 
 import glob
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -17,13 +18,37 @@ from dais_verif.errors import InputError
 from dais_verif.files import read_toml
 from dais_verif.record.base import to_tree
 from dais_verif.record.simulation import Waiver
+from dais_verif.toolchain.icetime import DEVICE
 
-__all__ = ["BUILT_IN", "GHDL", "Given", "Policy", "Rtl", "in_force", "policy_of", "read_policy", "with_rtl"]
+__all__ = [
+    "BUILT_IN",
+    "GHDL",
+    "Given",
+    "Policy",
+    "Rtl",
+    "in_force",
+    "policy_of",
+    "read_policy",
+    "with_files",
+    "with_rtl",
+]
 
 GHDL = "ghdl"
 
 #: Stages that say something is not known; a waiver may stand in for them. What is known to be wrong is never waived.
-WAIVABLE = ("outside", "check", "proof", "synthesis", "coverage", "netlist", "axis", "board", "diff")
+WAIVABLE = (
+    "outside",
+    "check",
+    "proof",
+    "synthesis",
+    "coverage",
+    "netlist",
+    "axis",
+    "board",
+    "diff",
+    "bitstream",
+    "timing",
+)
 
 _SIMULATORS = ("icarus", "verilator", GHDL)
 _MOST_BITS = 24
@@ -47,7 +72,7 @@ proof_timeout = 20.0     # seconds for each obligation
 front_end = "available"  # what reads your RTL for a proof: slang, and Yosys where it is there; "both": it must; "slang"
 synthesis = "proved"     # where macros, translate_off or full_case tell synthesis another thing; or "refused"
 coverage = 0.0           # percent of bins that must be hit; 0: not asked for
-stages = []              # of "netlist", "axis", "board"; of a machine "netlist", "diff"
+stages = []              # of "netlist", "axis", "board", "bitstream", "timing"; of a machine "netlist", "diff"
 allowed = []             # what RTL may use beyond ports and arithmetic, by name: "$random"
 
 [rtl]                    # without files: what dais-verif emits
@@ -69,6 +94,14 @@ vectors = 1000
 [board]
 # target = "serial:///dev/ttyUSB0"
 vectors = 10000
+
+[bitstream]              # what is loaded into an FPGA, read back: with "bitstream" or "timing" in stages
+# file = "model.bin"     # as dais-verif build makes it, from the same RTL and with all its ports
+# pins = "pins.pcf"
+# device = "ice40-hx8k-ct256"
+vectors = 1000
+clock = 12.0             # for "timing": MHz that the bitstream must allow, by icetime
+margin = 10.0            # percent beyond it
 
 [diff]                   # that a machine computes a program, frame by frame, for ever
 # frame = "frame.toml"   # which cycles of the machine are inputs and outputs of the program
@@ -130,6 +163,31 @@ class Board(_Table, frozen=True):
     vectors: int = 10000
 
 
+class Bitstream(_Table, frozen=True):
+    """``[bitstream]``: the ``file`` that is loaded into a ``device``, and the file of its ``pins``.
+
+    ``clock``: MHz that it must allow, and ``margin`` percent more.
+    """
+
+    file: str | None = None
+    pins: str | None = None
+    device: str | None = None
+    vectors: int = 1000
+    clock: float = 12.0
+    margin: float = 10.0
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The files that are given, by what they are."""
+        given = {"bitstream": self.file, "pins": self.pins}
+        return {role: name for role, name in given.items() if name is not None}
+
+    @property
+    def required(self) -> float:
+        """MHz, the margin included."""
+        return self.clock * (1 + self.margin / 100)
+
+
 class Diff(_Table, frozen=True):
     """``[diff]``: the program ``against`` which a machine is proved, and the ``frame`` in which it computes that."""
 
@@ -171,12 +229,13 @@ class Policy(_Table, frozen=True):
     front_end: Literal["available", "both", "slang"] = "available"
     synthesis: Literal["proved", "refused"] = "proved"
     coverage: float = 0.0
-    stages: tuple[Literal["netlist", "axis", "board", "diff"], ...] = ()
+    stages: tuple[Literal["netlist", "axis", "board", "diff", "bitstream", "timing"], ...] = ()
     allowed: tuple[str, ...] = ()
     rtl: Rtl = Rtl()
     netlist: NetlistTable = NetlistTable()
     axis: Axis = Axis()
     board: Board = Board()
+    bitstream: Bitstream = Bitstream()
     diff: Diff = Diff()
     waivers: tuple[Waived, ...] = ()
 
@@ -202,6 +261,11 @@ def with_rtl(given: Given, rtl: Rtl, simulators: tuple[str, ...] | None) -> Give
     """The same policy for other RTL, and for other ``simulators`` unless that is None. Raises ``InputError``."""
     policy = msgspec.structs.replace(given.policy, rtl=rtl, simulators=simulators or given.policy.simulators)
     return Given(policy_of(policy.tree(), "the policy, with the RTL of the command line"), given.text)
+
+
+def with_files(table: Bitstream, files: Mapping[str, str]) -> Bitstream:
+    """``table`` with other ``files``, by what they are."""
+    return msgspec.structs.replace(table, file=files.get("bitstream"), pins=files.get("pins"))
 
 
 def in_force(waivers: tuple[Waived, ...], today: date) -> tuple[dict[str, Waived], list[str]]:
@@ -259,7 +323,8 @@ def _from(policy: Policy, folder: Path) -> Policy:
         ports=None if policy.rtl.ports is None else seen(policy.rtl.ports),
     )
     diff = Diff(**{role: seen(name) for role, name in policy.diff.files.items()})
-    return msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(map(seen, policy.inputs)), diff=diff)
+    bits = with_files(policy.bitstream, {role: seen(name) for role, name in policy.bitstream.files.items()})
+    return msgspec.structs.replace(policy, rtl=rtl, inputs=tuple(map(seen, policy.inputs)), diff=diff, bitstream=bits)
 
 
 class _Reader:
@@ -298,7 +363,23 @@ class _Reader:
             self.refuse('stages: board needs [board] target, such as "serial:///dev/ttyUSB0"')
         if len(policy.diff.files) != (2 if "diff" in policy.stages else 0):
             self.refuse('stages: "diff" needs [diff] frame and against, and [diff] needs "diff" in stages')
+        self._bitstream(policy)
         self._waivers(policy)
+
+    def _bitstream(self, policy: Policy) -> None:
+        """Refuse a bitstream of which something is not known, and numbers that no clock has."""
+        table, asked = policy.bitstream, [name for name in ("bitstream", "timing") if name in policy.stages]
+        named = [*table.files, *(["device"] if table.device is not None else [])]
+        if len(named) != (3 if asked else 0):
+            self.refuse(
+                'stages: "bitstream" and "timing" need [bitstream] file, pins and device, and those need a stage'
+            )
+        if table.device is not None and DEVICE.fullmatch(table.device) is None:
+            self.refuse(f"[bitstream] device is {table.device!r}, must be like ice40-hx8k-ct256")
+        if not 0 < table.clock < 1e6:
+            self.refuse(f"[bitstream] clock is {table.clock}, must be MHz above 0")
+        if not 0 <= table.margin <= 1000:
+            self.refuse(f"[bitstream] margin is {table.margin}, must be percent from 0 to 1000")
 
     def _numbers(self, policy: Policy) -> None:
         counts = {
@@ -308,6 +389,7 @@ class _Reader:
             "[netlist] vectors": policy.netlist.vectors,
             "[axis] vectors": policy.axis.vectors,
             "[board] vectors": policy.board.vectors,
+            "[bitstream] vectors": policy.bitstream.vectors,
             **{f"seeds[{k}]": seed for k, seed in enumerate(policy.seeds)},
         }
         lengths = {

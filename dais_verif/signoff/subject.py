@@ -74,7 +74,7 @@ class Subject:
 
     def of(self, role: str) -> list[FileHash]:
         """The files of one role: ``program`` (or machine), ``rtl``, ``include``, ``data``, ``ports``, ``input``,
-        ``kernel``, ``frame`` or ``against``."""
+        ``kernel``, ``frame``, ``against``, ``bitstream`` or ``pins``."""
         return [file for file in self.files if file.role == role]
 
     def only(self, role: str) -> FileHash:
@@ -163,7 +163,8 @@ def subject_of(
         files += _read_by(policy.rtl, sources)
     files += [file_hash("input", Path(name)) for name in policy.inputs]
     files += [file_hash("kernel", path) for path in kernel]
-    files += [file_hash(role, Path(name)) for role, name in policy.diff.files.items()]
+    given = policy.diff.files | policy.bitstream.files
+    files += [file_hash(role, Path(name)) for role, name in given.items()]
     return Subject(design, path, layout, not policy.rtl.files, top_of(policy, sources), tuple(files))
 
 

@@ -15,11 +15,15 @@ import dais_verif
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.toolchain import tools
+from dais_verif.toolchain.icetime import part_of
 
 __all__ = ["Tool", "tools_of"]
 
 #: What the verbs load and what their answers depend on.
 _PACKAGES = ("bitwuzla", "cocotb", "msgspec", "numpy", "pyslang")
+
+#: IceStorm has no version; what it knows of the device is hashed with it.
+_ICESTORM = ("icepack", "icetime", "iceunpack")
 
 _PASSING = ("__pycache__", ".pyc")
 
@@ -46,6 +50,9 @@ def tools_of(policy: Policy, *, netlist: bool) -> dict[str, Tool]:
     if netlist:
         yosys = tools.yosys()
         found["yosys"] = Tool(yosys.version, _together([yosys.yosys]))
+    if policy.bitstream.device is not None:
+        chip = tools.icestorm_chip(part_of(policy.bitstream.device)[2])
+        found["icestorm"] = Tool(chip.stem, _together([*map(tools.icestorm, _ICESTORM), chip]))
     return dict(sorted(found.items()))
 
 

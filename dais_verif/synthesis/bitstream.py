@@ -16,22 +16,17 @@ from dais_verif.synthesis.constraints import constraints_text
 from dais_verif.synthesis.devices import DEVICES, Device
 from dais_verif.synthesis.yosys import RTLIL, Synthesis
 from dais_verif.toolchain import tools
+from dais_verif.toolchain.icetime import ICETIME_LOGS, path_delay
 from dais_verif.toolchain.limits import Limits, Tell, run_limited
 
-__all__ = ["BITSTREAM", "LOGS", "PINS", "Built", "Timing", "build_tools", "make_bitstream", "path_delay"]
+__all__ = ["BITSTREAM", "LOGS", "PINS", "Built", "Timing", "build_tools", "make_bitstream"]
 
 BITSTREAM, PINS = "model.bin", "pins.pcf"
-_SCRIPT, _DESIGN, _TEXT, _UNPACKED, _REPORT = "pnr.ys", "design.json", "placed.asc", "unpacked.asc", "pnr.json"
-_YOSYS_LOG, _PNR_LOG, _PACK_LOG, _UNPACK_LOG, _TIME_LOG = LOGS = (
-    "netlist.log",
-    "nextpnr.log",
-    "icepack.log",
-    "iceunpack.log",
-    "icetime.log",
-)
+_SCRIPT, _DESIGN, _TEXT, _REPORT = "pnr.ys", "design.json", "placed.asc", "pnr.json"
+_YOSYS_LOG, _PNR_LOG, _PACK_LOG = "netlist.log", "nextpnr.log", "icepack.log"
+LOGS = (_YOSYS_LOG, _PNR_LOG, _PACK_LOG, *ICETIME_LOGS)
 
 _USED = re.compile(r"^Info:\s+(\w+):\s+(\d+)/\s*(\d+)\s+\d+%$", re.MULTILINE)
-_DELAY = re.compile(r"^Total path delay: ([0-9.]+) ns", re.MULTILINE)
 
 #: What nextpnr calls its resources, in words.
 _WORDS = {
@@ -96,21 +91,6 @@ def make_bitstream(
     run_limited("icepack", [str(tools.icestorm("icepack")), _TEXT, BITSTREAM], folder / _PACK_LOG, limits)
     path = path_delay(folder / BITSTREAM, device, limits)
     return Built(used, Timing(_registers(folder / _REPORT), path))
-
-
-def path_delay(bitstream: Path, device: str, limits: Limits) -> float | None:
-    """Return the ns of the longest path in a bitstream, from and to pins too, as icetime has it; None: there is none.
-
-    Works in the folder of the bitstream, and reads nothing but that. Raises ``ToolError`` if a tool fails.
-    """
-    chosen, folder = DEVICES[device], bitstream.parent
-    unpack = [str(tools.icestorm("iceunpack")), bitstream.name, _UNPACKED]
-    run_limited("iceunpack", unpack, folder / _UNPACK_LOG, limits)
-    described = ["-C", str(tools.icestorm_chip(chosen.chip))]
-    words = ["-d", chosen.part, "-P", chosen.package, *described, "-m", "-t", _UNPACKED]
-    run_limited("icetime", [str(tools.icestorm("icetime")), *words], folder / _TIME_LOG, limits)
-    found = _DELAY.search((folder / _TIME_LOG).read_text(encoding="utf-8", errors="replace"))
-    return float(found[1]) if found else None
 
 
 def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: float) -> dict[str, tuple[int, int]]:

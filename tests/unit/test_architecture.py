@@ -102,7 +102,7 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         "it makes a request of its arguments and asks a flow; of the golden model it names the engines",
     ),
     "signoff": (
-        {"program", "machine", "golden", "dut", "stimulus", "record", "simulation", "toolchain"},
+        {"program", "machine", "bitstream", "golden", "dut", "stimulus", "record", "simulation", "toolchain"},
         "it runs the verbs as users do, judges what they leave, and shows nothing",
     ),
 }

@@ -12,10 +12,10 @@ from support.places import CORPUS
 import dais_verif
 from dais_verif.errors import InputError, ToolError
 from dais_verif.flows.bitstream.build import BuildRequest
-from dais_verif.synthesis.bitstream import path_delay
 from dais_verif.synthesis.constraints import assigned, bit_names, constraints_text, read_constraints
 from dais_verif.synthesis.devices import DEVICES, package_pins
 from dais_verif.synthesis.pnr import Port
+from dais_verif.toolchain.icetime import path_delay
 from dais_verif.toolchain.limits import Limits
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -1,0 +1,82 @@
+"""Is a bitstream that is on its way to a device the one that was certified? By what it configures, not byte by byte."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from dais_verif.bitstream.configuration import Configuration
+from dais_verif.bitstream.unpack import MOST_BYTES, unpack
+from dais_verif.errors import InputError, ToolError
+from dais_verif.files import make_folder, read_plain
+from dais_verif.record.certificate import CertificateFinding
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.limits import Limits, run_limited
+
+__all__ = ["deployed_findings"]
+
+_LIMITS = Limits(120, 2048)
+_PREAMBLE = bytes.fromhex("7eaa997e")
+#: Of the text of a bitstream, which is longer.
+_MOST_TEXT = 8 << 20
+
+
+def deployed_findings(deployed: Path, certified: Path | None, folder: Path) -> Iterator[CertificateFinding]:
+    """What speaks against ``deployed`` being ``certified``, which is None if no bitstream was certified.
+
+    Either may be binary or, as ``iceunpack`` writes it, text; comments and what lies before the configuration do not
+    count. ``folder``: where tools may work. Raises ``ToolError`` if they are missing.
+    """
+    what = f"bitstream {deployed}"
+    if certified is None:
+        yield CertificateFinding(what, "a certificate of a bitstream", "one that speaks of none")
+        return
+    try:
+        found = _configuration(deployed, folder / "deployed")
+        expected = _configuration(certified, folder / "certified")
+    except InputError as error:
+        yield CertificateFinding(what, "what the certified bitstream configures", str(error))
+        return
+    if found != expected:
+        yield CertificateFinding(what, "what the certified bitstream configures", _difference(expected, found))
+
+
+def _configuration(path: Path, folder: Path) -> Configuration:
+    data = read_plain(path, _MOST_TEXT, "bitstream")
+    make_folder(folder)
+    if _PREAMBLE not in data and b".device" in data:
+        (folder / "given.asc").write_bytes(data)
+        packed = folder / "packed.bin"
+        try:
+            run_limited(
+                "icepack",
+                [str(tools.icestorm("icepack")), "given.asc", packed.name],
+                folder / "packed.log",
+                _LIMITS,
+            )
+        except ToolError as error:
+            raise InputError(f"{str(path)!r} is no text of a bitstream: {error}") from None
+        path = packed
+    elif len(data) > MOST_BYTES:
+        raise InputError(f"{str(path)!r} is not a bitstream of an iCE40: it has {len(data)} bytes")
+    return unpack(path, folder)
+
+
+def _difference(expected: Configuration, found: Configuration) -> str:
+    if found.device != expected.device:
+        return f"one for another device, {found.device} in the place of {expected.device}"
+    places = sorted({*expected.bits, *found.bits})
+    bits = [
+        (place, bit)
+        for place in places
+        for bit in sorted(expected.bits.get(place, frozenset()) ^ found.bits.get(place, frozenset()))
+    ]
+    rams = [
+        place for place in sorted({*expected.rams, *found.rams}) if expected.rams.get(place) != found.rams.get(place)
+    ]
+    if bits:
+        (x, y), (row, column) = bits[0]
+        return f"{len(bits)} other bits of tiles, the first one B{row}[{column}] of tile ({x} {y})"
+    if rams:
+        return f"other contents of {len(rams)} block RAMs, the first one at ({rams[0][0]} {rams[0][1]})"
+    return "other bits outside of tiles"

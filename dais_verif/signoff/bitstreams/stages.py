@@ -1,0 +1,189 @@
+"""The stages of a bitstream: what it makes of a device, read back, simulated and proved; and with a wrong table in it.
+
+Only the bitstream and the file of its pins are read. RTL, netlist and placement that it was made of are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+from dais_verif.record.proof import ProofRecord, Status
+from dais_verif.record.simulation import SimulationRecord
+from dais_verif.signoff.bitstreams.faults import wrong_table
+from dais_verif.signoff.context import (
+    Context,
+    SignOffStage,
+    interface_of,
+    pin_arguments,
+    program_arguments,
+    prove_arguments,
+    simulate,
+    write_json,
+)
+from dais_verif.signoff.evidence import Sent, proved, read_tree, simulated
+from dais_verif.signoff.judge import SENT, Asked, Judgement, judge_simulation, judge_what_proves, same_program
+from dais_verif.signoff.policy import Policy
+from dais_verif.signoff.seeding import SEEDED_FAULT
+from dais_verif.signoff.subject import Subject, sha256_of
+from dais_verif.signoff.verbs import RUN, call
+from dais_verif.verdict import Verdict
+
+__all__ = ["READ_BACK", "bitstream_stages"]
+
+#: The logic of the bitstream as ``sim`` and ``prove`` had it, in the folder of a stage.
+READ_BACK = f"{RUN}/read_back.v"
+
+_FOLDER, _PROOF, _BAD, _BAD_PROOF = (
+    "bitstream",
+    "bitstream-proof",
+    "known-bad-bitstream",
+    "known-bad-bitstream-proof",
+)
+_WRONG = "wrong_table.bin"
+
+
+def bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
+    """The stages; ``good``: the first simulation. Nothing is proved where ``policy`` asks for no proofs."""
+    run = partial(_run, good=good)
+    stages = [
+        SignOffStage("bitstream", _FOLDER, run, _judge, needs=(good,), waiver="bitstream"),
+        SignOffStage(
+            "known-bad bitstream, simulated", _BAD, partial(_run_bad, good=good), _judge_bad, True, (good, _FOLDER)
+        ),
+    ]
+    if policy.proof == "off":
+        return stages
+    bad = partial(_prove_bad, good=good)
+    return [
+        *stages,
+        SignOffStage(
+            "bitstream, for all inputs",
+            _PROOF,
+            partial(_prove, good=good),
+            _judge_proof,
+            needs=(good, _FOLDER),
+            waiver="bitstream",
+        ),
+        SignOffStage("known-bad bitstream, proof", _BAD_PROOF, bad, _judge_bad_proof, True, (good, _FOLDER, _PROOF)),
+    ]
+
+
+def _design(context: Context, good: str, bitstream: Path | None = None) -> list[str]:
+    """The arguments that name the bitstream, its pins, and which of them do what."""
+    subject, policy = context.subject, context.policy
+    bits = subject.only("bitstream").path if bitstream is None else str(bitstream)
+    words = ["--bitstream", bits, "--pins", subject.only("pins").path, "--device", str(policy.bitstream.device)]
+    words += ["--top", subject.top] + ([] if policy.rtl.ports is None else ["--ports", policy.rtl.ports])
+    return [*words, *pin_arguments(context, simulated(context.folder / good))]
+
+
+def _asked(context: Context) -> Asked:
+    return context.asked(context.policy.seeds[0], context.policy.bitstream.vectors, rtl=False, swept=False)
+
+
+# as it is
+
+
+def _run(context: Context, folder: Path, good: str) -> None:
+    simulate(context, folder, _design(context, good), _asked(context), context.policy.bitstream.vectors)
+
+
+def _judge(context: Context, folder: Path) -> Judgement:
+    judged = judge_simulation(context.subject, context.policy, folder, _asked(context))
+    problems = list(judged.problems)
+    if judged.verdict is Verdict.PASS and simulated(folder).rtl.sha256 != [sha256_of(folder / READ_BACK)]:
+        problems.append("what was simulated is not what was read back")
+    return Judgement(judged.verdict, judged.message, tuple(problems), judged.reproduce)
+
+
+def _prove(context: Context, folder: Path, good: str) -> None:
+    call("prove", prove_arguments(context, program_arguments(context.subject), _design(context, good)), folder)
+
+
+def _judge_proof(context: Context, folder: Path) -> Judgement:
+    def problems(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
+        yield from same_program(subject, record.program.hash, record.program.file_sha256)
+        made = [sha256_of(context.folder / _FOLDER / READ_BACK)]
+        if record.rtl.sha256 != made or [sha256_of(folder / READ_BACK)] != made:
+            yield "what was proved is not what was read back and simulated"
+        if record.unchecked is not (policy.overflow == "unchecked"):
+            yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
+        if record.cached_claims:
+            yield f"{record.cached_claims} claims were taken from earlier proofs"
+        if record.confirmation is None or record.confirmation.verdict is not Verdict.PASS:
+            yield "the proof was not confirmed by simulation"
+        decided = {claim.output for claim in record.outputs if claim.status is Status.PROVED}
+        missing = [n for n, kind in enumerate(subject.program.output_types) if kind.width and n not in decided]
+        if missing or not decided:
+            yield f"outputs {', '.join(map(str, missing[:8]))} are not proved"
+
+    return judge_what_proves(context.subject, context.policy, folder, problems)
+
+
+# with a fault
+
+
+def _seed(context: Context, folder: Path, good: str) -> Path:
+    """A bitstream of which an output bit is wrong; what was seeded is in ``folder`` then, too."""
+    folder.mkdir(exist_ok=True)
+    bitstream, pins = (Path(context.subject.only(role).path) for role in ("bitstream", "pins"))
+    clocking = interface_of(context, simulated(context.folder / good)).clocking
+    controls = [] if clocking is None or clocking.valid_out is None else [clocking.valid_out]
+    found = wrong_table(bitstream, pins, str(context.policy.bitstream.device), folder / _WRONG, controls)
+    told = {"file": _WRONG, "sha256": sha256_of(folder / _WRONG), "always": found.always}
+    write_json(folder / SEEDED_FAULT, {**told, "cell": found.cell, "output": found.output})
+    return folder / _WRONG
+
+
+def _run_bad(context: Context, folder: Path, good: str) -> None:
+    design = _design(context, good, _seed(context, folder, good))
+    simulate(context, folder, design, _asked(context), context.policy.bitstream.vectors)
+
+
+def _prove_bad(context: Context, folder: Path, good: str) -> None:
+    design = _design(context, good, _seed(context, folder, good))
+    call("prove", prove_arguments(context, program_arguments(context.subject), design), folder)
+
+
+def _judge_bad(context: Context, folder: Path) -> Judgement:
+    record, asked = simulated(folder), _asked(context)
+    least = asked.rows if read_tree(folder / SEEDED_FAULT).get("always") is not False else 1
+    problems = [*_seeded(context, folder, record)]
+    if record.vectors != asked.rows or Sent.load(folder / SENT).total != asked.rows:
+        problems.append(f"not all of {asked.rows} vectors were sent")
+    if record.verdict is not Verdict.RTL_MISMATCH:
+        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+    if sorted(one.name for one in record.simulators) != sorted(asked.simulators):
+        problems.append(f"not simulated in {' and '.join(asked.simulators)}")
+    for one in record.simulators:
+        if one.vectors_compared != asked.rows or one.mismatches < max(least, 1) or one.failure is not None:
+            problems.append(f"{one.name} found {one.mismatches} of at least {least} vectors that were spoilt")
+    found = sorted({one.mismatches for one in record.simulators})
+    if len(found) != 1:
+        problems.append("the simulators found the fault on different vectors")
+    message = f"found on {found[0] if found else 0} of {asked.rows} vectors, in {' and '.join(asked.simulators)}"
+    return Judgement(record.verdict, message, tuple(problems), record.reproduce)
+
+
+def _judge_bad_proof(context: Context, folder: Path) -> Judgement:
+    record = proved(folder)
+    problems = [*_seeded(context, folder, record)]
+    if record.verdict is not Verdict.RTL_MISMATCH:
+        problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
+    replay = None if record.counterexample is None else record.counterexample.replay
+    if replay is None or replay.verdict is not Verdict.RTL_MISMATCH:
+        problems.append("no simulator confirms the counterexample")
+    return Judgement(record.verdict, "refuted, and a simulator confirms it", tuple(problems), record.reproduce)
+
+
+def _seeded(context: Context, folder: Path, record: SimulationRecord | ProofRecord) -> Iterator[str]:
+    """Does the record speak of what was seeded, which is still there, and is that not what is signed off?"""
+    subject, seeded = context.subject, read_tree(folder / SEEDED_FAULT)
+    yield from same_program(subject, record.program.hash, record.program.file_sha256)
+    wrong, made = sha256_of(folder / _WRONG), sha256_of(folder / READ_BACK)
+    if (seeded.get("file"), seeded.get("sha256")) != (_WRONG, wrong) or record.rtl.sha256 != [made]:
+        yield "the record is of something else than what was seeded"
+    if wrong == subject.only("bitstream").sha256 or made == sha256_of(context.folder / _FOLDER / READ_BACK):
+        yield "what was seeded is the bitstream itself"

@@ -1,0 +1,190 @@
+"""Sign-offs of bitstreams: what passes, what of a bitstream must not, and what is on its way to a device by content."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from support.bitstreams import chip_of, repacked, require_icestorm
+from support.signing import QUICK, Ending, project, sign, verify
+
+import dais_verif
+from dais_verif.bitstream.configuration import Bit, Place
+from dais_verif.bitstream.pins_file import read_pins
+from dais_verif.bitstream.trace import TABLE, read_back
+from dais_verif.bitstream.unpack import unpack
+from dais_verif.toolchain import tools
+
+DEVICE = "ice40-hx1k-tq144"
+STAGES = 'stages = ["bitstream", "timing"]\n'
+TABLES = f"""[bitstream]
+file = "built/model.bin"
+pins = "built/pins.pcf"
+device = "{DEVICE}"
+vectors = 200
+"""
+
+
+class Signed(NamedTuple):
+    folder: Path
+    ending: Ending
+
+
+@pytest.fixture(scope="module")
+def signed(tmp_path_factory: pytest.TempPathFactory) -> Signed:
+    require_icestorm()
+    folder = project(tmp_path_factory.mktemp("signed"), QUICK + STAGES + TABLES)
+    dais_verif.build_bitstream(folder / "prog.bin", DEVICE, folder / "built")
+    return Signed(folder, sign(folder))
+
+
+def text_of(bitstream: Path) -> str:
+    return subprocess.run([tools.icestorm("iceunpack"), bitstream], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_bitstream_is_signed_off_with_its_faults_found(signed: Signed) -> None:
+    assert signed.ending.verdict == "PASS", signed.ending.tree["message"]
+    names = {stage["name"]: stage for stage in signed.ending.tree["stages"]}
+    assert names["bitstream"]["passed"] and names["timing"]["passed"]
+    bad = names["known-bad bitstream, simulated"]
+    assert bad["must_fail"] and bad["passed"] and "found on 200 of 200 vectors" in bad["message"]
+    held = verify(signed.folder)
+    assert (held.exit_code, held.findings) == (0, [])
+    assert "icestorm" in signed.ending.tree["tools"]
+
+
+def test_what_is_deployed_is_compared_by_content(signed: Signed, tmp_path: Path) -> None:
+    good = signed.folder / "built" / "model.bin"
+    commented, text = tmp_path / "commented.bin", tmp_path / "model.asc"
+    preamble = good.read_bytes().find(bytes.fromhex("7eaa997e"))
+    commented.write_bytes(b"\xff\x00another comment\x00\x00\xff" + good.read_bytes()[preamble:])
+    text.write_text(".comment of somebody\n" + text_of(good))
+    for same in (good, commented, text):
+        held = verify(signed.folder, "--bitstream", same)
+        assert (held.exit_code, held.findings) == (0, []), same
+
+
+@pytest.mark.parametrize(
+    ("edit", "says"),
+    [
+        (lambda data: data[:-40], "bitstream"),
+        (lambda data: b"\x00" + data[:200] + bytes([data[200] ^ 4]) + data[201:], "bitstream"),
+        (lambda data: b"no bitstream", "is not a bitstream"),
+    ],
+    ids=["cut-short", "one-bit", "none"],
+)
+def test_what_is_not_deployed_as_it_was_certified_is_found(
+    signed: Signed, tmp_path: Path, edit: Callable[[bytes], bytes], says: str
+) -> None:
+    other = tmp_path / "deployed.bin"
+    other.write_bytes(edit((signed.folder / "built" / "model.bin").read_bytes()))
+    held = verify(signed.folder, "--bitstream", other)
+    assert held.exit_code == 7 and len(held.findings) == 1 and says in held.findings[0]
+
+
+def test_one_bit_with_a_check_sum_that_is_right_is_named(signed: Signed, tmp_path: Path) -> None:
+    good = signed.folder / "built" / "model.bin"
+    found = unpack(good, tmp_path / "tools")
+    place = next(place for place, kind in found.kinds.items() if kind == "logic" and place in found.bits)
+    other = repacked(good, place, (3, 10), tmp_path / "deployed.bin")
+    held = verify(signed.folder, "--bitstream", other)
+    assert held.exit_code == 7
+    assert f"1 other bits of tiles, the first one B3[10] of tile ({place[0]} {place[1]})" in held.findings[0]
+
+
+def test_a_certificate_of_no_bitstream_holds_for_none(tmp_path: Path) -> None:
+    folder = project(tmp_path, QUICK)
+    assert sign(folder).verdict == "PASS"
+    (tmp_path / "model.bin").write_bytes(b"")
+    held = verify(folder, "--bitstream", tmp_path / "model.bin")
+    assert held.exit_code == 7 and "one that speaks of none" in held.findings[0]
+
+
+@pytest.mark.slow
+def test_what_is_too_slow_is_not_signed_off_and_not_waived(signed: Signed) -> None:
+    waived = '[[waivers]]\nwhat = "timing"\nreason = "later"\nexpires = 2999-01-01\n'
+    policy = signed.folder / "fast.toml"
+    policy.write_text(QUICK + STAGES + TABLES + "clock = 900.0\n" + waived)
+    ended = sign_beside(signed, policy)
+    assert ended.verdict == "NOT_SIGNED_OFF"
+    assert not ended.stage("timing")["passed"] and not ended.stage("timing")["waived"]
+    assert "990.00 MHz are asked for" in ended.stage("timing")["message"]
+
+
+def sign_beside(signed: Signed, policy: Path, name: str = "other") -> Ending:
+    return sign(signed.folder, "--policy", policy, "-o", signed.folder / name)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (QUICK + 'stages = ["timing"]\n', "need [bitstream] file, pins and device"),
+        (QUICK + TABLES, "those need a stage"),
+        (QUICK + STAGES + TABLES.replace("ice40-hx1k-tq144", "hx1k"), "must be like ice40-hx8k-ct256"),
+        (QUICK + STAGES + TABLES + "clock = 0.0\n", "must be MHz above 0"),
+        (QUICK + STAGES + TABLES + "margin = -1.0\n", "must be percent"),
+    ],
+    ids=["no-file", "no-stage", "device", "clock", "margin"],
+)
+def test_policies_that_are_refused(tmp_path: Path, text: str, says: str) -> None:
+    ended = sign(project(tmp_path, text))
+    assert ended.exit_code == 2 and says in ended.tree["message"]
+
+
+# faults that are planted in the bitstream that is signed off
+
+
+def planted(kind: str, folder: Path, bitstream: Path, pins: Path) -> tuple[Place, Bit]:
+    """A bit of the configuration that matters, of one kind."""
+    configuration = unpack(bitstream, folder / "tools")
+    chip = chip_of("1k")
+    found = read_back(chip, configuration, read_pins(pins), "tq144")
+    if kind == "routing":
+        places = sorted({place for place in found.used if configuration.kinds[place] == "logic"})
+        for switch in chip.switches(places):
+            ones = configuration.bits.get(switch.place, frozenset())
+            if all(bit in ones for bit in switch.bits) and len(switch.bits) == 1:
+                return switch.place, switch.bits[0]
+        raise AssertionError("no switch of one bit")
+    cells = {
+        "table": [lut.cell for lut in found.luts],
+        "carry": [carry.cell for carry in found.carries],
+        "first value": [register.cell for register in found.registers],
+    }[kind]
+    cell = cells[0]
+    bits = chip.functions("logic")[f"LC_{cell.number}"]
+    ones = configuration.bits[cell.x, cell.y]
+    number = {"carry": 8, "first value": 9}.get(kind)
+    if number is None:
+        table = next(lut for lut in found.luts if lut.cell == cell)
+        number = TABLE[0 if table.inputs else 15]
+    assert number in TABLE or bits[number] in ones
+    return (cell.x, cell.y), bits[number]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["table", "carry", "routing", "first value", "pins"])
+def test_a_planted_fault_is_not_signed_off(kind: str, tmp_path: Path) -> None:
+    """Simulated or proved to be wrong, or refused: each, with the policy that signs the sound one off."""
+    require_icestorm()
+    policy = QUICK.replace('proof = "off"', "") + STAGES + "[rtl]\npipeline = 1\n" + TABLES
+    folder = project(tmp_path, policy)
+    dais_verif.build_bitstream(
+        folder / "prog.bin", DEVICE, folder / "built", stages=1, reset=True, enable=True, valid=True
+    )
+    bitstream, pins = folder / "built" / "model.bin", folder / "built" / "pins.pcf"
+    if kind == "pins":
+        text = pins.read_text()
+        first, second = (line.split()[2] for line in text.splitlines() if "model_out" in line and "0]" in line)
+        pins.write_text(
+            text.replace(f" {first}\n", " \n").replace(f" {second}\n", f" {first}\n").replace(" \n", f" {second}\n")
+        )
+    else:
+        repacked(bitstream, *planted(kind, tmp_path, bitstream, pins), bitstream)
+    ended = sign(folder)
+    assert ended.verdict == "NOT_SIGNED_OFF", ended.tree
+    failed = [stage["name"] for stage in ended.tree["stages"] if not stage["passed"]]
+    assert failed and failed[0].startswith("bitstream"), ended.tree["message"]
