@@ -18,12 +18,7 @@ from dais_verif.report.certificate_text import print_certificate_check
 @click.argument("certificate", type=file_path)
 @click.argument("more_rtl", nargs=-1, type=file_path)
 @click.option("--program", type=file_path, help="The program, if it is not where it was.")
-@click.option(
-    "--rtl",
-    type=file_path,
-    multiple=True,
-    help="RTL and what it reads, as signed off, if moved: files or folders.",
-)
+@click.option("--rtl", type=file_path, multiple=True, help="RTL and what it reads, if moved: files or folders.")
 @click.option("--bitstream", type=file_path, help="What is to be loaded: it must configure what was signed off.")
 @click.option("--allowed-signers", type=file_path, help="Who may sign, as for ssh-keygen; then it must be signed.")
 @click.option(
