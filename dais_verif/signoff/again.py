@@ -8,12 +8,13 @@ import msgspec
 
 from dais_verif.errors import DaisError
 from dais_verif.record.certificate import CertificateFinding
+from dais_verif.signoff.bitstreams.table import with_files
 from dais_verif.signoff.certificate import stages_in
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import read_tree, simulated
 from dais_verif.signoff.judge import SENT
 from dais_verif.signoff.listener import SignOffListener
-from dais_verif.signoff.policy import Diff, Given, Policy, with_files
+from dais_verif.signoff.policy import Diff, Given, Policy
 from dais_verif.signoff.recheck import CertificateCheck, shortened
 from dais_verif.signoff.results import EVIDENCE
 from dais_verif.signoff.session import POLICY, sign_off

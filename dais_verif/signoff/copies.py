@@ -13,7 +13,8 @@ import msgspec
 
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, write_atomically
-from dais_verif.signoff.policy import Diff, Policy, with_files
+from dais_verif.signoff.bitstreams.table import with_files
+from dais_verif.signoff.policy import Diff, Policy
 from dais_verif.signoff.subject import FileHash, Subject, sha256_of
 
 __all__ = ["SUBJECT", "copied"]

@@ -6,7 +6,6 @@ That the chain can fail is shown in every sign-off. No key turns that off.
 from __future__ import annotations
 
 import glob
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -18,7 +17,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import read_toml
 from dais_verif.record.base import to_tree
 from dais_verif.record.simulation import Waiver
-from dais_verif.toolchain.icetime import DEVICE
+from dais_verif.signoff.bitstreams.table import Bitstream, problem_of_bitstream, with_files
 
 __all__ = [
     "BUILT_IN",
@@ -29,7 +28,6 @@ __all__ = [
     "in_force",
     "policy_of",
     "read_policy",
-    "with_files",
     "with_rtl",
 ]
 
@@ -163,31 +161,6 @@ class Board(_Table, frozen=True):
     vectors: int = 10000
 
 
-class Bitstream(_Table, frozen=True):
-    """``[bitstream]``: the ``file`` that is loaded into a ``device``, and the file of its ``pins``.
-
-    ``clock``: MHz that it must allow, and ``margin`` percent more.
-    """
-
-    file: str | None = None
-    pins: str | None = None
-    device: str | None = None
-    vectors: int = 1000
-    clock: float = 12.0
-    margin: float = 10.0
-
-    @property
-    def files(self) -> dict[str, str]:
-        """The files that are given, by what they are."""
-        given = {"bitstream": self.file, "pins": self.pins}
-        return {role: name for role, name in given.items() if name is not None}
-
-    @property
-    def required(self) -> float:
-        """MHz, the margin included."""
-        return self.clock * (1 + self.margin / 100)
-
-
 class Diff(_Table, frozen=True):
     """``[diff]``: the program ``against`` which a machine is proved, and the ``frame`` in which it computes that."""
 
@@ -261,11 +234,6 @@ def with_rtl(given: Given, rtl: Rtl, simulators: tuple[str, ...] | None) -> Give
     """The same policy for other RTL, and for other ``simulators`` unless that is None. Raises ``InputError``."""
     policy = msgspec.structs.replace(given.policy, rtl=rtl, simulators=simulators or given.policy.simulators)
     return Given(policy_of(policy.tree(), "the policy, with the RTL of the command line"), given.text)
-
-
-def with_files(table: Bitstream, files: Mapping[str, str]) -> Bitstream:
-    """``table`` with other ``files``, by what they are."""
-    return msgspec.structs.replace(table, file=files.get("bitstream"), pins=files.get("pins"))
 
 
 def in_force(waivers: tuple[Waived, ...], today: date) -> tuple[dict[str, Waived], list[str]]:
@@ -363,23 +331,9 @@ class _Reader:
             self.refuse('stages: board needs [board] target, such as "serial:///dev/ttyUSB0"')
         if len(policy.diff.files) != (2 if "diff" in policy.stages else 0):
             self.refuse('stages: "diff" needs [diff] frame and against, and [diff] needs "diff" in stages')
-        self._bitstream(policy)
+        if wrong := problem_of_bitstream(policy.bitstream, policy.stages):
+            self.refuse(wrong)
         self._waivers(policy)
-
-    def _bitstream(self, policy: Policy) -> None:
-        """Refuse a bitstream of which something is not known, and numbers that no clock has."""
-        table, asked = policy.bitstream, [name for name in ("bitstream", "timing") if name in policy.stages]
-        named = [*table.files, *(["device"] if table.device is not None else [])]
-        if len(named) != (3 if asked else 0):
-            self.refuse(
-                'stages: "bitstream" and "timing" need [bitstream] file, pins and device, and those need a stage'
-            )
-        if table.device is not None and DEVICE.fullmatch(table.device) is None:
-            self.refuse(f"[bitstream] device is {table.device!r}, must be like ice40-hx8k-ct256")
-        if not 0 < table.clock < 1e6:
-            self.refuse(f"[bitstream] clock is {table.clock}, must be MHz above 0")
-        if not 0 <= table.margin <= 1000:
-            self.refuse(f"[bitstream] margin is {table.margin}, must be percent from 0 to 1000")
 
     def _numbers(self, policy: Policy) -> None:
         counts = {
