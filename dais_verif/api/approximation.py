@@ -159,6 +159,8 @@ def tune_configurations(
     seed: int = 0,
     grid: int | None = None,
     resume: bool = False,
+    random: bool = False,
+    cluster: str | None = None,
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> TunedRecord:
@@ -166,7 +168,9 @@ def tune_configurations(
 
     ``budget``: the largest loss on the samples in ``data`` that is allowed, in percent. ``tries``: configurations that
     are measured, at most; what was measured is kept beside ``output``, and ``resume`` goes on from there. ``half``:
-    convolutions may compute in half precision, too. The same ``seed`` finds the same.
+    layers may compute in half precision, too. ``cluster``: measure on workers of Dask, as ``regress`` names them.
+    ``random``: draw ``tries`` configurations at random instead of searching, to compare with. The
+    same ``seed`` finds the same, with a cluster or without.
     """
     from dais_verif.flows.approximation.tune import TuneRequest
     from dais_verif.flows.approximation.tune import tune_configurations as flow
@@ -181,6 +185,8 @@ def tune_configurations(
         seed=seed,
         grid=grid,
         resume=resume,
+        random=random,
+        cluster=cluster,
         jobs=jobs,
     )
     return flow(request, progress=listener(progress))

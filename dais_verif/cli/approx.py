@@ -81,10 +81,8 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
     """
     record = show_configurations(ShowConfigurationsRequest(**asked, command=reproduce()), progress=TerminalProgress())
     _write_page(record, html)
-    if as_json:
-        click.echo(record.to_json())
-    else:
-        print_configurations(record, console(), nodes=asked["config"] is not None)
+    nodes = asked["config"] is not None
+    click.echo(record.to_json()) if as_json else print_configurations(record, console(), nodes=nodes)
 
 
 @approx.command(cls=Verb)
@@ -131,6 +129,8 @@ def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
 @click.option("--tries", type=int, default=200, show_default=True, help="Configurations that are measured, at most.")
 @click.option("--half", is_flag=True, help="Let convolutions compute in half precision, too.")
 @click.option("--resume", is_flag=True, help="Go on from what an earlier search measured: OUTPUT.tried.json.")
+@click.option("--random", is_flag=True, help="Draw configurations at random instead, to compare a search with.")
+@click.option("--cluster", help="Measure on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
 @seed_option
 @_grid
 @jobs_option

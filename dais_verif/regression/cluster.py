@@ -23,7 +23,7 @@ from dais_verif.regression.job import Task, run_job
 from dais_verif.regression.launcher import Launcher
 from dais_verif.version import VERSION
 
-__all__ = ["Cluster", "check_name"]
+__all__ = ["Cluster", "check_name", "connect"]
 
 _NAME = re.compile(r"(local|slurm|lsf)(?::([1-9]\d{0,4}))?|(?:tcp|tls|ucx|ws|wss)://\S+", re.ASCII)
 _INSTALL = "pip install distributed dask-jobqueue"
@@ -60,7 +60,7 @@ class Cluster:
     def __init__(self, name: str, jobs: int, entry: str = ENTRY, preload: tuple[str, ...] = PRELOAD) -> None:
         check_name(name)
         self._words = (entry, *preload)
-        self._cluster, self._client = _connect(name, jobs)
+        self._cluster, self._client = connect(name, jobs)
         self._executor = self._client.get_executor(pure=False)
         self._closed = False
         self._workers, self._asked = 0, -_ASK_SECONDS
@@ -96,8 +96,8 @@ class Cluster:
                     each.close()
 
 
-def _connect(name: str, jobs: int) -> tuple[Any, Any]:
-    """The cluster, if it is ours to start, and a client of it."""
+def connect(name: str, jobs: int) -> tuple[Any, Any]:
+    """Return the cluster, if it is ours to start, and a client of it. Raises ``ToolError`` with what to do."""
     try:
         dask = importlib.import_module("dask")
         # Its lines would run through the table.

@@ -125,6 +125,23 @@ def test_a_budget_that_is_no_number_is_refused() -> None:
         dais_verif.measure_configurations(NETWORK, CONFIGURATIONS, DATA, budget="nan")
 
 
+def test_a_page_shows_what_was_measured(measured: tuple[Path, Any], tmp_path: Path) -> None:
+    from dais_verif.record.approximation import Measured, MeasuredRecord
+    from dais_verif.report.html.measured import charts_of, write_page
+    from dais_verif.verdict import Verdict
+
+    record = measured[1]
+    shown = [{**one, "cells": {"LUT": 10 * at}, "depth": at} for at, one in enumerate(record["measured"])]
+    made = MeasuredRecord(
+        **{name: record[name] for name in MeasuredRecord.__dataclass_fields__ if name in record}
+        | {"verdict": Verdict.PASS, "measured": [Measured(**one) for one in shown], "target": "ice40"}
+    )
+    assert [chart.title for chart in charts_of(made)] == ["Speed-up", "Ops", "LUT", "Depth in cells"]
+    write_page(made, tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text()
+    assert text.count("<circle") == 4 * 3 and "first: 1.05073x at a loss of 2.167" in text and "163.125" in text
+
+
 def test_a_result_beyond_its_bound_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from dais_verif.flows.approximation import measure
 

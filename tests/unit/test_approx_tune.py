@@ -97,3 +97,52 @@ def test_a_network_without_a_convolution_is_refused(tmp_path: Path) -> None:
     np.savez(tmp_path / "d.npz", x=np.zeros((1, 2), dtype=np.int8), label=np.zeros(1, dtype=int))
     with pytest.raises(InputError, match="no node of the network is a convolution"):
         dais_verif.tune_configurations(tmp_path / "net.onnx", tmp_path / "d.npz", tmp_path / "a.txt", budget=1)
+
+
+def test_a_draw_at_random_is_no_better_than_the_search(files: tuple[Path, Path], tmp_path: Path) -> None:
+    options: dict[str, Any] = {"budget": 30, "half": True}
+    found = dais_verif.tune_configurations(*files, tmp_path / "a.txt", tries=40, **options)
+    drawn = dais_verif.tune_configurations(*files, tmp_path / "b.txt", tries=40, random=True, **options)
+    assert drawn.tried <= 41 and found.speedup >= drawn.speedup >= 1
+    again = dais_verif.tune_configurations(*files, tmp_path / "b.txt", tries=40, random=True, resume=True, **options)
+    assert (again.chosen, again.tried) == (drawn.chosen, drawn.tried)
+
+
+def test_losses_of_single_knobs_say_what_is_tried_together() -> None:
+    """Two layers of which knobs are known one by one: what is predicted to fit comes first, the fastest of it first."""
+    from fractions import Fraction
+
+    from dais_verif.flows.approximation.choices import Space
+    from dais_verif.flows.approximation.search import ROUND, Search
+    from dais_verif.networks.graph import FusedNode, FusedOp
+
+    nodes = tuple(FusedNode(n, (FusedOp("conv", f"c{n}", f"y{n}", 100),), (f"c{n}",), (), (f"y{n}",)) for n in (1, 2))
+    space = Space(nodes, ((0, 0), (1, 0)), ((121, 125, 131), (121, 125, 131)))
+    lost = {11: 0, 121: 6, 125: 3, 131: 1}
+    order: list[tuple[int, ...]] = []
+
+    def measure(choices: Any) -> list[int]:
+        order.extend(choices)
+        return [100 - lost[a] - lost[b] for a, b in choices]
+
+    search = Search(space, measure, {}, allowed=Fraction(4), tries=100, seed=0)
+    assert search.run() in ((125, 131), (131, 125))
+    assert len(order) == len(set(order)) <= 16 and set(order[:7]) == {(11, 11), *((k, 11) for k in (121, 125, 131))} | {
+        (11, k) for k in (121, 125, 131)
+    }
+    assert order[7] == (125, 131) and ROUND == 16
+
+
+@pytest.mark.slow
+def test_a_cluster_finds_the_same(files: tuple[Path, Path], tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="a cluster needs dask.distributed")
+    options: dict[str, Any] = {"budget": 10, "half": True, "tries": 30}
+    dais_verif.tune_configurations(*files, tmp_path / "a.txt", **options)
+    dais_verif.tune_configurations(*files, tmp_path / "b.txt", cluster="local:2", **options)
+    assert (tmp_path / "a.txt").read_bytes() == (tmp_path / "b.txt").read_bytes()
+    assert (tmp_path / "a.txt.tried.json").read_bytes() == (tmp_path / "b.txt.tried.json").read_bytes()
+
+
+def test_a_cluster_has_a_name(files: tuple[Path, Path], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="must be local, slurm or lsf"):
+        dais_verif.tune_configurations(*files, tmp_path / "a.txt", budget=1, cluster="nowhere")

@@ -1,0 +1,143 @@
+"""A search of configurations: each knob alone, then those together that it predicts to fit, then small changes.
+
+What is measured next depends on what was measured in rounds before, and on the seed, never on who measures.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from dais_verif.flows.approximation.choices import Choice, Space
+
+__all__ = ["Search"]
+
+#: Choices that are measured at once: what one of them shows changes only what comes behind all of them.
+ROUND = 16
+#: Of a round, those that are predicted to fit, or nearly; the others promise most for what they cost.
+_LIKELY = 10
+#: Choices that predictions are made for, at most.
+_PREDICTED = 20_000
+
+
+class Search:
+    """The state of a search. ``measure``: takes choices, and returns correct samples of each, None where it cannot be.
+
+    ``allowed``: samples that may be wrong more than with the exact network. ``tries``: choices that are measured, at
+    most, the ones that ``known`` has already included.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        measure: Callable[[Sequence[Choice]], Sequence[int | None]],
+        known: dict[Choice, int | None],
+        *,
+        allowed: Fraction,
+        tries: int,
+        seed: int,
+    ) -> None:
+        self.space, self.known = space, known
+        self._measure, self._allowed, self._tries, self._seed = measure, allowed, tries, seed
+        self._speedups: dict[Choice, Fraction] = {}
+
+    def run(self) -> Choice:
+        """Search until all tries are spent, or nothing is left to try; return the best."""
+        self._take([self.space.exact])
+        for first in range(0, len(singles := self.space.singles()), ROUND):
+            self._take(singles[first : first + ROUND])
+        while not self.spent and self._take(self._together()):
+            pass
+        rng = np.random.default_rng(self._seed)
+        for _ in range(20 * self._tries // ROUND + 1):
+            if self.spent:
+                break
+            best = self.best()
+            self._take([one for one in (self.space.changed(best, rng) for _ in range(ROUND)) if self._better(one)])
+        return self.best()
+
+    def run_random(self) -> Choice:
+        """Measure choices at random, ``tries`` of them, whether or not they were measured before; return the best."""
+        rng = np.random.default_rng(self._seed)
+        drawn = [self.space.random(rng) for _ in range(self._tries)]
+        self._tries += len(self.known) + 1
+        self._take([self.space.exact])
+        for first in range(0, len(drawn), ROUND):
+            self._take(drawn[first : first + ROUND])
+        return self.best()
+
+    @property
+    def spent(self) -> bool:
+        """Whether as many were measured as there may be."""
+        return len(self.known) >= self._tries
+
+    def best(self) -> Choice:
+        """Return the fastest choice that fits; of equally fast ones the one with the smallest loss."""
+        return max((one for one in self.known if self.fits(one)), key=self._rank)
+
+    def fits(self, choice: Choice) -> bool:
+        """Whether a choice was measured, can be applied, and has a loss within the budget."""
+        correct, first = self.known.get(choice), self.known.get(self.space.exact)
+        return correct is not None and first is not None and first - correct <= self._allowed
+
+    def _rank(self, choice: Choice) -> tuple[Fraction, int]:
+        return self._speedup(choice), self.known[choice] or 0
+
+    def _speedup(self, choice: Choice) -> Fraction:
+        """What the tuner's model predicts; many choices are asked for again and again."""
+        if choice not in self._speedups:
+            self._speedups[choice] = self.space.speedup(choice)
+        return self._speedups[choice]
+
+    def _better(self, choice: Choice) -> bool:
+        """Whether a choice could be better than the best, by what is known before it is measured."""
+        return self._speedup(choice) >= self._speedup(self.best())
+
+    def _take(self, choices: Iterable[Choice]) -> bool:
+        """Measure those that are new, as many as are left; return whether there was one."""
+        new = [one for one in dict.fromkeys(choices) if one not in self.known]
+        new = new[: max(self._tries - len(self.known), 0)]
+        if new:
+            self.known |= dict(zip(new, self._measure(new), strict=True))
+        return bool(new)
+
+    def _together(self) -> list[Choice]:
+        """The next round of several knobs together: losses are taken to add up."""
+        losses = self._losses()
+        fastest = self._speedup(self.best())
+        found = []
+        for choice in self._candidates(losses):
+            speedup = self._speedup(choice)
+            if choice not in self.known and speedup >= fastest:
+                predicted = sum(losses[place][knob] for place, knob in enumerate(choice))
+                found.append((max(predicted - self._allowed, Fraction(0)), speedup, predicted, choice))
+        likely = sorted(found, key=lambda one: (one[0], -one[1], one[2], one[3]))[:_LIKELY]
+        gain = sorted(found, key=lambda one: (-(one[1] - fastest) / (one[0] + 1), one[3]))
+        return [one[3] for one in [*likely, *gain[: ROUND - len(likely)]]]
+
+    def _losses(self) -> list[dict[int, int]]:
+        """Of each place the knobs that can be, and the samples that each alone loses, 0 at least."""
+        first = self.known[self.space.exact] or 0
+        found = []
+        for place, knobs in enumerate(self.space.knobs):
+            here = {11: 0}
+            for knob in knobs:
+                correct = self.known.get(self.space.with_knob(self.space.exact, place, knob))
+                if correct is not None:
+                    here[knob] = max(first - correct, 0)
+            found.append(here)
+        return found
+
+    def _candidates(self, losses: Sequence[dict[int, int]]) -> Iterable[Choice]:
+        total = 1
+        for here in losses:
+            total *= len(here)
+        if total <= _PREDICTED:
+            return itertools.product(*losses)
+        # Too many to look at each: of those that lose little, at random.
+        rng = np.random.default_rng(self._seed)
+        near = [[knob for knob, loss in here.items() if loss <= self._allowed] for here in losses]
+        return {tuple(int(rng.choice(here)) for here in near): None for _ in range(_PREDICTED // len(near))}
