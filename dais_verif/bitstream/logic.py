@@ -76,7 +76,8 @@ class ReadBack:
     """The logic behind the pads that drive something, and nothing else.
 
     ``inputs``, ``outputs``: the bits of ports, with the pad of each as column, row and number; ``driven``: what drives
-    each output bit. ``used``: tiles through which signals run, logic or not. ``size``: columns and rows of the device.
+    each output bit. ``used``: tiles through which signals run, logic or not. ``size``: columns and rows of the device;
+    ``kinds``: of its tiles.
     """
 
     device: str
@@ -90,3 +91,4 @@ class ReadBack:
     rams: tuple[Ram, ...]
     used: frozenset[Place]
     size: tuple[int, int]
+    kinds: Mapping[Place, str]

@@ -119,6 +119,7 @@ class _Trace:
             rams=tuple(self._rams[place] for place in sorted(self._rams)),
             used=frozenset(self._used),
             size=(max(x for x, _ in kinds) + 1, max(y for _, y in kinds) + 1),
+            kinds=kinds,
         )
 
     # pads

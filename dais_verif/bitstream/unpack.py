@@ -10,18 +10,30 @@ from pathlib import Path
 
 from dais_verif.bitstream.configuration import Configuration, parse_configuration
 from dais_verif.errors import InputError, ToolError
-from dais_verif.files import read_plain
+from dais_verif.files import open_plain, read_plain
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.limits import Limits, run_limited
 
-__all__ = ["MOST_BYTES", "unpack"]
+__all__ = ["MOST_BYTES", "is_bitstream", "unpack"]
 
 #: The largest bitstream of the family has 135,100 bytes.
 MOST_BYTES = 1 << 20
 
 _LIMITS = Limits(120, 2048)
 _BINARY, _TEXT, _AGAIN = "given.bin", "unpacked.asc", "again.bin"
+#: Comments are no longer.
+_HEAD = 4096
 _PREAMBLE = bytes.fromhex("7eaa997e")
+
+
+def is_bitstream(path: Path) -> bool:
+    """Whether the file ``path`` begins as bitstreams do: with comments, then 7EAA997E."""
+    try:
+        with open_plain(path, MOST_BYTES) as file:
+            head = file.read(_HEAD)
+    except (InputError, OSError):
+        return False
+    return head.startswith((b"\xff\x00", _PREAMBLE)) and _PREAMBLE in head
 
 
 def unpack(path: Path, folder: Path) -> Configuration:

@@ -1,4 +1,4 @@
-"""``dais-verif show``: the program as text, or a machine as a table and a diagram."""
+"""``dais-verif show``: the program as text, a machine as a table and a diagram, a bitstream as a floor plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import click
 
 from dais_verif.cli.common import ShownWarnings, layout_option, output_path, page_path, program_argument, tell_written
 from dais_verif.cli.verb import Verb
-from dais_verif.errors import RequestError
 from dais_verif.flows.golden.show import Listing, ListingRequest
 from dais_verif.flows.golden.show import show as run_show
 
@@ -18,9 +17,9 @@ from dais_verif.flows.golden.show import show as run_show
 @layout_option
 @click.option("--vm", is_flag=True, help="The instructions that the golden model's machine runs, and their pullback.")
 @click.option("-o", "--output", type=output_path, help="File to write; stdout if not given.")
-@click.option("--html", type=page_path, help="Of a machine: also an HTML page with a diagram.")
+@click.option("--html", type=page_path, help="Of a machine or bitstream: also an HTML page with a picture.")
 def show(program: Path, layout: str | None, vm: bool, output: Path | None, html: Path | None) -> None:
-    """Write PROGRAM as text: layout, inputs, tables, one line an op, outputs; a machine as a table of its parts.
+    """Write PROGRAM as text: layout, inputs, tables, ops, outputs; a machine, or a bitstream, as what it consists of.
 
     \b
     s8.3, u8.3   a type: signed or unsigned, 8 bits of which 3 are fractional
@@ -36,16 +35,13 @@ def show(program: Path, layout: str | None, vm: bool, output: Path | None, html:
     if html is not None:
         _write_page(listing, html)
     if output is not None:
-        what = "machine, its blocks" if listing.machine else "program"
-        tell_written(output, f"{'instructions' if vm else 'text'} of a {what} of {listing.ops} ops")
+        tell_written(output, f"{'instructions' if vm else 'text'} of a {listing.kind}")
     else:
         click.echo(listing.text, nl=False)
 
 
 def _write_page(listing: Listing, page: Path) -> None:
-    if listing.machine is None:
-        raise RequestError.of("{html} is for machines; the page of a program is made of a record, by `report`.")
-    from dais_verif.report.html.machines.page import write_machine_page
+    from dais_verif.report.html.listed import write_listed_page
 
-    write_machine_page(listing.machine, page)
-    tell_written(page, "the machine as a page")
+    write_listed_page(listing.machine or listing.floor_plan, page)
+    tell_written(page, "the picture as a page")

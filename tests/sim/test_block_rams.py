@@ -54,7 +54,7 @@ def test_a_block_ram_reads_and_writes_as_yosys_says(read: int, write: int, tmp_p
     inputs = {PortBit(name, i if width > 1 else None): (0, 0, 0) for name, width in bits.items() for i in range(width)}
     outputs = {PortBit("RDATA", i): (0, 0, 0) for i in range(16)}
     driven = {bit: f"ram_8_1[{bit.place}]" for bit in outputs}
-    logic = ReadBack("8k", "ct256", inputs, outputs, driven, (), (), (), (ram,), frozenset(), (34, 34))
+    logic = ReadBack("8k", "ct256", inputs, outputs, driven, (), (), (), (ram,), frozenset(), (34, 34), {})
     (tmp_path / "read_back.v").write_text(write_verilog(logic, "read_back"))
     parameters = ", ".join(f".INIT_{n:X}(256'h{contents >> 256 * n & (1 << 256) - 1:064x})" for n in range(16))
     bench = _BENCH.format(

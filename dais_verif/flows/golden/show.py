@@ -11,9 +11,11 @@ from dais_verif.flows.machines.show import table_of
 from dais_verif.flows.networks.requests import find_network, info_of
 from dais_verif.flows.programs import AnyProgram, read_program
 from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.read_back.show import find_floor_plan
 from dais_verif.golden.vm import compile_forward_and_backward, disassemble
 from dais_verif.machine import Machine
 from dais_verif.program.listing import listing
+from dais_verif.record.pictures.floor_plan import FloorPlan
 
 __all__ = ["Listing", "ListingRequest", "show"]
 
@@ -30,18 +32,33 @@ class ListingRequest:
 
 @dataclass(frozen=True)
 class Listing:
-    """The ``text`` of a program of so many ``ops``, or of ``machine``."""
+    """The ``text`` of a program of so many ``ops``, of ``machine``, or of a bitstream, ``floor_plan``."""
 
     text: str
     ops: int
     machine: Machine | None = None
+    floor_plan: FloorPlan | None = None
+
+    @property
+    def kind(self) -> str:
+        """What was listed."""
+        if self.floor_plan is not None:
+            return "bitstream"
+        return f"{'machine, its blocks' if self.machine else 'program'} of {self.ops} ops"
 
 
 def show(request: ListingRequest, *, progress: Progress = SILENT) -> Listing:
     """Return a program as text, which ``assemble`` turns into the identical binary; ``vm``: its instructions.
 
-    A machine is a table of its parts, a network of its nodes; ``convert`` writes text that can be read back.
+    A machine is a table of its parts, a network of its nodes; ``convert`` writes text that can be read back. A
+    bitstream, with ``pins.pcf`` beside it, is its floor plan.
     """
+    plan = find_floor_plan(request.program)
+    if plan is not None:
+        require_no_options(layout=request.layout, vm=request.vm)
+        if request.output is not None:
+            write_atomically(request.output, plan.text().encode())
+        return Listing(plan.text(), 0, floor_plan=plan)
     machine = find_machine(request.program)
     if machine is not None:
         require_no_options(layout=request.layout, vm=request.vm)

@@ -1,0 +1,90 @@
+"""What a bitstream uses of its device: cells, carries, registers, block RAMs, and where they are."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections import Counter
+from pathlib import Path
+
+from dais_verif.bitstream.logic import ReadBack
+from dais_verif.bitstream.unpack import is_bitstream
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain
+from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
+from dais_verif.record.pictures.floor_plan import CELLS, FloorPlan, TileUse
+from dais_verif.synthesis.devices import DEVICES
+from dais_verif.temporary import temporary_folder
+
+__all__ = ["find_floor_plan", "floor_plan_of"]
+
+#: As a build leaves them beside a bitstream.
+_PINS, _RECORD = "pins.pcf", "build.json"
+
+
+def find_floor_plan(program: AnyProgram) -> FloorPlan | None:
+    """Return the floor plan of a bitstream, ``model.bin`` say; None if ``program`` is another thing.
+
+    Its pins are in ``pins.pcf`` beside it, as ``build`` leaves them; a ``build.json`` there may say for which device it
+    is, which nothing but the picture depends on. Raises ``InputError`` for what is not understood.
+    """
+    path = Path(program) if isinstance(program, str | Path) else None
+    if path is None or not path.is_file() or not is_bitstream(path):
+        return None
+    pins = path.with_name(_PINS)
+    if not pins.is_file():
+        raise InputError(f"{str(path)!r} is a bitstream, and a bitstream knows no names: {str(pins)!r} must say them")
+    with temporary_folder() as folder:
+        logic = read_bitstream(BitstreamFile(path, pins, _device(path)), folder.path)
+    return floor_plan_of(logic, str(path))
+
+
+def floor_plan_of(logic: ReadBack, path: str) -> FloorPlan:
+    """Return what ``logic``, read from ``path``, uses of its device."""
+    cells = {*(lut.cell for lut in logic.luts), *(carry.cell for carry in logic.carries)}
+    per_tile = Counter((cell.x, cell.y) for cell in cells)
+    carries = Counter((one.cell.x, one.cell.y) for one in logic.carries)
+    registers = Counter((one.cell.x, one.cell.y) for one in logic.registers)
+    pads: dict[tuple[int, int], list[str]] = {}
+    for bit, (x, y, _) in {**logic.inputs, **logic.outputs}.items():
+        pads.setdefault((x, y), []).append(str(bit))
+    rams = {place for ram in logic.rams for place in (ram.place, (ram.place[0], ram.place[1] + 1))}
+    kinds = Counter(logic.kinds.values())
+    tiles = [
+        TileUse(
+            x=place[0],
+            y=place[1],
+            kind=logic.kinds[place],
+            cells=per_tile[place],
+            carries=carries[place],
+            registers=registers[place],
+            pads=tuple(sorted(pads.get(place, ()))),
+            ram=place in rams,
+        )
+        for place in sorted({*logic.used, *per_tile, *pads, *rams})
+        if place in logic.kinds
+    ]
+    return FloorPlan(
+        path=path,
+        chip=logic.device,
+        package=logic.package,
+        columns=logic.size[0],
+        rows=logic.size[1],
+        cells=CELLS * kinds["logic"],
+        block_rams=kinds["ramb"],
+        luts=len(logic.luts),
+        carries=len(logic.carries),
+        registers=len(logic.registers),
+        rams=len(logic.rams),
+        inputs=len(logic.inputs),
+        outputs=len(logic.outputs),
+        tiles=tuple(tiles),
+    )
+
+
+def _device(path: Path) -> str | None:
+    with contextlib.suppress(InputError, ValueError, TypeError, KeyError):
+        device = json.loads(read_plain(path.with_name(_RECORD), 1 << 24))["device"]
+        return device if device in DEVICES else None
+    return None
