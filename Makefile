@@ -52,7 +52,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines soundness evidence mutate-prover kernel-faults bitstream-flips others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -222,6 +222,9 @@ bench-machines: .venv/.ready-test  ## The golden model of machines and alkaid's 
 bench-kernels: .venv/.ready-test  ## The first layer of p08 unrolled, as a stream and with memories, synthesized; writes build/bench-kernels.md
 	@mkdir -p build
 	.venv/bin/python -m bench.kernels -o build/bench-kernels.md
+
+bench-bitstream: .venv/.ready-test  ## The corpus as bitstreams, built, read back, simulated and proved; goes on where it was; writes build/bench-bitstream.md
+	.venv/bin/python -m bench.bitstreams -o build/bench-bitstream.jsonl
 
 # Sizes of the campaigns: mutants of a program and of a pipeline, random clocked designs.
 RTL_MUTANTS ?= 600

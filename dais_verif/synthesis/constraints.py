@@ -18,9 +18,9 @@ def bit_names(ports: Iterable[Port]) -> list[str]:
     return [port.name if port.width == 1 else f"{port.name}[{bit}]" for port in ports for bit in range(port.width)]
 
 
-def require_pins(device: str, ports: Sequence[Port]) -> None:
-    """Raise ``InputError`` if ``ports`` have more bits than the package of ``device`` has pins."""
-    pins, bits = len(package_pins(DEVICES[device])), sum(port.width for port in ports)
+def require_pins(device: str, bits: int) -> None:
+    """Raise ``InputError`` if ports have more ``bits`` than the package of ``device`` has pins."""
+    pins = len(package_pins(DEVICES[device]))
     if bits > pins:
         raise InputError.of(
             "the ports have {bits} bits, and {given} has {pins} pins: {more} too many; put the core behind bytes of a"
@@ -37,7 +37,7 @@ def assigned(device: str, ports: Sequence[Port], clock: str) -> dict[str, str]:
 
     Raises ``InputError`` if there are too few.
     """
-    require_pins(device, ports)
+    require_pins(device, sum(port.width for port in ports))
     pins = package_pins(DEVICES[device])
     found: dict[str, str] = {}
     if any(port.name == clock for port in ports):

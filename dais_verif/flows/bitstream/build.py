@@ -96,6 +96,8 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
     versions = build_tools()
     model = _read(request, progress)
     kind = request.wrap or _wrap(model, request)
+    if kind == NONE:  # before Yosys takes its time
+        require_pins(request.device, bare_bits(model, options))
     clock = DEFAULT_CLOCK if request.clock is None else request.clock
     design = build_design(model, kind, options, period=1000 / clock, cycles=request.cycles)
     required = clock if design.clock or request.clock is not None else None
@@ -162,7 +164,6 @@ def _made(
         if request.pins is None:
             pins = assigned(request.device, ports, design.clock or "")
         else:
-            require_pins(request.device, ports)
             data = read_plain(request.pins, MOST_CONSTRAINTS_BYTES, "pins")
             text = data.decode("utf-8", "replace")
             pins = read_constraints(text, f"pins {str(request.pins)!r}", request.device, ports)
