@@ -45,8 +45,8 @@ def emit(
     """Write a program as one synthesizable Verilog-2005 module; ``verilog`` of the record is its text.
 
     ``stages`` or ``max_depth``: as a pipeline; ``reset``, ``enable``, ``valid``: with these ports. ``wrap``: ``axis``,
-    ``uart`` or ``fifo``, in a project folder; ``stream``: a file that names the valid bits of a machine for ``axis``;
-    ``cycles``: of a machine in a vector of ``uart`` or ``fifo`` (32).
+    ``uart``, ``spi`` or ``fifo``, in a project folder; ``stream``: a file that names the valid bits of a machine for
+    ``axis``; ``cycles``: of a machine in a vector of ``uart``, ``spi`` or ``fifo`` (32).
     ``output``: the file, or with ``wrap`` the folder, to write. Raises ``InputError`` for a pipeline that cannot be
     made, or a place that cannot be written.
     """

@@ -46,7 +46,9 @@ _wrap_options = bundled(
     click.option(
         "--stream", type=file_path, help="With --wrap axis: TOML, which signals of a machine are its valid bits."
     ),
-    click.option("--cycles", type=int, help="With --wrap uart or fifo: cycles of a machine in a vector. Default: 32."),
+    click.option(
+        "--cycles", type=int, help="With --wrap uart, spi, fifo: cycles of a machine in a vector. Default: 32."
+    ),
     click.option("--period", type=float, help="With --wrap: clock period in ns, in the constraints. Default: 5."),
 )
 
@@ -76,7 +78,7 @@ def emit(
     With --stages or --max-depth the module is pipelined: a clock clk, a vector every edge, registers after every
     stage, outputs registered, as many edges of latency as stages.
 
-    --wrap axis puts it behind AXI4-Stream, --wrap uart or fifo also behind bytes of a link on which
+    --wrap axis puts it behind AXI4-Stream, --wrap uart, spi or fifo also behind bytes of a link on which
     `dais-verif hil` talks to the board. -o then names a folder, which receives all that synthesis needs: RTL, file
     lists, constraints, a README. A folder that is not as an earlier call left it is never replaced.
 

@@ -20,7 +20,7 @@ from dais_verif.report.console import print_record
 @click.option(
     "--target",
     required=True,
-    help="The board: serial:///dev/ttyUSB0?baud=115200, tcp://host:port; sim://uart or sim://fifo simulates one.",
+    help="The board: serial:///dev/ttyUSB0?baud=115200, tcp://host:port; sim://uart, spi or fifo simulates one.",
 )
 @common.vectors_option(1000)
 @common.seed_option

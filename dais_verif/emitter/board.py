@@ -6,18 +6,24 @@ lies in ``rtl/``.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dais_verif.emitter.rtl_library import AXIS_FILES
 from dais_verif.emitter.writer import Writer
 
 __all__ = ["BAUD", "BOARD_FILES", "LINKS", "buffer_bits", "clocks_per_bit", "emit_board_top"]
 
 #: The kinds of byte stream.
-LINKS = ("uart", "fifo")
+LINKS = ("uart", "spi", "fifo")
 
 _BRIDGE_FILES = (*AXIS_FILES, "dais_crc32.v", "dais_deframer.v", "dais_framer.v", "dais_bridge.v")
 
 #: What a top module needs of ``rtl/``, lowest module first.
-BOARD_FILES = {"uart": (*_BRIDGE_FILES, "dais_uart.v"), "fifo": _BRIDGE_FILES}
+BOARD_FILES = {
+    "uart": (*_BRIDGE_FILES, "dais_uart.v"),
+    "spi": (*_BRIDGE_FILES, "dais_spi.v"),
+    "fifo": _BRIDGE_FILES,
+}
 
 #: Rate of a UART unless its parameter is set, and of a host unless it is told.
 BAUD = 115200
@@ -29,6 +35,13 @@ _REQUESTS, _OVERHEAD = 4, 16
 
 _LINK_PORTS = {
     "uart": ("input  wire uart_rx,", "output wire uart_tx"),
+    "spi": (
+        "// Mode 0; a bit takes at least 8 clocks.",
+        "input  wire spi_sck,",
+        "input  wire spi_cs_n,",
+        "input  wire spi_mosi,",
+        "output wire spi_miso",
+    ),
     "fifo": (
         "// A byte is passed when valid and ready are both 1; rx comes from the host.",
         "input  wire [7:0] rx_data,",
@@ -91,7 +104,9 @@ def emit_board_top(
     with out.indent():
         _reset(out)
         if link == "uart":
-            _uart(out)
+            _wires(out, "dais_uart", ["CLOCKS_PER_BIT(CLOCKS_PER_BIT)"], ("uart_rx", "uart_tx"))
+        if link == "spi":
+            _wires(out, "dais_spi", [], ("spi_sck", "spi_cs_n", "spi_mosi", "spi_miso"))
         _bridge(out, program_hash, input_bits, output_bits, latency)
         _core(out, core)
     out.line("endmodule")
@@ -108,13 +123,13 @@ def _reset(out: Writer) -> None:
     out.line("")
 
 
-def _uart(out: Writer) -> None:
+def _wires(out: Writer, module: str, parameters: list[str], pins: Sequence[str]) -> None:
+    """What turns bytes into bits on ``pins``, and back."""
     out.line("wire [7:0] rx_data, tx_data;")
     out.line("wire rx_valid, rx_ready, tx_valid, tx_ready;")
-    connections = {name: name for name in ("uart_rx", "uart_tx", *_BYTES) if name != "rx_ready"}
-    _instance(
-        out, "dais_uart", "uart", ["CLOCKS_PER_BIT(CLOCKS_PER_BIT)"], {"clk": "aclk", "resetn": "resetn", **connections}
-    )
+    connections = {name: name for name in (*pins, *_BYTES) if name != "rx_ready"}
+    name = module.removeprefix("dais_")
+    _instance(out, module, name, parameters, {"clk": "aclk", "resetn": "resetn", **connections})
     out.line("wire unused_ready = &{1'b0, rx_ready};  // always 1")
     out.line("")
 

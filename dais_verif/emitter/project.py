@@ -130,6 +130,7 @@ Element 0 of a vector lies in the least significant bits, there are no gaps; off
 _TITLES = {
     "axis": "behind AXI4-Stream",
     "uart": "for a board with a UART",
+    "spi": "for a board with SPI",
     "fifo": "for a board with a byte stream to a host",
 }
 
@@ -158,6 +159,14 @@ to what your clock wants, or give `emit --period` its period.
 
     dais-verif hil prog.bin --target "serial:///dev/ttyUSB0?baud={BAUD}"
 """,
+        "spi": f"""\
+| SPI | `spi_sck`, `spi_cs_n`, `spi_mosi`, `spi_miso`: mode 0, at most {1000 / period / 8:.4g} MHz |
+
+A bit takes at least 8 clocks of {period:g} ns, and from `spi_cs_n` to `spi_sck` there are 4. A byte 00
+means nothing, either way; who has to send one sends 7D 20 in its place. Behind whatever brings such bytes to TCP:
+
+    dais-verif hil prog.bin --target tcp://host:port
+""",
         "fifo": """\
 | bytes | `rx_*` from the host, `tx_*` to it; one is passed whenever valid and ready are both 1 |
 
@@ -184,6 +193,7 @@ def _meaning(name: str, facts: Mapping[str, Any]) -> str:
         "dais_framer": "frames into bytes",
         "dais_crc32": "CRC of a frame",
         "dais_uart": "bytes on two wires",
+        "dais_spi": "bytes on SPI",
         f"{facts['core']}_axis": "wrapper and core",
         facts["top"]: "the top module",
         facts["core"]: "the program",

@@ -101,6 +101,7 @@ OWN_TYPES = (
     "Pins",
     "WrapRequest",
     "WrapperFolder",
+    "BitstreamFile",
 )
 
 

@@ -41,7 +41,7 @@ _SHORTER = (1, 16, 256, 4096, 65536)
 class WrapRequest:
     """Which wrapper, if any; None stands for what is not asked for.
 
-    ``wrap``: ``axis``, ``uart`` or ``fifo``. ``axil``: AXI4-Lite registers, and a self-check of ``check_beats`` vectors
+    ``wrap``: ``axis``, ``uart``, ``spi`` or ``fifo``. ``axil``: AXI4-Lite, and a self-check of ``check_beats`` vectors
     (4096). ``user_bits``: of TUSER (1). ``period``: of the clock, in ns, for constraints (5). ``stream``: of a machine,
     a file that says which of its signals are valid bits, enable and reset. ``cycles``: of a machine on a board, in a
     vector (32).

@@ -36,6 +36,8 @@ _SOURCE = Path(__file__).parent / "native" / "board.cpp"
 _OBJECTS = "design"
 #: Few, so that the simulation need not run through many clocks for a bit.
 _CLOCKS_PER_BIT = 4
+#: As few as there may be.
+_CLOCKS_PER_SPI_BIT = 8
 _IDLE_CLOCKS = 256
 #: Clocks that a pipeline may take of which only a bitstream is there.
 _MOST_LATENCY = 1024
@@ -77,10 +79,10 @@ def build_board(
     Raises ``ToolError``.
     """
     found, common = tools.verilator(), verilator_runtime.place()
-    per_bit = (fixed_per_bit or _CLOCKS_PER_BIT) if link == "uart" else 0
+    per_bit = (fixed_per_bit or _CLOCKS_PER_BIT) if link == "uart" else _CLOCKS_PER_SPI_BIT if link == "spi" else 0
     # No vector or result takes longer to move through the bridge.
     idle = _IDLE_CLOCKS + bits // 4 + 20 * per_bit + clocks
-    macros = [f"-DCLOCKS_PER_BIT={per_bit}", f"-DIDLE_CLOCKS={idle}"]
+    macros = [f"-DCLOCKS_PER_BIT={per_bit}", f"-DIDLE_CLOCKS={idle}", f"-DSPI={int(link == 'spi')}"]
     folder.mkdir(parents=True, exist_ok=True)
     key = build_cache.key_of([VERSION, _BOARD, str(common), *macros, *digests([*sources, _SOURCE])])
     if build_cache.limit() and build_cache.fetch(key, (_BOARD,), folder):
@@ -88,7 +90,7 @@ def build_board(
     verilator_runtime.ensure()
     shutil.rmtree(folder / _OBJECTS, ignore_errors=True)
     session = Session(folder / "build.log", cwd=folder, env=found.env)
-    parameters = [f"-GCLOCKS_PER_BIT={per_bit}"] if per_bit and not fixed_per_bit else []
+    parameters = [f"-GCLOCKS_PER_BIT={per_bit}"] if link == "uart" and not fixed_per_bit else []
     top = ["--top-module", f"model_{link}", "--Mdir", _OBJECTS, "--output-split-cfuncs", "1000"]
     limits = ["--x-assign", "0", "--x-initial", "0", "--max-num-width", str(1 << 20)]
     files = [str(source) for source in copied(sources, folder).sources]

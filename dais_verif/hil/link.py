@@ -17,7 +17,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import serial
 
-from dais_verif.emitter.board import BAUD, clocks_per_bit
+from dais_verif.emitter.board import BAUD, LINKS, clocks_per_bit
 from dais_verif.emitter.machines.board import MOST_CYCLES
 from dais_verif.errors import InputError, ToolError
 
@@ -27,7 +27,7 @@ _MOST = 1 << 16
 #: Seconds for a connection, at most.
 _LONGEST_CONNECT = 60.0
 _EXAMPLES = (
-    "serial:///dev/ttyUSB0?baud=115200, tcp://host:port, sim://uart, sim://fifo or "
+    "serial:///dev/ttyUSB0?baud=115200, tcp://host:port, sim://uart, sim://spi, sim://fifo or "
     "sim://bitstream?file=model.bin&pins=pins.pcf"
 )
 #: Clocks of a bit of a UART where nobody says so: those of 12 MHz, for which ``build`` sets it.
@@ -87,7 +87,7 @@ def parse_target(text: str) -> Target:
         return Target(text, scheme, url.path, baud=baud)
     if scheme == "tcp" and place and port and not url.path.strip("/"):
         return Target(text, scheme, place, port)
-    if scheme == "sim" and place in ("uart", "fifo") and not url.path.strip("/"):
+    if scheme == "sim" and place in LINKS and not url.path.strip("/"):
         return Target(text, scheme, place, cycles=cycles)
     if loaded is not None and not url.path.strip("/"):
         return Target(text, scheme, place, cycles=cycles, bitstream=loaded)

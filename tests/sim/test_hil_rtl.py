@@ -31,7 +31,7 @@ FLAG = b"\x7e"
 BUFFER = 4096
 
 
-@pytest.fixture(scope="module", params=["fifo", "uart"])
+@pytest.fixture(scope="module", params=["fifo", "uart", "spi"])
 def board(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[socket.socket]:
     with verilated(EVERY, request.param, tmp_path_factory.mktemp(request.param)) as board:
         yield board
@@ -218,6 +218,80 @@ def test_a_board_that_was_only_switched_on_answers_without_a_bit_unknown(deviati
     frames = Decoder().feed(bytes(int(byte, 2) for _, byte in lines))
     assert [frame.tag for frame in frames] == [1, 2]
     assert frames[1] == reply(2, outputs)
+
+
+_SPI_BENCH = """
+`timescale 1ns/1ns
+module bench;
+  reg clk = 0, sck = 0, cs_n = 1, mosi = 0;
+  wire miso;
+  always #5 clk = !clk;
+  model_spi dut (.aclk(clk), .aresetn(1'b1), .spi_sck(sck), .spi_cs_n(cs_n), .spi_mosi(mosi), .spi_miso(miso));
+  reg [7:0] bytes [0:{last}];
+  reg [7:0] came;
+  integer k, bit;
+  initial begin
+    $readmemh("bytes.hex", bytes);
+    repeat (100) @(posedge clk);
+    #3;
+    for (k = 0; k <= {last}; k = k + 1) begin
+      cs_n = 0;
+      if (k % 5 == 0) #{half};
+      for (bit = 7; bit >= 0; bit = bit - 1) begin
+        mosi = bytes[k][bit]; #{half};
+        came[bit] = miso; sck = 1; #{half};
+        sck = 0;
+      end
+      $display("1 %b", came);
+      if (k % 5 == 4) begin #{half} cs_n = 1; #{half}; end
+    end
+    $finish;
+  end
+endmodule
+"""
+
+
+def over_spi(folder: Path, half: int, bug: tuple[str, str] = ("", "")) -> list[Frame]:
+    """What comes back over SPI in Icarus after power-on. ``half``: ns of half a bit; a clock has 10."""
+    inputs, _ = vectors(2)
+    asked = encode(Frame(Kind.IDENTIFY, 1, b"")) + run(2, inputs)
+    data = asked.replace(b"\0", b"\x7d\x20") + bytes(300)
+    (folder / "bytes.hex").write_text("\n".join(f"{byte:02x}" for byte in data))
+    (folder / "bench.v").write_text(_SPI_BENCH.format(last=len(data) - 1, half=half))
+    sources = write_design(EVERY, "spi", folder)
+    spi = folder / "dais_spi.v"
+    assert bug[0] in spi.read_text()
+    spi.write_text(spi.read_text().replace(*bug))
+    icarus = tools.icarus()
+    built = [icarus.iverilog, "-g2005", "-s", "bench", "-o", folder / "bench.vvp", *sources, folder / "bench.v"]
+    subprocess.run(built, check=True, timeout=60)
+    done = subprocess.run(
+        [icarus.vvp, "-n", "bench.vvp"], cwd=folder, check=True, capture_output=True, text=True, timeout=120
+    )
+    lines = re.findall("^1 ([01xz]{8})$", done.stdout, re.MULTILINE)
+    assert len(lines) == len(data) and not any(set(line) & {"x", "z"} for line in lines)
+    return Decoder().feed(bytes(int(line, 2) for line in lines if int(line, 2)))
+
+
+@pytest.mark.parametrize("half", [40, 47, 200])
+def test_spi_answers_from_power_on_without_a_bit_unknown(half: int, tmp_path: Path) -> None:
+    """At the fastest clock that there may be, at one that is no multiple of the board's, and at a slow one."""
+    frames = over_spi(tmp_path, half)
+    assert [frame.tag for frame in frames] == [1, 2]
+    assert frames[1] == reply(2, vectors(2)[1])
+
+
+@pytest.mark.parametrize(
+    "bug",
+    [
+        ("!zero ? tx_data : escaped ? ESCAPED : ESCAPE", "tx_data"),
+        ("begins && !waits", "begins"),
+        ("== 3'd7", "== 3'd6"),
+    ],
+    ids=["zeros-as-they-are", "a-byte-overwritten", "a-bit-early"],
+)
+def test_a_bug_in_spi_is_found(bug: tuple[str, str], tmp_path: Path) -> None:
+    assert [frame.tag for frame in over_spi(tmp_path, 40, bug)] != [1, 2]
 
 
 #: Bugs in the bridge: file, what stands there, what is put there.

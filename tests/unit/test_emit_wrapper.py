@@ -117,5 +117,5 @@ def test_a_uart_is_set_for_the_clock(period: float, clocks: int) -> None:
 @pytest.mark.parametrize("link", LINKS)
 def test_the_folder_says_how_to_talk_to_the_board(link: str) -> None:
     page = project_folder(EVERY, "model", emit_verilog(EVERY), WrapperOptions(link, period=10.0))["README.md"].decode()
-    assert {"uart": "(868 here)", "fifo": "rx_*"}[link] in page
+    assert {"uart": "(868 here)", "spi": "at most 12.5 MHz", "fifo": "rx_*"}[link] in page
     assert "dais-verif hil prog.bin --target" in page

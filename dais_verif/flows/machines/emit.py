@@ -54,7 +54,7 @@ def _write_wrapper(machine: Machine, asked: WrapRequest, top: str, output: Path)
     if asked.wrap in LINKS:
         return _write_board(machine, asked, asked.wrap, top, output)
     if asked.cycles is not None:
-        raise RequestError.of("{cycles} is for {wrap} uart or fifo: a stream has no end.")
+        raise RequestError.of("{cycles} is for {wrap} uart, spi or fifo: a stream has no end.")
     if asked.stream is None:
         raise InputError.of(
             "a machine behind AXI4-Stream needs {stream}, a TOML file that names its valid_in, valid_out, enable and"

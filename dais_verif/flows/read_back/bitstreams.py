@@ -24,7 +24,7 @@ __all__ = ["BitstreamFile", "bitstream_board", "bitstream_rtl", "bitstream_sha25
 _USUAL = {"1k": "ice40-hx1k-tq144", "8k": "ice40-hx8k-ct256", "5k": "ice40-up5k-sg48"}
 
 #: A port that each kind of link has, and no other.
-_LINK_PORTS = {"uart": "uart_rx", "fifo": "rx_data"}
+_LINK_PORTS = {"uart": "uart_rx", "spi": "spi_sck", "fifo": "rx_data"}
 
 _RTL, _WORK = "read_back.v", "bitstream"
 

@@ -13,7 +13,7 @@
 #include "Vdesign.h"
 #include "verilated.h"
 
-// Given by the compiler: CLOCKS_PER_BIT, 0 if there is no UART; IDLE_CLOCKS, which the design may be silent and busy.
+// Given by the compiler: CLOCKS_PER_BIT, 0 if bytes are not sent bit by bit; SPI, 1 if it is no UART; IDLE_CLOCKS, which the design may be silent and busy.
 
 namespace {
 
@@ -47,7 +47,64 @@ bool exchange(bool wait) {
     return true;
 }
 
-#if CLOCKS_PER_BIT
+#if SPI
+
+// The host's end of SPI, one call a clock: a byte both ways all the time, 00 where there is nothing to send.
+class Line final {
+public:
+    void before_edge(Vdesign& design) {
+        const int bit = m_clock / CLOCKS_PER_BIT;
+        if (m_clock == 0) begin();
+        // Selected for a run of bytes, of lengths that change, with a pause between two of them.
+        design.spi_cs_n = m_pause > 0;
+        if (m_pause > 0) {
+            --m_pause;
+            design.spi_sck = 0;
+            return;
+        }
+        design.spi_mosi = m_send >> (7 - bit) & 1;
+        design.spi_sck = m_clock % CLOCKS_PER_BIT >= CLOCKS_PER_BIT / 2;
+        // As a host reads it: right before the edge that it makes.
+        if (m_clock % CLOCKS_PER_BIT == CLOCKS_PER_BIT / 2) m_take = m_take << 1 | design.spi_miso;
+        if (++m_clock == 8 * CLOCKS_PER_BIT) end();
+    }
+    void after_edge(Vdesign&) {}
+    bool busy() const { return m_busy; }
+
+private:
+    void begin() {
+        if (m_pause > 0) return;
+        m_take = 0;
+        m_send = 0;
+        if (m_inverted) {
+            m_send = 0x20;
+            m_inverted = false;
+        } else if (!to_design.empty()) {
+            m_send = to_design.front();
+            to_design.pop_front();
+            if (m_send == 0) {
+                m_send = 0x7D;
+                m_inverted = true;
+            }
+        }
+    }
+    void end() {
+        m_clock = 0;
+        m_take &= 0xFF;
+        if (m_take) from_design.push_back(static_cast<uint8_t>(m_take));
+        m_busy = m_take || m_send || m_inverted;
+        if (++m_bytes % m_run == 0) {
+            m_pause = 4 * CLOCKS_PER_BIT;
+            m_run = m_run % 7 + 1;
+        }
+    }
+
+    unsigned m_send = 0, m_take = 0, m_bytes = 0, m_run = 3;
+    int m_clock = 0, m_pause = 4 * CLOCKS_PER_BIT;
+    bool m_inverted = false, m_busy = false;
+};
+
+#elif CLOCKS_PER_BIT
 
 // The host's end of the UART, one call a clock.
 class Line final {
@@ -116,7 +173,9 @@ int main() {
     Vdesign design{&context};
     Line line;
     design.aresetn = 1;
-#if CLOCKS_PER_BIT
+#if SPI
+    design.spi_cs_n = 1;
+#elif CLOCKS_PER_BIT
     design.uart_rx = 1;
 #endif
     design.aclk = 0;
