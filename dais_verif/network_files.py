@@ -6,6 +6,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dais_verif.applied_folder import applied_program
 from dais_verif.errors import InputError
 from dais_verif.program import Program, load
 
@@ -35,11 +36,23 @@ def read_network(source: str | Path | bytes, layout: str | None = None) -> Netwo
 
 
 def load_program(source: str | Path | bytes, layout: str | None = None) -> Program:
-    """Return the program in a file of any kind, or in the bytes of one. Raises as its reader does."""
+    """Return the program in a file of any kind, in the bytes of one, or in a folder of ``approx apply``.
+
+    Raises as its reader does.
+    """
+    if isinstance(source, str | Path) and (applied := _applied(source)) is not None:
+        source = applied
     network = read_network(source, layout)
     if network is not None:
         return network.program()
     return load(source, layout=layout)
+
+
+def _applied(source: str | Path) -> Path | None:
+    try:
+        return applied_program(Path(source))
+    except (OSError, ValueError):  # of which the reader speaks
+        return None
 
 
 def _is_network(source: str | Path | bytes) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import warnings
 from pathlib import Path
 
+from dais_verif.applied_folder import applied_program
 from dais_verif.dut.project_folder import read_project
 from dais_verif.errors import Argument, ProgramError, RequestError
 from dais_verif.flows.progress import Progress
@@ -40,8 +41,8 @@ def is_folder(program: AnyProgram) -> bool:
 def read_program(program: AnyProgram, layout: str | None, progress: Progress) -> tuple[Program, list[str]]:
     """Return the valid program, and the warnings of reading it, which ``progress`` is told, too.
 
-    Of a project folder it is the model. Raises ``ProgramError`` if there is none, ``InputError`` if a file cannot be
-    read, ``RequestError`` if ``layout`` is given of a ``Program``.
+    Of a project folder it is the model, of one of ``approx apply`` the program. Raises ``ProgramError`` if there is
+    none, ``InputError`` if a file cannot be read, ``RequestError`` if ``layout`` is given of a ``Program``.
     """
     if isinstance(program, Program):
         if layout is not None:
@@ -52,7 +53,8 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
     if isinstance(program, Machine):
         raise ProgramError("a machine (ALIRFSM), where a program is expected")
     if is_folder(program):
-        program = read_project(Path(str(program))).require_model()
+        folder = Path(str(program))
+        program = applied_program(folder) or read_project(folder).require_model()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", AssumedLayoutWarning)
         found = load_program(program, layout)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dais_verif.applied_folder import applied_program
 from dais_verif.dut.project_folder import ProjectFolder, read_project
 from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.designs import DesignRequest
@@ -46,11 +47,13 @@ class Opened:
 
 
 def open_projects(program: AnyProgram, design: DesignRequest) -> Opened:
-    """Return ``program`` and ``design`` with files in the place of project folders.
+    """Return ``program`` and ``design`` with files in the place of folders.
 
     RTL is that of the folder that ``design`` names, or of the program's if nothing else is to be verified. Raises
     ``InputError`` for a folder that cannot be used, ``RequestError`` for options that do not go with it.
     """
+    applied = applied_program(Path(str(program))) if is_folder(program) else None
+    program = program if applied is None else applied
     folders = [path for path in design.rtl if is_folder(path)]
     own = _read(Path(str(program)), design) if is_folder(program) else None
     model = program if own is None else own.require_model()

@@ -43,6 +43,8 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
             made[number] = copies[0]
         elif file.role == "kernel":
             made[number] = _copy(file, root / file.role / path.name)
+        elif file.role == "configuration":  # beside the program, as it was
+            made[number] = _copy(file, root / "program_0" / path.name)
         elif file.role == "data" and "/" in file.name:
             # Found beside the RTL by its name; one with a folder of its own is left alone: no RTL of ours names it.
             if not PurePath(file.name).is_absolute() and ".." not in PurePath(file.name).parts:

@@ -65,8 +65,8 @@ def _hash(path: Path) -> str | InputError:
 
 def _now(file: CertifiedFile, folder: Path, places: Places, hashes: dict[Path, str | InputError]) -> Path:
     """Where the file is: where it was told to be, beside the certificate as it was, or where it was."""
-    if file.role in ("program", "kernel") and places.program is not None and places.program.is_dir():
-        return places.program / Path(file.path).name  # the folder of a kernel
+    if file.role in ("program", "kernel", "configuration") and places.program is not None and places.program.is_dir():
+        return places.program / Path(file.path).name  # the folder of a kernel, or of a configuration
     if file.role == "program":
         if places.program is not None:
             return places.program

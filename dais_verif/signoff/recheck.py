@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 
+from dais_verif.applied_folder import files_beside
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import read_plain
 from dais_verif.record.certificate import CertificateFinding
@@ -121,6 +122,8 @@ def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
     design = load_design(programs[0], certificate.layout)
     if design.hash != certificate.program:
         raise InputError(f"the program is {design.hash}, must be {certificate.program}")
+    if any(was.role == "configuration" for was in certificate.files):
+        files_beside(programs[0], design.hash)
     hashes = tuple(FileHash(was.role, str(now.absolute()), was.sha256, was.name) for was, now in pairs)
     return Subject(design, programs[0], certificate.layout, certificate.emitted, certificate.top, hashes)
 

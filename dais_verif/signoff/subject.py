@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from dais_verif.applied_folder import files_beside
 from dais_verif.dut.outside import included_in
 from dais_verif.errors import InputError
 from dais_verif.files import open_plain, read_plain
@@ -74,7 +75,7 @@ class Subject:
 
     def of(self, role: str) -> list[FileHash]:
         """The files of one role: ``program`` (or machine), ``rtl``, ``include``, ``data``, ``ports``, ``input``,
-        ``kernel``, ``frame``, ``against``, ``bitstream`` or ``pins``."""
+        ``kernel``, ``configuration``, ``frame``, ``against``, ``bitstream`` or ``pins``."""
         return [file for file in self.files if file.role == role]
 
     def only(self, role: str) -> FileHash:
@@ -163,6 +164,7 @@ def subject_of(
         files += _read_by(policy.rtl, sources)
     files += [file_hash("input", Path(name)) for name in policy.inputs]
     files += [file_hash("kernel", path) for path in kernel]
+    files += [file_hash("configuration", path) for path in files_beside(path, design.hash)]
     given = policy.diff.files | policy.bitstream.files
     files += [file_hash(role, Path(name)) for role, name in given.items()]
     return Subject(design, path, layout, not policy.rtl.files, top_of(policy, sources), tuple(files))

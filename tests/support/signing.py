@@ -109,10 +109,11 @@ def machine_project(folder: Path, policy: str, text: str, rtl: str | None = None
     return folder
 
 
-def sign(folder: Path, *options: object) -> Ending:
-    """Sign off the project in ``folder``, into ``folder / "out"``."""
+def sign(folder: Path, *options: object, program: Path | None = None) -> Ending:
+    """Sign off the project in ``folder``, or ``program``, into ``folder / "out"``."""
     policy = [] if "--policy" in options else ["--policy", folder / "policy.toml"]
-    program = next(folder / name for name in ("prog.mach", "prog.bin") if (folder / name).exists())
+    if program is None:
+        program = next(folder / name for name in ("prog.mach", "prog.bin") if (folder / name).exists())
     return _end("signoff", program, *policy, "-o", folder / "out", "--jobs", 2, *options)
 
 

@@ -7,6 +7,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from dais_verif.applied_folder import CONFIGURATION, MANIFEST, PROGRAM
+from dais_verif.approx import ConfigurationFile, text_of
 from dais_verif.flows.approximation.networks import open_network
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.no_loss import write_folder
@@ -22,8 +24,6 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.verdict import Verdict
 
 __all__ = ["ApplyRequest", "apply_configuration"]
-
-_MANIFEST, _PROGRAM = "applied.json", "program.bin"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +58,9 @@ def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -
     with progress.working(f"applying {request.config}"):
         made = approximate(opened.data, opened.file, request.config, grid=request.grid)
         program, exact = made.network.program(), opened.exact.program()
-    files = {_PROGRAM: write_binary(program, "v1")}
+    one = opened.file[request.config]
+    alone = ConfigurationFile(opened.file.baseline, (one,), knobs=opened.file.knobs)
+    files = {PROGRAM: write_binary(program, "v1"), CONFIGURATION: text_of(alone).encode()}
     manifest = {
         "network": str(request.network),
         "config": request.config,
@@ -67,7 +69,7 @@ def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -
         "notes": list(made.notes),
         "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
     }
-    write_folder(request.output, {**files, _MANIFEST: (json.dumps(manifest, indent=2) + "\n").encode()}, _MANIFEST)
+    write_folder(request.output, {**files, MANIFEST: (json.dumps(manifest, indent=2) + "\n").encode()}, MANIFEST)
     return AppliedRecord(
         verdict=Verdict.PASS,
         message=f"{request.config} applied: {program.n_ops} ops, {exact.n_ops} without it",
@@ -78,7 +80,7 @@ def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -
         program=ProgramInfo.of(program),
         exact_ops=exact.n_ops,
         output=str(request.output),
-        files=sorted([*files, _MANIFEST]),
+        files=sorted([*files, MANIFEST]),
         notes=list(made.notes),
         warnings=opened.warnings,
         reproduce=own_command(request.words()) if request.command is None else request.command,

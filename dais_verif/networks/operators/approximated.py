@@ -12,9 +12,10 @@ import numpy as np
 from dais_verif.approx import Knob
 from dais_verif.networks.arithmetic import Element
 from dais_verif.networks.call import Call, Data, Elements, data_of
-from dais_verif.networks.knobs import half_data, half_element, perforation_of, sampled
+from dais_verif.networks.knobs import Applied, half_data, half_element, perforation_of, sampled
 from dais_verif.networks.operators.windows import Windows
 from dais_verif.networks.problems import Refusal
+from dais_verif.networks.reals import NO_FIXED_POINT, Real
 
 __all__ = ["approximated", "under_knobs"]
 
@@ -22,18 +23,45 @@ __all__ = ["approximated", "under_knobs"]
 def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
     """Return what ``operator`` computes under the knobs of ``call``. Raises ``Refusal`` for those that it cannot have.
 
-    In half precision what an op reads is rounded to binary16, and what it writes: once, of the exact value.
+    In half precision what an op reads is rounded to binary16, and what it writes: once, of the exact value. Softmax is
+    never in half precision, as in HPVM's runtime.
     """
     applied = call.applied
     if applied is None or applied.plain or call.op == "Conv":
         return operator(call)
+    if call.op == "Softmax" and applied.first.axis is None:
+        assert call.approximation is not None
+        call.approximation.notes.append(
+            f"knob {applied.first.number} of a softmax changes nothing, as in HPVM's runtime"
+        )
+        return operator(call)
     if applied.first.axis is not None:
         raise Refusal(f"knob {applied.first.number} ({applied.first.words}) is for convolutions")
     if applied.bias is not None and applied.bias.half != applied.first.half:
-        raise Refusal("layer and bias are one node here: both in half precision, or none")
+        return _with_bias_apart(operator, call, applied.first, applied.bias)
     inputs = tuple(one if one is None else half_data(call.ops, one) for one in call.inputs)
     call.budget.take(sum(one.elements.size for one in inputs if one is not None))
-    return half_data(call.ops, operator(replace(call, inputs=inputs)))
+    found = operator(replace(call, inputs=inputs))
+    if any(isinstance(one, Real) for one in found.elements.flat):
+        raise Refusal(
+            f"knob {applied.first.number} ({applied.first.words}): its result is {NO_FIXED_POINT}, so it cannot be "
+            "rounded to half precision before"
+        )
+    return half_data(call.ops, found)
+
+
+def _with_bias_apart(operator: Callable[[Call], Data], call: Call, first: Knob, bias: Knob) -> Data:
+    """A layer and the bias that is an input of it, one of them in half precision: the product is an op of its own."""
+    addend = call.optional_reals(2, "C")
+    assert addend is not None
+    product = under_knobs(operator, replace(call, inputs=call.inputs[:2], applied=Applied(first)))
+    factor = call.number("beta", 1.0)
+    scaled = data_of([call.ops.multiply(one, factor) for one in addend.elements.flat], addend.shape, addend.dtype)
+    parts = [half_data(call.ops, one) if bias.half else one for one in (product, scaled)]
+    wide, added = call.broadcast(*(one.elements for one in parts))
+    found = [call.ops.add(x, y) for x, y in zip(wide.flat, added.flat, strict=True)]
+    total = data_of(found, wide.shape, product.dtype)
+    return half_data(call.ops, total) if bias.half else total
 
 
 def approximated(
