@@ -145,6 +145,25 @@ class Chip:
         """For each pad the tile, and the number in it, of the bits that enable its input."""
         return {Pad(*map(int, row[:3])): Pad(*map(int, row[3:])) for row in self._rows(".ieren")}
 
+    @cached_property
+    def hard_inputs(self) -> dict[int, str]:
+        """The nets at inputs of hard blocks, such as the one that makes a device load another bitstream, with names.
+
+        Those of PLLs are left out: a PLL does nothing unless its own bits say so.
+        """
+        found: dict[int, str] = {}
+        for block in self.blocks.get(".extra_cell", ()):
+            head, *lines = block.split("\n")
+            kind = head.split()[-1]
+            for words in (line.split() for line in lines if kind != "PLL"):
+                if len(words) != 4 or not (words[1].isdigit() and words[2].isdigit()):
+                    continue
+                pin = {"clk": "lutff_global/clk"}.get(words[3], words[3])
+                net = self.nets.get((int(words[1]), int(words[2]), pin))
+                if net is not None and net not in self.drivers and net not in self.globals:
+                    found[net] = f"{words[0]} of {kind}"
+        return found
+
     def _rows(self, name: str) -> Iterator[list[str]]:
         for block in self.blocks.get(name, ()):
             yield from (line.split() for line in block.split("\n")[1:] if line)

@@ -65,6 +65,10 @@ def _pads(chip: Chip, pins: Mapping[PortBit, str], package: str) -> dict[PortBit
 
 
 def _require_known(wiring: Wiring) -> None:
+    for net, name in wiring.chip.hard_inputs.items():
+        if net in wiring.closed:
+            (x, y), _ = wiring.closed[net][0]
+            raise InputError(f"{name} is driven, in tile ({x} {y}): a hard block whose effects read-back does not know")
     for (x, y), names in wiring.set.items():
         for name in sorted(names):
             if not name.startswith((*_NEUTRAL, *_READ)):

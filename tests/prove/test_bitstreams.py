@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.bitstreams import DESIGNS, Stored, chip_of, repacked, require_icestorm, stored
+from support.bitstreams import DESIGNS, MACHINE, Stored, chip_of, repacked, require_icestorm, stored
 from support.door import command
 
 import dais_verif
@@ -51,6 +51,30 @@ def test_a_bitstream_is_proved(name: str, tmp_path: Path) -> None:
     assert "--pins" in found["reproduce"]
 
 
+@pytest.mark.slow
+def test_a_machine_is_proved_for_ever(tmp_path: Path) -> None:
+    """Its registers have no names: which holds what is found by what they hold, and proved by induction."""
+    found = answer("prove", MACHINE, MACHINE.write(tmp_path), "--no-confirm", "--no-cache")
+    assert found["verdict"] == "PASS", found["message"]
+    assert "registers correspond" in found["message"]
+
+
+@pytest.mark.slow
+def test_a_fault_in_a_machine_is_found(tmp_path: Path) -> None:
+    """The next value of a register is wrong for some inputs: a sequence from power-up shows it."""
+    logic = MACHINE.read(stored(MACHINE.name, tmp_path))
+    clocked = {one.cell for one in logic.registers}
+    lut = next(lut for lut in logic.luts if lut.cell in clocked and lut.table.bit_count() > 2)
+    bits = chip_of("1k").functions("logic")[f"LC_{lut.cell.number}"]
+    endings = []
+    for entry in (4, 14, 15, 5, 6, 16, 17, 7):
+        wrong = repacked(MACHINE.write(tmp_path), (lut.cell.x, lut.cell.y), bits[entry], tmp_path / "wrong.bin")
+        endings.append(answer("prove", MACHINE, wrong, "--no-cache", "--sim", "icarus")["verdict"])
+        if endings[-1] != "PASS":
+            break
+    assert endings[-1] == "RTL_MISMATCH", endings
+
+
 def test_a_bit_of_a_table_is_found(tmp_path: Path) -> None:
     """The table of the register that holds the last bit of an output, turned over in one place."""
     design = DESIGNS["lookup_square_pipelined"]
@@ -89,7 +113,7 @@ def test_two_pins_that_are_swapped_are_found(tmp_path: Path) -> None:
         (["--pins", "x.pcf"], "are for a bitstream; name it with --bitstream"),
         (["--bitstream", "x.bin"], "--pins FILE.pcf says which port is at which pin"),
         (["--bitstream", "x.bin", "--pins", "x.pcf", "--stages", "2"], "names all that is to be verified"),
-        (["--bitstream", "x.bin", "--pins", "x.pcf"], "cannot be read"),
+        (["--bitstream", "x.bin", "--pins", "x.pcf"], "cannot read 'x.bin'"),
     ],
     ids=["pins", "no pins", "stages", "no file"],
 )

@@ -25,6 +25,7 @@ from dais_verif.toolchain import tools
 __all__ = [
     "BOARD",
     "DESIGNS",
+    "MACHINE",
     "PINNED",
     "Stored",
     "chip_of",
@@ -92,6 +93,9 @@ DESIGNS = {
 #: A board: the core behind a bridge, a buffer in block RAMs, and a UART for 12 MHz.
 BOARD = Stored("lookup_square_uart", _EXAMPLES / "lookup_square.bin")
 
+#: A machine, bare.
+MACHINE = Stored("serial_dot", _EXAMPLES / "serial_dot.mach")
+
 
 def require_icestorm() -> None:
     """Skip the test where IceStorm is absent, but never in CI."""
@@ -111,7 +115,7 @@ def chip_of(device: str) -> Chip:
 
 def stored(name: str, folder: Path) -> Configuration:
     """Return what the bitstream of a design configures."""
-    design = BOARD if name == BOARD.name else DESIGNS[name]
+    design = {**DESIGNS, BOARD.name: BOARD, MACHINE.name: MACHINE}[name]
     return unpack(design.write(folder), folder / "tools")
 
 

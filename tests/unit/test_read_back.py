@@ -135,6 +135,16 @@ def test_what_nobody_here_knows_to_be_harmless(name: str, mac: Configuration) ->
     assert f"{name} of tile" in refusal(flipped(mac, place, function("io", name)))
 
 
+def test_a_hard_block_that_is_driven(mac: Configuration) -> None:
+    """The pin that makes the device load another bitstream: no output depends on it, and all of them do."""
+    chip = chip_of("1k")
+    place = (12, 0)
+    net = chip.nets[(*place, "fabout")]
+    switch = next(switch for switch in chip.switches([place]) if switch.net == net)
+    ones = [bit for bit, digit in zip(switch.bits, next(iter(switch.sources)), strict=True) if digit == "1"]
+    assert "BOOT of WARMBOOT is driven" in refusal(flipped(mac, place, *ones))
+
+
 def test_bits_that_no_description_names(mac: Configuration) -> None:
     known = {bit for bits in chip_of("1k").functions("logic").values() for bit in bits}
     place = next(place for place, kind in mac.kinds.items() if kind == "logic")
