@@ -52,7 +52,7 @@ def program_of(case: dict[str, Any], folder: Path) -> Path:
     approximation = Approximation({"y": Applied(KNOBS[case["knob"]], KNOBS[11])}, grid=8)
     network = dais_verif.networks.parse(data, inputs={"x": (1, bits, 0)}, approximation=approximation)
     (folder / "one.bin").write_bytes(write_binary(network.program(), "v1"))
-    np.save(folder / "x.npy", np.array(case["x"], dtype=np.float64).reshape(shapes["x"][0], -1))
+    np.save(folder / "x.npy", np.array(case["x"], dtype=np.float64).reshape(1, -1))
     return folder / "one.bin"
 
 
