@@ -148,3 +148,48 @@ def test_what_cannot_be_applied_is_named() -> None:
         computed(convolution(w, None, (1, 1, 1, 1), 1, 0), np.zeros((1, 1, 1, 1)), 12)
     with pytest.raises(NetworkError, match="no computed row"):
         computed(convolution(w, None, (1, 1, 1, 1), 1, 0), np.zeros((1, 1, 1, 1)), 121)
+
+
+@pytest.mark.parametrize(("layer", "bias"), [(12, 11), (11, 12)])
+def test_a_dense_layer_and_its_bias_may_differ_in_precision(layer: int, bias: int) -> None:
+    """Each rounds what it reads and writes where it is in half precision; sums need more than 11 bits."""
+    from onnx import TensorProto, helper, numpy_helper
+
+    rng = np.random.default_rng(layer)
+    w, c = rng.integers(-200, 200, (6, 4)), rng.integers(-3000, 3000, 4) / 4
+    graph = helper.make_graph(
+        [helper.make_node("Gemm", ["x", "w", "c"], ["y"], beta=0.5)],
+        "dense",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 6])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(array.astype(np.float32), name) for name, array in (("w", w), ("c", c))],
+    )
+    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
+    approximation = Approximation({"y": Applied(KNOBS[layer], KNOBS[bias])})
+    network = dais_verif.networks.parse(data, inputs={"x": (1, 4, 2)}, approximation=approximation)
+    x = rng.integers(-64, 64, (20, 6)) / 4
+
+    def half(values: np.ndarray, knob: int) -> np.ndarray:
+        return values.astype(np.float16).astype(np.float64) if knob == 12 else values
+
+    product = half(x @ w.astype(float), layer)
+    wanted = half(half(product, bias) + half(c / 2, bias), bias)
+    assert np.array_equal(dais_verif.run(network.program(), x), wanted)
+    assert not np.array_equal(wanted, x @ w + c / 2), "something was rounded"
+
+
+@pytest.mark.parametrize("op", ["Tanh", "Sigmoid"])
+def test_what_is_no_fixed_point_number_is_not_rounded_to_half_precision(op: str) -> None:
+    from onnx import TensorProto, helper
+
+    nodes = [helper.make_node(op, ["x"], ["t"]), helper.make_node("QuantizeLinear", ["t", "s", "z"], ["y"])]
+    graph = helper.make_graph(
+        nodes,
+        "curve",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2])],
+        [helper.make_tensor_value_info("y", TensorProto.INT8, None)],
+        [helper.make_tensor("s", TensorProto.FLOAT, [], [2**-6]), helper.make_tensor("z", TensorProto.INT8, [], [0])],
+    )
+    data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]).SerializeToString()
+    with pytest.raises(NetworkError, match=r"knob 12 .*cannot be rounded to half precision before"):
+        dais_verif.networks.parse(data, inputs={"x": (1, 3, 2)}, approximation=Approximation({"t": Applied(KNOBS[12])}))
