@@ -139,6 +139,7 @@ def build_bitstream(
     pins: _Path | None = None,
     clock: float | None = None,
     seed: int = 1,
+    bram: bool | None = None,
     timeout: float = 1800.0,
     memory: int = 8192,
     progress: Progress | None = None,
@@ -149,7 +150,8 @@ def build_bitstream(
     that the core is behind, ``uart``, ``spi`` or ``fifo``; None: ``none`` if pins are enough, else ``uart``.
     ``cycles``: of a machine behind a link, in a vector (32). ``pins``: a file with a ``set_io NAME PIN`` for each bit
     of each port; None: chosen. ``clock``: MHz that timing must allow (12 if there is a clock). ``seed``: of the
-    placement; the same input gives the same bits. ``timeout``: seconds for each tool; ``memory``: megabytes for each
+    placement; the same input gives the same bits. ``bram``: tables may become block RAMs, which proofs of bitstreams do
+    not know; None: of machines, and behind a link. ``timeout``: seconds for each tool; ``memory``: megabytes for each
     process.
 
     Raises ``InputError`` for what does not fit, saying by how much, or is too slow; ``ToolError`` if a tool is missing,
@@ -169,6 +171,7 @@ def build_bitstream(
         pins=path_from("pins", pins),
         clock=clock,
         seed=seed,
+        bram=bram,
         timeout=timeout,
         memory=memory,
     )

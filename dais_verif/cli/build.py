@@ -30,6 +30,9 @@ from dais_verif.report.build_text import print_build
 @click.option("--pins", type=file_path, help="File with `set_io NAME PIN` for each bit of each port; else chosen here.")
 @click.option("--clock", type=float, help="MHz that timing must allow. Default: 12 if there is a clock, else none.")
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the placement.")
+@click.option(
+    "--bram/--no-bram", default=None, help="Tables in block RAMs. Default: not of a bare program, for a proof."
+)
 @click.option("--timeout", type=seconds, default=1800, show_default=True, help="Seconds for each tool.")
 @click.option("--memory", type=int, default=8192, show_default=True, help="Megabytes for each process.")
 @click.option("-o", "--output", type=file_path, required=True, help="Folder: model.bin, pins.pcf, RTL, netlist, logs.")

@@ -126,7 +126,8 @@ def test_that_they_differ_would_be_seen(capsys: pytest.CaptureFixture[str]) -> N
 
 def default_of(option: click.Parameter) -> object:
     found = option.default if isinstance(option.default, str | int | float) else None
-    return bool(found) if getattr(option, "is_flag", False) else found
+    # --this/--no-this may be neither.
+    return bool(found) if getattr(option, "is_flag", False) and not option.secondary_opts else found
 
 
 #: The function, its verb, and the requests that it makes.

@@ -45,7 +45,9 @@ class BuildRequest:
     ``wrap``: ``none``, ``uart``, ``spi`` or ``fifo``; None: ``none`` if the package has pins enough, else ``uart``.
     ``cycles``: of a machine behind a link, in a vector. ``pins``: a file with a ``set_io NAME PIN`` for each bit of
     each port; None: pins are chosen. ``clock``: MHz that timing must allow; None: 12 if there is a clock, else any.
-    ``seed``: of the placement. ``timeout``: seconds for each tool; ``memory``: megabytes for each process.
+    ``seed``: of the placement. ``bram``: tables may become block RAMs, which proofs of bitstreams do not know; None: of
+    machines, and behind a link, which needs some itself. ``timeout``: seconds for each tool; ``memory``: megabytes for
+    each process.
     """
 
     program: AnyProgram
@@ -58,6 +60,7 @@ class BuildRequest:
     pins: Path | None = None
     clock: float | None = None
     seed: int = 1
+    bram: bool | None = None
     timeout: float = 1800.0
     memory: int = 8192
 
@@ -101,10 +104,11 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
     clock = DEFAULT_CLOCK if request.clock is None else request.clock
     design = build_design(model, kind, options, period=1000 / clock, cycles=request.cycles)
     required = clock if design.clock or request.clock is not None else None
+    bram = (kind != NONE or isinstance(model, Machine)) if request.bram is None else request.bram
     limits = Limits(request.timeout, request.memory)
     with temporary_folder() as temporary:
         try:
-            pins, built, done = _made(request, design, clock, limits, temporary.path, progress)
+            pins, built, done = _made(request, design, clock, bram, limits, temporary.path, progress)
         except ToolError:
             temporary.kept = True
             raise
@@ -149,7 +153,13 @@ def _wrap(model: Program | Machine, request: BuildRequest) -> str:
 
 
 def _made(
-    request: BuildRequest, design: BuildDesign, clock: float, limits: Limits, folder: Path, progress: Progress
+    request: BuildRequest,
+    design: BuildDesign,
+    clock: float,
+    bram: bool,
+    limits: Limits,
+    folder: Path,
+    progress: Progress,
 ) -> tuple[dict[str, str], Built, Synthesis]:
     sources = []
     for name, text in design.files.items():
@@ -157,7 +167,15 @@ def _made(
         sources[-1].parent.mkdir(exist_ok=True)
         sources[-1].write_text(text, encoding="utf-8")
     with progress.working("yosys: ice40") as show:
-        done = run_yosys(sources, design.top, "ice40", folder, limits, tell=lambda step: show(f"yosys: ice40: {step}"))
+        done = run_yosys(
+            sources,
+            design.top,
+            "ice40",
+            folder,
+            limits,
+            bram=bram,
+            tell=lambda step: show(f"yosys: ice40: {step}"),
+        )
         if not done.costs.cells:
             show("no cells: outputs are inputs or constants")
         ports = netlist_ports(folder / RTLIL, design.top)
