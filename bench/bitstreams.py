@@ -1,4 +1,4 @@
-"""Every program of the corpus as a bitstream: built, read back, simulated and proved; `make bench-bitstream`.
+"""Programs and machines of the corpus as bitstreams: built, read back, simulated and proved; `make bench-bitstream`.
 
 Each is built for one device bare, bare as a pipeline, and behind a UART. What fits and has pins is then verified from
 the bitstream and its pins alone: bare ones in both simulators and by proof, those behind a UART as a board in
@@ -25,8 +25,14 @@ __all__ = ["FORMS", "main", "row_of", "table"]
 DEVICE = "ice40-hx8k-ct256"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 _STAGES = 4
+#: Of a machine behind a UART, in a vector.
+_CYCLES = 8
 _PINS = ["--clock", "clk", "--reset", "rst", "--enable", "en", "--valid-in", "in_valid", "--valid-out", "out_valid"]
 _PORTS = ["--reset", "--enable", "--valid"]
+
+
+#: Every vector in Icarus, too; a machine has all of its cycles there anyway.
+_ALL: dict[bool, list[str]] = {False: ["--icarus-vectors", "all"], True: []}
 
 
 class Form(NamedTuple):
@@ -42,11 +48,16 @@ FORMS = {
     "pipeline": Form(("--wrap", "none", "--stages", str(_STAGES), *_PORTS), tuple(_PINS)),
     "uart": Form(("--wrap", "uart", "--stages", str(_STAGES)), board=True),
 }
+#: Of machines, which have stages of their own.
+MACHINE_FORMS = {
+    "bare": Form(("--wrap", "none")),
+    "uart": Form(("--wrap", "uart", "--cycles", str(_CYCLES)), board=True),
+}
 
 
 def row_of(program: Path, form: str, device: str, timeout: float, vectors: int) -> dict[str, Any]:
     """Build one, and judge it. ``timeout``: seconds for each step."""
-    asked = FORMS[form]
+    asked = _forms(program)[form]
     row: dict[str, Any] = {"program": program_name(program), "form": form, "device": device}
     with tempfile.TemporaryDirectory() as name:
         out = Path(name) / "out"
@@ -62,17 +73,26 @@ def row_of(program: Path, form: str, device: str, timeout: float, vectors: int) 
         row |= {"pins": len(built["pins"]), "MHz": round(min(allowed), 1) if allowed else None}
         bits = ["--bitstream", str(out / "model.bin"), "--pins", str(out / "pins.pcf"), "--device", device, *asked.pins]
         steps = {
-            "sim": ["sim", str(program), *bits, "--vectors", str(vectors), "--icarus-vectors", "all"],
+            "sim": ["sim", str(program), *bits, "--vectors", str(vectors), *_ALL[_is_machine(program)]],
             "prove": ["prove", str(program), *bits, "--no-cache"],
         }
         if asked.board:
             target = f"sim://bitstream?file={out / 'model.bin'}&pins={out / 'pins.pcf'}&device={device}"
+            target += f"&cycles={_CYCLES}" * _is_machine(program)
             steps = {"hil": ["hil", str(program), "--target", target, "--vectors", str(min(vectors, 200))]}
         for step, words in steps.items():
             said, seconds = _verb(words, timeout * 2)
             row[step] = {"verdict": said.get("verdict"), "seconds": seconds, "message": said.get("message", "")[:300]}
     verdicts = [row[step]["verdict"] for step in steps]
     return {**row, "verdict": next((verdict for verdict in verdicts if verdict != "PASS"), "PASS")}
+
+
+def _is_machine(program: Path) -> bool:
+    return ".fsm." in program.name or program.name.startswith("fsm.")
+
+
+def _forms(program: Path) -> dict[str, Form]:
+    return MACHINE_FORMS if _is_machine(program) else FORMS
 
 
 def _verb(words: Sequence[str], timeout: float) -> tuple[dict[str, Any], float]:
@@ -89,14 +109,15 @@ def _verb(words: Sequence[str], timeout: float) -> tuple[dict[str, Any], float]:
 
 def program_name(path: Path) -> str:
     """Return what a row calls the program."""
-    return path.parent.name if path.name.startswith("prog") else path.stem
+    return path.parent.name if path.name.startswith(("prog", "fsm")) else path.stem
 
 
 def programs() -> Iterator[Path]:
     """The small examples, then the corpus, small files first."""
     yield from (EXAMPLES / name for name in ("quantised_mac.bin", "lookup_square.bin"))
     found = [CORPUS / folder.name / "prog.v1.bin" for folder in CORPUS.glob("p*")]
-    yield from sorted((path for path in found if path.is_file()), key=lambda path: path.stat().st_size)
+    machines = (CORPUS.parent / "fsm").glob("*/fsm.json.gz")
+    yield from sorted((path for path in (*found, *machines) if path.is_file()), key=lambda path: path.stat().st_size)
 
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
@@ -107,7 +128,7 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
         steps = [_told(row.get(step)) for step in ("sim", "prove", "hil")]
         known = [row.get(name) for name in ("cells", "rams", "pins", "MHz")]
         figures = ["" if one is None else str(one) for one in known]
-        verdict = row["verdict"] if "why" not in row else f"not built: {row['why']}"
+        verdict = str(row["verdict"]) if "why" not in row else f"not built: {row['why']}"
         cells = [row["program"], row["form"], *figures, f"{row['build']['seconds']:g}", *steps, verdict]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
@@ -131,7 +152,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     known = {(row["program"], row["form"], row["device"]) for row in rows}
     with asked.output.open("a") as file:
         for program in programs():
-            for form in FORMS:
+            for form in _forms(program):
                 if asked.only not in program_name(program) or (program_name(program), form, asked.device) in known:
                     continue
                 rows.append(row_of(program, form, asked.device, asked.timeout, asked.vectors))
