@@ -97,12 +97,13 @@ class _Work:
         self.costs = Costs()
         self._aig = Aig()
         self._program_bits = ProgramBits.of(program, boundary, assumptions, self._aig)
+        drivers = sum(len(signal.drivers) for signal in netlist.signals.values())
         miter = Miter(
             netlist,
             boundary,
             self._aig,
             self._program_bits.inputs,
-            lambda done: watcher.progress("drivers read", done, sum(len(s.drivers) for s in netlist.signals.values())),
+            lambda done: watcher.progress("drivers read", done, drivers),
         )
         #: Netlist and program, of every output.
         self._pairs = {number: miter.results(number, self._program_bits.outputs[number]) for number in boundary.claimed}
