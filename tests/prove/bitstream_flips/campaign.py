@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from prove.bitstream_flips.second_route import SecondRoute
+from prove.bitstream_flips.second_route import SecondRoute, Unread
 from support.bitstreams import DESIGNS, Stored, chip_of, stored, turned_over
 
 import dais_verif
@@ -38,7 +38,7 @@ _COLUMNS = {"logic": 54, "io": 18, "ramb": 42, "ramt": 42}
 _TURNS = ("anywhere", "used", "set", "cell", "cell")
 
 #: What may become of a flip, in the order of the table.
-OUTCOMES = ("refuted", "same logic", "proved", "refused", "undecided", "ESCAPED")
+OUTCOMES = ("refuted", "same logic", "proved", "refused", "undecided", "unconfirmed", "ESCAPED")
 
 
 class Judge:
@@ -47,10 +47,10 @@ class Judge:
     def __init__(self, design: Stored, folder: Path) -> None:
         self.design, self._folder = design, folder
         configuration = stored(design.name, folder)
-        self._text = (folder / "tools" / "unpacked.asc").read_text()
-        logic = design.read(configuration)
+        self.text = (folder / "tools" / "unpacked.asc").read_text()
+        self.logic = logic = design.read(configuration)
         self._original = write_verilog(logic, "model")
-        self._second = SecondRoute(logic, design.pins, folder / "second")
+        self.second = SecondRoute(logic, design.pins, folder / "second")
         self.kinds, self.ones = configuration.kinds, configuration.bits
         self.used = sorted(logic.used)
         #: The bits of each cell that something depends on.
@@ -61,7 +61,7 @@ class Judge:
 
     def __call__(self, place: Place, bit: Bit) -> tuple[str, str]:
         """Return the outcome, and what was said."""
-        text = turned_over(self._text, place, bit)
+        text = turned_over(self.text, place, bit)
         try:
             verilog = write_verilog(self.design.read(parse_configuration(text)), "model")
         except DaisError as error:
@@ -89,7 +89,10 @@ class Judge:
         return "refuted" if found else "undecided", f"{record.verdict.name}: {record.message}"
 
     def _confirmed(self, outcome: str, text: str) -> tuple[str, str]:
-        difference = self._second.difference(text)
+        try:
+            difference = self.second.difference(text)
+        except Unread as error:
+            return "unconfirmed", f"{outcome}: {error}"
         return ("ESCAPED", f"{outcome}: {difference}") if difference else (outcome, "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,10 +13,14 @@ from dais_verif.bitstream.pins_file import PortBit
 from dais_verif.bitstream.verilog import write_verilog
 from dais_verif.toolchain import tools
 
-__all__ = ["SecondRoute"]
+__all__ = ["SecondRoute", "Unread"]
 
 #: Clock edges, or vectors of a design without a clock.
 _STEPS = 2000
+
+
+class Unread(Exception):
+    """There is no second reading."""
 
 
 class SecondRoute:
@@ -33,7 +38,10 @@ class SecondRoute:
         (folder / "bench.v").write_text(_bench(inputs, outputs, bool(original.registers)))
 
     def difference(self, text: str) -> str:
-        """Return where the configuration ``text`` differs from the original, or nothing if it does not."""
+        """Return where the configuration ``text`` differs from the original, or nothing if it does not.
+
+        Raises ``Unread`` if it cannot be told.
+        """
         (self._folder / "flipped.asc").write_text(text)
         read = subprocess.run(
             [tools.icestorm("icebox_vlog"), "-s", "-c", "-d", self._package, "-p", self._pins, "flipped.asc"],
@@ -43,8 +51,11 @@ class SecondRoute:
             check=False,
         )
         if read.returncode:
-            return f"icebox_vlog refuses it: {read.stderr.strip().splitlines()[-1:]}"
-        (self._folder / "flipped.v").write_text(read.stdout)
+            raise Unread(f"icebox_vlog refuses it: {read.stderr.strip().splitlines()[-1:]}")
+        # A pad that drives, and of which a wire hears, is an ``inout`` of vectors there, which Icarus does not take.
+        text = re.sub(r"\binout\b", "output", read.stdout)
+        text = re.sub(r"tran\((\S+ \[\d+\]), (\S+ )\);", r"assign \1 = \2;", text)
+        (self._folder / "flipped.v").write_text(text)
         found = tools.icarus()
         built = subprocess.run(
             [found.iverilog, "-g2005-sv", "-o", "bench.vvp", "bench.v", "original.v", "flipped.v"],
@@ -54,7 +65,7 @@ class SecondRoute:
             check=False,
         )
         if built.returncode:
-            return f"icarus refuses it: {built.stderr.strip()[:200]}"
+            raise Unread(f"icarus refuses what icebox_vlog wrote: {built.stderr.strip()[:200]}")
         ran = subprocess.run(
             [found.vvp, "bench.vvp"], cwd=self._folder, capture_output=True, text=True, check=True, timeout=120
         )
