@@ -70,7 +70,7 @@ proof_timeout = 20.0     # seconds for each obligation
 front_end = "available"  # what reads your RTL for a proof: slang, and Yosys where it is there; "both": it must; "slang"
 synthesis = "proved"     # where macros, translate_off or full_case tell synthesis another thing; or "refused"
 coverage = 0.0           # percent of bins that must be hit; 0: not asked for
-stages = []              # of "netlist", "axis", "board", "bitstream", "timing"; of a machine "netlist", "diff"
+stages = []              # of "netlist", "bitstream", "timing"; of a program "axis", "board"; of a machine "diff"
 allowed = []             # what RTL may use beyond ports and arithmetic, by name: "$random"
 
 [rtl]                    # without files: what dais-verif emits

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 from support.bitstreams import chip_of, repacked, require_icestorm
-from support.signing import QUICK, Ending, project, sign, verify
+from support.signing import MACHINE, QUICK, Ending, machine_project, project, sign, verify
 
 import dais_verif
 from dais_verif.bitstream.configuration import Bit, Place
@@ -188,3 +188,26 @@ def test_a_planted_fault_is_not_signed_off(kind: str, tmp_path: Path) -> None:
     assert ended.verdict == "NOT_SIGNED_OFF", ended.tree
     failed = [stage["name"] for stage in ended.tree["stages"] if not stage["passed"]]
     assert failed and failed[0].startswith("bitstream"), ended.tree["message"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", [None, "pins"], ids=["sound", "swapped-pins"])
+def test_the_bitstream_of_a_machine(fault: str | None, tmp_path: Path) -> None:
+    require_icestorm()
+    policy = QUICK.replace('proof = "off"', "") + STAGES + TABLES
+    folder = machine_project(tmp_path, policy, MACHINE)
+    dais_verif.build_bitstream(folder / "prog.mach", DEVICE, folder / "built")
+    pins = folder / "built" / "pins.pcf"
+    if fault is not None:
+        pins.write_text(pins.read_text().replace("set_io rst ", "set_io en_ ").replace("set_io en ", "set_io rst "))
+        pins.write_text(pins.read_text().replace("set_io en_ ", "set_io en "))
+    ended = sign(folder)
+    if fault is not None:
+        assert ended.verdict == "NOT_SIGNED_OFF" and not ended.stage("bitstream")["passed"]
+        return
+    assert ended.verdict == "PASS", ended.tree["message"]
+    assert ended.stage("bitstream, for all inputs")["passed"] and ended.stage("timing")["passed"]
+    bad = ended.stage("known-bad bitstream, proof")
+    assert bad["must_fail"] and bad["passed"]
+    held = verify(folder, "--bitstream", folder / "built" / "model.bin")
+    assert (held.exit_code, held.findings) == (0, [])

@@ -1,9 +1,11 @@
-"""Stages that a policy may add for a machine: coverage, a netlist, the program that it computes."""
+"""Stages that a policy may add for a machine: coverage, a netlist, a bitstream, the program that it computes."""
 
 from __future__ import annotations
 
+from dais_verif.signoff.bitstreams.timing import timing_stage
 from dais_verif.signoff.context import Context, SignOffStage
 from dais_verif.signoff.extras import coverage_stage
+from dais_verif.signoff.machines.bitstream import machine_bitstream_stages
 from dais_verif.signoff.machines.difference import difference_stages
 from dais_verif.signoff.machines.netlist import netlist_stages
 
@@ -16,4 +18,6 @@ def more_machine_stages(context: Context) -> list[SignOffStage]:
     good = f"simulation-{policy.seeds[0]}" if policy.seeds else "simulation"
     stages = [coverage_stage(good)] if policy.coverage else []
     stages += netlist_stages(good, policy) if "netlist" in policy.stages else []
+    stages += machine_bitstream_stages(good, policy) if "bitstream" in policy.stages else []
+    stages += [timing_stage()] if "timing" in policy.stages else []
     return stages + (difference_stages() if "diff" in policy.stages else [])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from dais_verif.record.proof import Method, Status
+from dais_verif.signoff.bitstreams.stages import READ_BACK
+from dais_verif.signoff.bitstreams.timing import TIMING, kept_timing
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.form_parts import (
@@ -20,6 +22,7 @@ from dais_verif.signoff.form_parts import (
     only,
 )
 from dais_verif.signoff.judge import SENT, Asked, distinct_of
+from dais_verif.signoff.machines.bitstream import BITSTREAM, KNOWN_BAD, PROVED_BITSTREAM
 from dais_verif.signoff.machines.cycles import asked_of, input_combinations
 from dais_verif.signoff.machines.difference import DIFFERENCE, POISONED_DIFFERENCE
 from dais_verif.signoff.machines.judge import elements_with_bits
@@ -72,6 +75,20 @@ def _run(tree: Tree) -> Tree:
 def _netlist(tree: Tree, context: Context, folder: Path) -> Tree:
     netlist = sha256_of(_stage(folder).parent / NETLIST)
     return {**_run(tree), "rtl": {"sha256": [netlist] if netlist in tree["rtl"]["sha256"] else []}}
+
+
+def _bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
+    made = sha256_of(_stage(folder) / READ_BACK)
+    return {**_run(tree), "rtl": {"sha256": [made] if made in tree["rtl"]["sha256"] else []}}
+
+
+def _sent_to_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
+    policy = context.policy
+    return _cycles(tree, context, asked_of(context, policy.seeds[0], policy.bitstream.vectors))
+
+
+def _seeded_in_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
+    return only(tree, "file", "sha256")
 
 
 def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
@@ -209,8 +226,15 @@ def _refuted_kernel(tree: Tree, context: Context, folder: Path) -> Tree:
     return {**kept, "rtl": {**kept["rtl"], **only(tree["rtl"], "data")}}
 
 
+def _proved_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
+    return _proved_of(tree, context, sha256_of(_stage(folder) / READ_BACK))
+
+
 def _proved_netlist(tree: Tree, context: Context, folder: Path) -> Tree:
-    netlist = sha256_of(context.folder / "netlist" / NETLIST)  # which is evidence before this is
+    return _proved_of(tree, context, sha256_of(context.folder / "netlist" / NETLIST))  # which is evidence before this
+
+
+def _proved_of(tree: Tree, context: Context, netlist: str) -> Tree:
     rtl = {"sha256": [netlist] if netlist in tree["rtl"]["sha256"] else [], "top": ""}
     return {
         **_proof(tree),
@@ -293,6 +317,10 @@ MACHINE_FORMS: dict[str, dict[str, Form]] = {
     POISONED_TENSORS: {**both(_poisoned_tensors), SEEDED_FAULT: _seeded_for_difference},
     POISONED_KERNEL: {**both(_refuted_kernel), SEEDED_FAULT: _seeded_for_difference},
     PROVED_NETLIST: both(_proved_netlist),
+    BITSTREAM: {**both(_bitstream), SENT: _sent_to_bitstream},
+    PROVED_BITSTREAM: both(_proved_bitstream),
+    KNOWN_BAD: {**both(_refuted), SEEDED_FAULT: _seeded_in_bitstream},
+    "timing": {TIMING: kept_timing},
     DIFFERENCE: {CALL: kept_call, PRINTED: _difference},
     POISONED_DIFFERENCE: {CALL: kept_call, PRINTED: _poisoned_difference, SEEDED_FAULT: _seeded_for_difference},
 }
