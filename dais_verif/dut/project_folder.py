@@ -32,6 +32,8 @@ _MOST_STAGES = 100_000
 #: By the flavor that metadata names: the language in words, and the suffix of its files.
 _LANGUAGES = {"verilog": ("Verilog", ".v"), "vhdl": ("VHDL", ".vhd")}
 _CLOCK = "clk"
+#: What folders of others may have, in the place of a model: that of ``approx apply``, and that of ``kernel build``.
+_OURS = ("program.bin", "machine.fsm.json")
 _GIVE_FILES = ": give the files that are meant with {rtl}"
 
 #: The edges of a pipeline after its first register, in the testbench in C++ that da4ml writes.
@@ -156,7 +158,7 @@ class _Reader:
         if not found:
             self._refuse(
                 "is a folder, but not one that da4ml or alkaid wrote: there is no model/comb.json, model/comb.json.gz "
-                "or model/fsm.json.gz in it; name the file of a program, or write the folder again"
+                f"or model/fsm.json.gz in it; name the file of a program{self._programs()}, or write the folder again"
             )
         if len(found) > 1:
             first, second = (there[one][0] for one in found[:2])
@@ -166,6 +168,11 @@ class _Reader:
                 ": name the model as {program} and the RTL with {rtl}",
             )
         return found[0]
+
+    def _programs(self) -> str:
+        """Files in it that may be what is meant, in words."""
+        mine = [name for name in _OURS if self._exists(name)]
+        return f", such as {self._folder / mine[0]}" if mine else ""
 
     def _writer(self, generation: _Generation, model: Path | None) -> str:
         if generation is not _ALKAID:

@@ -95,9 +95,14 @@ def _declared(name: str, asked: str, libraries: Libraries) -> Kernel:
     found, plain = libraries.find(asked)
     kernel = found.library.kernel(plain) if isinstance(found.library, Library) else None
     if kernel is None or len(kernel.input_names) != kernel.inputs or kernel.outputs != 1:
-        raise InputError(
-            f"{name}: {asked} does not name its inputs, or has several outputs: make the request in Python"
-        )
+        why = "has several outputs: make the request in Python (docs/kernels.md)"
+        if kernel is None:
+            why = "is of a library that says nothing of its inputs: make the request in Python (docs/kernels.md)"
+        elif len(kernel.input_names) != kernel.inputs:
+            shown = ", ".join(repr(f"x{n}" if kernel.inputs > 1 else "x") for n in range(kernel.inputs))
+            comma = "," * (kernel.inputs == 1)
+            why = f"does not name its inputs: give its Kernel input_names=({shown}{comma}), a name each"
+        raise InputError(f"{name}: {asked} {why}")
     return kernel
 
 
@@ -186,6 +191,8 @@ def _options(name: str, options: Any, kernel: Kernel) -> bytes | None:
         pair = (f"{key}_h", f"{key}_w")
         if key in fields and isinstance(value, int | float) and not isinstance(value, bool):
             values[key] = value
+        elif set(pair) <= set(fields) and type(value) is int:  # the same for both
+            values |= dict.fromkeys(pair, value)
         elif set(pair) <= set(fields) and isinstance(value, list) and [type(one) for one in value] == [int, int]:
             values |= dict(zip(pair, value, strict=True))
         else:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import dais_verif
 from dais_verif.cli import main
 from dais_verif.errors import InputError
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.kernels.prove import compare_with_members
 from dais_verif.flows.kernels.simulate import simulate_kernel
 from dais_verif.flows.progress import SILENT
@@ -122,6 +123,23 @@ def test_wrong_rtl_names_the_member(folders: dict[str, Path], tmp_path: Path) ->
     assert record.verdict is Verdict.RTL_MISMATCH
     assert record.kernel is not None and record.kernel.member is not None
     assert record.kernel.member.startswith("member [")
+
+
+def test_a_proof_that_does_not_decide_is_followed_by_driving(folders: dict[str, Path], tmp_path: Path) -> None:
+    # An output that is wrong after the first members of a range alone: random inputs do not come so far.
+    wrong = tmp_path / "model.v"
+    text = (folders["memory"] / "model.v").read_text()
+    wrong.write_text(text.replace(" out0_result <= INTERNAL", " out0_result <= ~INTERNAL"))
+    design = DesignRequest(rtl=(wrong,))
+    record = prove(ProveRequest(program=folders["memory"], design=design, simulator="icarus", timeout=1)).record
+    assert record.verdict is Verdict.RTL_MISMATCH, record.message
+    assert "--vectors" in str(record.simulate) or "counterexample" in str(record.simulate)
+
+
+def test_a_request_is_built_without_the_kernels_name(folders: dict[str, Path], tmp_path: Path) -> None:
+    dais_verif.build_kernel(str(folders["memory"].parent / "conv.toml"), output=tmp_path / "short")
+    for path in folders["memory"].iterdir():
+        assert path.is_dir() or path.read_bytes() == (tmp_path / "short" / path.name).read_bytes()
 
 
 def test_a_pattern_that_is_not_the_machines_is_found(folders: dict[str, Path], tmp_path: Path) -> None:

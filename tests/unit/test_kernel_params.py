@@ -110,8 +110,8 @@ WRONG = [
     ('file = "b.npy"', 'file = "b.npy"\nshape = [3]', r"'b.npy' has shape \[4\], not \[3\]"),
     (
         "stride = [2, 1]",
-        "stride = 2",
-        "stride = 2: options are activation, dilation, fraction, groups, most, pad, stride",
+        "stride = 2.5",
+        "stride = 2.5: options are activation, dilation, fraction, groups, most, pad, stride",
     ),
     ("stride = [2, 1]", "strides = [2, 1]", "strides = .2, 1.: options are"),
     ("stride = [2, 1]", "stride = [2.5, 1]", r"stride = \[2.5, 1\]"),
@@ -137,5 +137,20 @@ def test_a_kernel_that_names_no_inputs(folder: Path, tmp_path: Path) -> None:
     )
     path = folder / "params.toml"
     path.write_text('kernel = "bare/relu"\n')
-    with pytest.raises(InputError, match="bare/relu does not name its inputs"):
+    with pytest.raises(InputError, match="bare/relu is of a library that says nothing of its inputs"):
         read_params(path, find_libraries([library]))
+    library.write_text(
+        "from dataclasses import replace\n"
+        "from dais_verif.kernels.library import Library\n"
+        "from dais_verif.kernels.shipped import LIBRARY as ours\n"
+        "LIBRARY = Library('bare', (replace(ours.kernel('relu'), input_names=()),))\n"
+    )
+    with pytest.raises(InputError, match=r"give its Kernel input_names=\('x',\), a name each"):
+        read_params(path, find_libraries([library]))
+
+
+def test_one_number_is_height_and_width(folder: Path) -> None:
+    one, both = "stride = 1\npad = 1", "stride = [1, 1]\npad = [1, 1]"
+    assert read(folder, CONV.replace("stride = [2, 1]\npad = [1, 0]", one)) == read(
+        folder, CONV.replace("stride = [2, 1]\npad = [1, 0]", both)
+    )

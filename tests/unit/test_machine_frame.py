@@ -363,6 +363,8 @@ def test_a_machine_needs_a_frame_and_a_program_has_none(tmp_path: Path) -> None:
     machine = written(accumulator(True), tmp_path)
     with pytest.raises(InputError, match="frame"):
         dais_verif.diff(machine, total())
+    with pytest.raises(InputError, match=r"A and B are machines, .* prove .* --rtl b\.v"):
+        dais_verif.diff(machine, machine)
     (tmp_path / "frame.toml").write_text(SUM)
     with pytest.raises(InputError, match="frame"):
         dais_verif.diff(total(), total(), frame=tmp_path / "frame.toml")

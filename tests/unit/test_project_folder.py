@@ -311,3 +311,9 @@ def test_a_sign_off_certifies_the_files_of_a_folder(tmp_path: Path, monkeypatch:
     assert seen["rtl"].files == (str(folder / "src" / "layer.v"), str(folder / "src" / "static" / "summed.v"))
     assert seen["rtl"].top == "layer"
     assert seen["project"].folder == str(folder)
+
+
+def test_a_folder_of_ours_names_the_file_that_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "program.bin").write_bytes(b"")
+    with pytest.raises(InputError, match=r"name the file of a program, such as .*program\.bin"):
+        read_project(tmp_path)

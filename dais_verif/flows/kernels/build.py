@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dais_verif.emitter import machines as emitter
 from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.kernels.instances import is_request
 from dais_verif.flows.kernels.picture import picture_of
 from dais_verif.flows.no_loss import require_no_loss, write_folder
 from dais_verif.flows.programs import require_range
@@ -69,9 +70,11 @@ def build_kernel(
 ) -> KernelBuild:
     """Write an instance in a ``form`` into the folder ``output``, which an earlier call may have left.
 
-    ``params``: a request for kernel ``name``; None: ``name`` is the file of a kernel of one's own. ``parallel``:
-    members side by side, of memories. ``printf``: with outputs that show what members print. Raises ``InputError`` for
-    files that are neither, a request that is refused, a mapping that breaks a law, and one that the form cannot do.
+    ``params``: a request for kernel ``name``; None: ``name`` is the file of a request, or of a kernel of one's own.
+    ``parallel``: members side by side, of memories. ``printf``: with outputs that show what members print.
+
+    Raises ``InputError`` for files that are neither, a request that is refused, a mapping that breaks a law, and one
+    that the form cannot do.
     """
     if form not in FORMS:
         raise RequestError.of("{form} must be one of {forms}, not {value!r}.", forms=", ".join(FORMS), value=form)
@@ -81,7 +84,11 @@ def build_kernel(
             "{parallel} {value} is for memories: a stream has all members of a pixel side by side already.",
             value=parallel,
         )
-    instance, contents = _own(name) if params is None else _requested(name, params, libraries)
+    if params is None and name.endswith(".toml") and is_request(Path(name)):
+        params = Path(name)
+        instance, contents = _requested(None, params, libraries)
+    else:
+        instance, contents = _own(name) if params is None else _requested(name, params, libraries)
     failures = check_mapping(instance.mapping).failures
     if failures:
         raise InputError(f"{instance.name}: its mapping breaks a law: {failures[0]}")
@@ -140,10 +147,12 @@ def _own(name: str) -> tuple[KernelInstance, dict[str, NDArray[Any]]]:
     return read_own_kernel(Path(name)), {}
 
 
-def _requested(name: str, params: Path, libraries: Sequence[Path]) -> tuple[KernelInstance, dict[str, NDArray[Any]]]:
+def _requested(
+    name: str | None, params: Path, libraries: Sequence[Path]
+) -> tuple[KernelInstance, dict[str, NDArray[Any]]]:
     found = find_libraries(libraries)
     request = read_params(params, found)
-    if request.node_name != name:
+    if name is not None and request.node_name != name:
         raise InputError(f"request {str(params)!r} is one for kernel {request.node_name!r}, not for {name!r}")
     answer = instantiate(found, request)
     contents: dict[str, NDArray[Any]] = {

@@ -29,12 +29,16 @@ def read_instance(path: Path, libraries: Sequence[Path] = ()) -> KernelInstance:
 
     Raises ``InputError`` for a file that is neither, and a request that is refused.
     """
-    try:
-        request = "kernel" in tomllib.loads(read_toml(path, _MOST_BYTES, "the kernel"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"kernel {str(path)!r} is no TOML: {str(error).splitlines()[0]}") from None
-    if not request:
+    if not is_request(path):
         return read_own_kernel(path)
     found = find_libraries(libraries)
     params = read_params(path, found)
     return printed_by(path, instance_of(params, instantiate(found, params)))
+
+
+def is_request(path: Path) -> bool:
+    """Whether the TOML file ``path`` says which kernel it asks for. Raises ``InputError`` if it is no TOML."""
+    try:
+        return "kernel" in tomllib.loads(read_toml(path, _MOST_BYTES, "the kernel"))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InputError(f"kernel {str(path)!r} is no TOML: {str(error).splitlines()[0]}") from None

@@ -11,9 +11,11 @@ import numpy as np
 from dais_verif.errors import InputError
 from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
+from dais_verif.flows.kernels.simulate import simulate_kernel
 from dais_verif.flows.machines.prove import prove_machine
-from dais_verif.flows.progress import Progress
+from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.proof.request import ProveRequest
+from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.golden.form_facts import check_facts
 from dais_verif.kernels.folder import KernelFolder
 from dais_verif.kernels.forms.frame import memory_frame, memory_signals, ranges_frame
@@ -25,6 +27,7 @@ from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.unfold import unfold
 from dais_verif.machine import Machine
+from dais_verif.own_command import own_command
 from dais_verif.program import Columns, Program
 from dais_verif.program.opcodes import Code
 from dais_verif.prover.results import ProofOptions
@@ -37,6 +40,10 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["compare_with_members", "facts_of", "prove_kernel"]
 
+#: What tensors that are driven through RTL may show of it.
+_SHOWN_BY_DRIVING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
+#: Cycles of tensors that are driven through RTL of which a proof does not decide.
+_CYCLES = 2000
 #: What a comparison of machine and members says of the hardware.
 _OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
 
@@ -57,6 +64,9 @@ def prove_kernel(
     asked = replace(request, design=design, command=lambda _: request.reproduce())
     record, _, folder, mismatch = prove_machine(kernel.machine, asked, options, progress, watch)
     keep_no_answer(folder, record)
+    if record.verdict is Verdict.UNKNOWN:
+        with watch.stage("replay"), progress.working("driving tensors through the RTL"):
+            record, mismatch = _driven(kernel, asked, record)
     mapping = kernel.instance.mapping
     broken = [str(one) for one in check_mapping(mapping).failures]
     proved = ProvedKernel(
@@ -83,9 +93,34 @@ def prove_kernel(
         proved = replace(proved, folded=found.verdict, message=found.message)
         verdict, message = _judged(record, proved)
         record = replace(record, verdict=verdict, message=message)
-    mine = {stage.name: stage.busy for stage in watch.stages if stage.name in ("facts", "members")}
+    mine = {stage.name: stage.busy for stage in watch.stages if stage.name in ("replay", "facts", "members")}
     record = keep_answer(folder, replace(record, kernel=proved, seconds={**record.seconds, **mine}))
     return record, None, folder, mismatch
+
+
+def _driven(kernel: KernelFolder, request: ProveRequest, record: ProofRecord) -> tuple[ProofRecord, Mismatch | None]:
+    """``record`` in the light of tensors that are driven through the RTL, and what differs then.
+
+    Inputs at random, which is what a proof tries of any machine, seldom bring a kernel to where its results are seen.
+    """
+    asked = SimulationRequest(
+        program=request.program,
+        design=request.design,
+        vectors=_CYCLES,
+        simulator=request.simulator,
+        seed=request.seed,
+        timeout=request.timeout,
+        command=request.command,
+    )
+    found, _, _ = simulate_kernel(kernel, asked, SILENT, Stopwatch())
+    if found.verdict not in _SHOWN_BY_DRIVING:
+        message = f"{record.message}; tensors driven through the RTL say {found.verdict.value}: {found.message}"
+        return replace(record, message=message), None
+    mismatch = found.first_mismatch
+    where = "" if mismatch is None or mismatch.place is None else f" at {mismatch.place}"
+    message = f"tensors driven through the RTL show a difference{where}: {record.message.partition('; no sequence')[0]}"
+    words = ["sim", str(kernel.path), *request.design.words(), "--vectors", str(_CYCLES), "--seed", str(request.seed)]
+    return replace(record, verdict=found.verdict, message=message, simulate=own_command(words)), mismatch
 
 
 def _facts(kernel: KernelFolder, proved: ProvedKernel) -> tuple[bool, ProvedKernel]:

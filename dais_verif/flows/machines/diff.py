@@ -13,7 +13,7 @@ from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.machines.frame import FrameFile, read_frame
 from dais_verif.flows.machines.frame_witness import FrameWitness, judged, with_file
 from dais_verif.flows.machines.requests import find_machine
-from dais_verif.flows.programs import read_program
+from dais_verif.flows.programs import path_of, read_program
 from dais_verif.flows.progress import Progress
 from dais_verif.golden.unroll import (
     Port,
@@ -57,6 +57,12 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
     machine = find_machine(request.a)
     if machine is None:
         raise RequestError.of("{frame} says which cycles of a machine (ALIRFSM) are a program, and A is none.")
+    if find_machine(request.b) is not None:
+        raise RequestError.of(
+            "A and B are machines, and a machine is compared with a program; to compare two, write the RTL of one, and "
+            "prove the other with it: {command}.",
+            command=own_command(["prove", path_of(request.a, "A"), "--rtl", "b.v"]),
+        )
     if request.frame is None:
         raise RequestError.of("A is a machine: give {frame}, a file that says which of its cycles are the program B.")
     if request.output is not None and request.output.suffix != ".npz":

@@ -195,7 +195,8 @@ def _not_initialised(machine: Machine, step: Step, opened: Open, runs: Sequence[
         if run.element is not None and initial[run.element] is None:
             found += _twice_at_first(opened, run, taken)
         elif extract(opened.initial[run.place.signal], run.place.low, run.place.width).op != "const":
-            found.append(f"register {_bits(run.place)} is not initialised, and {_held(step, run)} is")
+            begins = f"the machine's {_held(step, run)}, which it holds, has a value at power-up"
+            found.append(f"register {_bits(run.place)} of the RTL is not initialised, and {begins}")
     return found
 
 
@@ -322,6 +323,10 @@ def _with_sequence(
         shown += f"and all that were tried break a promise of the machine in cycle {kept.cycles} at the latest"
     else:
         shown += "but such a state may be reached later"
-    message = f"{why}; {shown}" if found is None else f"{found.output} is wrong in cycle {len(found.inputs) - 1}: {why}"
+    message = (
+        f"{why}; {shown}"
+        if found is None
+        else f"{found.output} is wrong in cycle {len(found.inputs) - 1}, before its edge: {why}"
+    )
     proof = replace(result.proof, verdict=verdict, message=message, counterexample=None, proved_outputs=())
     return replace(result, proof=proof, found=found)
