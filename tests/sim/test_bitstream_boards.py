@@ -60,7 +60,7 @@ def test_a_bare_core_is_no_board(tmp_path: Path) -> None:
     target = f"sim://bitstream?file={design.write(tmp_path)}&pins={design.pins}"
     done = command("hil", design.program, "--target", target)
     assert done.returncode == 2
-    assert "has no link that `hil` talks over (uart_rx or rx_data)" in done.stderr
+    assert "has no link that `hil` talks over (uart_rx or" in done.stderr
 
 
 def test_what_a_target_says() -> None:
