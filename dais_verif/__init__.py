@@ -4,8 +4,8 @@
 so many times with a program. ``approx`` is the package of approximation configurations,
 ``networks`` that of networks.
 ``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``explain_machine``, ``rank_sensitivity``,
-``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``shrink``, ``sign_off`` and ``verify_certificate`` do what
-the verbs of the command line do, and return records.
+``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``fuzz``, ``shrink``, ``sign_off`` and
+``verify_certificate`` do what the verbs of the command line do, and return records.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from dais_verif.api.campaigns import regress, sign_off, verify_certificate
     from dais_verif.api.designs import prove, run_on_board, simulate
-    from dais_verif.api.fuzzing import shrink
+    from dais_verif.api.fuzzing import fuzz, shrink
     from dais_verif.api.hardware import build_bitstream, emit, synthesize
     from dais_verif.api.kernels import build_kernel, draw_kernel, list_kernels, show_kernel
     from dais_verif.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.diff import DiffRequest
     from dais_verif.flows.emit import EmitRequest, WrapRequest
+    from dais_verif.flows.fuzzing.requests import FuzzRequest
     from dais_verif.flows.fuzzing.shrink import ShrinkRequest
     from dais_verif.flows.golden.explain import ExplanationRequest
     from dais_verif.flows.pins import Pins
@@ -76,12 +77,12 @@ if TYPE_CHECKING:
     from dais_verif.record.diff import DiffRecord
     from dais_verif.record.emission import EmissionRecord
     from dais_verif.record.explanation import CycleRecord
+    from dais_verif.record.fuzzing import FuzzRecord, ShrinkRecord
     from dais_verif.record.kernel_picture import KernelPicture
     from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing
     from dais_verif.record.proof import ProofRecord
     from dais_verif.record.regression import RegressionRecord
     from dais_verif.record.sensitivity import SensitivityRecord
-    from dais_verif.record.shrinking import ShrinkRecord
     from dais_verif.record.signoff import SignOffRecord
     from dais_verif.record.simulation import SimulationRecord
     from dais_verif.record.synthesis import SynthesisRecord
@@ -121,6 +122,7 @@ __all__ = [
     "diff",
     "emit",
     "explain_machine",
+    "fuzz",
     "measure_configurations",
     "prove",
     "rank_sensitivity",
@@ -143,6 +145,7 @@ __all__ = [
     "CycleRecord",
     "DiffRecord",
     "EmissionRecord",
+    "FuzzRecord",
     "ProofRecord",
     "RegressionRecord",
     "ShrinkRecord",
@@ -162,6 +165,7 @@ __all__ = [
     "DiffRequest",
     "EmitRequest",
     "ExplanationRequest",
+    "FuzzRequest",
     "Pins",
     "PipelineRequest",
     "ProveRequest",
@@ -206,7 +210,7 @@ _LATER = {
     **dict.fromkeys(("build_kernel", "draw_kernel", "list_kernels", "show_kernel"), "api.kernels"),
     **dict.fromkeys(("KernelBuild", "KernelInfo", "KernelListing"), "record.kernels"),
     "KernelPicture": "record.kernel_picture",
-    "shrink": "api.fuzzing",
+    **dict.fromkeys(("fuzz", "shrink"), "api.fuzzing"),
     "Golden": "golden",
     "Program": "program",
     "Progress": "flows.progress",
@@ -225,11 +229,12 @@ _LATER = {
     "CoverageRecord": "record.coverage",
     "CycleRecord": "record.explanation",
     "DiffRecord": "record.diff",
+    "FuzzRecord": "record.fuzzing",
     "EmissionRecord": "record.emission",
     "ProofRecord": "record.proof",
     "RegressionRecord": "record.regression",
     "SensitivityRecord": "record.sensitivity",
-    "ShrinkRecord": "record.shrinking",
+    "ShrinkRecord": "record.fuzzing",
     "SignOffRecord": "record.signoff",
     "SimulationRecord": "record.simulation",
     "SynthesisRecord": "record.synthesis",
@@ -244,6 +249,7 @@ _LATER = {
     "DesignRequest": "flows.designs",
     "DiffRequest": "flows.diff",
     "EmitRequest": "flows.emit",
+    "FuzzRequest": "flows.fuzzing.requests",
     "ExplanationRequest": "flows.golden.explain",
     "Pins": "flows.pins",
     "PipelineRequest": "flows.pipelines",

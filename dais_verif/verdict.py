@@ -20,6 +20,8 @@ class Verdict(Enum):
     RTL_MISMATCH = "RTL_MISMATCH"
     #: Two programs differ in at least one output of one vector.
     PROGRAMS_DIFFER = "PROGRAMS_DIFFER"
+    #: Two things that must agree on every case do not: engines, forms, a proof and its RTL, a tool of somebody else.
+    DISAGREEMENT = "DISAGREEMENT"
     #: A promise of the program was broken: an op whose value may not change by quantisation changed.
     PROGRAM_INVALID = "PROGRAM_INVALID"
     #: The file, a vector or an option cannot be used at all.
@@ -56,6 +58,7 @@ _EXIT_CODES = {
     Verdict.PASS: 0,
     Verdict.RTL_MISMATCH: 1,
     Verdict.PROGRAMS_DIFFER: 1,
+    Verdict.DISAGREEMENT: 1,
     Verdict.PROGRAM_INVALID: 2,
     Verdict.INVALID_INPUT: 2,
     Verdict.TOOL_FAILURE: 3,
@@ -82,6 +85,7 @@ _WORST_FIRST = (
     Verdict.INTERRUPTED,
     Verdict.RTL_MISMATCH,
     Verdict.PROGRAMS_DIFFER,
+    Verdict.DISAGREEMENT,
     Verdict.X_IN_OUTPUT,
     Verdict.SIMULATORS_DISAGREE,
     Verdict.PROGRAM_INVALID,

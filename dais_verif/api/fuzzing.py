@@ -6,16 +6,63 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
-from dais_verif.flows.arguments import paths_from, required_path
+from dais_verif.flows.arguments import path_from, paths_from, required_path, texts_from
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import Progress, listener
 
 if TYPE_CHECKING:
-    from dais_verif.record.shrinking import ShrinkRecord
+    from dais_verif.record.fuzzing import FuzzRecord, ShrinkRecord
 
-__all__ = ["shrink"]
+__all__ = ["fuzz", "shrink"]
 
 _Path = str | PathLike[str]
+
+
+def fuzz(
+    *,
+    time: float | None = None,
+    count: int | None = None,
+    seed: int = 0,
+    jobs: int | None = None,
+    pairs: Sequence[str] | str | None = None,
+    against: str | None = None,
+    rtl_from: str | None = None,
+    form: str | None = None,
+    top: str = "model",
+    timeout: float = 20.0,
+    replay: _Path | None = None,
+    resume: bool = False,
+    output: _Path = "crashers",
+    progress: Progress | None = None,
+) -> FuzzRecord:
+    """Put random programs through all that must agree, and keep a small case of each cause in the folder ``output``.
+
+    ``time``: seconds; ``count``: cases; neither: a minute. Case n of ``seed`` is the same whatever else is asked for.
+    ``pairs``: only these. ``against``: an interpreter, as words with ``{program}``, ``{inputs}`` and ``{outputs}``, or
+    ``da4ml`` or ``alkaid``; ``rtl_from``: what writes Verilog with the module ``top``, as words with ``{program}`` and
+    ``{folder}``; ``form``: of programs for either; ``timeout``: seconds for each run of it. ``replay``: judge the kept
+    cases in that folder again. ``resume``: go on behind the last case of the run in ``output``. ``jobs``: processes.
+    The verdict is PASS if all agreed, DISAGREEMENT if a case was kept.
+    """
+    from dais_verif.flows.fuzzing.fuzz import fuzz as flow
+    from dais_verif.flows.fuzzing.requests import FuzzRequest
+
+    request = FuzzRequest(
+        time=time,
+        count=count,
+        seed=seed,
+        jobs=jobs,
+        pairs=texts_from("pairs", pairs),
+        against=against,
+        rtl_from=rtl_from,
+        form=form,
+        top=top,
+        timeout=timeout,
+        replay=path_from("replay", replay),
+        resume=resume,
+        output=required_path("output", output),
+    )
+    return flow(request, progress=listener(progress))
 
 
 def shrink(

@@ -7,17 +7,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    file_path,
-    jobs_option,
-    json_option,
-    output_path,
-    page_path,
-    reproduce,
-    seed_option,
-    tell_written,
-)
+from dais_verif.cli import common
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.approximation.apply import ApplyRequest, apply_configuration
@@ -31,12 +21,16 @@ from dais_verif.report.configurations_text import print_configurations
 
 __all__ = ["approx"]
 
-_configurations = click.argument("configurations", type=file_path)
-_network = click.argument("network", type=file_path)
-_data = click.option("--data", type=file_path, required=True, help="Samples: .npz, an array an input, and label.")
+_configurations = click.argument("configurations", type=common.file_path)
+_network = click.argument("network", type=common.file_path)
+_data = click.option(
+    "--data", type=common.file_path, required=True, help="Samples: .npz, an array an input, and label."
+)
 _grid = click.option("--grid", type=int, help="Bits behind the point of weights times 4/3.  [default: 2 more]")
 _strict = click.option("--strict", is_flag=True, help="Refuse what is odd, too, such as fp16 with the number of fp32.")
-_knobs = click.option("--knobs", type=file_path, help="A table of knobs (global_knobs.txt), not the one built in.")
+_knobs = click.option(
+    "--knobs", type=common.file_path, help="A table of knobs (global_knobs.txt), not the one built in."
+)
 
 
 def _write_page(record: Any, html: Path | None) -> None:
@@ -44,7 +38,7 @@ def _write_page(record: Any, html: Path | None) -> None:
         from dais_verif.report.html.measured import write_page
 
         write_page(record, html)
-        tell_written(html, "the configurations as a page")
+        common.tell_written(html, "the configurations as a page")
 
 
 @click.group()
@@ -67,8 +61,8 @@ def approx() -> None:
 @click.option("--pareto", is_flag=True, help="Only those on the curve that HPVM's runtime keeps.")
 @_strict
 @_knobs
-@json_option
-@click.option("--html", type=page_path, help="Also write them as an HTML page, with a plot.")
+@common.json_option
+@click.option("--html", type=common.page_path, help="Also write them as an HTML page, with a plot.")
 def show(as_json: bool, html: Path | None, **asked: Any) -> None:
     """List CONFIGURATIONS: what each gains and costs, and which knob is where.
 
@@ -79,24 +73,28 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
     half                ops that compute in half precision, of all
     node:knob           convolutions that leave something out; what each knob does is listed below
     """
-    record = show_configurations(ShowConfigurationsRequest(**asked, command=reproduce()), progress=TerminalProgress())
+    record = show_configurations(
+        ShowConfigurationsRequest(**asked, command=common.reproduce()), progress=TerminalProgress()
+    )
     _write_page(record, html)
     nodes = asked["config"] is not None
-    click.echo(record.to_json()) if as_json else print_configurations(record, console(), nodes=nodes)
+    click.echo(record.to_json()) if as_json else print_configurations(record, common.console(), nodes=nodes)
 
 
 @approx.command(cls=Verb)
 @_network
 @_configurations
 @click.option("--config", metavar="NAME", required=True, help="The configuration to apply.")
-@click.option("-o", "--output", required=True, type=output_path, help="A folder, which an earlier call may have left.")
+@click.option(
+    "-o", "--output", required=True, type=common.output_path, help="A folder, which an earlier call may have left."
+)
 @_grid
 @_knobs
-@json_option
+@common.json_option
 def apply(as_json: bool, **asked: Any) -> None:
     """Write NETWORK under one of CONFIGURATIONS as a program: program.bin in the folder, which every verb takes."""
-    record = apply_configuration(ApplyRequest(**asked, command=reproduce()), progress=TerminalProgress())
-    click.echo(record.to_json()) if as_json else print_applied(record, console())
+    record = apply_configuration(ApplyRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
+    click.echo(record.to_json()) if as_json else print_applied(record, common.console())
 
 
 @approx.command(cls=Verb)
@@ -104,20 +102,22 @@ def apply(as_json: bool, **asked: Any) -> None:
 @_configurations
 @_data
 @click.option("--budget", metavar="PERCENT", help="Choose the fastest with at most this loss; none: exit code 7.")
-@click.option("-o", "--output", type=output_path, help="A folder for measured.txt: the file with measured columns.")
+@click.option(
+    "-o", "--output", type=common.output_path, help="A folder for measured.txt: the file with measured columns."
+)
 @click.option("--bound", is_flag=True, help="Sharpen bounds: search for large differences, and ask the solver.")
 @click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds of the solver for an output.")
 @click.option("--target", type=click.Choice(list(TARGETS)), help="Also synthesize each for it: cells and depth.")
-@click.option("--html", type=page_path, help="Also write them as an HTML page, with plots.")
+@click.option("--html", type=common.page_path, help="Also write them as an HTML page, with plots.")
 @_grid
 @_knobs
-@jobs_option
-@json_option
+@common.jobs_option
+@common.json_option
 def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
     """Measure CONFIGURATIONS of NETWORK on samples: accuracy, and how far results are from those without them."""
-    record = measure_configurations(MeasureRequest(**asked, command=reproduce()), progress=TerminalProgress())
+    record = measure_configurations(MeasureRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     _write_page(record, html)
-    click.echo(record.to_json()) if as_json else print_measured(record, console())
+    click.echo(record.to_json()) if as_json else print_measured(record, common.console())
     return record.verdict.exit_code
 
 
@@ -125,33 +125,33 @@ def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
 @_network
 @_data
 @click.option("--budget", metavar="PERCENT", required=True, help="The largest loss that is allowed.")
-@click.option("-o", "--output", type=output_path, required=True, help="The file of configurations to write.")
+@click.option("-o", "--output", type=common.output_path, required=True, help="The file of configurations to write.")
 @click.option("--tries", type=int, default=200, show_default=True, help="Configurations that are measured, at most.")
 @click.option("--half", is_flag=True, help="Let convolutions compute in half precision, too.")
 @click.option("--resume", is_flag=True, help="Go on from what an earlier search measured: OUTPUT.tried.json.")
 @click.option("--random", is_flag=True, help="Draw configurations at random instead, to compare a search with.")
 @click.option("--cluster", help="Measure on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
-@seed_option
+@common.seed_option
 @_grid
-@jobs_option
-@json_option
+@common.jobs_option
+@common.json_option
 def tune(as_json: bool, **asked: Any) -> None:
     """Search configurations of NETWORK under a budget of accuracy, and write those that are worth having."""
-    record = tune_configurations(TuneRequest(**asked, command=reproduce()), progress=TerminalProgress())
-    click.echo(record.to_json()) if as_json else print_tuned(record, console())
+    record = tune_configurations(TuneRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
+    click.echo(record.to_json()) if as_json else print_tuned(record, common.console())
 
 
 @approx.command(cls=Verb)
 @_configurations
-@click.option("-o", "--output", type=output_path, required=True, help="The file to write.")
+@click.option("-o", "--output", type=common.output_path, required=True, help="The file to write.")
 @_strict
 @_knobs
-@json_option
+@common.json_option
 def convert(as_json: bool, output: Path, **asked: Any) -> None:
     """Write CONFIGURATIONS in the form of the tuner's files: a baseline, each knob with its name.
 
     What is in that form is written byte for byte, and numbers keep their digits.
     """
-    request = ConvertConfigurationsRequest(output=output, **asked, command=reproduce())
+    request = ConvertConfigurationsRequest(output=output, **asked, command=common.reproduce())
     record = convert_configurations(request, progress=TerminalProgress())
-    click.echo(record.to_json()) if as_json else tell_written(output, record.message)
+    click.echo(record.to_json()) if as_json else common.tell_written(output, record.message)

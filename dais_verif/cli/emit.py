@@ -6,18 +6,7 @@ from pathlib import Path
 
 import click
 
-from dais_verif.cli.common import (
-    ShownWarnings,
-    console,
-    file_path,
-    json_option,
-    layout_option,
-    notices,
-    output_path,
-    program_argument,
-    tell_written,
-    top_option,
-)
+from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.bundles import bundled
 from dais_verif.cli.options.pipelines import pipeline_options
@@ -44,7 +33,7 @@ _wrap_options = bundled(
         help="With --axil: vectors of the self-check whose signature is computed. Default: 4096.",
     ),
     click.option(
-        "--stream", type=file_path, help="With --wrap axis: TOML, which signals of a machine are its valid bits."
+        "--stream", type=common.file_path, help="With --wrap axis: TOML, which signals of a machine are its valid bits."
     ),
     click.option(
         "--cycles", type=int, help="With --wrap uart, spi, fifo: cycles of a machine in a vector. Default: 32."
@@ -54,13 +43,15 @@ _wrap_options = bundled(
 
 
 @click.command(cls=GroupedCommand)
-@program_argument
-@layout_option
-@top_option
-@click.option("-o", "--output", type=output_path, help="File to write; stdout if not given. With --wrap: folder.")
+@common.program_argument
+@common.layout_option
+@common.top_option
+@click.option(
+    "-o", "--output", type=common.output_path, help="File to write; stdout if not given. With --wrap: folder."
+)
 @pipeline_options
 @_wrap_options
-@json_option
+@common.json_option
 def emit(
     program: Path,
     layout: str | None,
@@ -91,15 +82,15 @@ def emit(
     dais-verif emit prog.bin --wrap axis --stages 4 --axil -o model_axis
     """
     request = EmitRequest(program=program, layout=layout, top=top, pipeline=pipeline, wrapper=wrapper, output=output)
-    record = run_emit(request, progress=ShownWarnings())
+    record = run_emit(request, progress=common.ShownWarnings())
     if as_json:
         click.echo(record.to_json())
         return
     if record.wrapped is not None:
-        console().print(wrapper_line(record.wrapped))
+        common.console().print(wrapper_line(record.wrapped))
     elif output is not None:
-        tell_written(output, f"module {top}, {record.verilog.count(chr(10))} lines of Verilog")
+        common.tell_written(output, f"module {top}, {record.verilog.count(chr(10))} lines of Verilog")
     else:
         click.echo(record.verilog, nl=False)
     if record.pipeline is not None:
-        print_pipeline(record.pipeline, notices())
+        print_pipeline(record.pipeline, common.notices())

@@ -6,15 +6,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    inputs_option,
-    layout_option,
-    output_path,
-    program_argument,
-    seed_option,
-    unchecked_option,
-    vectors_option,
-)
+from dais_verif.cli import common
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.golden.explain import ExplanationRequest
@@ -22,17 +14,17 @@ from dais_verif.flows.golden.explain import explain as run_explain
 
 
 @click.command(cls=Verb)
-@program_argument
-@layout_option
-@inputs_option
-@vectors_option(1000)
-@seed_option
+@common.program_argument
+@common.layout_option
+@common.inputs_option
+@common.vectors_option(1000)
+@common.seed_option
 @click.option("--row", type=click.IntRange(0), default=0, show_default=True, help="The vector to explain, from 0 on.")
 @click.option("--only-cone", type=click.IntRange(0), metavar="OUT", help="Only what output OUT needs.")
 @click.option("--cycle", type=click.IntRange(0), help="Of a machine: the cycle to explain, from 0 on.")
 @click.option("--sequence", type=click.IntRange(0), default=0, show_default=True, help="Of a machine: the sequence.")
-@unchecked_option
-@click.option("-o", "--output", type=output_path, help="File to write; stdout if not given.")
+@common.unchecked_option
+@click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines, an object an op, instead of text.")
 def explain(**asked: Any) -> None:
     """Show every op of PROGRAM at work on one vector: type, opcode, real value, raw integer, bits, what it computes.

@@ -26,7 +26,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("exhaustive", "exhaustive-bits", "coverage", "rtl-coverage", "directed", "unreachable", "floor"),
     ),
     "Simulators": ("sim", "icarus-vectors", "bulk", "waves"),
-    "Fuzzing": ("command", "against", "rtl-from", "adapter", "count", "replay"),
+    "Fuzzing": ("command", "count", "pair", "against", "rtl-from", "form", "replay"),
     "Proof": ("prove", "confirm", "cache", "sample", "dump-smt"),
     "Sign-off": ("policy", "show-policy", "sign"),
     "Runs": ("shard", "fail-fast", "resume", "rerun-failed", "retries", "allow-flaky", "cluster"),

@@ -51,6 +51,7 @@ _VERBS = (
     "diff",
     "approx",
     "kernel",
+    "fuzz",
     "shrink",
     "schema",
     "cache",
@@ -99,6 +100,7 @@ def cli() -> None:
     dais-verif verify-cert DIR       does a certificate still hold?
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
     dais-verif diff a.bin b.bin      where two programs first differ
+    dais-verif fuzz                  random programs through all that must agree
     dais-verif shrink prog.bin       the smallest case that still fails
     dais-verif approx show confs.txt    HPVM's approximation configurations as a table
     dais-verif schema result         the JSON schema of what --json prints

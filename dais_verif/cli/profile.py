@@ -7,16 +7,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    inputs_option,
-    json_option,
-    layout_option,
-    output_path,
-    program_argument,
-    reproduce,
-    seed_option,
-    vectors_option,
-)
+from dais_verif.cli import common
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.files import write_atomically
@@ -25,11 +16,11 @@ from dais_verif.flows.golden.profile import profile as run_profile
 
 
 @click.command(cls=Verb)
-@program_argument
-@layout_option
-@inputs_option
-@vectors_option(2048)
-@seed_option
+@common.program_argument
+@common.layout_option
+@common.inputs_option
+@common.vectors_option(2048)
+@common.seed_option
 @click.option(
     "--engine",
     type=click.Choice(ENGINES),
@@ -41,8 +32,8 @@ from dais_verif.flows.golden.profile import profile as run_profile
 @click.option("--ignore-first", is_flag=True, help="Do not count the first call.")
 @click.option("--top-k", type=click.IntRange(1), default=10, show_default=True, help="Kinds of instruction to list.")
 @click.option("--pullback", is_flag=True, help="Time the pullback too.")
-@click.option("-o", "--output", type=output_path, help="File to write; stdout if not given.")
-@json_option
+@click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given.")
+@common.json_option
 def profile(output: Path | None, as_json: bool, **asked: Any) -> None:
     """Time PROGRAM on the golden model an instruction at a time: in order, then the kinds that take most.
 
@@ -55,7 +46,7 @@ def profile(output: Path | None, as_json: bool, **asked: Any) -> None:
     them and renames bits for nothing: such instructions take no time of their own. The numpy engine runs every
     instruction as it is listed.
     """
-    done = run_profile(ProfileRequest(**asked, command=reproduce()), progress=TerminalProgress())
+    done = run_profile(ProfileRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     answer = done.record.to_json() + "\n" if as_json else done.text
     if output is not None:
         write_atomically(output, answer.encode())

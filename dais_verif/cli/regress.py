@@ -8,18 +8,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    file_path,
-    html_option,
-    jobs_option,
-    json_option,
-    notices,
-    parsed_by,
-    reproduce,
-    seconds,
-    write_page,
-)
+from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal.regression import RegressDisplay
 from dais_verif.cli.verb import OutputPath
@@ -43,7 +32,9 @@ __all__ = ["regress"]
     help="Simulator; may be repeated. Default: both of Icarus and Verilator, or GHDL where the RTL is VHDL.",
 )
 @click.option("--seed", "seeds", type=click.IntRange(0), multiple=True, help="Seed; may be repeated.  [default: 0]")
-@click.option("--seed-from", type=file_path, help="Take the seeds of an earlier run: its folder or regression.json.")
+@click.option(
+    "--seed-from", type=common.file_path, help="Take the seeds of an earlier run: its folder or regression.json."
+)
 @click.option("--fresh-seed", is_flag=True, help="Draw a seed, which is printed and recorded.")
 @click.option("--vectors", type=click.IntRange(0), help="Vectors to generate for each job.  [default: 1000]")
 @click.option(
@@ -52,8 +43,10 @@ __all__ = ["regress"]
     multiple=True,
     help="Our RTL with so many pipeline stages, 0: combinational; may be repeated. Manifests say so themselves.",
 )
-@jobs_option
-@click.option("--shard", callback=parsed_by(shard_from), metavar="I/N", help="Only share I of N, for N machines.")
+@common.jobs_option
+@click.option(
+    "--shard", callback=common.parsed_by(shard_from), metavar="I/N", help="Only share I of N, for N machines."
+)
 @click.option("--fail-fast/--keep-going", default=False, show_default=True, help="Stop at the first failure.")
 @click.option("--resume", is_flag=True, help="Take over what an interrupted run in the same folder had finished.")
 @click.option("--rerun-failed", is_flag=True, help="Take over only what passed there, and run the rest again.")
@@ -65,20 +58,20 @@ __all__ = ["regress"]
     help="Further attempts at a job that failed; if they differ, it is flaky.",
 )
 @click.option("--allow-flaky", is_flag=True, help="A flaky job passes if its last attempt did.")
-@click.option("--timeout", type=seconds, help=f"Seconds for each attempt.  [default: {DEFAULT_TIMEOUT:g}]")
+@click.option("--timeout", type=common.seconds, help=f"Seconds for each attempt.  [default: {DEFAULT_TIMEOUT:g}]")
 @click.option("--cluster", help="Run on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
 @click.option("--junit", type=OutputPath(b"<?xml"), help="Also write JUnit XML to this file.")
-@html_option
+@common.html_option
 @click.option("--github", is_flag=True, help="Also print GitHub annotations, and add to the summary of the step.")
 @click.option(
     "-o",
     "--output",
-    type=file_path,
+    type=common.file_path,
     default=DEFAULT_FOLDER,
     show_default=True,
     help="Folder to keep: regression.json, journal.jsonl, and a folder for each job.",
 )
-@json_option
+@common.json_option
 def regress(junit: Path | None, html: Path | None, github: bool, output: Path, as_json: bool, **asked: Any) -> int:
     """Run `sim` on all programs of PATHS: files, folders, globs, or TOML manifests (docs/regression.md).
 
@@ -94,11 +87,11 @@ def regress(junit: Path | None, html: Path | None, github: bool, output: Path, a
 
     What failed last time runs first. PASS only if every planned job ran and passed; else the verdict of the worst.
     """
-    request = RegressionRequest(output=output, command=reproduce(), **asked)
+    request = RegressionRequest(output=output, command=common.reproduce(), **asked)
     for file in (junit, html):
         if file is not None and not file.absolute().parent.is_dir():
             raise InputError(f"{str(file)!r} cannot be written: there is no such folder")
-    with RegressDisplay(notices()) as display:
+    with RegressDisplay(common.notices()) as display:
         record = run_regression(request, progress=display)
     _render(record, output, junit, html, github, as_json)
     return record.verdict.exit_code
@@ -112,7 +105,7 @@ def _render(
     else:
         from dais_verif.report.regression_text import print_regression
 
-        out = console()
+        out = common.console()
         print_regression(record, out)
         out.print(f"files      {output}", markup=False)
     if github:
@@ -125,4 +118,4 @@ def _render(
 
         write_atomically(junit, junit_of(record))
     if html is not None:
-        write_page(record, None, html, output / REGRESSION_NAME)
+        common.write_page(record, None, html, output / REGRESSION_NAME)

@@ -7,27 +7,22 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    file_path,
-    jobs_option,
-    json_option,
-    layout_option,
-    output_path,
-    program_argument,
-    tell_written,
-    unchecked_option,
-)
+from dais_verif.cli import common
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluate
 
 
 @click.command(cls=Verb)
-@program_argument
-@layout_option
-@click.option("--inputs", type=file_path, required=True, help="Vectors: .npy or CSV, a row each, a column an input.")
+@common.program_argument
+@common.layout_option
+@click.option(
+    "--inputs", type=common.file_path, required=True, help="Vectors: .npy or CSV, a row each, a column an input."
+)
 @click.option("--raw-inputs", is_flag=True, help="Inputs are raw integers, in units of the port element's last bit.")
-@click.option("-o", "--output", type=output_path, help="File to write: .npy, else CSV; CSV on stdout if not given.")
+@click.option(
+    "-o", "--output", type=common.output_path, help="File to write: .npy, else CSV; CSV on stdout if not given."
+)
 @click.option("--raw", is_flag=True, help="Write raw integers, in units of each output's 2**-f, not real values.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
 @click.option(
@@ -38,9 +33,9 @@ from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluat
     help="Of a machine: outputs before the edge of each cycle, or after it with the same inputs.",
 )
 @click.option("--printf", is_flag=True, help="What members of a kernel print, in place of outputs on stdout.")
-@jobs_option
-@unchecked_option
-@json_option
+@common.jobs_option
+@common.unchecked_option
+@common.json_option
 def run(output: Path | None, raw: bool, as_json: bool, **asked: Any) -> None:
     """Evaluate PROGRAM on the vectors of a file: float64 rows x n_out, exact, or raw integers.
 
@@ -58,6 +53,6 @@ def run(output: Path | None, raw: bool, as_json: bool, **asked: Any) -> None:
         of = done.record
         rows = f"{of.rows} rows" if of.cycles is None else f"{of.sequences} sequences of {of.cycles} cycles"
         click.echo(done.text() if asked["printf"] else "", nl=False)
-        tell_written(output, f"{rows} of {of.program.n_out} outputs, {form}")
+        common.tell_written(output, f"{rows} of {of.program.n_out} outputs, {form}")
     else:
         click.echo(done.text(), nl=False)

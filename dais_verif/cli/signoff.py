@@ -9,19 +9,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    file_path,
-    html_option,
-    jobs_option,
-    json_option,
-    layout_option,
-    program_argument,
-    reproduce,
-    sandbox_option,
-    show_record,
-    write_page,
-)
+from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.design import given_rtl_options
 from dais_verif.cli.terminal.signoff import SignOffProgress
@@ -74,9 +62,9 @@ def _folder_in(arguments: list[str]) -> Path | None:
 
 
 @click.command(cls=_SignOff)
-@program_argument
-@layout_option
-@click.option("--policy", type=file_path, help="TOML file that says what is asked for; else a built-in one.")
+@common.program_argument
+@common.layout_option
+@click.option("--policy", type=common.file_path, help="TOML file that says what is asked for; else a built-in one.")
 @click.option(
     "--show-policy",
     is_flag=True,
@@ -88,15 +76,18 @@ def _folder_in(arguments: list[str]) -> Path | None:
 @given_rtl_options
 @click.option("--seed", type=click.IntRange(0), help="Seed of the vectors, in place of the policy's seeds.")
 @click.option(
-    "--sign", "key", type=file_path, help="Sign the certificate with this Ed25519 key, as ssh-keygen makes them."
+    "--sign", "key", type=common.file_path, help="Sign the certificate with this Ed25519 key, as ssh-keygen makes them."
 )
-@jobs_option
-@sandbox_option
+@common.jobs_option
+@common.sandbox_option
 @click.option(
-    "-o", "--output", type=file_path, help="Folder for certificate, record and evidence. Default: signoff-PROGRAM."
+    "-o",
+    "--output",
+    type=common.file_path,
+    help="For certificate, record and evidence. Default: signoff-PROGRAM.",
 )
-@html_option
-@json_option
+@common.html_option
+@common.json_option
 def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) -> int:
     """Run all that a policy asks of PROGRAM and its RTL, and certify it.
 
@@ -112,10 +103,10 @@ def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) 
     SIGNED OFF (exit code 0) or NOT SIGNED OFF (7). What the stages found is in the folder either way.
     """
     passphrase = getpass.getpass if sys.stdin.isatty() else None
-    request = SignOffRequest(design=dut, passphrase=passphrase, command=reproduce(), **asked)
+    request = SignOffRequest(design=dut, passphrase=passphrase, command=common.reproduce(), **asked)
     record = sign_off(request, progress=SignOffProgress())
-    code = show_record(record, as_json, lambda: print_sign_off(record, request.folder, console()))
+    code = common.show_record(record, as_json, lambda: print_sign_off(record, request.folder, common.console()))
     if html is not None:
         program = None if record.program.layout in MACHINE_LAYOUTS else load(asked["program"], layout=request.layout)
-        write_page(record, program, html, request.folder / SIGNOFF_NAME)
+        common.write_page(record, program, html, request.folder / SIGNOFF_NAME)
     return code

@@ -11,6 +11,7 @@ _OPTIONS: Final = {
     "bram=False": "--no-bram",
     "configurations": "CONFIGURATIONS",
     "output": "-o",
+    "pairs": "--pair",
     "parameters": "--param",
     "paths": "PATHS",
     "program": "PROGRAM",

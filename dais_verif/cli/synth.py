@@ -7,15 +7,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import (
-    console,
-    file_path,
-    json_option,
-    layout_option,
-    program_argument,
-    show_record,
-    top_option,
-)
+from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.design import target_option
 from dais_verif.cli.options.pipelines import pipeline_options
@@ -26,11 +18,13 @@ from dais_verif.report.synthesis_text import print_synthesis
 
 
 @click.command(cls=GroupedCommand)
-@program_argument
-@layout_option
+@common.program_argument
+@common.layout_option
 @target_option(targets=TARGETS, required=True, help="FPGA family; generic: gates of no technology.")
-@click.option("--rtl", type=file_path, multiple=True, help="Synthesize this RTL instead of our own; may be repeated.")
-@top_option
+@click.option(
+    "--rtl", type=common.file_path, multiple=True, help="Synthesize this RTL instead of our own; may be repeated."
+)
+@common.top_option
 @pipeline_options
 @click.option(
     "--alumacc/--no-alumacc",
@@ -57,9 +51,9 @@ from dais_verif.report.synthesis_text import print_synthesis
     show_default=True,
     help="Megabytes for each process: Yosys, ABC that it starts, nextpnr.",
 )
-@click.option("-o", "--output", type=file_path, help="Folder to keep: netlist.v, synth.json, RTL, script, log.")
-@json_option
-@click.argument("more_rtl", nargs=-1, type=file_path)
+@click.option("-o", "--output", type=common.file_path, help="Folder to keep: netlist.v, synth.json, RTL, script, log.")
+@common.json_option
+@click.argument("more_rtl", nargs=-1, type=common.file_path)
 def synth(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **asked: Any) -> int:
     """Synthesize the Verilog of PROGRAM with Yosys: LUTs, flip-flops, carries, DSPs, block RAMs, logic depth.
 
@@ -77,4 +71,4 @@ def synth(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **as
     if more_rtl and not rtl:
         raise click.UsageError(f"Got unexpected extra argument ({more_rtl[0]}); RTL files follow --rtl.")
     record = synthesize(SynthesisRequest(rtl=(*rtl, *more_rtl), **asked), progress=TerminalProgress())
-    return show_record(record, as_json, lambda: print_synthesis(record, console()))
+    return common.show_record(record, as_json, lambda: print_synthesis(record, common.console()))

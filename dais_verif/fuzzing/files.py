@@ -24,6 +24,7 @@ __all__ = [
     "CASE_NAME",
     "INPUTS_NAME",
     "KeptCase",
+    "as_double",
     "form_of",
     "program_name",
     "read_case",
@@ -100,19 +101,20 @@ def program_name(form: str, name: str = "program") -> str:
 
 def write_inputs(rows: Sequence[Row], folder: Path) -> Path:
     """Write the vectors as float64, .npy. Raises ``InputError`` if one holds a number that is no double."""
-    array = np.array([[_double(value) for value in row] for row in rows], dtype=np.float64)
+    array = np.array([[as_double(value) for value in row] for row in rows], dtype=np.float64)
     path = folder / INPUTS_NAME
     np.save(path, array.reshape(len(rows), -1))
     return path
 
 
-def _double(value: Fraction) -> float:
+def as_double(value: Fraction) -> float:
+    """``value`` as float64. Raises ``InputError`` if it is none."""
     try:
         double = float(value)
     except OverflowError:
         double = float("inf")
     if double in (float("inf"), float("-inf")) or Fraction(double) != value:
-        raise InputError("a vector holds a number that float64 cannot hold exactly")
+        raise InputError("a number is none that float64 holds exactly")
     return double
 
 

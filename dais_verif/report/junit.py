@@ -19,6 +19,7 @@ __all__ = ["junit_of"]
 _FOUND = (
     Verdict.RTL_MISMATCH,
     Verdict.PROGRAMS_DIFFER,
+    Verdict.DISAGREEMENT,
     Verdict.PROGRAM_INVALID,
     Verdict.X_IN_OUTPUT,
     Verdict.SIMULATORS_DISAGREE,

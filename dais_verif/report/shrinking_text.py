@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from dais_verif.record.shrinking import ShrinkRecord
+from dais_verif.record.fuzzing import ShrinkRecord
 
 __all__ = ["print_shrinking"]
 

@@ -51,6 +51,8 @@ LAZY = {
     ("machine.load", "dais_verif.program.assembler"): "the assembler, from machines that are no text",
     ("flows.proof", "dais_verif.stimulus"): _BENCH,
     ("flows", "dais_verif.coverage"): "coverage with bitwuzla, from simulations that do not count",
+    ("fuzzing.adapters", "da4ml"): "a package of others, from all but the script that runs it",
+    ("fuzzing.adapters", "alkaid"): "a package of others, from all but the script that runs it",
     ("fuzzing.pairs.proof", "dais_verif.prover.slang"): _PROVER,
     ("coverage.directed", "dais_verif.coverage.solver"): "bitwuzla, from counts that leave nothing open",
     ("flows", "dais_verif.golden.fast"): _FAST,

@@ -28,8 +28,8 @@ from dais_verif.fuzzing.shrinking.steps import shrunk, size
 from dais_verif.own_command import own_command
 from dais_verif.printable import command_line
 from dais_verif.program.listing import listing
+from dais_verif.record.fuzzing import CaseSize, ShrinkRecord
 from dais_verif.record.program import ProgramInfo
-from dais_verif.record.shrinking import CaseSize, ShrinkRecord
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 

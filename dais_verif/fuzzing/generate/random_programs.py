@@ -11,6 +11,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from dais_verif.fuzzing.generate.shapes import MIXED, Shape
 from dais_verif.program import FixedType, Program
 from dais_verif.program.opcodes import QUANTS, RELUS, Code
 from dais_verif.program.types import type_of_interval
@@ -71,22 +72,24 @@ def random_program(
     tables: bool = True,
     widest: int = 70,
     alir: bool = False,
+    shape: Shape = MIXED,
 ) -> Program:
     """A valid program of ``n_ops`` ops (at least 1): the first so many ops do not depend on ``n_ops``.
 
     ``promise_keeping``: no input whatever breaks a promise. ``tables=False`` leaves out op 8, so that every
     layout can carry the program. ``alir``: with sums and shifts among the ops, which no layout of DAIS carries.
+    ``shape``: of the graph.
     """
-    builder = _Builder(rng, promise_keeping, tables, widest, alir)
+    builder = _Builder(rng, promise_keeping, tables, widest, alir, shape)
     for _ in range(n_ops):
         builder.add_op()
     return builder.program()
 
 
 class _Builder:
-    def __init__(self, rng: random.Random, keeping: bool, tables: bool, widest: int, alir: bool) -> None:
-        self.rng, self.keeping, self.widest = rng, keeping, widest
-        self.n_in = rng.randint(1, 4)
+    def __init__(self, rng: random.Random, keeping: bool, tables: bool, widest: int, alir: bool, shape: Shape) -> None:
+        self.rng, self.keeping, self.widest, self.shape = rng, keeping, widest, shape
+        self.n_in = rng.randint(*shape.inputs)
         self.inp_shift = [random_shift(rng) for _ in range(self.n_in)]
         self.rows: list[Row] = []
         self.types: list[FixedType] = []
@@ -100,7 +103,7 @@ class _Builder:
 
     def add_op(self) -> None:
         rng = self.rng
-        if not self.types or rng.random() < 0.2:
+        if self.shape.reads_input(rng, len(self.types), self.n_in):
             self.append(Code.INPUT, rng.randrange(self.n_in), -1, self.meaningless(), random_type(rng, self.widest))
             return
         code = rng.choice(self.codes)
@@ -120,9 +123,8 @@ class _Builder:
         self.types.append(kind)
 
     def pick(self) -> int:
-        """Any earlier op, the latest ones more often."""
-        n = len(self.types)
-        return self.rng.randrange(n) if self.rng.random() < 0.5 else max(0, n - 1 - int(self.rng.expovariate(0.5)))
+        """Any earlier op, as the shape has it."""
+        return self.shape.pick(self.rng, len(self.types))
 
     def value(self, index: int) -> Exact:
         kind = self.types[index]

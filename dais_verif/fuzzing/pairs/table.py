@@ -28,7 +28,7 @@ PAIRS: dict[str, PairSpec] = {
     "forms": PairSpec(forms.json_forms, 2, "a program and what it is in ALIR and in JSON"),
     "ranges": PairSpec(claims.ranges, 1, "intervals of values, and the values"),
     "coverage": PairSpec(claims.unreachable_bins, 2, "bins that are said to be unreachable, and what vectors hit"),
-    "prove": PairSpec(proof.proved_rtl, 8, "the emitted Verilog and the prover"),
+    "prove": PairSpec(proof.proved_rtl, 4, "the emitted Verilog and the prover"),
 }
 
 

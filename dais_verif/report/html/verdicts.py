@@ -22,6 +22,7 @@ _WORST_FIRST = (
     Verdict.RTL_MISMATCH,
     Verdict.X_IN_OUTPUT,
     Verdict.PROGRAMS_DIFFER,
+    Verdict.DISAGREEMENT,
     Verdict.PROGRAM_INVALID,
     Verdict.INTERNAL_ERROR,
     Verdict.INVALID_INPUT,

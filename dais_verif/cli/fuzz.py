@@ -1,0 +1,47 @@
+"""``dais-verif fuzz``: random programs through all that must agree, or through a tool of somebody else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dais_verif.cli import common
+from dais_verif.cli.grouped import GroupedCommand
+from dais_verif.cli.terminal import TerminalProgress
+from dais_verif.flows.fuzzing.durations import seconds_from
+from dais_verif.flows.fuzzing.fuzz import fuzz as run_fuzz
+from dais_verif.flows.fuzzing.requests import DEFAULT_FOLDER, FORMS, PAIRS, FuzzRequest
+from dais_verif.report.fuzzing_text import print_fuzzing
+
+
+@click.command(cls=GroupedCommand)
+@click.option("--time", callback=common.parsed_by(seconds_from), help="How long: 90s, 10m, 2h.  [default: 60s]")
+@click.option("--count", type=click.IntRange(1), help="How many cases; with --time, whatever ends first.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Each case has its own by this.")
+@click.option("--pair", "pairs", type=click.Choice(list(PAIRS)), multiple=True, help="Only this; may be repeated.")
+@click.option("--against", help="An interpreter: words with {program}, {inputs}, {outputs}; or da4ml, or alkaid.")
+@click.option("--rtl-from", help="A generator of Verilog: words with {program} and {folder}.")
+@click.option("--form", type=click.Choice(FORMS), help="Form of the programs for either.  [default: v1]")
+@common.top_option
+@click.option("--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for a run of either.")
+@click.option("--replay", type=common.file_path, help="Judge the kept cases in this folder again.")
+@click.option("--resume", is_flag=True, help="Go on behind the last case of the run in the folder.")
+@common.jobs_option
+@click.option(
+    "-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="For kept cases."
+)
+@common.json_option
+def fuzz(as_json: bool, **asked: Any) -> int:
+    """Put random programs through all that must agree, and keep a small case of each cause (docs/fuzzing.md).
+
+    \b
+    dais-verif fuzz --time 10m                                            engines, forms, claims and proofs of ours
+    dais-verif fuzz --against 'mytool {program} {inputs} {outputs}'       an interpreter of yours
+    dais-verif fuzz --rtl-from 'mytool {program} -o {folder}' --top top   a generator of RTL of yours
+    dais-verif fuzz --replay crashers                                     all kept cases again, as a test
+
+    Exit code 0 if all agree, 1 if a case is kept.
+    """
+    record = run_fuzz(FuzzRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
+    return common.show_record(record, as_json, lambda: print_fuzzing(record, common.console()))

@@ -1,0 +1,179 @@
+"""Fuzz: random cases through all that must agree, or through a tool of somebody else; what disagrees is kept, small."""
+
+from __future__ import annotations
+
+import multiprocessing
+import time as clock
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from queue import SimpleQueue
+
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, write_atomically
+from dais_verif.flows.fuzzing.keeping import Keeper
+from dais_verif.flows.fuzzing.replay import replayed
+from dais_verif.flows.fuzzing.requests import FuzzRequest
+from dais_verif.flows.fuzzing.tools import tool_of
+from dais_verif.flows.fuzzing.versions import versions
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.fuzzing.fuzzer import Finding, Judged, Stretch, judge_stretch
+from dais_verif.fuzzing.generate.cases import made_case
+from dais_verif.fuzzing.pairs.disagreement import Pair
+from dais_verif.fuzzing.pairs.table import PAIRS
+from dais_verif.golden.fast import threads
+from dais_verif.own_command import own_command
+from dais_verif.record.fuzzing import FuzzRecord
+from dais_verif.temporary import temporary_folder
+from dais_verif.toolchain.process import workers
+from dais_verif.verdict import Verdict
+
+__all__ = ["RECORD_NAME", "fuzz"]
+
+#: The record of the last run, in the folder of kept cases.
+RECORD_NAME = "fuzz.json"
+
+#: Cases that a worker judges in one go: about a second of them. Of tools of others: one.
+_STRETCH = 25
+_ALL = 1 << 60
+
+
+def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
+    """Judge cases until time is up or all are done; one small case a cause is kept in the folder ``request.output``.
+
+    Verdicts: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if no case was judged; of ``replay`` UNKNOWN
+    if a case could not be judged. Raises ``RequestError`` if a tool cannot be run, ``InputError`` for a folder without
+    cases that are to be replayed.
+    """
+    if request.replay is not None:
+        return replayed(request, request.replay, progress)
+    begun = clock.monotonic()
+    tool = tool_of(request) if request.foreign else None
+    make_folder(request.output)
+    first = _resumed(request) if request.resume else 0
+    total: Judged = Judged(0, [], Counter(), Counter())
+    with temporary_folder() as scratch, progress.working("fuzzing ...") as tell:
+        keeper = Keeper(request, None if tool is None else tool(_made(scratch.path / "shrinking")))
+        with _judgements(request, tool, first, begun, scratch.path) as stretches:
+            for judged in stretches:
+                total = _added(total, judged)
+                for finding in judged.findings:
+                    keeper.keep(finding)
+                seconds = clock.monotonic() - begun
+                tell(
+                    f"fuzzing: {total.cases} cases, {total.cases / seconds * 60:.0f} a minute; kept {len(keeper.found)}"
+                )
+    record = _record(request, first, total, keeper, clock.monotonic() - begun)
+    write_atomically(request.output / RECORD_NAME, record.to_json().encode())
+    return record
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def _added(total: Judged, more: Judged) -> Judged:
+    return Judged(total.cases + more.cases, [], total.pairs + more.pairs, total.shapes + more.shapes)
+
+
+def _resumed(request: FuzzRequest) -> int:
+    """The number of the case behind the last one of the run before."""
+    path = request.output / RECORD_NAME
+    if not path.is_file():
+        return 0
+    before = FuzzRecord.from_json(path.read_bytes())
+    if before.seed != request.seed:
+        raise InputError.of(
+            "{resume}: the run in {folder!r} had {seed} {before}; give that, or another folder",
+            folder=str(request.output),
+            before=before.seed,
+        )
+    return before.first + before.cases
+
+
+@contextmanager
+def _judgements(
+    request: FuzzRequest, tool: Callable[[Path], Pair] | None, first: int, begun: float, scratch: Path
+) -> Iterator[Iterator[Judged]]:
+    """Judged stretches, in the order of their numbers."""
+    jobs = threads(request.jobs)
+    size = _STRETCH if tool is None else 1
+    names = request.pairs or tuple(PAIRS)
+    stretches = _stretches(request, first, begun, size, names)
+    with ExitStack() as stack:
+        if tool is not None:
+            pool: Executor = stack.enter_context(workers(jobs))
+            free: SimpleQueue[Pair] = SimpleQueue()
+            for number in range(jobs):
+                free.put(tool(_made(scratch / str(number))))
+            yield _in_order(pool, stretches, jobs, lambda stretch: _foreign(stretch, free))
+        elif jobs == 1:
+            yield map(judge_stretch, stretches)
+        else:
+            context = multiprocessing.get_context("spawn")
+            pool = ProcessPoolExecutor(jobs, mp_context=context)
+            stack.callback(pool.shutdown, wait=True, cancel_futures=True)
+            yield _in_order(pool, stretches, jobs, judge_stretch)
+
+
+def _stretches(request: FuzzRequest, first: int, begun: float, size: int, names: tuple[str, ...]) -> Iterator[Stretch]:
+    """What is to be judged, for as long as there is time; one stretch in any case."""
+    left, number = request.count or _ALL, first
+    while left:
+        count = min(size, left)
+        yield Stretch(request.seed, number, count, names)
+        number, left = number + count, left - count
+        if request.seconds is not None and clock.monotonic() - begun >= request.seconds:
+            return
+
+
+def _in_order(
+    pool: Executor, stretches: Iterator[Stretch], jobs: int, judge: Callable[[Stretch], Judged]
+) -> Iterator[Judged]:
+    waiting: deque[Future[Judged]] = deque()
+    for stretch in stretches:
+        waiting.append(pool.submit(judge, stretch))
+        if len(waiting) > 2 * jobs:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _foreign(stretch: Stretch, free: SimpleQueue[Pair]) -> Judged:
+    """One case, judged by the tool of somebody else, in a folder that is free."""
+    made = made_case(stretch.seed, stretch.first, plain=True)
+    judge = free.get()
+    try:
+        found = judge(made.case)
+    finally:
+        free.put(judge)
+    findings = [] if found is None else [Finding(made.number, made.seed, found)]
+    return Judged(1, findings, Counter(tool=1), Counter({made.shape: 1}))
+
+
+def _record(request: FuzzRequest, first: int, total: Judged, keeper: Keeper, seconds: float) -> FuzzRecord:
+    verdict, message = Verdict.PASS, f"all agree on {total.cases} cases"
+    if keeper.found:
+        causes = f"{len(keeper.found)} cause{'s' * (len(keeper.found) != 1)}"
+        times = sum(case.times for case in keeper.found) + keeper.left_out
+        verdict, message = Verdict.DISAGREEMENT, f"{times} of {total.cases} cases disagree, of {causes}"
+    elif not total.cases:
+        verdict, message = Verdict.NOT_RUN, "no case was judged"
+    return FuzzRecord(
+        verdict=verdict,
+        message=message,
+        seed=request.seed,
+        first=first,
+        cases=total.cases,
+        pairs=dict(sorted(total.pairs.items())),
+        shapes=dict(sorted(total.shapes.items())),
+        found=keeper.found,
+        left_out=keeper.left_out,
+        seconds=round(seconds, 3),
+        versions=versions(),
+        warnings=[],
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+    )

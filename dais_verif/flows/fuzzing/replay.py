@@ -1,0 +1,96 @@
+"""Kept cases judged again: what a regression test runs."""
+
+from __future__ import annotations
+
+import sys
+import time as clock
+from collections import Counter
+from pathlib import Path
+
+from dais_verif.flows.fuzzing.requests import FuzzRequest
+from dais_verif.flows.fuzzing.tools import FOREIGN, tool_of
+from dais_verif.flows.fuzzing.versions import versions
+from dais_verif.flows.progress import Progress
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.crashers import cases_in
+from dais_verif.fuzzing.files import KeptCase, read_case
+from dais_verif.fuzzing.pairs.disagreement import Pair, judged
+from dais_verif.fuzzing.pairs.table import PAIRS
+from dais_verif.fuzzing.shrinking.failures import first_violation
+from dais_verif.own_command import own_command
+from dais_verif.record.fuzzing import FoundCase, FuzzRecord
+from dais_verif.temporary import temporary_folder
+from dais_verif.verdict import Verdict
+
+__all__ = ["replayed"]
+
+_DEPTH = 20_000
+
+
+def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzRecord:
+    """Judge every case in ``folder`` by its own pair; a tool of others is that of ``request``, never the file's.
+
+    A case that no longer fails passes; one whose tool is not given is no PASS. Raises ``InputError`` if there is none.
+    """
+    begun = clock.monotonic()
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEPTH))
+    found: list[FoundCase] = []
+    with temporary_folder() as scratch, progress.working("judging kept cases ...") as tell:
+        tool = tool_of(request)(scratch.path) if request.foreign else None
+        for path in cases_in(folder):
+            tell(f"judging {path.name}")
+            case, kept = read_case(path)
+            found.append(_judged(case, kept, path, tool))
+    failing = [one for one in found if one.fails]
+    unknown = [one for one in found if one.fails is None]
+    verdict, message = Verdict.PASS, f"none of {len(found)} kept cases fails any more"
+    if failing:
+        verdict, message = Verdict.DISAGREEMENT, f"{len(failing)} of {len(found)} kept cases still fail"
+    elif unknown:
+        verdict, message = (
+            Verdict.UNKNOWN,
+            f"{len(unknown)} of {len(found)} kept cases were not judged: {unknown[0].text}",
+        )
+    return FuzzRecord(
+        verdict=verdict,
+        message=message,
+        seed=request.seed,
+        first=0,
+        cases=len(found),
+        pairs=dict(Counter(one.pair for one in found)),
+        shapes={},
+        found=[*failing, *unknown],
+        left_out=0,
+        seconds=round(clock.monotonic() - begun, 3),
+        versions=versions(),
+        warnings=[],
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+    )
+
+
+def _judged(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> FoundCase:
+    """The case with what is found of it now."""
+    fails: bool | None
+    if kept.pair in FOREIGN and tool is not None:
+        again = judged(kept.pair, tool, case)
+        fails, text = again is not None, "" if again is None else again.text
+    elif kept.pair in PAIRS:
+        again = judged(kept.pair, PAIRS[kept.pair].judge, case)
+        fails, text = again is not None, "" if again is None else again.text
+    elif kept.pair == "golden":
+        violation = first_violation(case)
+        fails, text = violation is not None, "" if violation is None else f"PROGRAM_INVALID: {violation}"
+    else:
+        fails, text = None, f"{folder.name} is of a tool of somebody else ({kept.pair}); give the tool"
+    return FoundCase(
+        kept.pair,
+        kept.kind,
+        text,
+        list(kept.opcodes),
+        case.program.n_ops,
+        len(case.rows),
+        str(folder),
+        None,
+        kept.seed,
+        fails=fails,
+    )

@@ -1,0 +1,110 @@
+"""What to fuzz, and for how long."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.errors import RequestError
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.programs import require_counts, require_positive, require_range
+from dais_verif.flows.words import option_words
+from dais_verif.fuzzing.pairs.table import PAIRS
+from dais_verif.verilog_names import require_module_name
+
+__all__ = ["ADAPTERS", "DEFAULT_FOLDER", "FORMS", "PAIRS", "FuzzRequest"]
+
+#: The folder of kept cases, if none is named.
+DEFAULT_FOLDER = Path("crashers")
+
+#: Forms in which programs are given to tools of others.
+FORMS = ("v1", "headerless", "published", "alir", "json", "dais")
+
+#: Tools that are known by name in the place of a command, and the form that each reads.
+ADAPTERS = {"da4ml": "v1", "alkaid": "alir"}
+
+_SECONDS = 60.0
+_MOST_CASES = 1 << 53
+
+
+@dataclass(frozen=True, kw_only=True)
+class FuzzRequest:
+    """What to fuzz: random programs through ``pairs`` of ours, or through a tool of somebody else.
+
+    ``time``: seconds; ``count``: cases; both: whatever ends first; neither: a minute. ``against``: an interpreter, as
+    words with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``; ``rtl_from``: what writes
+    Verilog, with ``{program}`` and ``{folder}``, whose module is ``top``; ``form``: how a program is given to either.
+    ``timeout``: seconds for each of its runs. ``replay``: a folder of kept cases, which are judged again in the place
+    of new ones. ``resume``: go on behind the last case of the run that ``output`` holds. ``command``: the line that
+    asks for the same.
+    """
+
+    time: float | None = None
+    count: int | None = None
+    seed: int = 0
+    jobs: int | None = None
+    pairs: tuple[str, ...] = ()
+    against: str | None = None
+    rtl_from: str | None = None
+    form: str | None = None
+    top: str = "model"
+    timeout: float = 20.0
+    replay: Path | None = None
+    resume: bool = False
+    output: Path = DEFAULT_FOLDER
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        require_counts(seed=self.seed)
+        require_range("count", self.count, 1, _MOST_CASES)
+        require_positive(time=self.time, timeout=self.timeout)
+        require_module_name(self.top)
+        for name in self.pairs:
+            if name not in PAIRS:
+                raise RequestError.of("{pairs} must be of {known}, not {value!r}.", known=", ".join(PAIRS), value=name)
+        if self.form is not None and self.form not in FORMS:
+            raise RequestError.of(
+                "{form} must be one of {known}, not {value!r}.", known=", ".join(FORMS), value=self.form
+            )
+        if self.against is not None and self.rtl_from is not None:
+            raise RequestError.of("{against} and {rtl_from} are two tools: give one of them.")
+        if self.foreign and self.pairs:
+            raise RequestError.of("{pairs} are of ours: they are not for {against} or {rtl_from}.")
+        if self.form is not None and not self.foreign:
+            raise RequestError.of("{form} is for {against} or {rtl_from}.")
+        if self.replay is not None and (self.resume or self.time is not None or self.count is not None):
+            raise RequestError.of("{replay} makes no new cases: {time}, {count} and {resume} are not for it.")
+
+    @property
+    def foreign(self) -> bool:
+        """Whether a tool of somebody else is judged."""
+        return self.against is not None or self.rtl_from is not None
+
+    @property
+    def seconds(self) -> float | None:
+        """How long, if that is what ends it."""
+        return _SECONDS if self.time is None and self.count is None else self.time
+
+    @property
+    def program_form(self) -> str:
+        """The form in which a tool is given programs."""
+        return self.form or ADAPTERS.get(self.against or "", "v1")
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        valued = {
+            "--time": None if self.time is None else f"{self.time:g}s",
+            "--count": self.count,
+            "--seed": self.seed,
+            "--jobs": self.jobs,
+            "--against": self.against,
+            "--rtl-from": self.rtl_from,
+            "--form": self.form,
+            "--top": None if self.top == "model" else self.top,
+            "--timeout": self.timeout if self.foreign else None,
+            "--replay": self.replay,
+            "--output": self.output,
+        }
+        pairs = [word for name in self.pairs for word in ("--pair", name)]
+        return ["fuzz", *pairs, *option_words(valued, {"--resume": self.resume})]

@@ -1,0 +1,101 @@
+"""Tools of somebody else in a fuzzing run: an interpreter, or what writes Verilog of programs."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+
+from dais_verif.errors import DaisError, InputError, RequestError
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.fuzzing.requests import ADAPTERS, FuzzRequest
+from dais_verif.flows.simulate import simulate
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.fuzzing.against import AGAINST, Interpreter
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.command import Command
+from dais_verif.fuzzing.files import write_inputs, write_program
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, Pair
+from dais_verif.verdict import Verdict
+
+__all__ = ["RTL_FROM", "tool_of"]
+
+#: The name of the pair of a generator of RTL and the golden model.
+RTL_FROM = "rtl-from"
+
+
+def tool_of(request: FuzzRequest) -> Callable[[Path], Pair]:
+    """What judges a case by the tool of ``request``, given a folder of its own to work in.
+
+    Raises ``RequestError`` if the tool is no command that can be run.
+    """
+    if request.rtl_from is not None:
+        command = Command.of("rtl_from", request.rtl_from, ("program", "folder"))
+        return lambda folder: _Generator(command, request, folder).judge
+    text = request.against or ""
+    if text in ADAPTERS:
+        words = (sys.executable, "-m", f"dais_verif.fuzzing.adapters.{text}", "{program}", "{inputs}", "{outputs}")
+        _require_installed(text)
+        interpreter = Command(words, Path.cwd())
+    else:
+        interpreter = Command.of("against", text, ("program", "inputs", "outputs"))
+    return lambda folder: Interpreter(interpreter, request.program_form, folder, request.timeout).judge
+
+
+def _require_installed(name: str) -> None:
+    if find_spec(name) is None:
+        raise RequestError.of("{against} {name}: there is no package {name}; pip install {name}", name=name)
+
+
+class _Generator:
+    """``command`` writes Verilog of a program into a folder, and the simulation of it must agree with the program."""
+
+    def __init__(self, command: Command, request: FuzzRequest, folder: Path) -> None:
+        self._command, self._request, self._folder = command, request, folder
+
+    def judge(self, case: Case) -> Disagreement | None:
+        """What the simulation of its RTL says."""
+        rtl = self._folder / "rtl"
+        shutil.rmtree(rtl, ignore_errors=True)
+        rtl.mkdir()
+        try:
+            program = write_program(case.program, self._folder, self._request.program_form)
+            inputs = write_inputs(case.rows, self._folder)
+        except InputError:
+            return None
+        ending = self._command.run({"program": program, "folder": rtl}, self._folder, self._request.timeout)
+        if ending.status != 0:
+            kind = "no end" if ending.status is None else "crash" if ending.crashed else f"exit code {ending.status}"
+            return Disagreement(RTL_FROM, kind, f"the tool of somebody else {ending.words}: {ending.last_line}")
+        sources = sorted(path for path in rtl.rglob("*") if path.suffix in (".v", ".sv") and path.is_file())
+        if not sources:
+            return Disagreement(RTL_FROM, "no RTL", "the tool ended with 0 and wrote no .v or .sv file into the folder")
+        return self._simulated(case, tuple(sources), inputs)
+
+    def _simulated(self, case: Case, sources: tuple[Path, ...], inputs: Path) -> Disagreement | None:
+        if not any(kind.width for kind in case.program.output_types) or not case.program.n_in:
+            return None  # nothing to compare
+        try:
+            record = simulate(
+                SimulationRequest(
+                    program=case.program,
+                    design=DesignRequest(rtl=sources, top=self._request.top),
+                    simulator="icarus",
+                    inputs=(inputs,),
+                    vectors=24,
+                    exhaustive_bits=0,
+                    unchecked=True,
+                    timeout=self._request.timeout,
+                )
+            ).record
+        except DaisError as error:
+            return Disagreement(RTL_FROM, error.verdict.value, str(error))
+        if record.verdict in (Verdict.PASS, Verdict.NOT_RUN):
+            return None
+        return Disagreement(RTL_FROM, record.verdict.value, record.message)
+
+
+#: Names of pairs that need their tool again to be judged.
+FOREIGN = (AGAINST, RTL_FROM)

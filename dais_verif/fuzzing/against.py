@@ -1,0 +1,88 @@
+"""An interpreter of somebody else against the oracle: given the files of a case, it writes its outputs into another."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.errors import InputError
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.command import Command
+from dais_verif.fuzzing.files import as_double, write_inputs, write_program
+from dais_verif.fuzzing.pairs.disagreement import Disagreement
+from dais_verif.golden import oracle
+
+__all__ = ["AGAINST", "Interpreter"]
+
+#: The name of the pair.
+AGAINST = "against"
+
+
+class Interpreter:
+    """``command`` with places for ``program``, ``inputs`` and ``outputs``; programs are given to it as ``form``."""
+
+    def __init__(self, command: Command, form: str, folder: Path, seconds: float) -> None:
+        self.command, self.form, self.folder, self.seconds = command, form, folder, seconds
+
+    def judge(self, case: Case) -> Disagreement | None:
+        """What it answers that the oracle does not; None also for what no file of this form can hold."""
+        outputs = self.folder / "outputs.npy"
+        outputs.unlink(missing_ok=True)
+        try:
+            files = {
+                "program": write_program(case.program, self.folder, self.form),
+                "inputs": write_inputs(case.rows, self.folder),
+                "outputs": outputs,
+            }
+            right = [[as_double(value) for value in row] for row in _right(case)]
+        except InputError:
+            return None
+        ending = self.command.run(files, self.folder, self.seconds)
+        if ending.status is None:
+            return Disagreement(AGAINST, "no end", f"the tool {ending.words}")
+        if ending.status:
+            kind = "crash" if ending.crashed else f"exit code {ending.status}{_error_of(ending.last_line)}"
+            return Disagreement(AGAINST, kind, f"the tool of somebody else {ending.words}: {ending.last_line}")
+        return _compared(right, outputs, case)
+
+
+def _error_of(line: str) -> str:
+    """The class of a Python error that a tool ended with, so that a small case ends with the same."""
+    found = re.match(r"[\w.]*(Error|Exception)\b", line)
+    return f", {found[0]}" if found else ""
+
+
+def _right(case: Case) -> list[list[Fraction]]:
+    return [oracle.outputs_of(case.program, values) for values in case.values]
+
+
+def _compared(right: list[list[float]], path: Path, case: Case) -> Disagreement | None:
+    try:
+        found = _read(path)
+    except (OSError, ValueError, EOFError) as error:
+        return Disagreement(
+            AGAINST, "no outputs", f"the tool ended with 0 and left no outputs that can be read: {error}"
+        )
+    wanted = np.array(right, dtype=np.float64).reshape(len(case.rows), case.program.n_out)
+    if found.shape != wanted.shape:
+        return Disagreement(AGAINST, "shape", f"the outputs have shape {found.shape}, must be {wanted.shape}")
+    wrong = np.argwhere(found.astype(np.float64) != wanted)
+    if not wrong.size:
+        return None
+    row, output = wrong[0].tolist()
+    text = f"output {output} of vector {row} is {found[row, output]}, must be {wanted[row, output]}"
+    return Disagreement(AGAINST, "output", text)
+
+
+def _read(path: Path) -> NDArray[Any]:
+    if not path.is_file():
+        raise ValueError(f"there is no file {path.name}")
+    array = np.load(path, allow_pickle=False, mmap_mode="r")
+    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8 or array.ndim != 2:
+        raise ValueError(f"an array of {array.dtype} with {array.ndim} dimensions; must be numbers, (vectors, outputs)")
+    return np.array(array)

@@ -1,0 +1,73 @@
+"""Stretches of cases judged: each case by the pairs that its seed chooses, and what was found of it."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dais_verif.fuzzing.generate.cases import Made, chosen, made_case
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, judged
+from dais_verif.fuzzing.pairs.table import PAIRS
+
+__all__ = ["Finding", "Judged", "Stretch", "judge_stretch", "judged_case"]
+
+#: Larger programs take so much longer that what few cases are put to sees fewer still.
+_LARGE = 100
+#: Frames of Python: expressions of modules are read by calls within calls.
+_DEPTH = 20_000
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Cases ``first`` to ``first + count`` of the run with ``seed``, and the pairs that judge them."""
+
+    seed: int
+    first: int
+    count: int
+    pairs: tuple[str, ...]
+
+
+class Finding(NamedTuple):
+    """What disagreed on the case ``number``."""
+
+    number: int
+    seed: int
+    found: Disagreement
+
+
+class Judged(NamedTuple):
+    """What was found in a stretch, how many cases each pair judged, and how many had each shape."""
+
+    cases: int
+    findings: list[Finding]
+    pairs: Counter[str]
+    shapes: Counter[str]
+
+
+def judge_stretch(stretch: Stretch) -> Judged:
+    """All cases of ``stretch``, one after the other; at most one finding a case."""
+    sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEPTH))
+    findings: list[Finding] = []
+    pairs: Counter[str] = Counter()
+    shapes: Counter[str] = Counter()
+    for number in range(stretch.first, stretch.first + stretch.count):
+        made = made_case(stretch.seed, number)
+        shapes[made.shape] += 1
+        for name, found in judged_case(made, stretch.pairs):
+            pairs[name] += 1
+            if found is not None:
+                findings.append(Finding(number, made.seed, found))
+                break
+    return Judged(stretch.count, findings, pairs, shapes)
+
+
+def judged_case(made: Made, names: Sequence[str]) -> Iterator[tuple[str, Disagreement | None]]:
+    """Each pair that the seed of a case chooses, with what it found."""
+    for name in names:
+        spec = PAIRS[name]
+        every = spec.every if made.case.program.n_ops <= _LARGE else spec.every**2
+        if chosen(made.seed, name, every):
+            yield name, judged(name, spec.judge, made.case)

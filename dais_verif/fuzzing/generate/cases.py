@@ -1,0 +1,82 @@
+"""The cases of a fuzzing run: each is made of a number of its own, so that it stays the same under everything else."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from dataclasses import replace
+from typing import NamedTuple
+
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
+from dais_verif.fuzzing.generate.shapes import SHAPES
+from dais_verif.fuzzing.shrinking.edits import rebuilt
+from dais_verif.program import FixedType
+from dais_verif.program.numbers import Batch
+
+__all__ = ["Made", "case_seed", "chosen", "made_case"]
+
+
+def case_seed(seed: int, number: int) -> int:
+    """The seed of case ``number`` of the run with ``seed``: nothing else has a say in what the case is."""
+    return int.from_bytes(hashlib.sha256(f"dais-verif fuzz {seed} {number}".encode()).digest()[:8], "little")
+
+
+def chosen(seed: int, what: str, every: int) -> bool:
+    """Whether the case with ``seed`` is one of those, one in ``every``, that are put to ``what``."""
+    digest = hashlib.sha256(f"{what} {seed}".encode()).digest()
+    return int.from_bytes(digest[:8], "little") % every == 0
+
+
+class Made(NamedTuple):
+    """A case, with its number and seed, and the name of its shape."""
+
+    number: int
+    seed: int
+    shape: str
+    case: Case
+
+
+def made_case(seed: int, number: int, *, plain: bool = False) -> Made:
+    """Case ``number`` of the run with ``seed``.
+
+    ``plain``: for tools that know nothing of ours: DAIS that keeps its promises, in 16 bits or so, and vectors that are
+    doubles.
+    """
+    own = case_seed(seed, number)
+    rng = random.Random(own)
+    (shape,) = rng.choices(list(SHAPES), [one.frequency for one in SHAPES.values()])
+    program = random_program(
+        rng,
+        rng.choice(SHAPES[shape].sizes),
+        promise_keeping=plain or rng.random() < 0.4,
+        tables=rng.random() < 0.7,
+        widest=12 if plain else rng.choice((4, 8, 16, 40, 70)),
+        alir=not plain and rng.random() < 0.4,
+        shape=SHAPES[shape],
+    )
+    rows = random_rows(rng, program, 8)
+    if plain:
+        rows = [[value if isinstance(value, float) else _double(value) for value in row] for row in rows]
+    case = Case.of(program, Batch.of(rows, program.n_in))
+    return Made(number, own, shape, _with_narrow_outputs(case) if plain else case)
+
+
+def _with_narrow_outputs(case: Case) -> Case:
+    """``case`` without outputs that float64 does not hold; if there is no other, an op that it does is the output."""
+    program = case.program
+    kept = [output for output, kind in zip(program.outputs, program.output_types, strict=True) if _is_narrow(kind)]
+    narrow = (op.index for op in reversed(program.ops) if _is_narrow(op.type))
+    made = replace(case, whole=True)
+    return rebuilt(made, outputs=kept or [(next(narrow, -1), 0, False)]) or case
+
+
+def _is_narrow(kind: FixedType) -> bool:
+    return kind.width <= 52 and abs(kind.f) < 500
+
+
+def _double(value: object) -> float:
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return 0.0

@@ -1,0 +1,76 @@
+"""Shapes of graphs: which earlier op an op reads, and how many inputs there are."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+
+__all__ = ["MIXED", "SHAPES", "Shape"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """``inputs``: from and to so many. ``sizes``: numbers of ops to choose from. ``frequency``: of cases, in percent.
+
+    ``reads_input``: whether the next op, behind so many, reads one of so many inputs. ``pick``: the operand of an op
+    behind so many.
+    """
+
+    inputs: tuple[int, int]
+    sizes: tuple[int, ...]
+    frequency: int
+    reads_input: Callable[[random.Random, int, int], bool]
+    pick: Callable[[random.Random, int], int]
+
+
+def _now_and_then(rng: random.Random, n: int, n_in: int) -> bool:
+    return not n or rng.random() < 0.2
+
+
+def _seldom(rng: random.Random, n: int, n_in: int) -> bool:
+    return not n or rng.random() < 0.02
+
+
+def _first(rng: random.Random, n: int, n_in: int) -> bool:
+    return n < n_in
+
+
+def _any(rng: random.Random, n: int) -> int:
+    """Any earlier op, the latest ones more often."""
+    return rng.randrange(n) if rng.random() < 0.5 else max(0, n - 1 - int(rng.expovariate(0.5)))
+
+
+def _last(rng: random.Random, n: int) -> int:
+    """Nearly always the last one: as deep as there are ops."""
+    return n - 1 - (n > 1 and rng.random() < 0.2)
+
+
+def _early(rng: random.Random, n: int) -> int:
+    """One of the first few: many ops that know nothing of each other."""
+    return rng.randrange(min(n, 6))
+
+
+def _layer(rng: random.Random, n: int) -> int:
+    """One of the layer before, of eight ops."""
+    first = max((n // 8 - 1) * 8, 0)
+    return rng.randrange(first, max(n // 8 * 8, min(n, 8)))
+
+
+def _window(rng: random.Random, n: int) -> int:
+    """In a window that moves over what was computed, and now and then the same from far away."""
+    far = n // 2 + n // 16
+    return rng.randrange(max(n - 9, 0), n) if rng.random() < 0.3 else max(n - far - rng.randrange(9), 0)
+
+
+#: What tests and most cases use.
+MIXED = Shape((1, 4), (1, 2, 5, 10, 10, 20, 40), 76, _now_and_then, _any)
+
+SHAPES: dict[str, Shape] = {
+    "mixed": MIXED,
+    "deep": Shape((1, 2), (30, 60), 6, _seldom, _last),
+    "wide": Shape((2, 6), (30, 80), 6, _first, _early),
+    "layered": Shape((8, 8), (24, 48), 8, _first, _layer),
+    "convolution": Shape((64, 400), (600,), 1, _first, _window),
+    "degenerate": Shape((1, 40), (1, 2), 3, _now_and_then, _any),
+}

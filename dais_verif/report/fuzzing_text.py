@@ -1,0 +1,27 @@
+"""The record of ``fuzz`` as text."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from dais_verif.record.fuzzing import FuzzRecord
+
+__all__ = ["print_fuzzing"]
+
+
+def print_fuzzing(record: FuzzRecord, out: Console) -> None:
+    """Print what was judged, a paragraph for each case that disagrees, and the verdict."""
+    rate = f", {record.cases / record.seconds * 60:.0f} a minute" if record.shapes and record.seconds else ""
+    until = f" from {record.first} on" if record.first else ""
+    out.print(f"cases      {record.cases}{until}, seed {record.seed}, in {record.seconds:.1f} s{rate}", markup=False)
+    for title, counts in (("pairs", record.pairs), ("shapes", record.shapes)):
+        if counts:
+            out.print(f"{title:<10} {', '.join(f'{name} {count}' for name, count in counts.items())}", markup=False)
+    for case in record.found:
+        size = f"{case.ops} ops, {case.vectors} vectors, {case.times} times"
+        out.print(f"\n{case.pair}: {case.kind} ({', '.join(case.opcodes)}; {size})", markup=False)
+        out.print(f"  {case.text}", markup=False)
+        out.print(f"  {case.folder}", markup=False)
+    if record.left_out:
+        out.print(f"\n{record.left_out} more cases are like these, and were not looked at", markup=False)
+    out.print(f"verdict    {record.verdict.value}: {record.message}", markup=False)

@@ -1,0 +1,216 @@
+"""Fuzzing runs: cases that stay the same, what is kept, replayed and resumed, and tools of others."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.planting import plant
+
+import dais_verif
+from dais_verif.cli import main
+from dais_verif.errors import InputError, RequestError
+from dais_verif.fuzzing.crashers import cases_in
+from dais_verif.fuzzing.fuzzer import Stretch, judge_stretch
+from dais_verif.fuzzing.generate.cases import case_seed, chosen, made_case
+from dais_verif.fuzzing.generate.shapes import SHAPES
+from dais_verif.fuzzing.pairs.disagreement import judged
+from dais_verif.fuzzing.pairs.table import PAIRS
+from dais_verif.golden.vm import machine as vm_machine
+from dais_verif.program.graph import depths
+from dais_verif.program.opcodes import OPCODES
+from dais_verif.verdict import Verdict
+
+# cases
+
+
+def test_a_case_depends_on_seed_and_number_alone() -> None:
+    one = [made_case(5, number).case.key for number in (3, 1, 2)]
+    two = [made_case(5, number).case.key for number in (1, 2, 3)]
+    assert sorted(map(str, one)) == sorted(map(str, two)) and len(set(map(str, one))) == 3
+    assert case_seed(5, 3) != case_seed(3, 5) and made_case(6, 3).case.key != made_case(5, 3).case.key
+
+
+def test_cases_hold_every_opcode_and_every_shape() -> None:
+    made = [made_case(0, number) for number in range(300)]
+    assert {one.shape for one in made} == set(SHAPES)
+    assert {op.code for one in made for op in one.case.program.ops} == set(OPCODES)
+    deep = max(max(depths(one.case.program)) for one in made if one.shape == "deep")
+    assert deep >= 20 and max(one.case.program.n_in for one in made) > 60
+    assert all(len(one.case.rows) == 8 for one in made)
+
+
+def test_cases_for_tools_of_others_keep_their_promises_and_are_doubles() -> None:
+    for number in range(60):
+        case = made_case(1, number, plain=True).case
+        assert not any(op.spec.alir for op in case.program.ops)
+        assert judged("ranges", PAIRS["ranges"].judge, case) is None
+        assert all(float(value) == value for row in case.rows for value in row)
+        assert dais_verif.run(case.program, np.array([[*map(float, row)] for row in case.rows])) is not None
+
+
+def test_one_case_in_so_many_is_chosen() -> None:
+    assert all(chosen(number, "x", 1) for number in range(20))
+    assert 150 < sum(chosen(case_seed(0, number), "x", 4) for number in range(1000)) < 350
+
+
+def test_all_pairs_are_asked() -> None:
+    judged_cases = judge_stretch(Stretch(0, 0, 40, tuple(PAIRS)))
+    assert judged_cases.cases == 40 and not judged_cases.findings
+    assert set(judged_cases.pairs) == set(PAIRS) and judged_cases.pairs["numpy"] == 40
+
+
+def test_what_a_pair_raises_is_a_finding() -> None:
+    def pair(case: object) -> None:
+        raise KeyError("x")
+
+    found = judged("mine", pair, made_case(0, 0).case)
+    assert found is not None and found.cause == "mine: raises KeyError"
+
+
+# runs
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch, vm_machine, "program.outputs[port][2]", "False")
+
+
+@pytest.mark.usefixtures("planted")
+def test_a_run_keeps_a_small_case_a_cause(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "crashers"
+    assert main._run(["fuzz", "--pair", "vm", "--count", "12", "--jobs", "1", "-o", str(folder), "--json"]) == 1
+    tree = json.loads(capsys.readouterr().out)
+    assert (tree["verdict"], tree["exit_code"], tree["cases"]) == ("DISAGREEMENT", 1, 12)
+    assert len({case["folder"] for case in tree["found"]}) == len(tree["found"]) > 0
+    kept = json.loads((Path(tree["found"][0]["folder"]) / "case.json").read_text())
+    assert kept["pair"] == "vm" and kept["versions"]["dais-verif"] and "--replay" in kept["replay"]
+    assert main._run(["fuzz", "--replay", str(folder)]) == 1
+    assert "still fail" in capsys.readouterr().out
+    assert dais_verif.FuzzRecord.from_json((folder / "fuzz.json").read_text()).to_dict() == tree
+
+
+def test_a_run_in_two_parts_is_one_run(tmp_path: Path) -> None:
+    part = [dais_verif.fuzz(pairs="text", count=7, output=tmp_path, resume=resume) for resume in (False, True)]
+    assert [(one.first, one.cases, one.verdict) for one in part] == [(0, 7, Verdict.PASS), (7, 7, Verdict.PASS)]
+    with pytest.raises(InputError, match="had seed 0; give that"):
+        dais_verif.fuzz(pairs="text", count=7, seed=1, output=tmp_path, resume=True)
+
+
+def test_processes_find_what_one_finds(tmp_path: Path) -> None:
+    one, two = (dais_verif.fuzz(pairs=("text", "ranges"), count=60, jobs=n, output=tmp_path / str(n)) for n in (1, 2))
+    assert (one.cases, one.pairs, one.shapes) == (two.cases, two.pairs, two.shapes)
+
+
+def test_time_ends_a_run(tmp_path: Path) -> None:
+    record = dais_verif.fuzz(pairs="text", time=0.05, output=tmp_path)
+    assert record.verdict is Verdict.PASS and 25 <= record.cases < 10_000
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"pairs": "gold"}, "pairs must be of numpy"),
+        ({"count": 0}, "count must be 1 to"),
+        ({"time": 0.0}, "time must be a number of seconds"),
+        ({"against": "x {program} {inputs} {outputs}", "rtl_from": "x {program} {folder}"}, "are two tools"),
+        ({"against": "cat {program} {inputs}"}, "must say where its file goes: {outputs}"),
+        ({"rtl_from": "cat {program}"}, "must say where its file goes: {folder}"),
+        ({"against": "no-such {program} {inputs} {outputs}"}, "there is no command 'no-such'"),
+        ({"against": "da4ml", "pairs": "vm"}, "pairs are of ours"),
+        ({"form": "v1"}, "form is for against or rtl_from"),
+        ({"against": "da4ml", "form": "v9"}, "form must be one of"),
+        ({"replay": Path("x"), "count": 5}, "replay makes no new cases"),
+        ({"top": "a b"}, "a b"),
+    ],
+    ids=str,
+)
+def test_what_cannot_be_asked_for(options: dict[str, object], said: str, tmp_path: Path) -> None:
+    with pytest.raises(RequestError) as caught:
+        dais_verif.fuzz(output=tmp_path, **{"count": 1, **options} if "replay" not in options else options)  # type: ignore[arg-type]
+    assert said in str(caught.value)
+
+
+def test_a_folder_without_cases(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="holds no case"):
+        cases_in(tmp_path)
+
+
+# tools of others
+
+TOOL = """
+import sys
+import numpy as np
+sys.path.insert(0, {root!r})
+from dais_verif import load, run
+from dais_verif.program.opcodes import Code
+program, x = load(sys.argv[1]), np.load(sys.argv[2])
+y = run(program, x)
+bad = {bad}
+np.save(sys.argv[3], y)
+"""
+
+#: What the tool does in the end, and how that is called.
+WRONG = {
+    "output": "y.__setitem__(slice(None), y + any(op.code == Code.ADD for op in program.ops))",
+    "exit code 1, ZeroDivisionError": "1 // (not any(op.code == Code.ADD for op in program.ops))",
+    "exit code 9": "any(op.code == Code.ADD for op in program.ops) and sys.exit(9)",
+    "crash": "any(op.code == Code.ADD for op in program.ops) and __import__('os').kill(__import__('os').getpid(), 11)",
+    "no outputs": "any(op.code == Code.ADD for op in program.ops) and sys.exit(0)",
+    "shape": "globals().__setitem__('y', y[:1] if any(op.code == Code.ADD for op in program.ops) else y)",
+}
+
+
+def tool(folder: Path, bad: str) -> str:
+    script = folder / "tool.py"
+    script.write_text(TOOL.format(root=str(Path(dais_verif.__file__).parents[1]), bad=bad))
+    return f"{sys.executable} {script} {{program}} {{inputs}} {{outputs}}"
+
+
+def first_with(code: int) -> int:
+    """The number of the first case for tools of others that holds an op of ``code``, not too large."""
+    for number in range(1000):
+        program = made_case(0, number, plain=True).case.program
+        if program.n_ops < 12 and any(op.code == code for op in program.ops):
+            return number
+    raise AssertionError(code)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", WRONG)
+def test_a_tool_that_is_wrong(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dais_verif.flows.fuzzing.keeping._SECONDS", 60.0)
+    monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._resumed", lambda request: first_with(0))
+    command = tool(tmp_path, WRONG[kind])
+    record = dais_verif.fuzz(against=command, count=1, resume=True, output=tmp_path / "crashers")
+    assert record.verdict is Verdict.DISAGREEMENT
+    assert [(case.kind, case.ops <= 5, case.vectors) for case in record.found] == [(kind, True, 1)], record.found
+    again = dais_verif.fuzz(replay=tmp_path / "crashers")
+    assert again.verdict is Verdict.UNKNOWN and "give the tool" in again.message  # a file never says what is run
+    assert dais_verif.fuzz(replay=tmp_path / "crashers", against=command).verdict is Verdict.DISAGREEMENT
+    right = tool(tmp_path, "0")
+    assert dais_verif.fuzz(replay=tmp_path / "crashers", against=right).verdict is Verdict.PASS
+
+
+def test_a_tool_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It needs a moment only, since it looks at opcodes alone."""
+    monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._resumed", lambda request: first_with(0))
+    (tmp_path / "tool.py").write_text(
+        "import struct, sys\ndata = open(sys.argv[1], 'rb').read()\n"
+        "words = struct.unpack(f'<{len(data) // 4}i', data)\nbegin = 6 + words[2] + 3 * words[3]\n"
+        "sys.exit(9 * (0 in words[begin : begin + 8 * words[4] : 8]))\n"
+    )
+    command = f"{sys.executable} -I -S {tmp_path / 'tool.py'} {{program}} {{inputs}} {{outputs}}"
+    record = dais_verif.fuzz(against=command, count=1, resume=True, output=tmp_path / "crashers")
+    assert [(case.kind, case.opcodes, case.ops <= 5) for case in record.found] == [("exit code 9", ["add"], True)]
+    again = dais_verif.fuzz(replay=tmp_path / "crashers")
+    assert again.verdict is Verdict.UNKNOWN and "give the tool" in again.message  # a file never says what is run
+    assert dais_verif.fuzz(replay=tmp_path / "crashers", against=command).verdict is Verdict.DISAGREEMENT
+
+
+def test_a_tool_that_is_right(tmp_path: Path) -> None:
+    record = dais_verif.fuzz(against=tool(tmp_path, "0"), count=2, output=tmp_path / "crashers")
+    assert record.verdict is Verdict.PASS and record.pairs == {"tool": 2}
