@@ -7,7 +7,9 @@ import re
 __all__ = ["TAKE_MACHINES", "begins_machine"]
 
 #: What to tell somebody who gives one in the place of a program.
-TAKE_MACHINES = "run, check, show, explain, convert, emit, synth, sim, prove and diff take machines"
+TAKE_MACHINES = (
+    "run, check, show, explain, convert, emit, synth, sim, hil, prove, diff, signoff and regress take machines"
+)
 
 #: Empty lines and comments, then the first statement.
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:;[^\n]*)?\n)*[ \t]*machine[ \t\r]*(?:;[^\n]*)?(?:\n|\Z)")

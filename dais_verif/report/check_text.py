@@ -72,7 +72,7 @@ def _machine_rows(
     parts = [
         ("blocks", ", ".join(f"{name} {ops}" for name, ops in of.blocks.items()) or "none"),
         ("registers", f"{of.registers} of {of.state_bits} bits, {of.connections} connections"),
-        ("not initialised", _listing(of.uninitialised, everything)),
+        ("uninitialised", _listing(of.uninitialised, everything)),
         ("inputs", ", ".join(f"{name}[{n}]" for name, n in of.inputs.items()) or "none"),
         ("outputs", ", ".join(f"{name}[{n}]" for name, n in of.outputs.items()) or "none"),
         ("depth", f"{record.depth} ops in one cycle"),

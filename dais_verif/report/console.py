@@ -79,6 +79,8 @@ def _next_step(record: SimulationRecord) -> str:
     """What to do; where a simulator failed, what is known all the same, and the way on."""
     if record.verdict is Verdict.RTL_MISMATCH and record.first_mismatch is None and record.board is None:
         return _PROTOCOL
+    if record.verdict is Verdict.PROGRAM_INVALID and record.program.layout in ("alirfsm", "mach"):
+        return "the machine is wrong, not the RTL: widen the op's type, narrow the index, or enlarge its memory"
     failed = [one.name for one in record.simulators if one.failure is not None]
     if record.verdict is not Verdict.TOOL_FAILURE or not failed:
         return record.verdict.next_step

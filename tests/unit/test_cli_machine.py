@@ -124,3 +124,15 @@ def test_refused(invoke: Invoke, name: str, tmp_path: Path) -> None:
     arguments, message = REFUSED[name]
     done = invoke(*(tmp_path / a if len(a) == 1 else a for a in arguments))
     assert done.exit_code not in (0, 1) and message in done.output, done.output
+
+
+def test_check_names_an_index_that_is_too_wide_and_prints_the_whole_hash(invoke: Invoke, tmp_path: Path) -> None:
+    path = tmp_path / "wide.mach"
+    path.write_text(
+        "machine\ninput at: u2.0\nregister mem: u4.0[3] = [1, 2, 3]\noutput y: u4.0\ny <- mem[at]\n", encoding="utf-8"
+    )
+    found = invoke("check", str(path))
+    assert dais_verif.load_machine(path).hash in found.output
+    assert "mem[0:1 + 1*at[0:1]]" in found.output
+    simulated = invoke("sim", str(path), "--sim", "icarus", "--vectors", "64")
+    assert "narrow the index, or enlarge its memory" in simulated.output

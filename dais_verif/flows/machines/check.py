@@ -10,7 +10,6 @@ from dais_verif.machine import Machine
 from dais_verif.machine.ports import bits_of
 from dais_verif.machine.step import Step, conflict_of, step_of
 from dais_verif.program.graph import dead_ops, depths
-from dais_verif.program.opcodes import Code
 from dais_verif.program.ranges import PromiseStatus, analyse
 from dais_verif.record.check import CheckRecord, MachineSummary, NamedOp, Overflow, PortWidths, WidthSummary
 from dais_verif.record.program import ProgramInfo
@@ -88,7 +87,8 @@ def _named(step: Step, index: int) -> NamedOp:
     op, owner = step.program.ops[index], step.owners[index]
     if owner is not None:
         return NamedOp(op=owner[1], mnemonic=op.spec.mnemonic, type=str(op.type), block=owner[0])
-    word = "index" if op.code == Code.LOOKUP else op.spec.mnemonic
+    view = step.checks.get(index)
+    word = op.spec.mnemonic if view is None else f"index {view.index} of {view}"
     return NamedOp(op=index, mnemonic=word, type=str(op.type), block="connections")
 
 
