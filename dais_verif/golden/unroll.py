@@ -8,7 +8,7 @@ first and all later ones, is one from such a state: what is proved of the progra
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -51,9 +51,10 @@ class Unrolled:
     known: Mapping[Element, Fraction]
 
 
-def unroll(machine: Machine, frame: Frame, *, after: int | None = None) -> Unrolled:
+def unroll(machine: Machine, frame: Frame, *, after: int | None = None, without: Collection[Element] = ()) -> Unrolled:
     """One frame of ``machine`` from any state that a frame can begin in, or from power-up ``after`` so many others.
 
+    ``without``: elements of registers that may hold anything when a frame begins, whether frames restore them or not.
     Raises ``InputError`` if the frame names what is not there, ``ViolationError`` if control alone breaks a promise.
     """
     conflict = conflict_of(machine)
@@ -62,7 +63,7 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None) -> Unrol
     step = step_of(machine)
     _require_there(machine, frame)
     initial = {e: value for e in step.state if (value := _initial(machine, e)) is not None}
-    known = dict(initial)
+    known = {e: value for e, value in initial.items() if e not in without}
     chain: Chain | None = None
     while after is None:
         chain = Chain(machine, step, frame, known)

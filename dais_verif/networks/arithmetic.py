@@ -106,16 +106,20 @@ class Arithmetic:
         return a * Fraction(2) ** bits if isinstance(a, Fraction) else a << bits
 
     def sum(self, elements: Sequence[Element]) -> Element:
-        """Return the sum: the constants of it at once, the others as a balanced tree."""
+        """Return the sum: the constants of it at once, the others as a balanced tree.
+
+        A 0 keeps its place in the tree, so that a window that is padded is added up as the others are.
+        """
         constant = sum((one for one in elements if isinstance(one, Fraction)), start=Fraction(0))
-        values = [one for one in elements if isinstance(one, Value) and one.op is not None]
-        if not values:
+        values = [one if isinstance(one, Value) else Value() for one in elements if isinstance(one, Value) or not one]
+        if all(one.op is None for one in values):
             return constant
         return self.builder.sum([*values, self.value(constant)] if constant else values)
 
     def dot(self, a: Sequence[Element], b: Sequence[Element], bias: Element = Fraction(0)) -> Element:
         """Return ``sum(a * b) + bias``."""
-        return self.sum([*(self.multiply(x, y) for x, y in zip(a, b, strict=True)), bias])
+        products = [self.multiply(x, y) for x, y in zip(a, b, strict=True) if y != 0]
+        return self.sum([*products, *([bias] if bias != 0 else [])])
 
     def maximum(self, a: Element, b: Element) -> Element:
         """Return the larger of ``a`` and ``b``."""

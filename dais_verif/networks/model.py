@@ -11,6 +11,7 @@ from dais_verif.errors import RequestError
 from dais_verif.kernels.blocks.builder import Value
 from dais_verif.networks.arithmetic import Arithmetic, bounds_of
 from dais_verif.networks.call import Data
+from dais_verif.networks.knobs import Approximation
 from dais_verif.networks.problems import NetworkError, Refusal, shortened
 from dais_verif.networks.reals import NO_FIXED_POINT, Real
 from dais_verif.program import FixedType, Program
@@ -33,13 +34,17 @@ class Tensor(NamedTuple):
 
 @dataclass(frozen=True)
 class Node:
-    """A node: its operator, the names of tensors that it reads (``""``: left out) and writes, and its attributes."""
+    """A node: its operator, the names of tensors that it reads (``""``: left out) and writes, and its attributes.
+
+    ``domain``: that of its operator, empty for ONNX's own.
+    """
 
     name: str
     op: str
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: Mapping[str, Any]
+    domain: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +52,8 @@ class Network:
     """A network: made by ``read`` or ``parse``; never changed afterwards.
 
     ``inputs``, ``outputs``: names, in the file's order. ``nodes``: each behind those that it reads from.
-    ``tensors``: by name, constants included where a node reads them.
+    ``tensors``: by name, constants included where a node reads them. ``opset``: the version of ONNX's operators.
+    ``approximation``: what is applied to which node, if anything is.
     """
 
     inputs: tuple[str, ...]
@@ -55,6 +61,8 @@ class Network:
     nodes: tuple[Node, ...]
     tensors: Mapping[str, Tensor]
     origin: Origin
+    opset: int
+    approximation: Approximation | None
     _elements: Mapping[str, Data] = field(repr=False)
     _ops: Arithmetic = field(repr=False)
 
@@ -66,6 +74,10 @@ class Network:
     def bounds(self, name: str) -> list[tuple[Fraction, Fraction]]:
         """Return of each element of tensor ``name`` the smallest and the largest number it can be, by intervals."""
         return [bounds_of(one) for one in self._elements[name].elements.ravel().tolist()]
+
+    def data(self, name: str) -> Data:
+        """Return the elements of tensor ``name``, as they are lowered."""
+        return self._elements[name]
 
     def program(self, outputs: Sequence[str] | None = None) -> Program:
         """Return the network as one program, unrolled: all elements of inputs to all of outputs.

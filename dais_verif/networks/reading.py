@@ -102,7 +102,8 @@ class _Reading:
             self._learn(one.name, data_of(self._input(kind, math.prod(shape)), shape, one.dtype))
         for node in self._graph.nodes:
             self._lower(node)
-            nodes.append(Node(node.name, node.op, node.inputs, node.outputs, MappingProxyType(dict(node.attributes))))
+            attributes = MappingProxyType(dict(node.attributes))
+            nodes.append(Node(node.name, node.op, node.inputs, node.outputs, attributes, node.domain))
         if self._problems:
             raise NetworkError.of_problems(tuple(self._problems))
         for name in self._graph.outputs:
@@ -117,7 +118,15 @@ class _Reading:
         names = tuple(one.name for one in self._graph.inputs)
         tensors = MappingProxyType(dict(self._tensors))
         found = Network(
-            names, self._graph.outputs, tuple(nodes), tensors, origin, MappingProxyType(dict(self._known)), self._ops
+            names,
+            self._graph.outputs,
+            tuple(nodes),
+            tensors,
+            origin,
+            self._graph.opset,
+            self._approximation,
+            MappingProxyType(dict(self._known)),
+            self._ops,
         )
         found.program()  # an output may be none
         return found

@@ -97,12 +97,17 @@ def compare_programs(
     search.methods[Method.IDENTICAL] += b.n_out - len(left)
     needed = cone(b, [b.outputs[output][0] for output in left if b.outputs[output][0] >= 0])
     search.merge_by_form(forms, needed)
-    total = b.n_ops + b.n_out
-    for index in needed:
-        search.merge(Node(1, index))
-        tell(index + 1, total)
+    total, looked = b.n_ops + b.n_out, frozenset(needed)
+    for index in forms.again():
+        if index in looked:
+            search.merge_anew(forms, index)
+            tell(index + 1, total)
     witness = None
     for output in left:
+        if forms.output(0, output) == forms.output(1, output):
+            search.methods[Method.IDENTICAL] += 1
+            equal[output] = True
+            continue
         decision = search.output(output)
         equal[output] = decision.equal
         if decision.equal is False:
@@ -121,11 +126,15 @@ class _Search:
         self.programs, self.timeout = programs, timeout
         self.inputs = Inputs.of(programs)
         self.same: dict[Node, Node] = {}
+        #: What an op of the first program and all that are equal to it can be: a number of each of their types.
+        self.held: dict[Node, FixedType] = {}
         self.methods: Counter[Method] = Counter()
         self._given = self.inputs.random(seed, tried)
         self._keys = simulated(programs, self.inputs, self._given)
         #: Ops of the first program that the second has too.
         self._common: set[Node] = set()
+        #: Ops of the first program by their form.
+        self._formed: dict[object, Node] = {}
         self._candidates: dict[object, list[Node]] = {}
         for op in programs[0].ops:
             if op.type.width:
@@ -153,20 +162,32 @@ class _Search:
 
     def merge_by_form(self, forms: LinearForms, ops: Iterable[int]) -> None:
         """Merge those ``ops`` of the second program whose form an op of the first has."""
-        first: dict[object, Node] = {}
         for op in self.programs[0].ops:
             if op.type.width:
-                first.setdefault(forms.key(Node(0, op.index)), Node(0, op.index))
+                self._formed.setdefault(forms.key(Node(0, op.index)), Node(0, op.index))
         for index in ops:
-            node = Node(1, index)
-            found = first.get(forms.key(node))
-            if found is not None and self.kind(node).width:
-                self._take(node, found, Method.IDENTICAL)
+            self._merge_formed(forms, Node(1, index))
+
+    def _merge_formed(self, forms: LinearForms, node: Node) -> None:
+        found = self._formed.get(forms.key(node))
+        if found is not None and self.kind(node).width:
+            self._take(node, found, Method.IDENTICAL)
+
+    def merge_anew(self, forms: LinearForms, index: int) -> None:
+        """Merge an op by its form, now that ops before it are merged, or by a solver; what follows builds on that."""
+        node = Node(1, index)
+        if node in self.same:
+            return
+        self._merge_formed(forms, node)
+        self.merge(node)
+        if node in self.same:
+            forms.equate(index, self.same[node].op)
 
     def _take(self, node: Node, candidate: Node, method: Method) -> None:
         self.methods[method] += 1
         self.same[node] = candidate
         self._common.add(candidate)
+        self.held[candidate] = _both(self.held.get(candidate, self.kind(candidate)), self.kind(node))
 
     def merge(self, node: Node) -> None:
         """Find an op of the first program that ``node`` is equal to."""
@@ -277,4 +298,13 @@ class _View:
         if node in self._inside or op.code == Code.CONST:
             return interpret_op(program, op, [self._terms[Node(node.side, i)] for i in op.operands]).value
         self.cut = True
-        return var(bits_of(op.type), f"{'ab'[node.side]}{node.op}")
+        held = self._search.held.get(node, op.type)
+        if not held.width:
+            return const(bits_of(op.type), 0)
+        return as_type(held, var(bits_of(held), f"{'ab'[node.side]}{node.op}"), op.type)
+
+
+def _both(one: FixedType, other: FixedType) -> FixedType:
+    """The numbers that two types have in common."""
+    k, i, f = (min(pair) for pair in zip(one, other, strict=True))
+    return FixedType(k, i, f) if k + i + f > 0 else FixedType(0, 0, 0)

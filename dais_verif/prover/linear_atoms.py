@@ -52,14 +52,19 @@ class Atoms:
         factor = gcd(*condition.terms.values())
         terms = {atom: n // factor for atom, n in condition.terms.items()}
         constant = condition.constant // factor  # floored: the sum is below 0 where it was
-        if terms[min(terms)] < 0:
-            terms = {atom: -n for atom, n in terms.items()}
-            constant = -constant - 1
-            one, other = other, one
         difference = self.sum([one, negated(other)])
         if not difference.terms and not difference.constant:
             return other
-        unit, factor = primitive(difference)
+        unit, scale = primitive(difference)
+        # Where the condition is 0, as the larger of two numbers has it, it may be taken for below 0 or not.
+        equal_at_zero = condition.constant % factor == 0 and _along(unit, condition)
+        if equal_at_zero and hi <= 0:
+            return one
+        if terms[min(terms)] < 0:
+            terms = {atom: -n for atom, n in terms.items()}
+            constant = -constant - (0 if equal_at_zero else 1)
+            one, other, scale = other, one, -scale
+        factor = scale
         if (unit.terms[min(unit.terms)] if unit.terms else unit.constant) < 0:
             unit, factor = negated(unit), -factor
         key = ("where", constant, tuple(sorted(terms.items())), key_of(unit))
@@ -200,3 +205,9 @@ class Atoms:
         (number,) = wrapped.terms
         self.wrapped[number] = reduced._replace(f=0), width
         return wrapped
+
+
+def _along(unit: Form, condition: Form) -> bool:
+    """Whether a primitive form is 0 wherever ``condition`` is."""
+    own, _ = primitive(condition)
+    return key_of(unit) in (key_of(own), key_of(negated(own)))

@@ -13,7 +13,7 @@ equal values of hardware, for all inputs. Forms that differ say nothing.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from fractions import Fraction
 
 from dais_verif.program import FixedType, Op, Program
@@ -94,15 +94,35 @@ class LinearForms:
 
     def _follow(self, side: int) -> None:
         """The forms of one program's ops, in their order."""
-        program, forms = self.programs[side], self._forms[side]
-        for op in program.ops:
-            if op.type.width == 0:
-                forms.append(ZERO)
-                continue
-            form = self._atoms.fitted(self._exact(program, side, op, forms), op.type)
-            if len(form.terms) > (_SHORT if self._atoms.work > _MOST_WORK else _MOST_TERMS):
-                form = self._opaque(("op", side, op.index), form)
-            forms.append(form)
+        for op in self.programs[side].ops:
+            self._forms[side].append(self._form(side, op))
+
+    def _form(self, side: int, op: Op) -> Form:
+        """The form of an op whose operands have one."""
+        if op.type.width == 0:
+            return ZERO
+        form = self._atoms.fitted(self._exact(self.programs[side], side, op, self._forms[side]), op.type)
+        if len(form.terms) > (_SHORT if self._atoms.work > _MOST_WORK else _MOST_TERMS):
+            form = self._opaque(("op", side, op.index), form)
+        return form
+
+    def again(self) -> Iterator[int]:
+        """Follow the second program once more, and yield each op when its form is known.
+
+        Whoever is given an op may say, with ``equate``, which one of the first program it is equal to: what follows is
+        then a combination of the same atoms.
+        """
+        self._forms[1].clear()
+        self._gone = {node for node in self._gone if node.side == 0}
+        for op in self.programs[1].ops:
+            self._forms[1].append(self._form(1, op))
+            yield op.index
+
+    def equate(self, op: int, other: int) -> None:
+        """Let ``op`` of the second program have the form of ``other`` of the first, to which it was proved equal."""
+        form = self._forms[0][other]
+        if Node(0, other) not in self._gone and len(form.terms) <= _SHORT:
+            self._forms[1][op] = form
 
     def _exact(self, program: Program, side: int, op: Op, forms: Sequence[Form]) -> Form:
         """The result of an op before it is quantised."""

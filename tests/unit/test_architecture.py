@@ -24,8 +24,8 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         "it says which elements blocks compute, and writes machines around them; it asks nobody what blocks compute",
     ),
     "networks": (
-        {"program", "kernels", "approx"},
-        "it becomes programs, written with the blocks of kernels, under knobs; who judges is elsewhere",
+        {"program", "kernels", "machine", "approx"},
+        "it becomes programs and machines, written with kernels, under knobs; who judges is elsewhere",
     ),
     "machine": ({"program"}, "it is made of programs, and what all others stand on as they do on those"),
     "golden": ({"program", "machine", "kernels"}, "what judges the RTL must not share its bugs"),

@@ -97,7 +97,13 @@ class MemoryForm(NamedTuple):
     facts: MemoryFacts
 
 
-def memory_form(instance: KernelInstance, parallel: int = 1, *, printf: bool = False) -> MemoryForm:
+def memory_form(
+    instance: KernelInstance,
+    parallel: int = 1,
+    *,
+    printf: bool = False,
+    words: tuple[Sequence[int], Sequence[int]] | None = None,
+) -> MemoryForm:
     """Return ``instance`` as a machine that runs group after group of members, with tensors in memories.
 
     Inputs: ``start``, ``rst``, and ``begin<d>`` and ``end<d>`` for each dimension of the index space; outputs: ``busy``
@@ -107,6 +113,8 @@ def memory_form(instance: KernelInstance, parallel: int = 1, *, printf: bool = F
     ``parallel``: members of a group, each with a block and copies of inputs of its own; they are neighbours along the
     first dimension of the index space that has so many.
     ``printf``: with outputs ``tap_valid``, 1 in one cycle of each member, and ``tap``, the variables of its messages.
+    ``words``: of each input, and of each output, the elements of a word, which are all along the slowest dimension, or
+    parts of a tensor that members touch as a whole; addresses count words, and data are words. None: one each.
     Raises ``InputError`` for tensors of no elements, or of more than ``MOST_WORDS``, for groups that touch more than
     ``MOST_STEPS`` elements of one or that print, and if no dimension has so many members; and ``ProgramError`` for a
     block whose inputs have an inp_shift.
@@ -115,7 +123,7 @@ def memory_form(instance: KernelInstance, parallel: int = 1, *, printf: bool = F
     group = group_of(instance, parallel)
     if printf and parallel > 1:
         raise InputError(f"{instance.name}: members print one after the other, not {parallel} side by side; ask for 1")
-    inputs, outputs = require_memory_form(instance, parallel)
+    inputs, outputs = require_memory_form(instance, parallel, words)
     steps = _steps(inputs, outputs, parallel)
     machine = _Writer(instance, group, steps, inputs, outputs, instance.taps if printf else None).build()
     copies = [1 if t.together(group) else parallel for t in inputs] + [1] * len(outputs)
@@ -126,17 +134,23 @@ def memory_form(instance: KernelInstance, parallel: int = 1, *, printf: bool = F
         steps.interval,
         MemoryTiming(mapping.geometry, group, steps).latency([(0, size) for size in mapping.geometry]),
         sum(depths),
-        sum(depth * kind.width for depth, kind in zip(depths, kinds, strict=True)),
+        sum(
+            depth * kind.width * tensor.word
+            for depth, kind, tensor in zip(depths, kinds, (*inputs, *outputs), strict=True)
+        ),
         parallel,
     )
     return MemoryForm(machine, facts)
 
 
-def require_memory_form(instance: KernelInstance, parallel: int = 1) -> tuple[list[Touched], list[Touched]]:
+def require_memory_form(
+    instance: KernelInstance, parallel: int = 1, words: tuple[Sequence[int], Sequence[int]] | None = None
+) -> tuple[list[Touched], list[Touched]]:
     """Return what members touch of inputs and outputs. Raises ``InputError`` as ``memory_form`` does for tensors."""
+    sides = instance.mapping.inputs, instance.mapping.outputs
     inputs, outputs = (
-        [Touched(one.sizes, instance.mapping.addressing(one)) for one in side]
-        for side in (instance.mapping.inputs, instance.mapping.outputs)
+        [Touched.of(one.sizes, instance.mapping.addressing(one), word) for one, word in zip(side, each, strict=True)]
+        for side, each in zip(sides, words or tuple((1,) * len(side) for side in sides), strict=True)
     )
     _require_small(instance, instance.mapping.inputs, inputs, 1)
     _require_small(instance, instance.mapping.outputs, outputs, parallel)
@@ -159,7 +173,7 @@ def _require_small(
     instance: KernelInstance, mapped: tuple[MappedTensor, ...], touched: list[Touched], members: int
 ) -> None:
     for tensor, one in zip(mapped, touched, strict=True):
-        words = 1 << address_bits(tensor.sizes).width
+        words = 1 << address_bits(one.sizes).width
         if not all(tensor.sizes) or words > MOST_WORDS:
             raise InputError(
                 f"{instance.name}: {tensor.name} has sizes {list(tensor.sizes)}; its memory would have {words} words, "
@@ -231,8 +245,9 @@ class _Writer:
             core = made.block(
                 f"core{lane}" if self.group.size > 1 else "core", tapped_block(self.instance.block, self.taps or ())
             )
-            self.feed([copies[lane % len(copies)] for copies in gathered], core.inputs)
-            results.append(_split(core.outputs, [one.addressing.count for one in self.outputs]))
+            words = zip(self.inputs, gathered, strict=True)
+            self.feed([part for one, copies in words for part in one.by_port(copies[lane % len(copies)])], core.inputs)
+            results.append(_split(core.outputs, [one.elements for one in self.outputs]))
         for at in range(len(self.outputs)):
             self.write(at, reads[len(lanes) + 1 + at], [parts[at] for parts in results], load)
         if self.taps is not None:
@@ -249,52 +264,56 @@ class _Writer:
         made, name, kind, tensor = self.made, f"in{at}", self.instance.input_types[at], self.inputs[at]
         address = address_bits(tensor.sizes)
         write, place = made.input(f"{name}_write", BIT), made.input(f"{name}_address", address)
-        data, shift = made.input(f"{name}_data", kind), made.wire(f"{name}_shift", BIT)
-        pad = made.register(f"{name}_pad", kind, initial=Fraction(self.instance.pads[at]) / Fraction(2) ** kind.f)
+        width, kinds = tensor.word, (kind,) * tensor.word
+        data, shift = made.input(f"{name}_data", kinds), made.wire(f"{name}_shift", BIT)
+        pad = made.register(f"{name}_pad", kinds, initial=Fraction(self.instance.pads[at]) / Fraction(2) ** kind.f)
         made.connect(where[2 * lanes], shift)
         found = []
         for lane in range(lanes):
             name = f"in{at}" if lanes == 1 else f"in{at}_{lane}"
             memory = self.memory(name, kind, tensor)
-            made.connect(data, memory[0].at(place), enable=write)
+            made.connect(data, memory[0:width].at(place), enable=write)
             looked_up = made.wire(f"{name}_read", address)
-            word = made.register(f"{name}_word", kind, initial=0)
+            word = made.register(f"{name}_word", kinds, initial=0)
             inside = made.register(f"{name}_inside", BIT, initial=0)
             made.connect(where[2 * lane], looked_up)
-            made.connect(memory[0].at(looked_up), word)
+            made.connect(memory[0:width].at(looked_up), word)
             made.connect(where[2 * lane + 1], inside)
-            padded = made.wire(f"{name}_padded", kind)
+            padded = made.wire(f"{name}_padded", kinds)
             made.connect(word, padded, enable=inside, otherwise=pad)
             count = self.steps.reads[at]
-            gathered = made.register(f"{name}_gathered", (kind,) * count, initial=0)
+            gathered = made.register(f"{name}_gathered", kinds * count, initial=0)
+            behind = width * (count - 1)
             if count > 1:
-                made.connect(gathered[1:count], gathered[0 : count - 1], enable=shift)
-            made.connect(padded, gathered[count - 1], enable=shift)
+                made.connect(gathered[width:], gathered[0:behind], enable=shift)
+            made.connect(padded, gathered[behind:], enable=shift)
             found.append(gathered)
         return found
 
     def write(self, at: int, where: View, results: list[View], load: View) -> None:
         """An output in its memory, written from the blocks' ``results``, member after member."""
-        made, name, kind = self.made, f"out{at}", self.instance.output_types[at]
-        memory, address = self.memory(name, kind, self.outputs[at]), address_bits(self.outputs[at].sizes)
+        made, name, kind, tensor = self.made, f"out{at}", self.instance.output_types[at], self.outputs[at]
+        memory, address, width = self.memory(name, kind, tensor), address_bits(tensor.sizes), tensor.word
         place, enable = made.wire(f"{name}_written", address), made.wire(f"{name}_write", BIT)
         made.connect(where[0], place)
         made.connect(where[1], enable)
         count = self.steps.writes[at]
-        result = made.register(f"{name}_result", (kind,) * count, initial=0)
-        parts = _split(result, [one.size for one in results])
+        result = made.register(f"{name}_result", (kind,) * (width * count), initial=0)
+        found = [part for one in results for part in tensor.in_words(one)]
+        parts = _split(result, [one.size for one in found])
         if count > 1:
             # The last one stays where it is: what stands behind it is written no more.
-            shifted = made.wire(f"{name}_shifted", (kind,) * count)
-            made.connect(result[1:count], shifted[0 : count - 1])
-            made.connect(result[count - 1], shifted[count - 1])
-            for one, part, other in zip(results, parts, _split(shifted, [p.size for p in parts]), strict=True):
+            shifted, behind = made.wire(f"{name}_shifted", (kind,) * (width * count)), width * (count - 1)
+            made.connect(result[width:], shifted[0:behind])
+            made.connect(result[behind:], shifted[behind:])
+            for one, part, other in zip(found, parts, _split(shifted, [p.size for p in parts]), strict=True):
                 made.connect(one, part, enable=load, otherwise=other)
         else:
-            made.connect(results[0], result, enable=load)
-        made.connect(result[0], memory[0].at(place), enable=enable)
-        data = made.register(f"{name}_data", kind, initial=0, output=True)
-        made.connect(memory[0].at(made.input(f"{name}_address", address)), data)
+            for one, part in zip(found, parts, strict=True):
+                made.connect(one, part, enable=load)
+        made.connect(result[0:width], memory[0:width].at(place), enable=enable)
+        data = made.register(f"{name}_data", (kind,) * width, initial=0, output=True)
+        made.connect(memory[0:width].at(made.input(f"{name}_address", address)), data)
 
     def tap(self, taps: Sequence[PrintfTap], outputs: View, load: View, there: View) -> None:
         """The variables of what a member prints, in the cycle after the one in which the block's outputs are taken."""
@@ -309,7 +328,7 @@ class _Writer:
 
     def memory(self, name: str, kind: FixedType, tensor: Touched) -> View:
         """A word for each address that there is, so that no address leaves it."""
-        return self.made.register(name, (kind,) * (1 << address_bits(tensor.sizes).width), initial=0)
+        return self.made.register(name, (kind,) * (tensor.word << address_bits(tensor.sizes).width), initial=0)
 
 
 def _split(view: View, sizes: list[int] | tuple[int, ...]) -> list[View]:

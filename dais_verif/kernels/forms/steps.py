@@ -14,6 +14,7 @@ from dais_verif.kernels.blocks.builder import Value
 from dais_verif.kernels.blocks.linear import scaled
 from dais_verif.kernels.forms.logic import BIT, Logic, unsigned
 from dais_verif.kernels.mapping import Addressing
+from dais_verif.machine import View
 from dais_verif.program import FixedType, Program
 
 __all__ = ["Group", "Steps", "Touched", "address_bits", "address_logic", "counting_logic"]
@@ -79,10 +80,44 @@ class Steps:
 
 @dataclass(frozen=True)
 class Touched:
-    """A tensor: its sizes, the fastest dimension first, and what members touch of it."""
+    """A tensor: its sizes in words, the fastest dimension first, and which words members touch.
+
+    ``word``: elements of a word, which lie along the slowest dimension of the tensor, or one such part of it behind the
+    other. Element ``c`` of word ``n`` of a member is port ``c * addressing.count + n`` of its block.
+    """
 
     sizes: tuple[int, ...]
     addressing: Addressing
+    word: int = 1
+
+    @classmethod
+    def of(cls, sizes: tuple[int, ...], addressing: Addressing, word: int = 1) -> Touched:
+        """Return a tensor in words of ``word`` elements, all of which each member touches."""
+        if word == 1:
+            return cls(sizes, addressing)
+        count = addressing.count // word
+        if len(sizes) == 1:
+            return cls((count,), Addressing(addressing.slopes, addressing.offsets[:count]), word)
+        offsets = tuple(offset[:-1] for offset in addressing.offsets[:count])
+        return cls(sizes[:-1], Addressing(addressing.slopes[:-1], offsets), word)
+
+    @property
+    def elements(self) -> int:
+        """Elements that a member touches."""
+        return self.word * self.addressing.count
+
+    def in_words(self, ports: View) -> list[View]:
+        """Return the elements of ``ports`` word by word."""
+        if self.word == 1:
+            return [ports]
+        count = self.addressing.count
+        return [ports[c * count + n] for n in range(count) for c in range(self.word)]
+
+    def by_port(self, words: View) -> list[View]:
+        """Return the elements of ``words``, which lie there one after the other, in the order of ports."""
+        if self.word == 1:
+            return [words]
+        return [words[n * self.word + c] for c in range(self.word) for n in range(self.addressing.count)]
 
     def together(self, group: Group) -> bool:
         """Whether all members of a group touch the same elements."""

@@ -17,7 +17,7 @@ from dais_verif.networks.operators.windows import Windows
 from dais_verif.networks.problems import Refusal
 from dais_verif.networks.reals import NO_FIXED_POINT, Real
 
-__all__ = ["approximated", "under_knobs"]
+__all__ = ["approximated", "filled", "under_knobs", "with_bias"]
 
 
 def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
@@ -83,7 +83,7 @@ def approximated(
         data = half_data(call.ops, data)
     sums = _sums(call, windows, shape, data, taps, knob, groups)
     if bias is not None:
-        sums = _with_bias(call, sums, bias, added is not None and added.half)
+        sums = with_bias(call, sums, bias, added is not None and added.half)
     return Data(sums.reshape(shape), data.dtype)
 
 
@@ -111,12 +111,12 @@ def _sums(
             one = call.ops.dot(under, rows[number[1]].tolist(), Fraction(0))
             known[at] = half_element(call.ops, one) if knob.half else one
         for at, source in enumerate(sources):
-            found[(*number, at)] = _filled(call, [known[place] for place in source], knob.half)
+            found[(*number, at)] = filled(call, [known[place] for place in source], knob.half)
     return found
 
 
-def _filled(call: Call, values: list[Element], half: bool) -> Element:
-    """A place that was computed, or the mean of its neighbours."""
+def filled(call: Call, values: list[Element], half: bool) -> Element:
+    """Return a place that was computed, or the mean of its neighbours."""
     if len(values) == 1:
         return values[0]
     total = call.ops.add(*values)
@@ -124,7 +124,8 @@ def _filled(call: Call, values: list[Element], half: bool) -> Element:
     return half_element(call.ops, mean) if half else mean
 
 
-def _with_bias(call: Call, sums: Elements, bias: Data, half: bool) -> Elements:
+def with_bias(call: Call, sums: Elements, bias: Data, half: bool) -> Elements:
+    """Return ``sums``, filters along dimension 1, with the bias of each; ``half``: in half precision."""
     addend = half_data(call.ops, bias) if half else bias
     call.budget.take(sums.size)
     found = np.empty(sums.shape, dtype=object)

@@ -13,7 +13,7 @@ from dais_verif.networks.call import Call
 from dais_verif.networks.onnx_file import MOST_ELEMENTS
 from dais_verif.networks.problems import Refusal
 
-__all__ = ["Windows"]
+__all__ = ["Windows", "pads_of"]
 
 
 class Windows:
@@ -32,7 +32,7 @@ class Windows:
         if max((*strides, *dilations), default=1) > MOST_ELEMENTS:
             raise Refusal("strides or dilations are larger than any tensor")
         reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
-        pads = _pads(call, spatial, reach, strides)
+        pads = pads_of(call, spatial, reach, strides)
         free = [n + a + b - r for n, (a, b), r in zip(spatial, pads, reach, strict=True)]
         if call.integer("ceil_mode", 0) and any(f % s for f, s in zip(free, strides, strict=True)):
             raise Refusal("ceil_mode with windows that reach beyond the padding is not supported; set it to 0, or pad")
@@ -56,8 +56,8 @@ def _outer(a: NDArray[Any], shape: tuple[int, ...], b: NDArray[Any], join: np.uf
     return found
 
 
-def _pads(call: Call, spatial: Sequence[int], reach: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
-    """The padding before and behind each dimension."""
+def pads_of(call: Call, spatial: Sequence[int], reach: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the padding before and behind each dimension. Raises ``Refusal``."""
     rank, auto = len(spatial), call.text("auto_pad", "NOTSET")
     if auto in ("SAME_UPPER", "SAME_LOWER"):
         total = [max((-(-n // s) - 1) * s + r - n, 0) for n, r, s in zip(spatial, reach, strides, strict=True)]

@@ -1,0 +1,58 @@
+"""Put a machine into another one while that is written: its signals, blocks and connections, under a prefix."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+from dais_verif.machine.builder import MachineBuilder
+from dais_verif.machine.model import Machine, Role, Signal, View
+
+__all__ = ["embed"]
+
+
+def embed(made: MachineBuilder, machine: Machine, prefix: str, *, without: Collection[str] = ()) -> dict[str, View]:
+    """Add ``machine`` to what is ``made``, each name behind ``prefix``, and return its signals by their own names.
+
+    Inputs become wires, to which something is to be connected, and outputs what the outside does not see. ``without``:
+    signals that are left out, with all connections that read or write them; nothing else may read them.
+    """
+    views: dict[str, View] = {}
+    inside = {name: block for block in machine.blocks.values() for name in (block.inputs, block.outputs)}
+    for block in machine.blocks.values():
+        added = made.block(f"{prefix}{block.name}", block.program)
+        views[block.inputs], views[block.outputs] = added.inputs, added.outputs
+    for signal in machine.signals.values():
+        if signal.name not in inside and signal.name not in without and signal.role is Role.INPUT:
+            views[signal.name] = made.wire(f"{prefix}{signal.name}", signal.types)
+    for signal in machine.signals.values():
+        if signal.name not in views and signal.name not in without:
+            views[signal.name] = _added(made, signal, prefix, views)
+    for one in machine.connections:
+        touched = {one.target.signal, *(view.signal for view in one.reads)}
+        if touched.isdisjoint(without):
+            made.connect(
+                _moved(one.source, views),
+                _moved(one.target, views),
+                enable=None if one.enable is None else _moved(one.enable, views),
+                otherwise=None if one.alternative is None else _moved(one.alternative, views),
+            )
+    return views
+
+
+def _added(made: MachineBuilder, signal: Signal, prefix: str, views: Mapping[str, View]) -> View:
+    name = f"{prefix}{signal.name}"
+    if not signal.register:
+        return made.wire(name, signal.types)
+    # A reset may be a register that is not there yet: what it is called is known.
+    reset = None
+    if signal.reset is not None:
+        known = views.get(signal.reset.signal)
+        reset = replace(signal.reset, signal=f"{prefix}{signal.reset.signal}" if known is None else known.signal)
+    return made.register(name, signal.types, initial=signal.initial, reset=reset)
+
+
+def _moved(view: View, views: Mapping[str, View]) -> View:
+    index = view.index
+    moved = None if index is None else replace(index, value=_moved(index.value, views))
+    return View(views[view.signal].signal, view.start, view.stop, moved)

@@ -1,0 +1,232 @@
+"""A network with memories: a machine for each stage, one after the other, each writing into those that read from it.
+
+``start`` runs all stages; ``done`` is 1 in one cycle when the outputs are there. A stage begins when the one before it
+is done. What it writes goes into the memories of all stages that read it, element after element, and into that of an
+output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.blocks.builder import Value
+from dais_verif.kernels.forms.logic import BIT, Logic, unsigned
+from dais_verif.kernels.forms.memory import MOST_WORDS, MemoryFacts, memory_form
+from dais_verif.kernels.forms.steps import address_bits
+from dais_verif.machine import Machine, MachineBuilder, View
+from dais_verif.machine.embedding import embed
+from dais_verif.networks.hardware.chain import Chain
+from dais_verif.networks.hardware.stages import Stage
+from dais_verif.program import FixedType
+
+__all__ = ["MemoryNetwork", "StageFacts", "memory_network"]
+
+
+@dataclass(frozen=True)
+class StageFacts:
+    """A stage and what it costs. ``configurations``: the numbers of those in which it runs."""
+
+    name: str
+    fused: int | None
+    members: int
+    ops: int
+    configurations: tuple[int, ...]
+    facts: MemoryFacts
+
+
+@dataclass(frozen=True)
+class MemoryNetwork:
+    """``latency``: of each configuration, from the cycle of start to that of done. ``words``, ``bits``: of memories."""
+
+    machine: Machine
+    stages: tuple[StageFacts, ...]
+    latency: tuple[int, ...]
+    words: int
+    bits: int
+
+
+class _Writing(NamedTuple):
+    """Who writes elements of a tensor: whether one is there, its number in NumPy's order, and the element."""
+
+    enable: View
+    address: View
+    data: View
+
+
+def memory_network(chain: Chain, parallel: int = 1) -> MemoryNetwork:
+    """Return the machine of a network with memories.
+
+    Inputs: ``start``, ``rst``, and of input t ``in<t>_write``, ``in<t>_address``, ``in<t>_data``; outputs: ``busy``,
+    ``done``, and of output t ``out<t>_data``, the element that ``out<t>_address`` said a cycle before. With several
+    configurations there is an input ``config``, which is looked at with ``start``. ``parallel``: members of a stage
+    side by side, where its index space has so many. Raises ``InputError`` as ``memory_form`` does.
+    """
+    return _Memories(chain, parallel).built()
+
+
+class _Memories:
+    def __init__(self, chain: Chain, parallel: int) -> None:
+        self.chain, self.parallel, self.made = chain, parallel, MachineBuilder()
+        self.facts: list[StageFacts] = []
+        self.writers: dict[str, list[_Writing]] = {}
+        self.readers: dict[str, list[_Writing]] = {}
+
+    def built(self) -> MemoryNetwork:
+        """Ports, stages in their order, and what flows between them."""
+        made, chain = self.made, self.chain
+        start, rst = made.input("start", BIT), made.input("rst", BIT)
+        count = len(chain.networks)
+        config = made.input("config", unsigned(count - 1)) if count > 1 else None
+        for t, (name, kind) in enumerate(chain.inputs.items()):
+            ports = (("write", BIT), ("address", self.address(name)), ("data", self.word(name, kind)))
+            self.writers[name] = [_Writing(*(made.input(f"in{t}_{what}", one) for what, one in ports))]
+        busy = made.register("busy", BIT, initial=0, reset=rst, output=True)
+        done = made.register("done", BIT, initial=0, reset=rst, output=True)
+        go, now, following = self.control(start, busy, config)
+        made.connect(following, busy)
+        for place, one in enumerate(chain.places):
+            finished = []
+            for variant in one.variants:
+                mine = self.chosen(place, go, now, variant.chosen) if len(one.variants) > 1 else go
+                for stage in variant.stages:
+                    mine = self.stage(stage, variant.chosen, mine, rst)
+                finished.append(mine)
+            go = self.any_of(f"go{place + 1}", finished)
+        made.connect(go, self.finished)
+        made.connect(go, done)
+        for t, (name, kind) in enumerate(chain.outputs.items()):
+            self.output(t, name, kind)
+        for name, readers in self.readers.items():
+            self.wire(name, readers)
+        latency = tuple(
+            1 + sum(one.facts.latency for one in self.facts if number in one.configurations) for number in range(count)
+        )
+        own = {name: 1 << self.address(name).width for name in chain.outputs}
+        words = sum(one.facts.words for one in self.facts) + sum(own.values())
+        bits = sum(one.facts.bits for one in self.facts)
+        bits += sum(own[name] * kind.width * chain.storage[name].channels for name, kind in chain.outputs.items())
+        return MemoryNetwork(made.build(), tuple(self.facts), latency, words, bits)
+
+    def control(self, start: View, busy: View, config: View | None) -> tuple[View, View, View]:
+        """Whether the first stage begins, the configuration that runs, and whether it is busy in the next cycle."""
+        made = self.made
+        self.finished = made.wire("finished", BIT)
+        b = Logic()
+        asked, running, over = b.input(BIT), b.input(BIT), b.input(BIT)
+        first = b.both(asked, b.inverse(running))
+        outputs, sources = (
+            [(first, BIT), (b.choice(running, b.inverse(over), asked), BIT)],
+            [start, busy, self.finished],
+        )
+        if config is not None:
+            kind = unsigned(len(self.chain.networks) - 1)
+            chosen = made.register("chosen", kind, initial=0)
+            outputs.append((b.choice(first, b.input(kind), b.input(kind)), kind))
+            sources += [config, chosen]
+        found = self.block("control", b, outputs, sources)
+        if config is not None:
+            made.connect(found[2], chosen)
+        return found[0], found[-1], found[1]
+
+    def chosen(self, place: int, go: View, now: View, configurations: Sequence[int]) -> View:
+        """Whether a place begins in one of ``configurations``."""
+        b = Logic()
+        begins, number = b.input(BIT), b.input(unsigned(len(self.chain.networks) - 1))
+        asked = b.both(begins, b.among(number, sorted(configurations)))
+        return self.block(f"begin{place}_{configurations[0]}", b, [(asked, BIT)], [go, now])
+
+    def any_of(self, name: str, bits: Sequence[View]) -> View:
+        """Whether one of ``bits`` is 1."""
+        if len(bits) == 1:
+            return bits[0]
+        b, found = Logic(), Logic().zero
+        for _ in bits:
+            found = b.either(found, b.input(BIT))
+        return self.block(name, b, [(found, BIT)], bits)
+
+    def block(self, name: str, b: Logic, outputs: Sequence[tuple[Value, FixedType]], sources: Sequence[View]) -> View:
+        """What a block of control gives."""
+        block = self.made.block(name, b.build_as(outputs))
+        first = 0
+        for source in sources:
+            self.made.connect(source, block.inputs[first : first + source.size])
+            first += source.size
+        return block.outputs
+
+    def stage(self, stage: Stage, configurations: Sequence[int], start: View, rst: View) -> View:
+        """The machine of a stage, which begins when ``start`` is 1; what is returned is whether it is done."""
+        made, instance = self.made, stage.instance
+        geometry = instance.mapping.geometry
+        words = [self.chain.storage[name].channels for name in stage.inputs], [stage.storage.channels]
+        machine, facts = memory_form(instance, min(self.parallel, max(geometry)), words=words)
+        # Its result goes into the memories of those that read it.
+        views = embed(made, machine, f"{stage.name}_", without=_KEPT)
+        made.connect(start, views["start"])
+        made.connect(rst, views["rst"])
+        for d, size in enumerate(geometry):
+            for what, number in ((f"begin{d}", 0), (f"end{d}", size)):
+                kind = machine.signals[what].types
+                made.connect(made.register(f"{stage.name}_{what}_all", kind, initial=number), views[what])
+        for t, name in enumerate(stage.inputs):
+            self.readers.setdefault(name, []).append(_Writing(*(views[f"in{t}_{what}"] for what in _PORT)))
+        written = _Writing(views["out0_write"], views["out0_written"], views["out0_result"][0 : stage.storage.channels])
+        self.writers.setdefault(stage.output, []).append(written)
+        own = 1 << machine.signals["out0_address"].types[0].width
+        facts = replace(
+            facts, words=facts.words - own, bits=facts.bits - own * stage.type.width * stage.storage.channels
+        )
+        known = StageFacts(stage.name, stage.fused, facts.members, instance.block.n_ops, tuple(configurations), facts)
+        self.facts.append(known)
+        return views["done"]
+
+    def output(self, t: int, name: str, kind: FixedType) -> None:
+        """The memory of an output of the network."""
+        made, address, kinds = self.made, self.address(name), self.word(name, kind)
+        if 1 << address.width > MOST_WORDS:
+            raise InputError(f"output {name!r} has {self.chain.storage[name].words} words, beyond {MOST_WORDS}")
+        memory = made.register(f"out{t}", kinds * (1 << address.width), initial=0)
+        enable, place, data = (
+            made.wire(f"out{t}_{what}", one) for what, one in (("write", BIT), ("written", address), ("result", kinds))
+        )
+        made.connect(data, memory[0 : len(kinds)].at(place), enable=enable)
+        read = made.register(f"out{t}_data", kinds, initial=0, output=True)
+        made.connect(memory[0 : len(kinds)].at(made.input(f"out{t}_address", address)), read)
+        self.readers.setdefault(name, []).append(_Writing(enable, place, data))
+
+    def address(self, name: str) -> FixedType:
+        """The type of addresses of a tensor."""
+        return address_bits(self.chain.storage[name].places)
+
+    def word(self, name: str, kind: FixedType) -> tuple[FixedType, ...]:
+        """The types of a word of a tensor."""
+        return (kind,) * self.chain.storage[name].channels
+
+    def wire(self, name: str, readers: Sequence[_Writing]) -> None:
+        """Let all ``readers`` of a tensor take what its writer writes; of several at most one writes in a cycle."""
+        writers = self.writers[name]
+        source = writers[0] if len(writers) == 1 else self.merged(name, writers)
+        for reader in readers:
+            for one, target in zip(source, reader, strict=True):
+                self.made.connect(one, target)
+
+    def merged(self, name: str, writers: Sequence[_Writing]) -> _Writing:
+        """The one of ``writers`` that writes."""
+        number, place = next((at, one) for at, one in enumerate(self.chain.places) if one.output == name)
+        b, address, kinds = Logic(), self.address(name), self.word(name, place.type)
+        there, at, word = b.zero, b.zero, [b.zero] * len(kinds)
+        for _ in writers:
+            enable, where, found = b.input(BIT), b.input(address), [b.input(kind) for kind in kinds]
+            there, at = b.either(there, enable), b.choice(enable, where, at)
+            word = [b.choice(enable, one, other) for one, other in zip(found, word, strict=True)]
+        sources = [view for writer in writers for view in writer]
+        outputs = [(there, BIT), (at, address), *zip(word, kinds, strict=True)]
+        merged = self.block(f"merge{number}", b, outputs, sources)
+        return _Writing(merged[0], merged[1], merged[2:])
+
+
+#: What a stage keeps for who reads it alone, and is not needed where its result goes elsewhere.
+_KEPT = ("out0", "out0_address", "out0_data")
+_PORT = ("write", "address", "data")

@@ -1,0 +1,157 @@
+"""A perforated convolution as two stages: sums where they are computed, then what lies between, bias and activation.
+
+Along the perforated axis a member of the first stage computes the ``period - 1`` sums between two skipped places, so
+that what is skipped costs nothing. A member of the second one writes a skipped place and those behind it. It reads the
+sums before and behind; beyond the first and the last one it reads a number that no sum is, and takes the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from typing import NamedTuple
+
+from dais_verif.approx import Knob
+from dais_verif.networks.arithmetic import Arithmetic, Element
+from dais_verif.networks.call import Call, Data, Elements, data_of
+from dais_verif.networks.hardware.segments import Part, Window
+from dais_verif.networks.hardware.stages import Port, Region, Stage, instance_of_block, patch_of
+from dais_verif.networks.knobs import Applied, perforation_of
+from dais_verif.networks.lowering import Lowering
+from dais_verif.networks.model import Network
+from dais_verif.networks.operators.approximated import filled, with_bias
+from dais_verif.networks.problems import Refusal
+from dais_verif.program import FixedType
+from dais_verif.program.types import type_of_interval
+
+__all__ = ["is_perforated", "perforated_stages"]
+
+
+class _Groups(NamedTuple):
+    """Group g of sums is that of places ``base + period * g`` on; before it, one is skipped."""
+
+    axis: int
+    period: int
+    base: int
+    groups: int
+    places: int
+
+    @classmethod
+    def of(cls, knob: Knob, sizes: tuple[int, int]) -> _Groups:
+        """Those of a result of ``sizes`` rows and columns. Raises ``Refusal`` if no place is computed."""
+        perforation_of(knob, sizes)
+        axis = 0 if knob.axis == "rows" else 1
+        base = knob.offset + 1 - (knob.period if knob.offset else 0)
+        return cls(axis, knob.period, base, (sizes[axis] - 1 - base) // knob.period + 1, sizes[axis])
+
+    @property
+    def writing(self) -> int:
+        """Members that write: one more if the last place is skipped."""
+        return self.groups + (self.base + self.period * self.groups - 1 < self.places)
+
+    def region(self, first: int) -> Region:
+        """Places of a group, from ``first`` behind its first sum on."""
+        return Region(self.period, self.base + first, self.base + self.period - 2)
+
+
+def is_perforated(network: Network, part: Part) -> bool:
+    """Return whether a part begins with a convolution that leaves out rows or columns."""
+    applied = None if part.windows is None else Lowering(network).applied(part.nodes[0])
+    return applied is not None and applied.first.axis in ("rows", "columns")
+
+
+def perforated_stages(network: Network, part: Part, types: Mapping[str, FixedType]) -> tuple[Stage, Stage]:
+    """Return the two stages of such a part. Raises ``Refusal`` for what cannot be."""
+    conv, windows = part.nodes[0], part.windows
+    applied = Lowering(network).applied(conv)
+    assert windows is not None and applied is not None
+    if any(window.moves for window in windows[1:]):
+        raise Refusal("it is perforated, and what behind it is no fixed-point number is pooled; quantise before that")
+    shape = network.tensors[conv.outputs[0]].shape
+    groups = _Groups.of(applied.first, (shape[2], shape[3]))
+    sums, kind = _sums(network, part, windows[0], types, applied.first, groups)
+    return sums, _filled(network, part, sums, kind, applied, groups)
+
+
+def _sums(
+    network: Network, part: Part, window: Window, types: Mapping[str, FixedType], knob: Knob, groups: _Groups
+) -> tuple[Stage, FixedType]:
+    """Sums of products, of each filter those of a group; with the type of sums, which does not hold the pad."""
+    conv, lowering = part.nodes[0], Lowering(network)
+    data, shape = network.tensors[conv.inputs[0]], network.tensors[conv.outputs[0]].shape
+    one = [Region(1, 0, 0)] * 2
+    one[groups.axis] = groups.region(0)
+    regions = (one[0].before(window, 0), one[1].before(window, 1))
+    port = Port(data.name, data.shape, data.kind, regions)
+    plain = Applied(replace(knob, axis=None)) if knob.half else None
+    operands = [patch_of(lowering, port, types[data.name]), network.data(conv.inputs[1])]
+    call = lowering.call(conv, operands, {"pads": (0, 0, 0, 0), "auto_pad": "NOTSET"}, plain)
+    found = lowering.run(call)
+    geometry = [shape[3], shape[2]]
+    geometry[1 - groups.axis] = groups.groups
+    written = (1, shape[1] * (groups.period - 1), geometry[1], geometry[0])
+    name = f"{part.name}_sums"
+    instance = instance_of_block(
+        name, lowering, [port], types, [0], found.elements.ravel().tolist(), written, (geometry[0], geometry[1])
+    )
+    (kind,) = instance.output_types
+    wider = type_of_interval(kind.raw_min - 1, kind.raw_max, kind.f)
+    widened, output = replace(instance, output_types=(wider,)), f"{conv.outputs[0]}:sums"
+    return Stage(name, part.fused, widened, (data.name,), output, written), kind
+
+
+def _filled(network: Network, part: Part, sums: Stage, kind: FixedType, applied: Applied, groups: _Groups) -> Stage:
+    conv, lowering = part.nodes[0], Lowering(network)
+    tensor, wide = network.tensors[conv.outputs[0]], sums.type
+    read = [Region(1, 0, 0)] * 2
+    read[groups.axis] = Region(1, -1, 0)
+    port = Port(sums.output, sums.shape, tensor.kind, (read[0], read[1]))
+    call = lowering.call(conv, (), None, applied)
+    patch = patch_of(lowering, port, wide).elements.reshape(tensor.shape[1], groups.period - 1, 2)
+    data = _places(call, patch, kind, applied.first.half)
+    bias = network.data(conv.inputs[2]) if len(conv.inputs) > 2 and conv.inputs[2] else None
+    if bias is not None:
+        data = with_bias(call, data, bias, applied.bias is not None and applied.bias.half)
+    here = (1, tensor.shape[1], groups.period, 1) if groups.axis == 0 else (1, tensor.shape[1], 1, groups.period)
+    inside = {conv.outputs[0]: Data(data.reshape(here), tensor.kind)}
+    for node in part.nodes[1:]:
+        if any(name in part.inputs for name in node.inputs):
+            raise Refusal("behind a perforated convolution a node reads another computed tensor; quantise between them")
+        operands = [inside.get(name) or (network.data(name) if name else None) for name in node.inputs]
+        inside[node.outputs[0]] = lowering.lower(node, operands)
+    written = [Region(1, 0, 0)] * 2
+    written[groups.axis] = groups.region(-1)
+    shape = network.tensors[part.output].shape
+    geometry = [shape[3], shape[2]]
+    geometry[1 - groups.axis] = groups.writing
+    outputs = inside[part.output].elements.ravel().tolist()
+    instance = instance_of_block(
+        part.name,
+        lowering,
+        [port],
+        {sums.output: wide},
+        [wide.raw_min],
+        outputs,
+        shape,
+        (geometry[0], geometry[1]),
+        (written[0], written[1]),
+    )
+    return Stage(part.name, part.fused, instance, (sums.output,), part.output, shape)
+
+
+def _places(call: Call, patch: Elements, kind: FixedType, half: bool) -> Elements:
+    """A skipped place and those behind it, of the group before and this one: (1, filters, places)."""
+    ops: Arithmetic = call.ops
+    filters, kept = patch.shape[:2]
+    # Between the smallest sum and the pad, which is a step below.
+    below = Fraction(2 * kind.raw_min - 1) / Fraction(2) ** (kind.f + 1)
+    found: list[Element] = []
+    for number in range(filters):
+        before, behind = patch[number, kept - 1, 0], patch[number, 0, 1]
+        last, following = (ops.builder.cast(one, kind) for one in (before, behind))
+        mean = filled(call, [last, following], half)
+        place = ops.select(ops.subtract(behind, below), last, mean)
+        found.append(ops.select(ops.subtract(before, below), following, place))
+        found += [ops.builder.cast(one, kind) for one in patch[number, :, 1].tolist()]
+    return data_of(found, (1, filters, kept + 1), "FLOAT").elements

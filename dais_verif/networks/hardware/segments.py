@@ -1,0 +1,155 @@
+"""Parts of fused nodes: each becomes one kernel, which computes a pixel a member, or all at once.
+
+A node is *local* if a pixel of what it writes is of a window of what it reads. A part begins with a window at most,
+followed by nodes that look at their own pixel alone; what looks at all elements is a part of one member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dais_verif.networks.call import Call
+from dais_verif.networks.graph import fuse
+from dais_verif.networks.lowering import Lowering
+from dais_verif.networks.model import Network, Node
+from dais_verif.networks.operators.windows import pads_of
+from dais_verif.networks.problems import Refusal
+
+__all__ = ["Part", "Window", "parts_of_network", "window_of"]
+
+#: Operators of which each element is of the elements at the same place.
+_POINTWISE = frozenset(
+    {"Relu", "LeakyRelu", "Clip", "Tanh", "Sigmoid", "Identity", "Add", "Sub", "Mul", "BatchNormalization"}
+    | {"QuantizeLinear", "DequantizeLinear", "Quant"}
+)
+_POOLS = ("MaxPool", "AveragePool")
+
+
+class Window(NamedTuple):
+    """What a pixel is of, in each of rows and columns: places ``stride * at - pad + dilation * n`` for n < ``size``."""
+
+    size: tuple[int, int]
+    stride: tuple[int, int]
+    pad: tuple[int, int]
+    dilation: tuple[int, int]
+
+    @property
+    def moves(self) -> bool:
+        """Whether it is more than the pixel itself."""
+        return self != POINT
+
+
+#: The pixel itself.
+POINT = Window((1, 1), (1, 1), (0, 0), (1, 1))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Nodes of one fused node that become one kernel. ``fused``: HPVM's number of it; None if it has none.
+
+    ``windows``: of each node, if all are local; None: one member computes all. ``inputs``: computed tensors that it
+    reads, each once; ``output``: what it writes.
+    """
+
+    fused: int | None
+    nodes: tuple[Node, ...]
+    windows: tuple[Window, ...] | None
+    inputs: tuple[str, ...]
+    output: str
+
+    @property
+    def name(self) -> str:
+        """What to call it: the name of its first node that computes something."""
+        named = [node.name for node in self.nodes if node.op not in ("QuantizeLinear", "DequantizeLinear", "Identity")]
+        return (named or [node.name for node in self.nodes])[0] or self.output
+
+
+def parts_of_network(network: Network, unrolled: Sequence[int] = ()) -> list[list[Part]]:
+    """Return the parts of each fused node, each behind those that it reads from.
+
+    ``unrolled``: numbers of fused nodes that become one member each.
+    """
+    by_output = {node.outputs[0]: node for node in network.nodes}
+    found = []
+    for fused in fuse(network):
+        nodes = [by_output[name] for name in fused.outputs]
+        if fused.number is not None and fused.number in unrolled:
+            found.append([_part(network, fused.number, nodes, None)])
+        else:
+            found.append(list(_split(network, fused.number, nodes)))
+    return found
+
+
+def _split(network: Network, number: int | None, nodes: Sequence[Node]) -> Iterator[Part]:
+    """Parts of a chain: a new one where a window begins, and where pixels end."""
+    windows = [window_of(network, node) for node in nodes]
+    first = 0
+    for at in range(1, len(nodes) + 1):
+        if at < len(nodes):
+            here, before = windows[at], windows[first:at]
+            whole = any(window is None for window in before)
+            splits = (here is None) != whole or (here is not None and here.moves)
+            # What is no fixed-point number yet stays within a part.
+            if not splits or network.tensors[nodes[at - 1].outputs[0]].type is None:
+                continue
+        part, inside = nodes[first:at], windows[first:at]
+        local = [window for window in inside if window is not None]
+        # Padding within a part would be of what is computed, and lies elsewhere in each member.
+        fits = len(local) == len(part) and all(not any(window.pad) for window in local[1:])
+        yield _part(network, number, part, tuple(local) if fits else None)
+        first = at
+
+
+def _part(network: Network, number: int | None, nodes: Sequence[Node], windows: tuple[Window, ...] | None) -> Part:
+    inside = {node.outputs[0] for node in nodes}
+    read = [name for node in nodes for name in node.inputs if _computed(network, name) and name not in inside]
+    return Part(number, tuple(nodes), windows, tuple(dict.fromkeys(read)), nodes[-1].outputs[0])
+
+
+def _computed(network: Network, name: str) -> bool:
+    return bool(name) and (name in network.inputs or network.constant(name) is None)
+
+
+def window_of(network: Network, node: Node) -> Window | None:
+    """Return the window of a node; None if it is not local."""
+    read, written = network.tensors[node.inputs[0]].shape, network.tensors[node.outputs[0]].shape
+    if len(written) != 4 or len(read) != 4 or read[0] != 1 or written[0] != 1:
+        return None
+    if node.op == "Conv" or node.op in _POOLS:
+        return _sliding(network, node, read)
+    if node.op in _POINTWISE:
+        return POINT if all(_by_channel(network, name, written) for name in node.inputs if name) else None
+    opset = network.opset
+    if node.op == "Concat" and int(node.attributes.get("axis", 0)) in (1, -3):
+        return POINT
+    if node.op == "Softmax" and opset >= 13 and int(node.attributes.get("axis", -1)) in (1, -3):
+        return POINT
+    return None
+
+
+def _by_channel(network: Network, name: str, shape: tuple[int, ...]) -> bool:
+    """Whether an operand is a tensor of pixels, or the same for all of them."""
+    own = network.tensors[name].shape
+    if _computed(network, name):
+        return own == shape or (len(own) == 4 and own[0] == 1 and own[2:] == shape[2:])
+    return len(own) < 2 or all(size == 1 for size in own[-2:])
+
+
+def _sliding(network: Network, node: Node, read: tuple[int, ...]) -> Window | None:
+    """The window of a convolution or a pool."""
+    kernel = network.tensors[node.inputs[1]].shape[2:] if node.op == "Conv" else node.attributes["kernel_shape"]
+    strides, dilations = (node.attributes.get(name, (1, 1)) for name in ("strides", "dilations"))
+    if node.op == "Conv" and any(_computed(network, name) for name in node.inputs[1:] if name):
+        return None
+    call: Call = Lowering(network).call(node, ())
+    try:
+        reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+        pads = pads_of(call, read[2:], reach, strides)
+    except Refusal:  # the network was lowered: it has none
+        return None
+    if node.op == "AveragePool" and any(map(any, pads)) and not node.attributes.get("count_include_pad", 0):
+        return None
+    sizes, steps, spread = ((int(a), int(b)) for a, b in (kernel, strides, dilations))
+    return Window(sizes, steps, (pads[0][0], pads[1][0]), spread)

@@ -1,0 +1,254 @@
+"""A part of a network as an instance of a kernel: its block, lowered for one member, and what members touch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import NamedTuple
+
+from dais_verif.kernels.block_inputs import join
+from dais_verif.kernels.instance import KernelInstance
+from dais_verif.kernels.mapping import MappedTensor
+from dais_verif.kernels.mapping import Mapping as IndexMapping
+from dais_verif.kernels.patterns import AccessPattern, DimPattern
+from dais_verif.networks.arithmetic import Element
+from dais_verif.networks.call import Data, data_of
+from dais_verif.networks.hardware.segments import Part, Window
+from dais_verif.networks.lowering import Lowering
+from dais_verif.networks.model import Network
+from dais_verif.networks.problems import NetworkError, Problem, Refusal, shortened
+from dais_verif.networks.reals import NO_FIXED_POINT, Real
+from dais_verif.program import FixedType
+
+__all__ = [
+    "Port",
+    "Region",
+    "Stage",
+    "Storage",
+    "as_problem",
+    "instance_of_block",
+    "patch_of",
+    "stage_of_part",
+    "whole_sizes",
+]
+
+
+class Region(NamedTuple):
+    """What a member needs along rows or columns: places ``slope * member + first`` to ``slope * member + last``."""
+
+    slope: int
+    first: int
+    last: int
+
+    def before(self, window: Window, axis: int) -> Region:
+        """Return the region of what a node with ``window`` reads, if this is that of what it writes."""
+        stride, pad = window.stride[axis], window.pad[axis]
+        reach = (window.size[axis] - 1) * window.dilation[axis]
+        return Region(self.slope * stride, self.first * stride - pad, self.last * stride - pad + reach)
+
+    @property
+    def size(self) -> int:
+        """Places of a member."""
+        return self.last - self.first + 1
+
+    @property
+    def pattern(self) -> tuple[float, float, float]:
+        """Slope, first and last, as a pattern has them."""
+        return float(self.slope), float(self.first), float(self.last)
+
+
+class Storage(NamedTuple):
+    """How a tensor lies in words: ``channels`` elements each, and as many words as there are ``places``.
+
+    An image has a word a pixel, with all channels; what is none has a word an element. Element ``c`` of word ``p`` is
+    element ``c * places + p`` in NumPy's order.
+    """
+
+    places: tuple[int, ...]
+    channels: int
+
+    @classmethod
+    def of(cls, shape: Sequence[int]) -> Storage:
+        """Return that of a tensor of ``shape``."""
+        if len(shape) == 4 and shape[0] == 1:
+            return cls((shape[2], shape[3]), shape[1])
+        return cls((prod(shape),), 1)
+
+    @property
+    def words(self) -> int:
+        """Number of words."""
+        return prod(self.places)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A kernel of a network. ``inputs``: the tensors that its inputs are, in order; ``output``: the one it writes.
+
+    ``shape``: of what it writes.
+    """
+
+    name: str
+    fused: int | None
+    instance: KernelInstance
+    inputs: tuple[str, ...]
+    output: str
+    shape: tuple[int, ...]
+
+    @property
+    def storage(self) -> Storage:
+        """How what it writes lies in words."""
+        return Storage.of(self.shape)
+
+    @property
+    def type(self) -> FixedType:
+        """The type of what it writes."""
+        return self.instance.output_types[0]
+
+
+class Port(NamedTuple):
+    """A tensor as members read it: its sizes, channels first, and their regions of rows and columns; None: all."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: str
+    regions: tuple[Region, Region] | None
+
+    @property
+    def patch(self) -> tuple[int, ...]:
+        """The shape of what a member reads."""
+        if self.regions is None:
+            return self.shape
+        return (1, self.shape[1], self.regions[0].size, self.regions[1].size)
+
+
+def stage_of_part(network: Network, part: Part, types: Mapping[str, FixedType]) -> Stage:
+    """Return a part as a stage. ``types``: of the tensors that it reads. Raises ``Refusal`` for what cannot be."""
+    lowering = Lowering(network)
+    read = _regions(part)
+    ports: dict[tuple[str, tuple[Region, Region] | None], Data] = {}
+    listed = []
+    for name in part.inputs:
+        tensor = network.tensors[name]
+        for regions in dict.fromkeys(regions for one, regions in read if one == name):
+            port = Port(name, tensor.shape, tensor.kind, regions)
+            listed.append(port)
+            ports[name, regions] = patch_of(lowering, port, types[name])
+    inside: dict[str, Data] = {}
+    uses = iter(read)
+    for node in part.nodes:
+        operands: list[Data | None] = []
+        for name in node.inputs:
+            if name in inside:
+                operands.append(inside[name])
+            elif name in part.inputs:
+                operands.append(ports[next(uses)])
+            else:
+                operands.append(network.data(name) if name else None)
+        # Pads are the kernel's: what lies outside of a tensor is read as such.
+        around = {"pads": (0, 0, 0, 0), "auto_pad": "NOTSET", "ceil_mode": 0} if part.windows is not None else {}
+        inside[node.outputs[0]] = lowering.lower(node, operands, around if node.op in _SLIDING else {})
+    pads = [_pad(part, port, types[port.name]) for port in listed]
+    made = inside[part.output].elements.ravel().tolist()
+    written = network.tensors[part.output].shape
+    geometry = (1,) if part.windows is None else (written[3], written[2])
+    instance = instance_of_block(
+        part.name,
+        lowering,
+        listed,
+        types,
+        pads,
+        made,
+        written if part.windows is not None else whole_sizes(written),
+        geometry,
+    )
+    return Stage(part.name, part.fused, instance, tuple(port.name for port in listed), part.output, written)
+
+
+_SLIDING = ("Conv", "MaxPool", "AveragePool")
+
+
+def as_problem(part: Part, reason: Refusal) -> NetworkError:
+    """Return the error that names a part."""
+    return NetworkError.of_problems((Problem(shortened(part.name), part.nodes[0].op, str(reason)),))
+
+
+def whole_sizes(shape: Sequence[int]) -> tuple[int, ...]:
+    """Return the one size of a tensor that is written as a whole."""
+    count = 1
+    for size in shape:
+        count *= size
+    return (count,)
+
+
+def patch_of(lowering: Lowering, port: Port, kind: FixedType) -> Data:
+    """Return what a member reads of a tensor as inputs of the block, in NumPy's order."""
+    count = whole_sizes(port.patch)[0]
+    return data_of([lowering.ops.builder.input(kind) for _ in range(count)], port.patch, port.kind)
+
+
+def instance_of_block(
+    name: str,
+    lowering: Lowering,
+    ports: Sequence[Port],
+    types: Mapping[str, FixedType],
+    pads: Sequence[int],
+    outputs: Sequence[Element | Real],
+    shape: Sequence[int],
+    geometry: tuple[int, ...],
+    written: tuple[Region, Region] | None = None,
+) -> KernelInstance:
+    """Return the instance of a block that gives ``outputs``. ``shape``: of the tensor that it writes.
+
+    ``written``: what members write of its rows and columns; None: a pixel each, or all if it has one dimension.
+    """
+    for one in outputs:
+        if isinstance(one, Real):
+            raise Refusal(f"its result is {one}, {NO_FIXED_POINT}")
+    values = [lowering.ops.value(one) for one in outputs if not isinstance(one, Real)]
+    block = lowering.ops.builder.build(values)
+    found = join(block.output_types)
+    kind = found if found.width else FixedType(0, 1, 0)
+    inputs = tuple(_read(at, port) for at, port in enumerate(ports))
+    if len(shape) == 1:
+        output = MappedTensor("out", tuple(shape), AccessPattern((DimPattern(all_required=True),)))
+    else:
+        rows, columns = written or (Region(1, 0, 0), Region(1, 0, 0))
+        output = MappedTensor("out", (shape[3], shape[2], shape[1]), _pixel(rows, columns, shape[1]))
+    mapping = IndexMapping(geometry, inputs, (output,))
+    return KernelInstance(name, block, mapping, tuple(types[port.name] for port in ports), (kind,), tuple(pads))
+
+
+def _read(at: int, port: Port) -> MappedTensor:
+    if port.regions is None:
+        pattern = AccessPattern((DimPattern(all_required=True),))
+        return MappedTensor(f"in{at}", whole_sizes(port.shape), pattern)
+    sizes = (port.shape[3], port.shape[2], port.shape[1])
+    return MappedTensor(f"in{at}", sizes, _pixel(*port.regions, port.shape[1]))
+
+
+def _pixel(rows: Region, columns: Region, channels: int) -> AccessPattern:
+    """The pattern of regions of rows and columns, all channels of each."""
+    dims = [
+        DimPattern.affine(dim, region.slope, region.first, region.last) for dim, region in ((0, columns), (1, rows))
+    ]
+    return AccessPattern((*dims, DimPattern.affine(0, 0, 0, channels - 1, all_required=True)))
+
+
+def _regions(part: Part) -> list[tuple[str, tuple[Region, Region] | None]]:
+    """Of each input of the part, as nodes read them, the region that a member needs."""
+    inside = {node.outputs[0] for node in part.nodes}
+    if part.windows is None:
+        return [(name, None) for node in part.nodes for name in node.inputs if name in part.inputs]
+    found: list[list[tuple[str, tuple[Region, Region] | None]]] = []
+    rows, columns = Region(1, 0, 0), Region(1, 0, 0)
+    for node, window in zip(reversed(part.nodes), reversed(part.windows), strict=True):
+        rows, columns = rows.before(window, 0), columns.before(window, 1)
+        found.append([(name, (rows, columns)) for name in node.inputs if name in part.inputs and name not in inside])
+    return [one for names in reversed(found) for one in names]
+
+
+def _pad(part: Part, port: Port, kind: FixedType) -> int:
+    """What is read outside of a tensor: nothing is larger than a place of MaxPool that is not there."""
+    pooled = port.regions is not None and part.nodes[0].op == "MaxPool" and port.name in part.nodes[0].inputs
+    return kind.raw_min if pooled else 0
