@@ -165,7 +165,7 @@ def test_emit_returns_the_text_and_what_it_is(tmp_path: Path) -> None:
         ({"max_depth": "3"}, "max_depth must be a number"),
         ({"wrap": "axis", "period": "5", "output": "x"}, "period must be a number"),
         ({"valid": True}, "valid is for pipelines"),
-        ({"wrap": "pcie", "output": "x"}, "wrap must be one of axis, uart, fifo"),
+        ({"wrap": "pcie", "output": "x"}, "wrap must be one of axis, uart, spi, fifo"),
         ({"wrap": "axis"}, "name a folder"),
         ({"wrap": "uart", "axil": True, "output": "x"}, "is for AXI4-Stream"),
         ({"wrap": "axis", "user_bits": -1, "output": "x"}, "user_bits must be 0 to 4096"),
