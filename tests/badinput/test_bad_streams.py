@@ -84,7 +84,7 @@ def test_options_that_only_programs_have(tmp_path: Path) -> None:
     for more, said in (
         ({"wrap": "uart", "stream": stream}, "stream is for wrap axis: on a board every output"),
         ({"wrap": "uart", "axil": True}, "axil is for AXI4-Stream, not for wrap uart"),
-        ({"wrap": "axis", "stream": stream, "cycles": 8}, "cycles is for wrap uart or fifo: a stream has no end"),
+        ({"wrap": "axis", "stream": stream, "cycles": 8}, "cycles is for wrap uart, spi or fifo: a stream has no end"),
         ({"wrap": "fifo", "cycles": 0}, "cycles must be 1 to 4096, not 0"),
     ):
         with pytest.raises(dais_verif.DaisError, match=said):

@@ -105,9 +105,9 @@ def test_every_verb_that_writes_a_file_looks_first_and_every_number_is_finite() 
     ranges = [(c.name, p) for c in commands() for p in c.params if isinstance(p.type, click.FloatRange)]
     assert len(ranges) >= 9
     assert [(verb, p.name) for verb, p in ranges if not isinstance(p.type, FiniteRange)] == []
-    # These two say in their own words what they take.
+    # These say in their own words what they take.
     plain = {p.name for c in commands() for p in c.params if p.type is click.FLOAT}
-    assert plain == {"period", "max_depth"}
+    assert plain == {"clock", "period", "max_depth"}
 
 
 @pytest.mark.parametrize("value", ["nan", "inf", "-inf", "-1", "1e300"])

@@ -118,6 +118,7 @@ def test_exit_codes_are_fixed() -> None:
         "PASS": 0,
         "RTL_MISMATCH": 1,
         "PROGRAMS_DIFFER": 1,
+        "DISAGREEMENT": 1,
         "PROGRAM_INVALID": 2,
         "INVALID_INPUT": 2,
         "TOOL_FAILURE": 3,
