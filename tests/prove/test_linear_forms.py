@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from support.places import FSM
 import dais_verif
 from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.golden import oracle
-from dais_verif.program import Program, assemble
+from dais_verif.kernels.blocks.builder import BlockBuilder
+from dais_verif.program import FixedType, Program, assemble
 from dais_verif.program.opcodes import Code
 from dais_verif.prover import linear_forms
 from dais_verif.prover.equivalence import compare_programs
@@ -256,3 +258,58 @@ def test_the_cost_of_a_chain_is_that_of_its_terms() -> None:
     """Each sum goes on with the form of the one before it."""
     work = [LinearForms((chain(n), chain(n)))._atoms.work for n in (500, 1000, 2000)]
     assert work[2] - work[1] < 2.2 * (work[1] - work[0])
+
+
+def chosen_of(rng: random.Random, inputs: list[FixedType]) -> Program:
+    """A program of choices: the larger and smaller of two numbers, by either order, clamps, and such as are neither."""
+    b = BlockBuilder()
+    values = [*map(b.input, inputs), b.constant(rng.choice((1, 2, 3, -1)), rng.choice((0, 1)))]
+    while len(values) < 14:
+        x, y = rng.choice(values), rng.choice(values)
+        x = -x if rng.random() < 0.3 else x
+        difference = b.add(x, -y)
+        if rng.random() < 0.4:
+            difference = b.add(difference, b.constant(rng.choice((1, -1)), rng.choice((0, 1, 2))))
+        if rng.random() < 0.3:
+            values.append(b.add(x, y))
+        elif difference.op is None or difference.signed[0] >= 0 or difference.negative:
+            values.append(b.relu(x))
+        else:
+            values.append(b.select(difference, *rng.sample([x, y], 2)))
+        if values[-1].op is None or values[-1].type.width > 12:
+            values.pop()
+            values.append(b.maximum(x, y) if b.maximum(x, y).op is not None else b.constant(1, 0))
+    return b.build(values)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_choices_of_one_form_are_equal_for_all_inputs(seed: int) -> None:
+    """Where a condition may be 0 it counts, unless both branches are equal there."""
+    rng = random.Random(seed)
+    inputs = [FixedType(rng.randint(0, 1), rng.randint(1, 2), rng.randint(0, 1)) for _ in range(3)]
+    pair = (chosen_of(rng, inputs), chosen_of(rng, inputs))
+    forms = LinearForms(pair)
+    each = [[raw * 2.0**-kind.f for raw in range(kind.raw_min, kind.raw_max + 1)] for kind in inputs]
+    given = np.array(list(product(*each)))
+    found: dict[object, np.ndarray] = {}
+    compared = 0
+    for side, program in enumerate(pair):
+        outputs = dais_verif.run(program, given)
+        for number in range(program.n_out):
+            key = forms.output(side, number)
+            compared += key in found
+            assert np.array_equal(found.setdefault(key, outputs[:, number]), outputs[:, number])
+    assert compared
+
+
+def test_the_larger_of_two_has_one_form_in_either_order() -> None:
+    """A choice that is made a step earlier is another one."""
+    program = assemble(
+        "input x, y\na = s7.2 input x\nb = s8.2 input y\nd = s9.2 a - b\ne = s9.2 b - a\nearly = s10.2 e - 0.25\n"
+        "p = s8.2 msb(d) ? b : a\nq = s8.2 msb(e) ? a : b\nr = s8.2 msb(early) ? a : b\nt = s8.2 msb(early) ? b : a\n"
+        "output p = p\noutput q = q\noutput r = r\noutput t = t\n"
+    )
+    forms = LinearForms((program, program))
+    larger, same, too, smaller = (forms.output(0, number) for number in range(4))
+    assert larger == same and smaller != larger
+    assert larger == too  # where both are equal, either is taken
