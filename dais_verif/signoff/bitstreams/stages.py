@@ -5,7 +5,7 @@ Only the bitstream and the file of its pins are read. RTL, netlist and placement
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -30,17 +30,22 @@ from dais_verif.signoff.subject import Subject, sha256_of
 from dais_verif.signoff.verbs import RUN, call
 from dais_verif.verdict import Verdict
 
-__all__ = ["READ_BACK", "bitstream_stages"]
+__all__ = [
+    "FOLDER",
+    "READ_BACK",
+    "bitstream_stages",
+    "problems_of_fault",
+    "problems_of_proof",
+    "seed_wrong_table",
+    "with_read_back",
+]
 
 #: The logic of the bitstream as ``sim`` and ``prove`` had it, in the folder of a stage.
 READ_BACK = f"{RUN}/read_back.v"
 
-_FOLDER, _PROOF, _BAD, _BAD_PROOF = (
-    "bitstream",
-    "bitstream-proof",
-    "known-bad-bitstream",
-    "known-bad-bitstream-proof",
-)
+#: The stage that reads a bitstream back and simulates it.
+FOLDER = "bitstream"
+_PROOF, _BAD, _BAD_PROOF = "bitstream-proof", "known-bad-bitstream", "known-bad-bitstream-proof"
 _WRONG = "wrong_table.bin"
 
 
@@ -48,9 +53,9 @@ def bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
     """The stages; ``good``: the first simulation. Nothing is proved where ``policy`` asks for no proofs."""
     run = partial(_run, good=good)
     stages = [
-        SignOffStage("bitstream", _FOLDER, run, _judge, needs=(good,), waiver="bitstream"),
+        SignOffStage("bitstream", FOLDER, run, _judge, needs=(good,), waiver="bitstream"),
         SignOffStage(
-            "known-bad bitstream, simulated", _BAD, partial(_run_bad, good=good), _judge_bad, True, (good, _FOLDER)
+            "known-bad bitstream, simulated", _BAD, partial(_run_bad, good=good), _judge_bad, True, (good, FOLDER)
         ),
     ]
     if policy.proof == "off":
@@ -63,10 +68,10 @@ def bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
             _PROOF,
             partial(_prove, good=good),
             _judge_proof,
-            needs=(good, _FOLDER),
+            needs=(good, FOLDER),
             waiver="bitstream",
         ),
-        SignOffStage("known-bad bitstream, proof", _BAD_PROOF, bad, _judge_bad_proof, True, (good, _FOLDER, _PROOF)),
+        SignOffStage("known-bad bitstream, proof", _BAD_PROOF, bad, _judge_bad_proof, True, (good, FOLDER, _PROOF)),
     ]
 
 
@@ -91,7 +96,11 @@ def _run(context: Context, folder: Path, good: str) -> None:
 
 
 def _judge(context: Context, folder: Path) -> Judgement:
-    judged = judge_simulation(context.subject, context.policy, folder, _asked(context))
+    return with_read_back(judge_simulation(context.subject, context.policy, folder, _asked(context)), folder)
+
+
+def with_read_back(judged: Judgement, folder: Path) -> Judgement:
+    """Return the judgement of a simulation, with a problem more if it was not of what was read back."""
     problems = list(judged.problems)
     if judged.verdict is Verdict.PASS and simulated(folder).rtl.sha256 != [sha256_of(folder / READ_BACK)]:
         problems.append("what was simulated is not what was read back")
@@ -104,14 +113,7 @@ def _prove(context: Context, folder: Path, good: str) -> None:
 
 def _judge_proof(context: Context, folder: Path) -> Judgement:
     def problems(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
-        yield from same_program(subject, record.program.hash, record.program.file_sha256)
-        made = [sha256_of(context.folder / _FOLDER / READ_BACK)]
-        if record.rtl.sha256 != made or [sha256_of(folder / READ_BACK)] != made:
-            yield "what was proved is not what was read back and simulated"
-        if record.unchecked is not (policy.overflow == "unchecked"):
-            yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
-        if record.cached_claims:
-            yield f"{record.cached_claims} claims were taken from earlier proofs"
+        yield from problems_of_proof(context, folder, record)
         if record.confirmation is None or record.confirmation.verdict is not Verdict.PASS:
             yield "the proof was not confirmed by simulation"
         decided = {claim.output for claim in record.outputs if claim.status is Status.PROVED}
@@ -122,15 +124,33 @@ def _judge_proof(context: Context, folder: Path) -> Judgement:
     return judge_what_proves(context.subject, context.policy, folder, problems)
 
 
+def problems_of_proof(context: Context, folder: Path, record: ProofRecord) -> Iterator[str]:
+    """Yield why a proof in ``folder`` is none of the program and what was read back, as the policy asks for it."""
+    yield from same_program(context.subject, record.program.hash, record.program.file_sha256)
+    made = [sha256_of(context.folder / FOLDER / READ_BACK)]
+    if record.rtl.sha256 != made or [sha256_of(folder / READ_BACK)] != made:
+        yield "what was proved is not what was read back and simulated"
+    if record.unchecked is not (context.policy.overflow == "unchecked"):
+        yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
+    if record.cached_claims:
+        yield f"{record.cached_claims} claims were taken from earlier proofs"
+
+
 # with a fault
 
 
 def _seed(context: Context, folder: Path, good: str) -> Path:
-    """A bitstream of which an output bit is wrong; what was seeded is in ``folder`` then, too."""
+    """A bitstream of which an output bit, none that says when outputs are there, is wrong."""
+    clocking = interface_of(context, simulated(context.folder / good)).clocking
+    return seed_wrong_table(
+        context, folder, [] if clocking is None or clocking.valid_out is None else [clocking.valid_out]
+    )
+
+
+def seed_wrong_table(context: Context, folder: Path, controls: Sequence[str] = ()) -> Path:
+    """Write a bitstream of which an output bit is wrong, none of ``controls``, and what was seeded, into ``folder``."""
     folder.mkdir(exist_ok=True)
     bitstream, pins = (Path(context.subject.only(role).path) for role in ("bitstream", "pins"))
-    clocking = interface_of(context, simulated(context.folder / good)).clocking
-    controls = [] if clocking is None or clocking.valid_out is None else [clocking.valid_out]
     found = wrong_table(bitstream, pins, str(context.policy.bitstream.device), folder / _WRONG, controls)
     told = {"file": _WRONG, "sha256": sha256_of(folder / _WRONG), "always": found.always}
     write_json(folder / SEEDED_FAULT, {**told, "cell": found.cell, "output": found.output})
@@ -150,7 +170,7 @@ def _prove_bad(context: Context, folder: Path, good: str) -> None:
 def _judge_bad(context: Context, folder: Path) -> Judgement:
     record, asked = simulated(folder), _asked(context)
     least = asked.rows if read_tree(folder / SEEDED_FAULT).get("always") is not False else 1
-    problems = [*_seeded(context, folder, record)]
+    problems = [*problems_of_fault(context, folder, record)]
     if record.vectors != asked.rows or Sent.load(folder / SENT).total != asked.rows:
         problems.append(f"not all of {asked.rows} vectors were sent")
     if record.verdict is not Verdict.RTL_MISMATCH:
@@ -169,7 +189,7 @@ def _judge_bad(context: Context, folder: Path) -> Judgement:
 
 def _judge_bad_proof(context: Context, folder: Path) -> Judgement:
     record = proved(folder)
-    problems = [*_seeded(context, folder, record)]
+    problems = [*problems_of_fault(context, folder, record)]
     if record.verdict is not Verdict.RTL_MISMATCH:
         problems.append(f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}")
     replay = None if record.counterexample is None else record.counterexample.replay
@@ -178,12 +198,12 @@ def _judge_bad_proof(context: Context, folder: Path) -> Judgement:
     return Judgement(record.verdict, "refuted, and a simulator confirms it", tuple(problems), record.reproduce)
 
 
-def _seeded(context: Context, folder: Path, record: SimulationRecord | ProofRecord) -> Iterator[str]:
-    """Does the record speak of what was seeded, which is still there, and is that not what is signed off?"""
+def problems_of_fault(context: Context, folder: Path, record: SimulationRecord | ProofRecord) -> Iterator[str]:
+    """Yield why a record is none of what was seeded in ``folder``, or why that is what is signed off."""
     subject, seeded = context.subject, read_tree(folder / SEEDED_FAULT)
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     wrong, made = sha256_of(folder / _WRONG), sha256_of(folder / READ_BACK)
     if (seeded.get("file"), seeded.get("sha256")) != (_WRONG, wrong) or record.rtl.sha256 != [made]:
         yield "the record is of something else than what was seeded"
-    if wrong == subject.only("bitstream").sha256 or made == sha256_of(context.folder / _FOLDER / READ_BACK):
+    if wrong == subject.only("bitstream").sha256 or made == sha256_of(context.folder / FOLDER / READ_BACK):
         yield "what was seeded is the bitstream itself"
