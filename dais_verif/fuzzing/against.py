@@ -14,7 +14,7 @@ from dais_verif.errors import InputError
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.command import Command
 from dais_verif.fuzzing.files import as_double, write_inputs, write_program
-from dais_verif.fuzzing.pairs.disagreement import Disagreement
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
 from dais_verif.golden import oracle
 
 __all__ = ["AGAINST", "Interpreter"]
@@ -30,7 +30,7 @@ class Interpreter:
         self.command, self.form, self.folder, self.seconds = command, form, folder, seconds
 
     def judge(self, case: Case) -> Disagreement | None:
-        """What it answers that the oracle does not; None also for what no file of this form can hold."""
+        """What it answers that the oracle does not. Raises ``NotJudged`` for what no file of this form can hold."""
         outputs = self.folder / "outputs.npy"
         outputs.unlink(missing_ok=True)
         try:
@@ -40,8 +40,10 @@ class Interpreter:
                 "outputs": outputs,
             }
             right = [[as_double(value) for value in row] for row in _right(case)]
-        except InputError:
-            return None
+        except InputError as error:
+            raise NotJudged(str(error)) from None
+        if not right or not right[0]:
+            raise NotJudged("the program has no outputs, or there is no vector")
         ending = self.command.run(files, self.folder, self.seconds)
         if ending.status is None:
             return Disagreement(AGAINST, "no end", f"the tool {ending.words}")

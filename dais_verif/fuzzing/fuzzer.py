@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dais_verif.fuzzing.generate.cases import Made, chosen, made_case
-from dais_verif.fuzzing.pairs.disagreement import Disagreement, judged
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged, judged
 from dais_verif.fuzzing.pairs.table import PAIRS
 
 __all__ = ["Finding", "Judged", "Stretch", "judge_stretch", "judged_case"]
@@ -65,9 +65,13 @@ def judge_stretch(stretch: Stretch) -> Judged:
 
 
 def judged_case(made: Made, names: Sequence[str]) -> Iterator[tuple[str, Disagreement | None]]:
-    """Each pair that the seed of a case chooses, with what it found."""
+    """Each pair that the seed of a case chooses and that judged it, with what it found."""
     for name in names:
         spec = PAIRS[name]
         every = spec.every if made.case.program.n_ops <= _LARGE else spec.every**2
         if chosen(made.seed, name, every):
-            yield name, judged(name, spec.judge, made.case)
+            try:
+                found = judged(name, spec.judge, made.case)
+            except NotJudged:
+                continue
+            yield name, found

@@ -71,6 +71,22 @@ def test_what_a_pair_raises_is_a_finding() -> None:
     assert found is not None and found.cause == "mine: raises KeyError"
 
 
+def test_a_run_that_compares_nothing_is_no_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel is not there; the simulation of somebody's RTL did not run; a kept case of such a pair."""
+    monkeypatch.setattr("dais_verif.golden.fast.why_not", lambda: "not built")
+    record = dais_verif.fuzz(pairs="fast", count=5, jobs=1, output=tmp_path / "fast")
+    assert (record.verdict, record.cases, record.pairs) == (Verdict.NOT_RUN, 5, {})
+    assert "nothing was compared on 5 cases" in record.message
+
+    class Run:
+        record = type("Record", (), {"verdict": Verdict.NOT_RUN, "message": "no vector was compared"})
+
+    monkeypatch.setattr("dais_verif.flows.fuzzing.tools.simulate", lambda *_: Run)
+    writes = f"{sys.executable} -c \"open(r'{{folder}}/model.v', 'w').close()\" {{program}}"
+    record = dais_verif.fuzz(rtl_from=writes, count=4, jobs=1, output=tmp_path / "rtl")
+    assert (record.verdict, record.pairs) == (Verdict.NOT_RUN, {}), record.message
+
+
 # runs
 
 

@@ -21,7 +21,7 @@ from dais_verif.flows.fuzzing.versions import versions
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.fuzzing.fuzzer import Finding, Judged, Stretch, judge_stretch
 from dais_verif.fuzzing.generate.cases import made_case
-from dais_verif.fuzzing.pairs.disagreement import Pair
+from dais_verif.fuzzing.pairs.disagreement import NotJudged, Pair
 from dais_verif.fuzzing.pairs.table import PAIRS
 from dais_verif.golden.fast import threads
 from dais_verif.own_command import own_command
@@ -43,9 +43,9 @@ _ALL = 1 << 60
 def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
     """Judge cases until time is up or all are done; one small case a cause is kept in the folder ``request.output``.
 
-    Verdicts: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if no case was judged; of ``replay`` UNKNOWN
-    if a case could not be judged. Raises ``RequestError`` if a tool cannot be run, ``InputError`` for a folder without
-    cases that are to be replayed.
+    Verdicts: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared; of ``replay``
+    UNKNOWN if a case could not be judged. Raises ``RequestError`` if a tool cannot be run, ``InputError`` for a folder
+    without cases that are to be replayed.
     """
     if request.replay is not None:
         return replayed(request, request.replay, progress)
@@ -148,6 +148,8 @@ def _foreign(stretch: Stretch, free: SimpleQueue[Pair]) -> Judged:
     judge = free.get()
     try:
         found = judge(made.case)
+    except NotJudged:
+        return Judged(1, [], Counter(), Counter({made.shape: 1}))
     finally:
         free.put(judge)
     findings = [] if found is None else [Finding(made.number, made.seed, found)]
@@ -155,13 +157,14 @@ def _foreign(stretch: Stretch, free: SimpleQueue[Pair]) -> Judged:
 
 
 def _record(request: FuzzRequest, first: int, total: Judged, keeper: Keeper, seconds: float) -> FuzzRecord:
-    verdict, message = Verdict.PASS, f"all agree on {total.cases} cases"
+    compared = sum(total.pairs.values())
+    verdict, message = Verdict.PASS, f"all agree on {total.cases} cases, in {compared} comparisons"
     if keeper.found:
         causes = f"{len(keeper.found)} cause{'s' * (len(keeper.found) != 1)}"
         times = sum(case.times for case in keeper.found) + keeper.left_out
         verdict, message = Verdict.DISAGREEMENT, f"{times} of {total.cases} cases disagree, of {causes}"
-    elif not total.cases:
-        verdict, message = Verdict.NOT_RUN, "no case was judged"
+    elif not compared:
+        verdict, message = Verdict.NOT_RUN, f"nothing was compared on {total.cases} cases"
     return FuzzRecord(
         verdict=verdict,
         message=message,

@@ -13,7 +13,7 @@ from dais_verif.fuzzing.crashers import folder_name
 from dais_verif.fuzzing.files import KeptCase, form_of, spelled, write_case
 from dais_verif.fuzzing.fuzzer import Finding
 from dais_verif.fuzzing.generate.cases import made_case
-from dais_verif.fuzzing.pairs.disagreement import Pair, judged
+from dais_verif.fuzzing.pairs.disagreement import Pair, found_by
 from dais_verif.fuzzing.pairs.table import PAIRS
 from dais_verif.fuzzing.shrinking.steps import shrunk
 from dais_verif.own_command import own_command
@@ -91,9 +91,9 @@ class Keeper:
         judge = self._tool if self._tool is not None else PAIRS[pair].judge
 
         def fails(one: Case) -> bool:
-            again = judged(pair, judge, one)
+            again = found_by(pair, judge, one)
             return again is not None and again.cause == finding.found.cause
 
         small = shrunk(case, fails, _SECONDS).case
-        again = judged(pair, judge, small)
+        again = found_by(pair, judge, small)
         return small, finding.found.text if again is None else again.text

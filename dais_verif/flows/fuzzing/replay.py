@@ -14,7 +14,7 @@ from dais_verif.flows.progress import Progress
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.crashers import cases_in
 from dais_verif.fuzzing.files import KeptCase, read_case
-from dais_verif.fuzzing.pairs.disagreement import Pair, judged
+from dais_verif.fuzzing.pairs.disagreement import NotJudged, Pair, judged
 from dais_verif.fuzzing.pairs.table import PAIRS
 from dais_verif.fuzzing.shrinking.failures import first_violation
 from dais_verif.own_command import own_command
@@ -70,18 +70,10 @@ def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzReco
 
 def _judged(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> FoundCase:
     """The case with what is found of it now."""
-    fails: bool | None
-    if kept.pair in FOREIGN and tool is not None:
-        again = judged(kept.pair, tool, case)
-        fails, text = again is not None, "" if again is None else again.text
-    elif kept.pair in PAIRS:
-        again = judged(kept.pair, PAIRS[kept.pair].judge, case)
-        fails, text = again is not None, "" if again is None else again.text
-    elif kept.pair == "golden":
-        violation = first_violation(case)
-        fails, text = violation is not None, "" if violation is None else f"PROGRAM_INVALID: {violation}"
-    else:
-        fails, text = None, f"{folder.name} is of a tool of somebody else ({kept.pair}); give the tool"
+    try:
+        fails, text = _outcome(case, kept, folder, tool)
+    except NotJudged as reason:
+        fails, text = None, f"{folder.name} was not compared: {reason}"
     return FoundCase(
         kept.pair,
         kept.kind,
@@ -94,3 +86,17 @@ def _judged(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> Foun
         kept.seed,
         fails=fails,
     )
+
+
+def _outcome(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> tuple[bool | None, str]:
+    """Whether a case fails now, None if nobody can say, and why. Raises ``NotJudged`` if nothing was compared."""
+    if kept.pair in FOREIGN and tool is not None:
+        again = judged(kept.pair, tool, case)
+        return again is not None, "" if again is None else again.text
+    if kept.pair in PAIRS:
+        again = judged(kept.pair, PAIRS[kept.pair].judge, case)
+        return again is not None, "" if again is None else again.text
+    if kept.pair == "golden":
+        violation = first_violation(case)
+        return violation is not None, "" if violation is None else f"PROGRAM_INVALID: {violation}"
+    return None, f"{folder.name} is of a tool of somebody else ({kept.pair}); give the tool"

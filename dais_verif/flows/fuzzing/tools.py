@@ -17,7 +17,7 @@ from dais_verif.fuzzing.against import AGAINST, Interpreter
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.command import Command
 from dais_verif.fuzzing.files import write_inputs, write_program
-from dais_verif.fuzzing.pairs.disagreement import Disagreement, Pair
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged, Pair
 from dais_verif.verdict import Verdict
 
 __all__ = ["RTL_FROM", "tool_of"]
@@ -56,15 +56,15 @@ class _Generator:
         self._command, self._request, self._folder = command, request, folder
 
     def judge(self, case: Case) -> Disagreement | None:
-        """What the simulation of its RTL says."""
+        """What the simulation of its RTL says. Raises ``NotJudged`` where it compared nothing."""
         rtl = self._folder / "rtl"
         shutil.rmtree(rtl, ignore_errors=True)
         rtl.mkdir()
         try:
             program = write_program(case.program, self._folder, self._request.program_form)
             inputs = write_inputs(case.rows, self._folder)
-        except InputError:
-            return None
+        except InputError as error:
+            raise NotJudged(str(error)) from None
         ending = self._command.run({"program": program, "folder": rtl}, self._folder, self._request.timeout)
         if ending.status != 0:
             kind = "no end" if ending.status is None else "crash" if ending.crashed else f"exit code {ending.status}"
@@ -76,7 +76,7 @@ class _Generator:
 
     def _simulated(self, case: Case, sources: tuple[Path, ...], inputs: Path) -> Disagreement | None:
         if not any(kind.width for kind in case.program.output_types) or not case.program.n_in:
-            return None  # nothing to compare
+            raise NotJudged("the program has no inputs, or outputs without bits: there is nothing to compare")
         try:
             record = simulate(
                 SimulationRequest(
@@ -92,7 +92,9 @@ class _Generator:
             ).record
         except DaisError as error:
             return Disagreement(RTL_FROM, error.verdict.value, str(error))
-        if record.verdict in (Verdict.PASS, Verdict.NOT_RUN):
+        if record.verdict is Verdict.NOT_RUN:
+            raise NotJudged(record.message)
+        if record.verdict is Verdict.PASS:
             return None
         return Disagreement(RTL_FROM, record.verdict.value, record.message)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from dais_verif.fuzzing.case import Case
 
-__all__ = ["Disagreement", "Pair", "judged"]
+__all__ = ["Disagreement", "NotJudged", "Pair", "found_by", "judged"]
 
 
 class Disagreement(NamedTuple):
@@ -23,16 +23,31 @@ class Disagreement(NamedTuple):
         return f"{self.pair}: {self.kind}"
 
 
-#: Judges a case. What it raises, unless it says so itself, is a finding, too.
+class NotJudged(Exception):
+    """A pair cannot be asked of a case, or does not answer: nothing was compared, so nobody may say that both agree."""
+
+
+#: Judges a case. What it raises is a finding, too, unless it is ``NotJudged``.
 Pair = Callable[[Case], "Disagreement | None"]
 
 
 def judged(name: str, pair: Pair, case: Case) -> Disagreement | None:
-    """What ``pair`` finds; an exception of any kind is a finding: every case is valid, so that none may be raised."""
+    """What ``pair`` finds; an exception of any kind is a finding: every case is valid, so that none may be raised.
+
+    Raises ``NotJudged`` if nothing was compared.
+    """
     try:
         return pair(case)
-    except MemoryError:
+    except (MemoryError, NotJudged):
         raise
     except Exception as error:
         said = " ".join(str(error).split())[:400]
         return Disagreement(name, f"raises {type(error).__name__}", f"{type(error).__name__}: {said}")
+
+
+def found_by(name: str, pair: Pair, case: Case) -> Disagreement | None:
+    """What ``pair`` finds; None also where nothing was compared, for who only asks whether a case fails."""
+    try:
+        return judged(name, pair, case)
+    except NotJudged:
+        return None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import InputError
 from dais_verif.fuzzing.case import Case
-from dais_verif.fuzzing.pairs.disagreement import Disagreement
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
 from dais_verif.golden import fast, oracle
 from dais_verif.golden.batch import compile_program
 from dais_verif.golden.fast import FastProgram
@@ -78,14 +78,14 @@ def machine_engine(case: Case) -> Disagreement | None:
 def fast_engine(case: Case) -> Disagreement | None:
     """The C kernel in every instruction set of this machine, with few rows and with many, which are the same again."""
     if fast.why_not() or fast.beyond(case.program) or not case.rows:
-        return None
+        raise NotJudged("the C kernel is not there, or does not take the program")
     right = expected(case)
     for fuse, locality in ((True, True), (False, False)):
         try:
             made = FastProgram(case.program, fuse=fuse, locality=locality)
             made.code(True)
-        except InputError:  # beyond the kernel, which says so
-            return None
+        except InputError as error:  # beyond the kernel, which says so
+            raise NotJudged(str(error)) from None
         for isa in _isas():
             for rows in (len(case.rows), 37):
                 wrong = _of_kernel(made, right, case.batch, isa, np.arange(rows) % len(case.rows))

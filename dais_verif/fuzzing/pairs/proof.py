@@ -8,7 +8,7 @@ from pathlib import Path
 from dais_verif.dut.interface import packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.fuzzing.case import Case
-from dais_verif.fuzzing.pairs.disagreement import Disagreement
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import ProofOptions
 from dais_verif.verdict import Verdict
@@ -31,4 +31,6 @@ def proved_rtl(case: Case) -> Disagreement | None:
     proof = prove(case.program, netlist, packed(case.program), options)
     if proof.verdict is Verdict.RTL_MISMATCH:
         return Disagreement("prove", "refuted", f"the RTL that we emit is refuted: {proof.message}")
+    if proof.verdict is not Verdict.PASS:
+        raise NotJudged(proof.message)
     return None

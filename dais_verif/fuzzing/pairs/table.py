@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.pairs import claims, engines, forms, proof
-from dais_verif.fuzzing.pairs.disagreement import Disagreement, Pair, judged
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, Pair, found_by
 
 __all__ = ["PAIRS", "PairSpec", "first_disagreement"]
 
@@ -35,7 +35,7 @@ PAIRS: dict[str, PairSpec] = {
 def first_disagreement(case: Case, names: tuple[str, ...] = tuple(PAIRS)) -> Disagreement | None:
     """What the first of the pairs ``names`` that disagrees finds; None if all agree."""
     for name in names:
-        found = judged(name, PAIRS[name].judge, case)
+        found = found_by(name, PAIRS[name].judge, case)
         if found is not None:
             return found
     return None

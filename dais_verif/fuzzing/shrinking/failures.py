@@ -8,7 +8,7 @@ from dais_verif.errors import InputError
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.command import Command, Ending
 from dais_verif.fuzzing.files import write_inputs, write_program
-from dais_verif.fuzzing.pairs.disagreement import Disagreement, judged
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, found_by
 from dais_verif.fuzzing.pairs.table import PAIRS
 from dais_verif.fuzzing.shrinking.search import Fails
 from dais_verif.golden import oracle
@@ -20,7 +20,7 @@ def as_disagreed(found: Disagreement) -> Fails:
     """The pair of ``found`` disagrees, in the same way."""
 
     def fails(case: Case) -> bool:
-        again = judged(found.pair, PAIRS[found.pair].judge, case)
+        again = found_by(found.pair, PAIRS[found.pair].judge, case)
         return again is not None and again.cause == found.cause
 
     return fails
