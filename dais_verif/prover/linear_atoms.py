@@ -171,11 +171,36 @@ class Atoms:
         lo, hi = form.lo >> down, form.hi >> down
         parts = [Form(f, constant, terms, lo, hi)]
         if rest:
+            rest, below, down = self._without_low_bits(rest, below, down)
             least, most = self._bounds_of(below, rest)
-            key = ("floor", key_of(Form(down, below, rest, least, most)))
-            parts.append(self.atom(key, least >> down, most >> down, f))
+            if not down:
+                parts.append(Form(f, below, rest, least, most))
+            else:
+                key = ("floor", key_of(Form(down, below, rest, least, most)))
+                parts.append(self.atom(key, least >> down, most >> down, f))
         found = self.sum(parts)
         return found._replace(lo=lo, hi=hi) if found.terms else found
+
+    def _without_low_bits(self, terms: dict[int, int], constant: int, down: int) -> tuple[dict[int, int], int, int]:
+        """The same floor with less to drop: a low bit that is of the constant and of one bit alone is decided by both.
+
+        So values are rounded alike on whatever grid they stand, also if a step of that grid breaks the ties.
+        """
+        while down:
+            odd = [atom for atom, n in terms.items() if n & 1]
+            bits = [atom for atom in odd if self.bounds[atom][1] - self.bounds[atom][0] == 1]
+            if len(odd) > 1 or bits != odd:
+                break
+            terms = dict(terms)
+            for atom in bits:  # of value least + bit: the bit is carried if the rest is odd
+                least = self.bounds[atom][0]
+                rest = constant + terms[atom] * least
+                terms[atom] += 1 if rest & 1 else -1
+                constant = rest - terms[atom] * least
+            terms = {atom: n >> 1 for atom, n in terms.items() if n}
+            constant, down = constant >> 1, down - 1
+            self.work += len(terms)
+        return terms, constant, down
 
     def _wrapped_to(self, form: Form, kind: FixedType) -> Form:
         """``form``, on the grid of ``kind``, modulo ``2**width``: itself, reduced, if that fits; else an atom."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -17,7 +18,7 @@ from support.places import FSM
 import dais_verif
 from dais_verif.fuzzing.generate.random_programs import random_program
 from dais_verif.golden import oracle
-from dais_verif.kernels.blocks.builder import BlockBuilder
+from dais_verif.kernels.blocks.builder import BlockBuilder, Value
 from dais_verif.program import FixedType, Program, assemble
 from dais_verif.program.opcodes import Code
 from dais_verif.prover import linear_forms
@@ -282,12 +283,30 @@ def chosen_of(rng: random.Random, inputs: list[FixedType]) -> Program:
     return b.build(values)
 
 
+def rounded_of(rng: random.Random, inputs: list[FixedType]) -> Program:
+    """A program of floors and wraps, of sums with constants and with single bits that decide what is carried."""
+    b = BlockBuilder()
+    values = [*map(b.input, inputs), b.constant(rng.choice((1, 2, 3, -1)), rng.choice((0, 1)))]
+    while len(values) < 14:
+        x, y = (value << rng.choice((0, 0, 1, -1)) for value in rng.choices(values, k=2))
+        total = b.sum([x, -y if rng.random() < 0.5 else y, b.constant(rng.choice((1, 3, 2, -1, 7)), rng.randint(1, 3))])
+        total = x if rng.random() < 0.3 else total
+        if total.op is not None and total.type.width <= 12:
+            kind = total.type
+            f = max(kind.f - rng.randint(0, 3), -kind.i)
+            values.append(b.cast(total, FixedType(kind.k, kind.i - rng.randint(0, kind.i + f > 0), f)))
+    return b.build(values)
+
+
 @pytest.mark.parametrize("seed", range(40))
-def test_choices_of_one_form_are_equal_for_all_inputs(seed: int) -> None:
-    """Where a condition may be 0 it counts, unless both branches are equal there."""
+@pytest.mark.parametrize("made", [chosen_of, rounded_of])
+def test_what_has_one_form_is_equal_for_all_inputs(
+    made: Callable[[random.Random, list[FixedType]], Program], seed: int
+) -> None:
+    """Where a condition may be 0 it counts, unless both branches are equal there; what a floor drops counts, too."""
     rng = random.Random(seed)
     inputs = [FixedType(rng.randint(0, 1), rng.randint(1, 2), rng.randint(0, 1)) for _ in range(3)]
-    pair = (chosen_of(rng, inputs), chosen_of(rng, inputs))
+    pair = (made(rng, inputs), made(rng, inputs))
     forms = LinearForms(pair)
     each = [[raw * 2.0**-kind.f for raw in range(kind.raw_min, kind.raw_max + 1)] for kind in inputs]
     given = np.array(list(product(*each)))
@@ -300,6 +319,29 @@ def test_choices_of_one_form_are_equal_for_all_inputs(seed: int) -> None:
             compared += key in found
             assert np.array_equal(found.setdefault(key, outputs[:, number]), outputs[:, number])
     assert compared
+
+
+def test_a_value_is_rounded_alike_on_any_grid() -> None:
+    """To even, where a step of the grid breaks the ties; a step too much is another value."""
+    b = BlockBuilder()
+    x = b.input(FixedType(1, 4, 3))
+
+    def rounded(f: int, steps: int) -> Value:
+        """Half a number less ``steps`` are added, in steps of ``2**-f``, and one more where the floor is odd."""
+        below = b.cast(x, FixedType(1, 4, 0))
+        odd = b.cast(below, FixedType(0, 1, 0))
+        return b.cast(b.sum([x, b.constant((1 << f - 1) - steps, f), odd << -f]), FixedType(1, 5, 0))
+
+    program = b.build([rounded(3, 1), rounded(4, 1), rounded(6, 1), rounded(3, 2), rounded(4, 3), rounded(4, 2)])
+    forms = LinearForms((program, program))
+    to_even, finer, finest, less, less_finer, never = (forms.output(0, number) for number in range(6))
+    assert to_even == finer == finest
+    assert less == less_finer
+    assert len({to_even, less, never}) == 3
+    given = np.arange(-128, 128)[:, None] / 8
+    values = dais_verif.run(program, given)
+    assert np.array_equal(values[:, 0], np.rint(given[:, 0]))
+    assert len({tuple(column) for column in values.T}) == 3
 
 
 def test_the_larger_of_two_has_one_form_in_either_order() -> None:
