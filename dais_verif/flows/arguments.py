@@ -102,6 +102,7 @@ OWN_TYPES = (
     "WrapRequest",
     "WrapperFolder",
     "BitstreamFile",
+    "BitstreamFacts",
 )
 
 

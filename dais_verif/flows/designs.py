@@ -24,6 +24,7 @@ from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_rtl
 from dais_verif.flows.words import option_words
 from dais_verif.flows.wrapper import WrapperFolder
 from dais_verif.program import Program
+from dais_verif.record.rtl import BitstreamFacts
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.synthesis.netlist import SynthesizedNetlist, find_netlist, netlist_sources
 from dais_verif.synthesis.targets import NETLISTS
@@ -53,7 +54,8 @@ class DesignRequest:
 
     ``data``: what somebody's RTL reads. ``pipeline``: what ours is to be, if not combinational. ``parameters``: of
     somebody's top module, with their values as Verilog writes them. ``netlist``, ``bitstream``: verified in place of
-    RTL. ``top``: if None, that of the project folder that ``rtl`` is, and else ``model``.
+    RTL; ``bitstream_facts``: of that which was read. ``top``: if None, that of the project folder that ``rtl``
+    is, and else ``model``.
     """
 
     rtl: tuple[Path, ...] = ()
@@ -66,6 +68,7 @@ class DesignRequest:
     parameters: tuple[tuple[str, str], ...] = ()
     netlist: SynthesizedNetlist | None = None
     bitstream: BitstreamFile | None = None
+    bitstream_facts: BitstreamFacts | None = None
 
     def __post_init__(self) -> None:
         require_module_name(self.module)
@@ -154,7 +157,8 @@ def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
     if asked.netlist is not None:
         return replace(asked, rtl=netlist_sources(asked.netlist, folder))
     if asked.bitstream is not None:
-        return replace(asked, rtl=(bitstream_rtl(asked.bitstream, asked.module, folder),))
+        rtl, facts = bitstream_rtl(asked.bitstream, asked.module, folder)
+        return replace(asked, rtl=(rtl,), bitstream_facts=facts)
     return asked
 
 

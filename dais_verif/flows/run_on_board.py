@@ -33,7 +33,7 @@ from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.record.program import ProgramInfo
-from dais_verif.record.rtl import RtlFacts
+from dais_verif.record.rtl import BitstreamFacts, RtlFacts
 from dais_verif.record.simulation import BoardInfo, SimulationRecord, SimulatorResults
 from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus import Generated, Stimulus, read_batch
@@ -122,7 +122,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
     stimulus = Stimulus([*given, Generated([program], request.vectors, request.seed)])
     with work_folder(request.output) as folder:
         journal = Journal(folder.path, _what(program, request), resume=request.resume)
-        with progress.simulators(), _link(board, program, folder.path, request.timeout, progress) as link:
+        with progress.simulators(), _link(board, program, folder.path, request.timeout, progress) as (link, facts):
             session = Session(link, request.timeout)
             progress.notice(f"asking {request.target} what it runs")
             identity = session.identify()
@@ -133,7 +133,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
             finding = _find(run, request, progress)
         replay = own_command(request.replay_words())
         info = _board(request, identity, session, replay, resumed_from=journal.rows)
-        record = _record(request, ProgramInfo.of(program), stimulus.rows, _with_advice(finding, board), info)
+        record = _record(request, ProgramInfo.of(program), stimulus.rows, _with_advice(finding, board), info, facts)
         record = replace(record, warnings=warnings)
         if finding.verdict not in (Verdict.TOOL_FAILURE, Verdict.INTERRUPTED):
             journal.close()
@@ -149,7 +149,7 @@ def _run_machine(machine: Machine, board: Target, request: BoardRequest, progres
     with work_folder(request.output) as folder:
         path = folder.path / _SEQUENCE
         path.unlink(missing_ok=True)
-        with progress.simulators(), _link(board, machine, folder.path, request.timeout, progress) as link:
+        with progress.simulators(), _link(board, machine, folder.path, request.timeout, progress) as (link, facts):
             session = Session(link, request.timeout)
             progress.notice(f"asking {request.target} what it runs")
             identity = session.identify()
@@ -165,7 +165,7 @@ def _run_machine(machine: Machine, board: Target, request: BoardRequest, progres
         place = None if finding.first_mismatch is None else finding.first_mismatch.place
         if place is not None and keep_sequence(path, machine, given.sequences[place.sequence]):
             info = replace(info, replay=own_command(request.replay_words(path)))
-        record = _record(request, ProgramInfo.of_machine(machine), cycles, _with_advice(finding, board), info)
+        record = _record(request, ProgramInfo.of_machine(machine), cycles, _with_advice(finding, board), info, facts)
         decisions = board_decisions(restart, identity.latency)
         record = replace(record, stimulus=given.classes, decisions=decisions)
         folder.keep(record)
@@ -184,7 +184,12 @@ def _with_advice(finding: Finding, board: Target) -> Finding:
 
 
 def _record(
-    request: BoardRequest, program: ProgramInfo, vectors: int, finding: Finding, board: BoardInfo
+    request: BoardRequest,
+    program: ProgramInfo,
+    vectors: int,
+    finding: Finding,
+    board: BoardInfo,
+    bitstream: BitstreamFacts | None,
 ) -> SimulationRecord:
     return SimulationRecord(
         verdict=finding.verdict,
@@ -193,7 +198,7 @@ def _record(
         seed=request.seed,
         vectors=vectors,
         reproduce=own_command(request.words()) if request.command is None else request.command,
-        rtl=RtlFacts(),
+        rtl=RtlFacts(bitstream=bitstream),
         tools={
             "dais-verif": VERSION,
             "python": platform.python_version(),
@@ -218,22 +223,25 @@ def _find(run: Run, request: BoardRequest, progress: Progress) -> Finding:
 
 
 @contextmanager
-def _link(target: Target, model: Program | Machine, folder: Path, timeout: float, progress: Progress) -> Iterator[Link]:
+def _link(
+    target: Target, model: Program | Machine, folder: Path, timeout: float, progress: Progress
+) -> Iterator[tuple[Link, BitstreamFacts | None]]:
+    """The link to a board, and the bitstream that a simulated one was made of."""
     if target.scheme == "sim":
         progress.notice("building a board in simulation")
         cycles = BOARD_CYCLES if target.cycles is None else target.cycles
         if target.bitstream is not None:
             file, pins, device, clocks = target.bitstream
             given = BitstreamFile(Path(file), Path(pins), device)
-            source, kind = bitstream_board(given, "model", folder / BOARD)
+            source, kind, facts = bitstream_board(given, "model", folder / BOARD)
             with rtl_link(model, source, kind, folder / BOARD, clocks_per_bit=clocks, cycles=cycles) as link:
-                yield link
+                yield link, facts
             return
         with emulated_link(model, target.place, folder / BOARD, cycles) as link:
-            yield link
+            yield link, None
     else:
         with open_link(target, timeout) as link:
-            yield link
+            yield link, None
 
 
 def _what(program: Program, request: BoardRequest) -> dict[str, str]:

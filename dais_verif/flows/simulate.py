@@ -93,7 +93,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
             design = design_of(program, asked, folder.path)
             if not asked.of_bits and asked.wrapped is None:
                 warnings += told_apart(design, asked, progress)
-            watched = WatchedFiles.of(design)
+            watched = WatchedFiles.of(design, asked.bitstream_facts)
         record = begun_record(request, program, watched, asked, warnings, classes, simulators, opened.project)
         folder.begin(record)
         stimulus, record = request.covering.directed(

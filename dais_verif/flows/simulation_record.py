@@ -209,6 +209,7 @@ def _rtl(watched: WatchedFiles, asked: DesignRequest) -> RtlFacts:
         data=watched.of_data,
         widths=None if dut is None else dut.how,
         face=None if dut is None else to_tree(dut.interface.to_tree()),
+        bitstream=watched.bitstream,
     )
 
 

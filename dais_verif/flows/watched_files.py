@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.errors import InputError
+from dais_verif.record.rtl import BitstreamFacts
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.toolchain.sources import digests
 
@@ -14,15 +15,19 @@ __all__ = ["WatchedFiles"]
 
 @dataclass(frozen=True)
 class WatchedFiles:
-    """The sources and the data files of ``design``, and the SHA-256 of each, sources first."""
+    """The sources and the data files of ``design``, and the SHA-256 of each, sources first.
+
+    ``bitstream``: of which the sources were read back, if they were.
+    """
 
     design: RtlDesign
     sha256: tuple[str, ...]
+    bitstream: BitstreamFacts | None = None
 
     @classmethod
-    def of(cls, design: RtlDesign) -> WatchedFiles:
+    def of(cls, design: RtlDesign, bitstream: BitstreamFacts | None = None) -> WatchedFiles:
         """Return the files of ``design`` as they are now."""
-        return cls(design, _sha256(design))
+        return cls(design, _sha256(design), bitstream)
 
     @property
     def of_sources(self) -> list[str]:

@@ -15,6 +15,7 @@ from dais_verif.record.kernels import ProvedKernel
 from dais_verif.record.machine_proof import ProvedMachine
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.project import ProjectInfo
+from dais_verif.record.rtl import BitstreamFacts
 from dais_verif.record.simulation import ASSERTION_FAILED, Mismatch, SimulatorResult
 from dais_verif.verdict import Verdict
 
@@ -313,8 +314,10 @@ class ProvedRtl:
 
     ``front_end``: what was asked to read it; ``front_ends``: what did; ``unread``: why others did not; ``readers``:
     versions of what else had a say. ``sha256``: of ``files``; ``data``: that of each file that the RTL reads.
-    ``project``: the folder that was given for program or RTL.
+    ``project``: the folder that was given for program or RTL. ``bitstream``: of which the RTL was read back.
     """
+
+    LEFT_OUT_IF_NONE: ClassVar = ("bitstream",)
 
     top: str | None = None
     emitted: bool = False
@@ -327,6 +330,7 @@ class ProvedRtl:
     sha256: list[str] = field(default_factory=list)
     data: dict[str, str] = field(default_factory=dict)
     project: ProjectInfo | None = None
+    bitstream: BitstreamFacts | None = None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,13 @@ def answer(verb: str, design: Stored, bitstream: Path, *options: object) -> dict
     return found
 
 
+def facts(design: Stored, folder: Path) -> dict[str, str]:
+    """What a record says of the bitstream in ``folder``."""
+    bits, pins = folder / f"{design.name}.bin", design.pins
+    sums = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (bits, pins)]
+    return {"file": str(bits), "sha256": sums[0], "pins": str(pins), "pins_sha256": sums[1], "device": design.device}
+
+
 #: The others are larger devices, or show the same.
 _SLOW = ("lookup_square", "sort_two", "bitops_pipelined")
 
@@ -49,6 +57,7 @@ def test_a_bitstream_is_proved(name: str, tmp_path: Path) -> None:
     assert {one["status"] for one in found["outputs"]} == {"PROVED"}
     assert "--bitstream" in found["reproduce"]
     assert "--pins" in found["reproduce"]
+    assert found["rtl"]["bitstream"] == facts(design, tmp_path)
 
 
 @pytest.mark.slow
@@ -105,6 +114,9 @@ def test_two_pins_that_are_swapped_are_found(tmp_path: Path) -> None:
         exhaustive_bits=0,
     )
     assert done.verdict.name == "RTL_MISMATCH"
+    assert done.rtl.bitstream is not None
+    assert done.rtl.bitstream.pins_sha256 == hashlib.sha256((tmp_path / "swapped.pcf").read_bytes()).hexdigest()
+    assert done.to_dict()["rtl"]["bitstream"]["sha256"] == facts(design, tmp_path)["sha256"]
 
 
 @pytest.mark.parametrize(

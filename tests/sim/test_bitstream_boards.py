@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,8 @@ def test_a_board_that_is_right(tmp_path: Path) -> None:
     assert found["verdict"] == "PASS", found["message"]
     assert "if a board with this bitstream fails, that is electrical or timing" in found["message"]
     assert found["simulators"][0]["vectors_compared"] == 30
+    sha256 = hashlib.sha256((tmp_path / f"{BOARD.name}.bin").read_bytes()).hexdigest()
+    assert found["rtl"]["bitstream"]["sha256"] == sha256
 
 
 @pytest.mark.slow

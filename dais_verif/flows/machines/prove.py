@@ -85,7 +85,7 @@ def prove_machine(
             said=None,
             reader=reader,
             options=options,
-            watched=WatchedFiles.of(design),
+            watched=WatchedFiles.of(design, asked.bitstream_facts),
             watch=watch,
             progress=progress,
         )

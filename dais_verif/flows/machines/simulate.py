@@ -66,7 +66,7 @@ def simulate_machine(
             asked = with_netlist(asked, folder.path)
             design = machine_design(machine, asked, folder.path)
         warnings = [] if asked.of_bits else told_apart(design, asked, progress)
-        watched = WatchedFiles.of(design)
+        watched = WatchedFiles.of(design, asked.bitstream_facts)
         record = begun_machine_record(request, machine, watched, asked, warnings, classes, simulators, project)
         if given and given.about:
             record = replace(record, decisions=[*record.decisions, Decision("stimulus", given.about, "as it is used")])

@@ -117,4 +117,5 @@ def _rtl(
         readers=list(task.reader.what_reads(design)[1:]),
         sha256=watched.of_sources,
         data=watched.of_data,
+        bitstream=watched.bitstream,
     )

@@ -15,10 +15,11 @@ from dais_verif.bitstream.unpack import MOST_BYTES, unpack
 from dais_verif.bitstream.verilog import write_verilog
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain, write_atomically
+from dais_verif.record.rtl import BitstreamFacts
 from dais_verif.synthesis.devices import DEVICES
 from dais_verif.toolchain import tools
 
-__all__ = ["BitstreamFile", "bitstream_board", "bitstream_rtl", "bitstream_sha256", "read_bitstream"]
+__all__ = ["BitstreamFile", "bitstream_board", "bitstream_rtl", "read_bitstream"]
 
 #: The device where nobody names one: each chip in its largest package.
 _USUAL = {"1k": "ice40-hx1k-tq144", "8k": "ice40-hx8k-ct256", "5k": "ice40-up5k-sg48"}
@@ -48,15 +49,21 @@ def read_bitstream(given: BitstreamFile, folder: Path) -> ReadBack:
     return read_back(chip, configuration, read_pins(given.pins), package)
 
 
-def bitstream_rtl(given: BitstreamFile, top: str, folder: Path) -> Path:
-    """Write the logic of a bitstream into ``folder``, as module ``top``; return the file."""
-    path = folder / _RTL
+def bitstream_rtl(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, BitstreamFacts]:
+    """Write the logic of a bitstream into ``folder``, as module ``top``; return the file, and what was read.
+
+    Raises ``InputError``, too, if the bitstream or its pins are others afterwards.
+    """
+    path, facts = folder / _RTL, _facts(given)
     write_atomically(path, write_verilog(read_bitstream(given, folder / _WORK), top).encode())
-    return path
+    if _facts(given) != facts:
+        raise InputError(f"{str(given.path)!r} or its pins were changed while they were read; run again")
+    return path, facts
 
 
-def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, str]:
-    """Write the logic of a board into ``folder``; return the file, and the kind of its link, which is added to ``top``.
+def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, str, BitstreamFacts]:
+    """Write the logic of a board into ``folder``; return the file, the kind of its link, which is added to ``top``, and
+    what was read.
 
     Raises ``InputError`` if its pins are not those of a link.
     """
@@ -67,12 +74,16 @@ def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path,
             f"{str(given.pins)!r} has no link that `hil` talks over ({' or '.join(_LINK_PORTS.values())}): `sim` and"
             " `prove` take the bitstream of a bare core"
         )
-    return bitstream_rtl(given, f"{top}_{kinds[0]}", folder), kinds[0]
+    path, facts = bitstream_rtl(given, f"{top}_{kinds[0]}", folder)
+    return path, kinds[0], facts
 
 
-def bitstream_sha256(given: BitstreamFile) -> dict[str, str]:
-    """Return the SHA-256 of the bitstream and of its pins, by their paths."""
-    return {str(path): hashlib.sha256(read_plain(path, MOST_BYTES)).hexdigest() for path in (given.path, given.pins)}
+def _facts(given: BitstreamFile) -> BitstreamFacts:
+    """Return which bitstream and pins these are, by the SHA-256 of each file as it is now."""
+    bits, pins = (hashlib.sha256(read_plain(path, MOST_BYTES)).hexdigest() for path in (given.path, given.pins))
+    return BitstreamFacts(
+        file=str(given.path), sha256=bits, pins=str(given.pins), pins_sha256=pins, device=given.device
+    )
 
 
 def _package(name: str | None, configuration: Configuration) -> str:
