@@ -317,8 +317,6 @@ class ProvedRtl:
     ``project``: the folder that was given for program or RTL. ``bitstream``: of which the RTL was read back.
     """
 
-    LEFT_OUT_IF_NONE: ClassVar = ("bitstream",)
-
     top: str | None = None
     emitted: bool = False
     files: list[str] = field(default_factory=list)
