@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.frames import held_in, results
 from support.places import HPVM
 
 import dais_verif
 from dais_verif.approx import KNOBS
+from dais_verif.flows.diff import DiffRequest, diff
+from dais_verif.machine import Machine
+from dais_verif.networks import Network, parse
+from dais_verif.networks.hardware.chain import chain_of
+from dais_verif.networks.hardware.frame import memory_frame
+from dais_verif.networks.hardware.memory import memory_network
+from dais_verif.networks.hardware.unfold import unfold_chain
 from dais_verif.networks.knobs import Applied, Approximation
-from dais_verif.program import write_binary
+from dais_verif.program import Program, write_binary
+from dais_verif.verdict import Verdict
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 VECTORS = json.loads(gzip.decompress((HPVM / "conv_vectors.json.gz").read_bytes()))
@@ -30,8 +40,8 @@ def case_of(knob: int) -> dict[str, Any]:
     return found
 
 
-def program_of(case: dict[str, Any], folder: Path) -> Path:
-    """The convolution of ``case`` under its knob as a program, for inputs of as many bits as the case has."""
+def network_of(case: dict[str, Any]) -> Network:
+    """The convolution of ``case`` under its knob, for inputs of as many bits as the case has."""
     from onnx import TensorProto, helper, numpy_helper
 
     shapes = {name: tuple(case[f"{name}_shape"]) for name in ("x", "w")}
@@ -50,8 +60,12 @@ def program_of(case: dict[str, Any], folder: Path) -> Path:
     data = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString()
     bits = max(int(max(max(case["x"]), -min(case["x"]))).bit_length(), 1)
     approximation = Approximation({"y": Applied(KNOBS[case["knob"]], KNOBS[11])}, grid=8)
-    network = dais_verif.networks.parse(data, inputs={"x": (1, bits, 0)}, approximation=approximation)
-    (folder / "one.bin").write_bytes(write_binary(network.program(), "v1"))
+    return parse(data, inputs={"x": (1, bits, 0)}, approximation=approximation)
+
+
+def program_of(case: dict[str, Any], folder: Path) -> Path:
+    """The network of ``case`` as a program."""
+    (folder / "one.bin").write_bytes(write_binary(network_of(case).program(), "v1"))
     np.save(folder / "x.npy", np.array(case["x"], dtype=np.float64).reshape(1, -1))
     return folder / "one.bin"
 
@@ -76,3 +90,51 @@ def test_a_perforated_convolution_is_right_in_rtl(knob: int, tmp_path: Path) -> 
 @pytest.mark.parametrize("knob", KNOB_NUMBERS)
 def test_ten_knobs_are_right_in_both_simulators(knob: int, tmp_path: Path) -> None:
     right(knob, tmp_path, ["icarus", "verilator"])
+
+
+def of_memories(network: Network, folder: Path) -> tuple[Machine, Path, Program]:
+    """The machine with memories, the file of its frame, and all its members."""
+    chain = chain_of([network])
+    made = memory_network(chain)
+    (folder / "frame.toml").write_text(memory_frame(chain, made.latency))
+    return made.machine, folder / "frame.toml", unfold_chain(chain)
+
+
+Fold = Callable[[Network, Path], tuple[Machine, Path, Program]]
+
+
+def driven_right(fold: Fold, knob: int, folder: Path, simulators: list[str]) -> tuple[Network, Machine, Path, Program]:
+    """A folded convolution gives the vector's numbers, and others that the golden model has, in simulators, too."""
+    case = case_of(knob)
+    network = network_of(case)
+    machine, frame, members = fold(network, folder)
+    program = network.program()
+    kind = network.tensors["x"].type
+    assert kind is not None and kind.f == 0
+    lo, hi = kind.raw_min, kind.raw_max
+    x = np.array([case["x"], *np.random.default_rng(knob).integers(lo, hi + 1, size=(2, program.n_in))], dtype=float)
+    found = results(machine, frame, x)
+    assert (found[0] * case["scale"]).tolist() == case["y"], "the first frame has the vector's numbers"
+    assert np.array_equal(found, dais_verif.run(program, x))
+    record = dais_verif.simulate(machine, inputs=held_in(folder, machine, frame, x), vectors=0, simulators=simulators)
+    assert record.passed and len(record.simulators) == len(simulators)
+    assert all(one.bits_compared for one in record.simulators)
+    return network, machine, frame, members
+
+
+def folded_right(fold: Fold, knob: int, folder: Path) -> None:
+    """The RTL does what the machine does; in every frame that is what all members do; and that is the network."""
+    network, machine, frame, members = driven_right(fold, knob, folder, ["icarus", "verilator"])
+    assert dais_verif.prove(machine).verdict is Verdict.PASS
+    assert diff(DiffRequest(a=machine, b=members, prove=True, frame=frame)).verdict is Verdict.PASS
+    assert diff(DiffRequest(a=members, b=network.program(), prove=True)).verdict is Verdict.PASS
+
+
+def test_a_perforated_convolution_with_memories_is_right_in_rtl(tmp_path: Path) -> None:
+    driven_right(of_memories, 124, tmp_path, ["icarus"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("knob", KNOB_NUMBERS)
+def test_ten_knobs_with_memories_are_right_in_both_simulators(knob: int, tmp_path: Path) -> None:
+    folded_right(of_memories, knob, tmp_path)

@@ -1,0 +1,41 @@
+"""Frames of a machine one behind the other, from power-up: what goes in, and what comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from dais_verif.flows.machines.frame import read_frame
+from dais_verif.golden.machine_batch import run_machine
+from dais_verif.machine import Machine
+
+__all__ = ["driven", "held_in", "results"]
+
+
+def driven(machine: Machine, frame: Path, samples: np.ndarray) -> dict[str, np.ndarray]:
+    """Inputs of as many frames as there are ``samples``, rows of numbers, and of those that last outputs need."""
+    said = read_frame(frame, machine).frame
+    more = max(port.cycle for port in said.outputs) // said.cycles
+    rows = np.concatenate([samples, samples[:1].repeat(more, axis=0)])
+    found = {s.name: np.zeros((len(rows), said.cycles, len(s.types))) for s in machine.inputs}
+    for element, values in said.held.items():
+        found[element.signal][:, :, element.place] = [float(value or 0) for value in values]
+    for port, column in zip(said.inputs, rows.T, strict=True):
+        found[port.signal][:, port.cycle, port.place] = column
+    return {name: array.reshape(len(rows) * said.cycles, -1) for name, array in found.items()}
+
+
+def results(machine: Machine, frame: Path, samples: np.ndarray) -> np.ndarray:
+    """What the golden machine gives of ``samples``: a row each."""
+    said = read_frame(frame, machine).frame
+    outputs = run_machine(machine, driven(machine, frame, samples)).outputs
+    begins = np.arange(len(samples)) * said.cycles
+    return np.stack([outputs[port.signal][0][begins + port.cycle, port.place] for port in said.outputs], axis=1)
+
+
+def held_in(folder: Path, machine: Machine, frame: Path, samples: np.ndarray) -> Path:
+    """The inputs in a file, as ``simulate`` takes them."""
+    np.savez(folder / "driven.npz", **driven(machine, frame, samples))  # type: ignore[arg-type]
+    return folder / "driven.npz"
