@@ -39,7 +39,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["PortsFile", "Side", "latency_of", "read_ports_file"]
+__all__ = ["PortsFile", "Side", "latency_of", "ports_from_tree", "read_ports_file"]
 
 _TYPE = re.compile(r"([su])(\d{1,4})\.(-?\d{1,4})")
 _TABLES = {
@@ -88,7 +88,12 @@ def read_ports_file(path: str | Path) -> PortsFile:
         tree = tomllib.loads(read_toml(path, _MOST_BYTES, "ports file"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(f"ports file {str(path)!r} is no TOML: {error}") from None
-    return _Reader(path).file(tree)
+    return _Reader(f"ports file {str(path)!r}").file(tree)
+
+
+def ports_from_tree(tree: Mapping[str, Any]) -> PortsFile:
+    """What a ports file says whose tables and keys are ``tree``. Raises ``InputError`` as ``read_ports_file``."""
+    return _Reader("ports").file(tree)
 
 
 def latency_of(value: object) -> int | None:
@@ -102,8 +107,8 @@ def latency_of(value: object) -> int | None:
 
 
 class _Reader:
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, where: str) -> None:
+        self._where = where
 
     def file(self, tree: Mapping[str, Any]) -> PortsFile:
         for name in tree:
@@ -183,7 +188,7 @@ class _Reader:
         return value
 
     def _refuse(self, problem: str) -> NoReturn:
-        raise InputError(f"ports file {str(self._path)!r}: {problem}")
+        raise InputError(f"{self._where}: {problem}")
 
 
 def _is_name(value: object) -> bool:

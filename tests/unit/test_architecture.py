@@ -101,6 +101,10 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         {"flows", "record", "golden"},
         "it makes a request of its arguments and asks a flow; of the golden model it names the engines",
     ),
+    "cocotb": (
+        {"program", "golden", "dut", "stimulus", "record", "report", "simulation", "flows", "toolchain"},
+        "it is for benches of users, as the API is for scripts, and puts the same parts together inside a simulator",
+    ),
     "signoff": (
         {"program", "machine", "bitstream", "golden", "dut", "stimulus", "record", "simulation", "toolchain"},
         "it runs the verbs as users do, judges what they leave, and shows nothing",

@@ -34,6 +34,7 @@ __all__ = [
     "Replay",
     "blame_engines",
     "blame_expectation",
+    "blame_signals",
     "holds",
     "judge_rows",
     "replay_mismatch",
@@ -169,9 +170,8 @@ def replay_mismatch(
     ``latency``: of a clocked design, in which each of the two is held until its output is there.
     """
     dut, own = design.dut or packed(program), design.path_of or path_of(program)
-    index = program.outputs[output][0]
-    ops = [program.ops[i] for i in cone(program, [index] if index >= 0 else []) if program.ops[i].type.width]
-    asked = [*ask_for(program, dut), *(name(op.index) for op in ops for name in (own, DA4ML))]
+    ops = _cone_of(program, output)
+    asked = [*ask_for(program, dut), *_names_of(ops, own)]
     before = "0" * len(vector) if before is None else before
     interface = dut.interface.with_latency(latency)
     seen, waves = replay(simulator, design, interface, before, vector, asked, folder, timeout=timeout)
@@ -180,6 +180,29 @@ def replay_mismatch(
     blame = replace(_blame(program, dut, name_of, ops, values, output, seen), replayed_in=simulator)
     views = write_views(program, dut, name_of, design.top, seen, waves, output, blame, folder) if waves else ()
     return Replay(blame, seen.found, waves, views)
+
+
+def blame_signals(
+    program: Program, dut: Dut, batch: Batch, output: int, found: str, read: Callable[[Sequence[str]], dict[str, str]]
+) -> Blame:
+    """Where the mismatch of ``output`` on the one row of ``batch`` comes from, by the signals of a design as it is.
+
+    ``read``: returns the bits of those of the named signals that exist; they show that row. ``found``: the output row.
+    """
+    ops, own = _cone_of(program, output), path_of(program)
+    bits = read(_names_of(ops, own))
+    values = oracle.trace(program, batch.row(0), violations=[])
+    return _blame(program, dut, chosen(ops, own, bits), ops, values, output, Seen(found, bits, {}, 0, 0))
+
+
+def _cone_of(program: Program, output: int) -> list[Op]:
+    """The ops with bits on which ``output`` depends, in SSA order."""
+    index = program.outputs[output][0]
+    return [program.ops[i] for i in cone(program, [index] if index >= 0 else []) if program.ops[i].type.width]
+
+
+def _names_of(ops: Sequence[Op], own: Callable[[int], str]) -> list[str]:
+    return [name(op.index) for op in ops for name in (own, DA4ML)]
 
 
 def _blame(

@@ -18,7 +18,7 @@ from cocotb.utils import get_sim_time
 from dais_verif.simulation.diagnosis.replay_job import HOLD, Question, Seen
 from dais_verif.simulation.testbench.clocked import Clocked
 from dais_verif.simulation.testbench.job import JOB_VARIABLE
-from dais_verif.simulation.testbench.pins import PortHandles, handle_of
+from dais_verif.simulation.testbench.pins import PortHandles, read_named
 
 
 async def _holder(dut: Any, pins: PortHandles, question: Question) -> Callable[[str], Awaitable[None]]:
@@ -46,19 +46,5 @@ async def read_signals(dut: Any) -> None:
     await hold(question.before)
     start = int(get_sim_time("step"))
     await hold(question.vector)
-    # A scope at a time: Icarus looks a single name up by trying one signal after the other.
-    signals = {signal._name: signal for signal in dut}
-    for scope in {name.rpartition(".")[0] for name in question.signals} & set(signals):
-        signals.update({f"{scope}.{signal._name}": signal for signal in signals[scope]})
-    bits: dict[str, str] = {}
-    ranges: dict[str, tuple[int, int]] = {}
-    for name in question.signals:
-        signal = signals.get(name) if not name.endswith("]") else handle_of(dut, name)
-        value = str(getattr(signal, "value", ""))
-        if not value or set(value) - set("01xXzZuUwWlLhH-"):
-            continue  # not there, or no vector: a memory, an instance
-        bits[name] = value
-        bounds = getattr(signal, "range", None)
-        if bounds is not None:
-            ranges[name] = bounds.left, bounds.right
+    bits, ranges = read_named(dut, question.signals)
     Seen(pins.read(), bits, ranges, start, int(get_sim_time("step"))).save(Path(question.answer))

@@ -13,7 +13,7 @@ from cocotb.triggers import Timer
 
 from dais_verif.dut.interface import DesignInterface, Wire
 
-__all__ = ["Combinational", "PortHandles", "handle_of", "problem_with"]
+__all__ = ["Combinational", "PortHandles", "handle_of", "problem_with", "read_named"]
 
 _ELEMENT = re.compile(r"(.*)\[(\d+)\]$")
 
@@ -45,6 +45,29 @@ def problem_with(dut: Any, interface: DesignInterface) -> str | None:
         if bits is not None and len(port) != max(bits, 1):
             return f"port {name} of the design has {len(port)} bits; the program needs {max(bits, 1)}"
     return None
+
+
+def read_named(dut: Any, names: Sequence[str]) -> tuple[dict[str, str], dict[str, tuple[int, int]]]:
+    """The bits of the signals of ``names`` that exist, most significant first, and the declared bounds of each.
+
+    Bounds are left and right; a scalar has none.
+    """
+    # A scope at a time: Icarus looks a single name up by trying one signal after the other.
+    signals = {signal._name: signal for signal in dut}
+    for scope in {name.rpartition(".")[0] for name in names} & set(signals):
+        signals.update({f"{scope}.{signal._name}": signal for signal in signals[scope]})
+    bits: dict[str, str] = {}
+    ranges: dict[str, tuple[int, int]] = {}
+    for name in names:
+        signal = signals.get(name) if not name.endswith("]") else handle_of(dut, name)
+        value = str(getattr(signal, "value", ""))
+        if not value or set(value) - set("01xXzZuUwWlLhH-"):
+            continue  # not there, or no vector: a memory, an instance
+        bits[name] = value
+        bounds = getattr(signal, "range", None)
+        if bounds is not None:
+            ranges[name] = bounds.left, bounds.right
+    return bits, ranges
 
 
 class PortHandles:

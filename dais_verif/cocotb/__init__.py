@@ -1,0 +1,32 @@
+"""For benches that users write for cocotb themselves: a reference model, a scoreboard, and vectors.
+
+``DaisModel`` computes what a design must give, ``Scoreboard`` watches a design and compares every output bit,
+``generate_vectors``, ``exhaustive_vectors`` and ``read_vectors`` are vectors to drive, as async iterables. See
+docs/cocotb.md. Nothing else of the package needs this one.
+"""
+
+from __future__ import annotations
+
+try:
+    import cocotb  # noqa: F401
+except ModuleNotFoundError as error:
+    raise ImportError("dais_verif.cocotb needs cocotb: pip install 'dais-verif[sim]'", name=error.name) from None
+
+from dais_verif.cocotb.model import DaisModel
+from dais_verif.cocotb.scoreboard import Scoreboard, ScoreboardError
+from dais_verif.cocotb.vectors import VectorStream, exhaustive_vectors, generate_vectors, read_vectors
+from dais_verif.cocotb.words import FixedPointVector
+
+__all__ = [
+    # what must come out
+    "DaisModel",
+    "FixedPointVector",
+    # what comes out
+    "Scoreboard",
+    "ScoreboardError",
+    # what goes in
+    "VectorStream",
+    "exhaustive_vectors",
+    "generate_vectors",
+    "read_vectors",
+]

@@ -1,0 +1,38 @@
+"""What is under way in a pipeline: as many places as it has latency."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Generic, TypeVar
+
+__all__ = ["DelayLine"]
+
+_T = TypeVar("_T")
+
+
+class DelayLine(Generic[_T]):
+    """What has gone in and not come out yet, an edge of the clock at a time; None stands for a bubble."""
+
+    def __init__(self, latency: int) -> None:
+        self._places: deque[_T | None] = deque([None] * latency, maxlen=latency)
+
+    def step(self, item: _T | None, *, enable: bool = True, reset: bool = False) -> _T | None:
+        """Pass one rising edge, and return what the outputs show just before it.
+
+        ``item``: what the inputs show just before it. With ``enable`` at 0 nothing moves; a ``reset`` empties the line,
+        and nothing is due.
+        """
+        if reset:
+            self._places.extend([None] * len(self._places))
+            return None
+        if not self._places:
+            return item if enable else None
+        due = self._places[0]
+        if enable:
+            self._places.append(item)
+        return due
+
+    @property
+    def under_way(self) -> int:
+        """How many items have not come out yet."""
+        return sum(item is not None for item in self._places)

@@ -1,0 +1,125 @@
+"""The first mismatch of a bench in words: output, vector, the guilty op, and a command to look at it again."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import numpy as np
+from rich.console import Console
+
+from dais_verif.dut.interface import Dut
+from dais_verif.errors import InputError
+from dais_verif.own_command import own_command
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.record.simulation import Blame, Mismatch
+from dais_verif.report.console import print_mismatch
+from dais_verif.simulation.diagnosis.blame import blame_signals
+from dais_verif.simulation.diagnosis.mismatch import describe, replay_in_simulators
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
+from dais_verif.simulation.testbench.job import Difference
+from dais_verif.simulation.testbench.pins import read_named
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain.data_files import data_files
+
+__all__ = ["Rtl", "explain"]
+
+_SIMULATORS = {"icarus": "icarus", "verilator": "verilator", "ghdl": "ghdl"}
+
+
+@dataclass(frozen=True)
+class Rtl:
+    """The files of the design, for replays. ``words``: options of ``dais-verif sim`` for its ports and pins."""
+
+    sources: tuple[Path, ...]
+    top: str
+    data: tuple[Path, ...] = ()
+    words: tuple[str, ...] | None = None
+
+
+def explain(
+    dut: Any,
+    program: Program,
+    interface: Dut,
+    difference: Difference,
+    vector: Batch,
+    before: Batch | None,
+    rtl: Rtl | None,
+    output: Path | None,
+) -> tuple[Mismatch, str]:
+    """Return the mismatch of a row, and text about it.
+
+    ``vector``: the row's inputs; ``before``: those of the row before it. With ``rtl`` they are replayed in a build of
+    their own, as ``dais-verif sim`` does. Else signals of the design as it is now are read, if it is combinational.
+    """
+    name = next((known for begin, known in _SIMULATORS.items() if begin in cocotb.SIM_NAME.lower()), "icarus")
+    folder = Path(tempfile.mkdtemp(prefix="dais-verif-")) if output is None else output.absolute()
+    sources, top = ((), "model") if rtl is None else (rtl.sources, rtl.top)
+    data = () if rtl is None else data_files(rtl.sources, rtl.data)
+    task = Task(
+        program,
+        RtlDesign(tuple(path.absolute() for path in sources), top, data, dut=interface),
+        folder,
+        SimulationOptions(simulators=(name,)),
+        SimulationWatcher(),
+        Stopwatch(),
+    )
+    mismatch = describe(task, vector, name, difference)
+    clocking = interface.interface.clocking
+    lines = []
+    if rtl is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        latency = None if clocking is None else clocking.latency
+        mismatch, _ = replay_in_simulators(task, vector, before, difference, mismatch, latency)
+        lines.append(_reproduce(program, rtl, [vector] if before is None else [before, vector], folder))
+    elif clocking is None:
+        blame = blame_signals(
+            program, interface, vector, mismatch.output, difference.found, lambda names: read_named(dut, names)[0]
+        )
+        mismatch = replace(mismatch, blame=blame)
+    else:
+        text = "the ops of a clocked design hold other vectors by now: give its files as rtl, to have the op named"
+        mismatch = replace(mismatch, blame=Blame("unknown", text))
+    out = io.StringIO()
+    print_mismatch(mismatch, Console(file=out, width=120, color_system=None))
+    return mismatch, "\n".join([out.getvalue().strip("\n"), *filter(None, lines)])
+
+
+def _reproduce(program: Program, rtl: Rtl, rows: Sequence[Batch], folder: Path) -> str:
+    """The command that runs ``rows`` again, or nothing if it cannot be said in words."""
+    path = program.origin.path
+    if not path or rtl.words is None:
+        return ""
+    values = Batch.concatenate(list(rows))
+    doubles = np.array([[_double(value) for value in values.row(row)] for row in range(values.rows)], dtype=np.float64)
+    file = folder / "vectors.npy"
+    np.save(file, doubles)
+    try:
+        same = all(
+            Fraction(float(doubles[row, j])) == values.value(row, j)
+            for row in range(values.rows)
+            for j in range(values.n_in)
+        )
+    except (InputError, OverflowError, ValueError):
+        same = False
+    if not same:
+        return ""
+    sources = [word for source in rtl.sources for word in ("--rtl", str(source.absolute()))]
+    data = [word for source in rtl.data for word in ("--data", str(source.absolute()))]
+    words = ["sim", str(Path(path).absolute()), *sources, *data, "--top", rtl.top, *rtl.words, "--inputs", str(file)]
+    return f"reproduce  {own_command(words)}"
+
+
+def _double(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("nan")

@@ -1,0 +1,61 @@
+"""The control pins of a clocked design, as a bench of a user drives them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from cocotb.utils import get_sim_time
+
+from dais_verif.dut.interface import Clocking
+from dais_verif.simulation.testbench.pins import handle_of
+
+__all__ = ["PinReader", "PinState"]
+
+
+class PinState(NamedTuple):
+    """What the pins say. ``valid_out``: its bit; None if there is no such pin.
+
+    ``unknown``: one of them was never 0 or 1 yet, so nothing has begun. ``problem``: why nothing can be said.
+    """
+
+    reset: bool = False
+    enable: bool = True
+    valid: bool = True
+    valid_out: str | None = None
+    unknown: bool = False
+    problem: str | None = None
+
+
+class PinReader:
+    """Reads the pins, and remembers which of them were ever 0 or 1: X is an error from then on."""
+
+    def __init__(self, dut: Any, clocking: Clocking) -> None:
+        names = {"reset": clocking.reset, "enable": clocking.enable, "valid": clocking.valid_in}
+        self._pins = {what: (name, handle_of(dut, name)) for what, name in names.items() if name}
+        self._valid_out = handle_of(dut, clocking.valid_out) if clocking.valid_out else None
+        self._active = "0" if clocking.reset_low else "1"
+        self._known = set[str]()
+
+    @property
+    def handles(self) -> list[Any]:
+        """All that is read."""
+        return [*(handle for _, handle in self._pins.values()), *([] if self._valid_out is None else [self._valid_out])]
+
+    def read(self) -> PinState:
+        """The pins as they are now."""
+        seen = {}
+        for what, (name, handle) in self._pins.items():
+            value = str(handle.value)
+            if value in ("0", "1"):
+                self._known.add(what)
+            elif what in self._known:
+                return PinState(problem=f"{name} is {value} at {get_sim_time('ns')} ns, must be 0 or 1")
+            seen[what] = value
+        if len(self._known) < len(self._pins):
+            return PinState(reset=True, unknown=True)
+        return PinState(
+            seen.get("reset") == self._active,
+            seen.get("enable", "1") == "1",
+            seen.get("valid", "1") == "1",
+            None if self._valid_out is None else str(self._valid_out.value),
+        )

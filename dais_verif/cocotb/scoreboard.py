@@ -1,0 +1,303 @@
+"""A scoreboard for benches of users: it watches the ports of a design, whoever drives them, and compares every bit.
+
+It drives nothing. A combinational design is looked at in each time step in which an input changes, when all is quiet;
+a clocked one at each rising edge, with the values from before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import cocotb
+import numpy as np
+from cocotb.triggers import ReadOnly, Timer
+from cocotb.utils import get_sim_time
+
+from dais_verif.cocotb.delay_line import DelayLine
+from dais_verif.cocotb.diagnosis import Rtl, explain
+from dais_verif.cocotb.interface import RowReader, dut_of
+from dais_verif.cocotb.model import DaisModel
+from dais_verif.cocotb.pins import PinReader, PinState
+from dais_verif.cocotb.watching import LastWord, changes_of
+from dais_verif.cocotb.words import RowLayout, input_layout
+from dais_verif.dut.encode import encode_outputs
+from dais_verif.dut.interface import Clocking
+from dais_verif.errors import InputError, ViolationError
+from dais_verif.flows.pins import Pins
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.record.simulation import Mismatch
+from dais_verif.simulation.testbench.job import Difference
+from dais_verif.simulation.testbench.packing import bits_of_row, pack_outputs
+from dais_verif.simulation.testbench.pins import handle_of
+
+__all__ = ["Scoreboard", "ScoreboardError"]
+
+_Path = str | PathLike[str]
+
+
+class ScoreboardError(AssertionError):
+    """The design is wrong, or nothing was compared; the text says what, and which op is to blame."""
+
+
+class _Sample(NamedTuple):
+    """One vector that went in: its number, its inputs, and the output row that must come out."""
+
+    number: int
+    inputs: str
+    vector: Batch
+    before: Batch | None
+    expected: str
+
+
+class _Snapshot(NamedTuple):
+    """What a clocked design showed at the end of a time step."""
+
+    pins: PinState
+    inputs: str
+    outputs: str
+
+
+class Scoreboard:
+    """Compares every output bit of a design with the golden model of ``program``, as long as the test runs.
+
+    ``ports``: a ports file (docs/any-dut.md), or its tables as a dict; None: ``model_inp`` and ``model_out``. ``clock``
+    and ``latency`` (rising edges from an input to its output), ``reset`` (``rst`` or ``rst_n:low``), ``enable``,
+    ``valid_in`` and ``valid_out`` are the pins of a clocked design; without ``valid_in`` each edge takes a vector.
+    ``settle``: nanoseconds after which the outputs of a combinational design are quiet, if it has delays.
+
+    ``rtl``, ``top``, ``data``: the files of the design, for a replay that names the guilty op and leaves waves in
+    ``output``; None for ``output``: a temporary folder. ``stop``: the first mismatch ends the test; else all are
+    counted, and the test fails at its end. ``check``: a vector on which the program breaks a promise is an error.
+
+    It also fails a test in which no output bit was compared: at ``verify``, or without that when the test ends.
+    """
+
+    def __init__(
+        self,
+        dut: Any,
+        program: Program | str | Path,
+        *,
+        layout: str | None = None,
+        ports: _Path | Mapping[str, Any] | None = None,
+        clock: str | None = None,
+        latency: int | None = None,
+        reset: str | None = None,
+        enable: str | None = None,
+        valid_in: str | None = None,
+        valid_out: str | None = None,
+        settle: float | None = None,
+        rtl: Sequence[_Path] | _Path = (),
+        top: str | None = None,
+        data: Sequence[_Path] | _Path = (),
+        output: _Path | None = None,
+        stop: bool = True,
+        check: bool = True,
+    ) -> None:
+        pins = Pins(clock, latency, reset, enable, valid_in, valid_out)
+        self.model = DaisModel(program, layout=layout, check=check)
+        where = ports if ports is None or isinstance(ports, Mapping) else Path(ports)
+        self._dut, self._interface = dut, dut_of(dut, self.model.program, where, pins)
+        if settle is not None and (self._interface.interface.clocking is not None or not settle > 0):
+            raise InputError(f"settle must be nanoseconds above 0, of a combinational design, not {settle!r}")
+        #: How inputs and outputs lie in the ports of the design.
+        self.inputs: RowLayout = input_layout(self.model.program, self._interface.ports.inputs)
+        self.outputs = RowLayout(self._interface.ports.outputs, self._interface.output_types, "output")
+        words = None if isinstance(ports, Mapping) else _words(ports, pins)
+        sources = _paths(rtl)
+        self._rtl = Rtl(sources, top or dut._name, _paths(data), words) if sources else None
+        self._output, self._stop, self._settle = None if output is None else Path(output), stop, settle
+        self._reads = RowReader(dut, self._interface.interface.inputs)
+        self._found = RowReader(dut, self._interface.interface.outputs)
+        #: Vectors and output bits that were compared; vectors with another output bit, or X; inputs that were not
+        #: taken as vectors since they held X or Z.
+        self.vectors = self.bits = self.mismatches = self.skipped = 0
+        #: The first mismatch, with what is to blame, and the text about it.
+        self.first_mismatch: Mismatch | None = None
+        self._failure: str | None = None
+        self._told = False
+        self._taken = 0
+        self._last: Batch | None = None
+        clocking = self._interface.interface.clocking
+        watch = self._watch_inputs() if clocking is None else self._watch_clock(clocking)
+        cocotb.start_soon(LastWord(watch, self._end), name=f"Scoreboard {dut._name}")
+
+    def verify(self) -> None:
+        """Raise ``ScoreboardError`` if any output bit so far was wrong, or none was compared; else log a line."""
+        problem = self._problem()
+        if problem:
+            self._told = True
+            raise ScoreboardError(problem)
+        self._dut._log.info(
+            "dais-verif: PASS  all %d output bits of %d vectors equal the golden model (%s)",
+            self.bits,
+            self.vectors,
+            self.model.program.hash,
+        )
+
+    def _problem(self) -> str | None:
+        if self._failure:
+            more = (
+                f"{self.mismatches} of {self.vectors} vectors differ from the golden model; " if self.mismatches else ""
+            )
+            return f"{more}{self._failure}"
+        if not self.bits:
+            seen = f"; {self.skipped} inputs held X or Z" if self.skipped else ""
+            under_way = self._taken - self.vectors
+            seen += f"; {under_way} vectors went in, and the test ended before they came out" if under_way else ""
+            return f"NOT_RUN: no output bit of {self._dut._name} was compared{seen}: nothing is known of it"
+        return None
+
+    def _end(self) -> None:
+        """Raise ``ScoreboardError`` at the end of the test, unless it was said before."""
+        problem = None if self._told else self._problem()
+        if problem:
+            # cocotb fails the test, and keeps no word of what is raised here.
+            self._dut._log.error("dais-verif: %s", problem)
+            raise ScoreboardError(problem)
+
+    async def _watch_inputs(self) -> None:
+        """Look at a combinational design in each time step in which an input changes."""
+        seen, changed = None, changes_of(self._reads.handles)
+        while True:
+            changed.clear()
+            if self._settle is not None:
+                row = self._reads.read()
+                await Timer(self._settle, unit="ns")
+                await ReadOnly()
+                quiet = row == self._reads.read()
+            else:
+                await ReadOnly()
+                quiet = True
+            row = self._reads.read()
+            if quiet and row != seen:
+                seen = row
+                sample = self._sample(row)
+                if sample is not None:
+                    self._compare(sample, self._found.read(), count=True)
+            if quiet:
+                await changed.wait()
+
+    async def _watch_clock(self, clocking: Clocking) -> None:
+        """Look at a clocked design at each rising edge, with what was there before it.
+
+        What a simulator shows in the time step of an edge is from before it or from after it, as it likes; so all is
+        read at the end of each time step in which something changes, for the edge to come.
+        """
+        line = DelayLine[_Sample](clocking.latency or 0)
+        pins, clock = PinReader(self._dut, clocking), handle_of(self._dut, clocking.clock)
+        changed = changes_of([clock, *pins.handles, *self._reads.handles, *self._found.handles])
+        before: _Snapshot | None = None
+        low, defined = False, 0  # edges since which every register of the design has been loaded or reset
+        while True:
+            await ReadOnly()
+            changed.clear()
+            level = str(clock.value)
+            if level == "1" and low and before is not None:
+                state = before.pins
+                if state.unknown:
+                    defined = 0
+                elif state.reset:
+                    defined = clocking.latency or 0
+                else:
+                    defined += state.enable
+                self._pass_edge(clocking, line, before, defined)
+            low = level == "0"
+            before = _Snapshot(pins.read(), self._reads.read(), self._found.read())
+            await changed.wait()
+
+    def _pass_edge(self, clocking: Clocking, line: DelayLine[_Sample], before: _Snapshot, defined: int) -> None:
+        state = before.pins
+        if state.problem:
+            self._fail(state.problem)
+            return
+        sample = None
+        if state.valid and state.enable and not state.reset:
+            sample = self._sample(before.inputs, required=clocking.valid_in)
+        due = line.step(sample, enable=state.enable, reset=state.reset)
+        if state.reset:
+            return
+        if state.valid_out is not None and (due is not None or defined > (clocking.latency or 0)):
+            self._expect_valid(clocking, due, state.valid_out)
+        if due is not None:
+            self._compare(due, before.outputs, count=state.enable)
+
+    def _expect_valid(self, clocking: Clocking, due: _Sample | None, found: str) -> None:
+        if found != str(int(due is not None)):
+            self._fail(
+                f"{clocking.valid_out} is {found} before the clock edge at {get_sim_time('ns')} ns, must be "
+                f"{int(due is not None)}: what is given with {clocking.valid_in} comes out {clocking.latency} edges "
+                "later, and nothing else does"
+            )
+
+    def _sample(self, row: str, *, required: str | None = None) -> _Sample | None:
+        """The vector of ``row``; None if it holds X or Z, an error where pin ``required`` says that it is one."""
+        if self.inputs.bits and set(row) - {"0", "1"}:
+            self.skipped += 1
+            if required:
+                self._fail(f"{required} is 1 at {get_sim_time('ns')} ns, and the inputs {row:.80} hold X or Z")
+            return None
+        batch = self.inputs.batch(self.inputs.of_row(row if self.inputs.bits else ""))
+        try:
+            raw = self.model.run(batch).raw
+            columns = [np.array([value], dtype=object) for value in raw]
+            given = encode_outputs(columns, self.model.program.output_types, self._interface.output_types, self._taken)
+        except ViolationError as error:
+            self._fail(f"PROGRAM_INVALID: {error}")
+            return None
+        ports = self._interface.ports
+        expected = bits_of_row(pack_outputs(given, ports, 1), 0, ports.output_bits)
+        sample = _Sample(self._taken, row, batch, self._last, expected)
+        self._taken, self._last = self._taken + 1, batch
+        return sample
+
+    def _compare(self, sample: _Sample, found: str, *, count: bool) -> None:
+        """Compare a row. ``count``: it is not shown again, as it is while a pipeline stands still."""
+        bits = self.outputs.bits
+        if count:
+            self.vectors += 1
+            self.bits += bits
+        if not bits or found == sample.expected:
+            return
+        self.mismatches += count
+        if self.first_mismatch is not None:
+            return
+        difference = Difference(sample.number, sample.inputs, sample.expected, found)
+        self.first_mismatch, text = explain(
+            self._dut,
+            self.model.program,
+            self._interface,
+            difference,
+            sample.vector,
+            sample.before,
+            self._rtl,
+            self._output,
+        )
+        self._fail(f"{'X_IN_OUTPUT' if set(found) - {'0', '1'} else 'RTL_MISMATCH'} at {get_sim_time('ns')} ns\n{text}")
+
+    def _fail(self, text: str) -> None:
+        self._failure = self._failure or text
+        if self._stop:
+            self._told = True
+            raise ScoreboardError(text)
+
+
+def _paths(given: Sequence[_Path] | _Path) -> tuple[Path, ...]:
+    return (Path(given),) if isinstance(given, str | PathLike) else tuple(map(Path, given))
+
+
+def _words(ports: _Path | None, pins: Pins) -> tuple[str, ...]:
+    """The options of ``dais-verif sim`` for ports and pins."""
+    valued = {
+        "--ports": None if ports is None else Path(ports).absolute(),
+        "--clock": pins.clock,
+        "--latency": pins.latency,
+        "--reset": pins.reset,
+        "--enable": pins.enable,
+        "--valid-in": pins.valid_in,
+        "--valid-out": pins.valid_out,
+    }
+    return tuple(word for name, value in valued.items() if value is not None for word in (name, str(value)))

@@ -1,0 +1,106 @@
+"""Vectors to drive, as async iterables: generated, all there are, or out of a file."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from cocotb.triggers import Trigger
+
+from dais_verif.cocotb.model import DaisModel
+from dais_verif.cocotb.words import FixedPointVector, RowLayout
+from dais_verif.errors import InputError
+from dais_verif.program.numbers import Batch
+from dais_verif.stimulus.files import read_batch
+from dais_verif.stimulus.generate import Generated
+
+__all__ = ["VectorStream", "exhaustive_vectors", "generate_vectors", "read_vectors"]
+
+#: Vectors that are made at a time.
+_BLOCK = 256
+#: More than this many are not exhaustive but endless.
+_MOST_BITS = 24
+
+
+@dataclass(frozen=True)
+class VectorStream:
+    """Vectors for a design: ``async for vector in stream`` or ``for vector in stream``, as often as wanted.
+
+    ``count``: vectors, without bubbles.
+    """
+
+    count: int
+    _make: Callable[[], Iterator[FixedPointVector]]
+    _bubbles: float = 0.0
+    _seed: int = 0
+    _triggers: tuple[Trigger, ...] = ()
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[FixedPointVector]:
+        return self._make()
+
+    async def __aiter__(self) -> AsyncIterator[FixedPointVector | None]:
+        drawn = random.Random(self._seed)
+        for vector in self._make():
+            while self._bubbles and drawn.random() < self._bubbles:
+                await self._wait()
+                yield None
+            await self._wait()
+            yield vector
+
+    def each(self, *triggers: Trigger) -> VectorStream:
+        """Return the stream that awaits ``triggers``, one after the other, before each vector."""
+        return replace(self, _triggers=triggers)
+
+    def with_bubbles(self, share: float, seed: int = 0) -> VectorStream:
+        """Return the stream with None among the vectors where nothing is to be given, for ``async for``.
+
+        ``share``: of all that is yielded, about so many are None, 0 to less than 1.
+        """
+        if not 0 <= share < 1:
+            raise InputError(f"share must be 0 to less than 1, not {share!r}")
+        return replace(self, _bubbles=share, _seed=seed)
+
+    async def _wait(self) -> None:
+        for trigger in self._triggers:
+            await trigger
+
+
+def generate_vectors(
+    model: DaisModel, count: int = 1000, seed: int = 0, *, layout: RowLayout | None = None
+) -> VectorStream:
+    """Return ``count`` vectors: corners first, then random ones; the same as ``dais-verif sim`` makes of ``seed``.
+
+    ``layout``: how the inputs lie in the ports, ``Scoreboard.inputs``; None: as in ``model_inp``.
+    """
+    generated = Generated([model.program], count, seed)
+
+    def made() -> Iterator[FixedPointVector]:
+        for start in range(0, count, _BLOCK):
+            yield from _rows(model, generated.slice(start, start + _BLOCK), layout)
+
+    return VectorStream(count, made)
+
+
+def exhaustive_vectors(model: DaisModel) -> VectorStream:
+    """Return every pattern of ``model_inp``. Raises ``InputError`` if it has more than 24 bits."""
+    bits = model.inputs.bits
+    if bits > _MOST_BITS:
+        raise InputError(f"model_inp has {bits} bits; all patterns are made of at most {_MOST_BITS}: prove it instead")
+    rows = range(1 << bits)
+    return VectorStream(len(rows), lambda: (model.inputs.of_row(format(row, f"0{max(bits, 1)}b")) for row in rows))
+
+
+def read_vectors(model: DaisModel, path: str | Path, *, layout: RowLayout | None = None) -> VectorStream:
+    """Return the vectors of real values in a ``.npy``, ``.npz`` or CSV file. Raises ``InputError`` for any other."""
+    batch = read_batch(path, model.program.n_in)
+    return VectorStream(batch.rows, lambda: _rows(model, batch, layout))
+
+
+def _rows(model: DaisModel, batch: Batch, layout: RowLayout | None) -> Iterator[FixedPointVector]:
+    for row in range(batch.rows):
+        yield model.vector(batch, row, layout)

@@ -1,0 +1,56 @@
+"""Tasks that watch a design until the test ends, and have the last word then."""
+
+from __future__ import annotations
+
+from asyncio import CancelledError
+from collections.abc import Callable, Coroutine, Sequence
+from types import TracebackType
+from typing import Any
+
+import cocotb
+from cocotb.triggers import Event, ValueChange
+
+__all__ = ["LastWord", "changes_of"]
+
+
+class LastWord(Coroutine[Any, Any, None]):
+    """A coroutine that is asked when its task is cancelled, as cocotb does with all tasks at the end of a test.
+
+    ``end`` raises if the test must not pass: cocotb fails a test of which a task ends so, even one that never began.
+    """
+
+    def __init__(self, within: Coroutine[Any, Any, None], end: Callable[[], None]) -> None:
+        self._within, self._end = within, end
+
+    def send(self, value: Any) -> Any:
+        """Resume what is within."""
+        return self._within.send(value)
+
+    def throw(self, kind: Any, value: BaseException | object = None, traceback: TracebackType | None = None) -> Any:
+        """Ask ``end`` if this is a cancellation; else pass the exception on."""
+        if not isinstance(kind, CancelledError):
+            return self._within.throw(kind)
+        self._within.close()
+        self._end()
+        raise kind
+
+    def close(self) -> None:
+        """End what is within."""
+        self._within.close()
+
+    def __await__(self) -> Any:
+        return self._within.__await__()
+
+
+def changes_of(handles: Sequence[Any]) -> Event:
+    """Return an event that is set in each time step in which one of ``handles`` changes; whoever waits clears it."""
+    event = Event()
+
+    async def notice(handle: Any) -> None:
+        while True:
+            await ValueChange(handle)
+            event.set()
+
+    for handle in handles:
+        cocotb.start_soon(notice(handle))
+    return event

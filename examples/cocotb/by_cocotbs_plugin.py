@@ -1,0 +1,34 @@
+r"""The same bench by cocotb's own pytest plugin, which builds the design and shows each of its tests.
+
+    pytest -n 2 -p cocotb_tools._pytest.plugin --cocotb-simulator icarus --cocotb-build-dir /tmp/mac \
+        examples/cocotb/by_cocotbs_plugin.py
+
+The plugin is of cocotb 2.1, and said to change. It passes where it finds no test in the module that it is given: look
+at the number of tests.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture(name="mac")
+def mac_design(hdl: Any) -> Any:
+    """The design, built."""
+    hdl.toplevel = "mac"
+    hdl.sources = (os.environ.get("MAC_RTL", HERE / "mac.v"),)
+    hdl.timescale = ("1ns", "1ps")
+    hdl.build(always=True)  # else RTL that is older than the build before it is not compiled
+    return hdl
+
+
+@pytest.mark.cocotb_runner("mac_bench")
+def test_mac(mac: Any) -> None:
+    """The tests of mac_bench.py, which run in the simulator, are shown below this one."""
+    mac.test()

@@ -1,0 +1,135 @@
+"""The scoreboard in benches of users: what is right passes, what is wrong is named, and nothing compared is no pass."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from cocotb_tools.runner import get_runner
+
+from dais_verif.emitter import emit_verilog
+from dais_verif.program import load
+from dais_verif.simulation import launch
+from dais_verif.simulation.simulators.build import RtlDesign, build
+
+ROOT = Path(__file__).parents[2]
+MAC = (ROOT / "examples" / "cocotb" / "mac.v").read_text()
+
+#: The designs: right, wrong, with delays, one that nobody drives, clocked ones, and one that does not fit.
+TOP = """
+`timescale 1ns/1ps
+module top;
+  reg [17:0] x; wire [17:0] open;
+  reg clk = 0, rst_n, en, in_valid;
+  reg signed [5:0] a, b, c;
+  model good(.model_inp(x));
+  model never(.model_inp(open));
+  bad_model bad(.model_inp(x));
+  slow_model slow(.model_inp(x));
+  narrow_model narrow(.model_inp(x[6:0]), .clk(clk));
+  mac mac(.clk(clk), .rst_n(rst_n), .en(en), .in_valid(in_valid), .a(a), .b(b), .c(c));
+  bad_mac bad_mac(.clk(clk), .rst_n(rst_n), .en(en), .in_valid(in_valid), .a(a), .b(b), .c(c));
+endmodule
+module slow_model(input wire [17:0] model_inp, output wire [5:0] model_out);
+  wire [5:0] now;
+  model core(model_inp, now);
+  assign #5 model_out = now;
+endmodule
+module narrow_model(input wire clk, input wire [6:0] model_inp, output wire [5:0] model_out);
+  assign model_out = 0;
+endmodule
+"""
+
+#: What each bench that must fail says.
+FAILS = {
+    "combinational_wrong": ["RTL_MISMATCH at ", "op 6 (add_const) is the first op whose value diverges"],
+    "all_mismatches": ["vectors differ from the golden model; RTL_MISMATCH", "op 6 (add_const)"],
+    "nothing_driven": ["NOT_RUN: no output bit of good was compared"],
+    "nothing_compared": ["NOT_RUN: no output bit of never was compared"],
+    "delays_too_short": ["X_IN_OUTPUT"],
+    "pipeline_wrong": ["RTL_MISMATCH", "give its files as rtl, to have the op named"],
+    "another_latency": ["out_valid is 1 before the clock edge at", "must be 0"],
+    "nothing_came_out": ["NOT_RUN", "1 vectors went in, and the test ended before they came out"],
+    "unknown_inputs": ["in_valid is 1 at", "hold X or Z"],
+}
+PASSES = ["combinational", "delays", "pipeline", "pipeline_by_steps", "does_not_fit"]
+
+
+def verdicts(results: Path) -> dict[str, bool]:
+    """Which of the benches passed."""
+    cases = {str(case.get("name")): case for case in ET.parse(results).iter("testcase")}
+    return {name: case.find("failure") is None and case.find("error") is None for name, case in cases.items()}
+
+
+def simulate(folder: Path, text: str) -> tuple[dict[str, bool], str]:
+    """Run the benches in Icarus, by cocotb's own runner; return which of them passed, and the log of the run."""
+    (folder / "top.v").write_text(text)
+    runner = get_runner("icarus")
+    runner.build(sources=[folder / "top.v"], hdl_toplevel="top", build_dir=folder)
+    with suppress(SystemExit):  # how it says that a test failed
+        runner.test(
+            hdl_toplevel="top",
+            test_module="support.user_benches",
+            build_dir=folder,
+            test_dir=folder,
+            results_xml=str(folder / "results.xml"),
+            extra_env={"PYTHONPATH": str(ROOT / "tests"), "NO_COLOR": "1", "COCOTB_ANSI_OUTPUT": "0"},
+            log_file=str(folder / "log"),
+        )
+    return verdicts(folder / "results.xml"), (folder / "log").read_text()
+
+
+def sources() -> str:
+    model = emit_verilog(load(ROOT / "examples" / "quantised_mac.bin"))
+    wrong = model.replace("5'sd10", "5'sd9").replace("module model", "module bad_model")
+    return TOP + model + wrong + MAC + MAC.replace("10'sd10", "10'sd9").replace("module mac", "module bad_mac")
+
+
+@pytest.fixture(scope="module")
+def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, bool], str]:
+    return simulate(tmp_path_factory.mktemp("benches"), sources())
+
+
+def said_by(log: str, name: str) -> str:
+    """What the log says of one bench."""
+    return log.partition(f"running support.user_benches.{name} (")[2].partition("running support.")[0]
+
+
+def test_every_bench_ran(ran: tuple[dict[str, bool], str]) -> None:
+    assert sorted(ran[0]) == sorted([*FAILS, *PASSES])
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_what_is_right_passes(ran: tuple[dict[str, bool], str], name: str) -> None:
+    assert ran[0][name], said_by(ran[1], name)
+
+
+@pytest.mark.parametrize("name", FAILS)
+def test_what_is_wrong_fails_and_says_why(ran: tuple[dict[str, bool], str], name: str) -> None:
+    said = said_by(ran[1], name)
+    assert not ran[0][name], said
+    for words in FAILS[name]:
+        assert words in said, said
+
+
+@pytest.mark.slow
+def test_verilator_shows_the_same(tmp_path: Path) -> None:
+    """At a rising edge it shows what was there before it, as Icarus does; it knows neither X nor these delays."""
+    source = tmp_path / "top.v"
+    source.write_text(sources().replace("assign #5 ", "assign "))
+    mac = ["clk", "rst_n", "en", "in_valid", "out_valid", "a", "b", "c", "y"]
+    signals = ["x", "model_inp", "model_out", *mac, *(f"op_{op}" for op in range(8))]
+    ports = RtlDesign((source,), "top")
+    built = build("verilator", ports, tmp_path / "build", signals=signals)
+    names = ["combinational", "combinational_wrong", "all_mismatches", "pipeline", "pipeline_wrong", "another_latency"]
+    env = {
+        "PYTHONPATH": str(ROOT / "tests"),
+        "COCOTB_TEST_FILTER": "|".join(f"user_benches.{name}$" for name in [*names, "pipeline_by_steps"]),
+    }
+    found = verdicts(launch.run(built, "support.user_benches", tmp_path, env=env))
+    assert {name: passed for name, passed in found.items() if name in [*names, "pipeline_by_steps"]} == {
+        **{name: name not in FAILS for name in names},
+        "pipeline_by_steps": True,
+    }

@@ -1,0 +1,191 @@
+"""The model, the vectors and the delay line that benches of users take from ``dais_verif.cocotb``; no simulator."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cocotb.types import LogicArray
+
+import dais_verif
+from dais_verif.cocotb import DaisModel, FixedPointVector, VectorStream, exhaustive_vectors, generate_vectors
+from dais_verif.cocotb.delay_line import DelayLine
+from dais_verif.cocotb.vectors import read_vectors
+from dais_verif.cocotb.words import input_layout
+from dais_verif.errors import InputError, ProgramError, ViolationError
+from dais_verif.golden import run
+from dais_verif.program import Program
+from dais_verif.program.ports import Element
+from dais_verif.stimulus.generate import generate
+
+ROOT = Path(__file__).parents[2]
+#: y = x0 + x1 and y = -x0; x0 is s3.1, x1 is u4.0.
+SUM = Program.build(
+    [(-1, 0, -1, 0, (1, 1, 1)), (-1, 1, -1, 0, (0, 4, 0)), (0, 0, 1, 0, (1, 5, 1))],
+    [(2, 0, 0), (0, 0, 1)],
+    inp_shift=[0, 0],
+)
+MODEL = DaisModel(SUM)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "raw"),
+    [
+        ([-1.5, 3], False),
+        ([Fraction(-3, 2), np.int64(3)], False),
+        ((-1.25, 3.9), False),  # floored
+        ([2.5, 19], False),  # wraps
+        ([-3, 3], True),
+        ([5, 3], True),  # the same three bits
+        ([LogicArray("101"), 3], False),
+        ([LogicArray("101"), LogicArray("0011")], False),
+        (LogicArray("0011101"), False),
+    ],
+    ids=str,
+)
+def test_one_vector_in_every_form(inputs: Any, raw: bool) -> None:
+    found = MODEL(inputs, raw=raw)
+    assert found.real == (Fraction(3, 2), Fraction(3, 2))
+    assert found.raw == (3, 3)
+    assert [str(bits) for bits in found.bits] == ["0000011", "0011"]
+    assert str(found.packed) == "00110000011"
+
+
+@pytest.mark.parametrize(
+    ("inputs", "raw", "says"),
+    [
+        (LogicArray("001110X"), False, "hold X or Z"),
+        (LogicArray("00111"), False, "model_inp has 7 bits, the LogicArray has 5"),
+        ([LogicArray("1Z1"), 0], False, "hold X or Z"),
+        ([LogicArray("11"), 0], False, "2 bits was given for an input of 3"),
+        ([1], False, "a value for each of 2 inputs"),
+        (7, False, "a value for each of 2 inputs"),
+        ([1.5, 2], True, "a raw input must be an integer"),
+        ([True, 2], False, "a number or a LogicArray, not bool"),
+        (["1", 2], False, "a number or a LogicArray, not str"),
+        ([float("nan"), 2], False, "nan"),
+    ],
+    ids=str,
+)
+def test_what_is_no_vector_is_refused(inputs: Any, raw: bool, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        MODEL(inputs, raw=raw)
+
+
+def test_a_broken_promise_is_an_error_unless_unchecked() -> None:
+    narrow = Program.build([(-1, 0, -1, 0, (0, 3, 0)), (0, 0, 0, 0, (0, 3, 0))], [(1, 0, 0)], inp_shift=[0])
+    with pytest.raises(ViolationError, match="op 1"):
+        DaisModel(narrow)([7])
+    assert DaisModel(narrow, check=False)([7]).raw == (6,)
+
+
+@pytest.mark.parametrize("latency", [-1, True, 1.0, "2"])
+def test_a_latency_is_a_number_of_edges(latency: Any) -> None:
+    with pytest.raises(InputError, match="latency must be a number of clock edges"):
+        DaisModel(SUM, latency=latency)
+
+
+def test_machines_and_missing_files_are_refused() -> None:
+    with pytest.raises(ProgramError, match="machine"):
+        DaisModel(ROOT / "examples" / "serial_dot.mach")
+    with pytest.raises(InputError, match=r"nowhere\.bin"):
+        DaisModel("nowhere.bin")
+
+
+def test_steps() -> None:
+    """A bubble, a stall, a reset: what is due just before each edge."""
+    model = DaisModel(SUM, latency=2)
+    one, two = model([1, 1]), model([0.5, 2])
+    assert model.step([1, 1]) is None
+    assert model.step() is None
+    assert model.step([0.5, 2]) == one
+    assert model.step([1, 1], enable=False) is None  # the bubble, which is not shifted out
+    assert model.step() is None
+    assert model.step() == two
+    assert model.step([1, 1]) is None
+    assert model.step(reset=True) is None
+    assert [model.step() for _ in range(3)] == [None] * 3
+
+
+@pytest.mark.parametrize("latency", [0, 1, 3])
+def test_a_line_delays_by_its_latency(latency: int) -> None:
+    line = DelayLine[int](latency)
+    found = [line.step(item) for item in range(8)]
+    assert found == [None] * latency + list(range(8 - latency))
+    assert line.under_way == latency
+
+
+def test_generated_vectors_are_those_of_sim() -> None:
+    batch = generate(SUM, 300, 5)
+    expected = run(SUM, np.array([[float(value) for value in batch.row(row)] for row in range(300)]))
+    stream = generate_vectors(MODEL, 300, seed=5)
+    found = [[float(value) for value in MODEL(vector).real] for vector in stream]
+    assert found == expected.tolist() and len(stream) == 300
+    assert list(stream) == list(stream)  # as often as wanted
+
+
+def test_vectors_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "x.csv").write_text("-1.5,3\n0.5,19\n")
+    assert [vector.raw for vector in read_vectors(MODEL, tmp_path / "x.csv")] == [(-3, 3), (1, 3)]
+
+
+def test_exhaustive_vectors() -> None:
+    rows = [vector.row for vector in exhaustive_vectors(MODEL)]
+    assert rows == [format(row, "07b") for row in range(128)]
+    wide = Program.build([(-1, 0, -1, 0, (0, 25, 0))], [(0, 0, 0)], inp_shift=[0])
+    with pytest.raises(InputError, match="25 bits"):
+        exhaustive_vectors(DaisModel(wide))
+
+
+def test_bubbles_lose_no_vector() -> None:
+    async def collect(stream: VectorStream) -> list[FixedPointVector | None]:
+        return [vector async for vector in stream]
+
+    stream = generate_vectors(MODEL, 200)
+    found = asyncio.run(collect(stream.with_bubbles(0.25, seed=2)))
+    assert [vector for vector in found if vector is not None] == list(stream)
+    assert 30 < found.count(None) < 110
+    assert found == asyncio.run(collect(stream.with_bubbles(0.25, seed=2)))
+    with pytest.raises(InputError, match="share"):
+        stream.with_bubbles(1)
+
+
+def test_ports_that_lose_bits_are_refused() -> None:
+    with pytest.raises(InputError, match="input 0 has bits of weights 2\\^-1 to 2\\^1 that op 0 reads"):
+        input_layout(SUM, [Element(0, 2, 0), Element(2, 4, 0)])
+
+
+def test_nothing_else_needs_cocotb() -> None:
+    """Where cocotb is missing, the package is imported all the same, and this part of it says what to install."""
+    code = (
+        "import sys; sys.modules['cocotb'] = None\nimport dais_verif, dais_verif.golden\n"
+        "try:\n    import dais_verif.cocotb\nexcept ImportError as error:\n    print(error)"
+    )
+    path = {**os.environ, "PYTHONPATH": str(Path(dais_verif.__file__).parents[1])}
+    done = subprocess.run([sys.executable, "-c", code], env=path, capture_output=True, text=True, check=True)
+    assert done.stdout == "dais_verif.cocotb needs cocotb: pip install 'dais-verif[sim]'\n"
+
+
+def test_the_page_shows_what_the_model_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    page = (ROOT / "docs" / "cocotb.md").read_text(encoding="utf-8")
+    (block,) = (text for text in re.findall(r"```python\n(.*?)```", page, re.DOTALL) if "DaisModel(" in text)
+    known: dict[str, Any] = {}
+    shown = 0
+    for line in block.splitlines():
+        code, _, said = line.partition("  #")
+        found = re.match(r" (\(.*\))(,|$)", said)
+        if found and code.strip().startswith("outputs."):
+            assert repr(eval(code, known)) == found[1]  # the page's own line
+            shown += 1
+        else:
+            exec(code, known)
+    assert shown == 3 and known["model"]([6, 8, 1], raw=True) == known["outputs"]
