@@ -47,7 +47,14 @@ class Ask:
 
 
 class ProgramFailed(Exception):
-    """A run that did not pass; the text is its verdict in one line, then what it printed."""
+    """A run that did not pass; the text is its verdict in one line, then what it printed, and how to reproduce it.
+
+    ``record``: what it left, None if it left nothing.
+    """
+
+    def __init__(self, text: str, record: Mapping[str, Any] | None) -> None:
+        super().__init__(text)
+        self.record = record
 
 
 # command line
@@ -161,9 +168,13 @@ class ProgramItem(pytest.Item):
     def runtest(self) -> None:
         """Run it; raises ``ProgramFailed``."""
         factory: pytest.TempPathFactory = self.config._tmp_path_factory  # type: ignore[attr-defined]
-        folder = _folder(self.config, factory, self.nodeid)
-        record = _run(self.ask, folder)
-        self.user_properties += _properties(record)
+        attempt = _attempt(self)
+        folder = _folder(self.config, factory, self.nodeid, attempt)
+        try:
+            _tell(self, _run(self.ask, folder, attempt), attempt)
+        except ProgramFailed as failure:
+            _tell(self, failure.record, attempt)
+            raise
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """What the run printed, not where Python was."""
@@ -210,13 +221,13 @@ def _names(paths: Sequence[Path]) -> list[str]:
 class ProgramResult(Mapping[str, Any]):
     """The record of a run (docs/result.md), made when somebody first looks, at the latest as the test begins."""
 
-    def __init__(self, ask: Ask, folder: Path) -> None:
-        self._ask, self._folder = ask, folder
+    def __init__(self, ask: Ask, folder: Path, attempt: int = 1) -> None:
+        self._ask, self._folder, self._attempt = ask, folder, attempt
 
     @cached_property
     def record(self) -> Mapping[str, Any]:
         """The record. Raises ``ProgramFailed``."""
-        return _run(self._ask, self._folder)
+        return _run(self._ask, self._folder, self._attempt)
 
     def __getitem__(self, name: str) -> Any:
         return self.record[name]
@@ -234,7 +245,8 @@ def dais_result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
     ask: Ask | None = getattr(request, "param", None)
     if ask is None:
         pytest.fail("dais_result needs a program: mark the test with @pytest.mark.dais_program(...)", pytrace=False)
-    return ProgramResult(ask, _folder(request.config, tmp_path_factory, request.node.nodeid))
+    attempt = _attempt(request.node)
+    return ProgramResult(ask, _folder(request.config, tmp_path_factory, request.node.nodeid, attempt), attempt)
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -242,33 +254,71 @@ def pytest_runtest_call(item: pytest.Item) -> None:
     """The run is part of the test, not of what comes before: so it fails, and is no error."""
     result = getattr(item, "funcargs", {}).get("dais_result")
     if isinstance(result, ProgramResult):
+        problem = None
         try:
-            item.user_properties += _properties(result.record)
+            record: Mapping[str, Any] | None = result.record
         except ProgramFailed as failure:
-            pytest.fail(str(failure), pytrace=False)
+            problem, record = str(failure), failure.record
+        _tell(item, record, _attempt(item))
+        if problem is not None:
+            pytest.fail(problem, pytrace=False)
+
+
+# reruns
+
+
+def _attempt(item: pytest.Item) -> int:
+    """Which run of the test this is; pytest-rerunfailures counts them."""
+    return int(getattr(item, "execution_count", 1))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name what passed only when it was run again: the same vectors, so something else was not the same."""
+    for report in terminalreporter.stats.get("passed", []):
+        attempt = dict(getattr(report, "user_properties", ())).get("dais_attempt", 1)
+        if attempt != 1:
+            terminalreporter.write_line(f"dais-verif: passed only in run {attempt}: {report.nodeid}", yellow=True)
 
 
 # runs
 
 
-def _folder(config: pytest.Config, factory: pytest.TempPathFactory, name: str) -> Path:
+def _folder(config: pytest.Config, factory: pytest.TempPathFactory, name: str, attempt: int) -> Path:
     kept: Path | None = config.getoption("--dais-out")
-    simple = re.sub(r"[^\w.=-]+", "_", name)[-150:]
+    simple = re.sub(r"[^\w.=-]+", "_", name)[-150:] + (f"_run{attempt}" if attempt > 1 else "")
     return factory.mktemp(simple) if kept is None else kept / simple
 
 
-def _run(ask: Ask, folder: Path) -> dict[str, Any]:
+def _run(ask: Ask, folder: Path, attempt: int) -> dict[str, Any]:
     """The record of a run that passed. Raises ``ProgramFailed``."""
     done = subprocess.run(ask.words(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     said = f"{done.stdout}{done.stderr if done.returncode else ''}".strip()
+    record = _record_in(folder)
     if done.returncode:
-        ended = f"dais-verif {ask.verb} ended with exit code {done.returncode}"
-        raise ProgramFailed(f"{_headline(said) or ended}\n\n{said}")
-    record: dict[str, Any] = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    problem = _vacuous(ask.verb, record)
-    if problem:
-        raise ProgramFailed(f"{record['verdict']}, and {problem}\n\n{said}")
-    return record
+        problem = _headline(said) or f"dais-verif {ask.verb} ended with exit code {done.returncode}"
+    elif record is None:
+        problem = f"dais-verif {ask.verb} left no result.json"
+    else:
+        vacuous = _vacuous(ask.verb, record)
+        if not vacuous:
+            return record
+        problem = f"{record['verdict']}, and {vacuous}"
+    if not re.search("^reproduce  ", said, re.MULTILINE):
+        from dais_verif.own_command import own_command
+
+        said += f"\nreproduce  {own_command(ask.words(folder)[3:])}"
+    if attempt > 1:
+        said += f"\nrun {attempt} of this test, on the same vectors as those before"
+    raise ProgramFailed(f"{problem}\n\n{said.strip()}", record)
+
+
+def _record_in(folder: Path) -> dict[str, Any] | None:
+    """The record that a run left, None if it left none, or one that was cut short."""
+    try:
+        record = json.loads((folder / "result.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if isinstance(record, dict) else None
 
 
 def _headline(said: str) -> str | None:
@@ -291,9 +341,24 @@ def _vacuous(verb: str, record: Mapping[str, Any]) -> str | None:
     return None
 
 
+def _tell(item: pytest.Item, record: Mapping[str, Any] | None, attempt: int) -> None:
+    """Put what JUnit XML says of a run, beside its time, in the place of what it said of a run before."""
+    found = [] if record is None else _properties(record)
+    if attempt > 1:
+        found.append(("dais_attempt", attempt))
+    item.user_properties[:] = [*(one for one in item.user_properties if not one[0].startswith("dais_")), *found]
+
+
 def _properties(record: Mapping[str, Any]) -> list[tuple[str, object]]:
-    """What JUnit XML says of a run beside its time."""
-    found: list[tuple[str, object]] = [("dais_hash", record["program"]["hash"]), ("dais_verdict", record["verdict"])]
-    for one in record.get("simulators", []):
-        found.append((f"dais_{one['name']}", f"{one['vectors_compared']} vectors, {one['bits_compared']} bits"))
+    """Hash, verdict, seed, vectors, and what each simulator compared."""
+    known = {
+        "dais_hash": (record.get("program") or {}).get("hash"),
+        "dais_verdict": record.get("verdict"),
+        "dais_seed": record.get("seed"),
+        "dais_vectors": record.get("vectors"),
+    }
+    found: list[tuple[str, object]] = [(name, value) for name, value in known.items() if value is not None]
+    for one in record.get("simulators") or []:
+        if "vectors_compared" in one:
+            found.append((f"dais_{one['name']}", f"{one['vectors_compared']} vectors, {one['bits_compared']} bits"))
     return found

@@ -38,6 +38,7 @@ def test_in_parallel_with_a_junit_report(project: Path) -> None:
     assert names == [("good.bin", "sim"), ("other.bin", "sim")]
     properties = {one.get("name"): one.get("value") for one in cases[0].iter("property")}
     assert properties["dais_verdict"] == "PASS" and "vectors" in properties["dais_icarus"]
+    assert (properties["dais_vectors"], properties["dais_seed"]) == ("20", "0") and "dais_attempt" not in properties
     kept = json.loads((project / "kept" / "good.bin_sim" / "result.json").read_text())
     assert properties["dais_hash"] == kept["program"]["hash"] == EVERY.hash
 
@@ -59,6 +60,41 @@ def test_a_failure_shows_the_mismatch_and_how_to_reproduce_it(project: Path) -> 
     assert "FAILED test_marked.py::test_wrong[good] - Failed: RTL_MISMATCH: " in done.stdout
 
 
+@pytest.mark.slow
+def test_a_rerun_is_told_as_such(project: Path) -> None:
+    """What fails the first time, and passes the second, has both runs' folders, and says so; what stays wrong, too."""
+    shutil.copy(project / "good.bin", project / "wrong.bin")
+    (project / "flaky.bin").write_bytes(b"no program")
+    (project / "conftest.py").write_text(
+        "import pathlib, shutil\n\n"
+        "def pytest_runtest_logreport(report):\n"
+        "    if report.outcome == 'rerun' and 'flaky' in report.nodeid:\n"
+        "        shutil.copy('good.bin', 'flaky.bin')\n"
+    )
+    (project / "test_marked.py").write_text(
+        "import pytest\n\n"
+        "@pytest.mark.dais_program('wrong.bin', sim='icarus', rtl='bad.v', vectors=50, seed=3)\n"
+        "def test_wrong(dais_result): pass\n"
+    )
+    done = run_pytest(
+        project,
+        "test_marked.py", "--dais", "flaky.bin", "--dais-vectors", 20, "--dais-sim", "icarus",
+        "-p", "pytest_rerunfailures", "--reruns", 1, "--junit-xml", "report.xml", "--dais-out", "kept",
+    )  # fmt: skip
+    assert done.returncode == 1 and "1 failed, 1 passed, 2 rerun" in done.stdout, done.stdout
+    assert "dais-verif: passed only in run 2: flaky.bin::sim" in done.stdout
+    assert "run 2 of this test, on the same vectors as those before" in done.stdout
+    kept = {path.name for path in (project / "kept").iterdir()}
+    assert kept >= {"flaky.bin_sim_run2", "test_marked.py_test_wrong_wrong__run2"}
+    assert "During handling" not in done.stdout
+    told = {}
+    for case in ET.parse(project / "report.xml").iter("testcase"):
+        told[case.get("name")] = {one.get("name"): one.get("value") for one in case.iter("property")}
+    assert told["sim"]["dais_attempt"] == "2" and told["sim"]["dais_verdict"] == "PASS"
+    wrong = told["test_wrong[wrong]"]
+    assert wrong["dais_verdict"] == "RTL_MISMATCH" and wrong["dais_seed"] == "3" and wrong["dais_hash"] == EVERY.hash
+
+
 def test_what_is_no_program_fails_with_one_line(project: Path) -> None:
     (project / "odd.bin").write_bytes(b"no program")
     done = run_pytest(project, "--dais", "odd.bin", "--junit-xml", "report.xml")
@@ -66,6 +102,7 @@ def test_what_is_no_program_fails_with_one_line(project: Path) -> None:
     assert re.search(r"^FAILED odd\.bin::sim - INVALID_INPUT: .*odd\.bin", done.stdout, re.MULTILINE)
     failure = next(ET.parse(project / "report.xml").iter("failure"))
     assert failure.attrib["message"].startswith("INVALID_INPUT: ")
+    assert re.search(r"^reproduce  .*dais-verif sim \S*odd\.bin ", done.stdout, re.MULTILINE)
     assert "INVALID_INPUT" in done.stdout and "Traceback" not in done.stdout
 
 

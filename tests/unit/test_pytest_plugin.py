@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import gzip
+import re
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from support.plugin import run_pytest
 
-from dais_verif.pytest_plugin import Ask, _headline, _vacuous
+from dais_verif.pytest_plugin import Ask, _headline, _tell, _vacuous
 
 
 @pytest.fixture
@@ -139,3 +141,54 @@ def test_an_exit_code_alone_makes_no_pass(verb: str, changed: dict[str, object],
 )
 def test_a_failure_begins_with_its_verdict(said: str, line: str | None) -> None:
     assert _headline(said) == line
+
+
+class Told:
+    """As much of a test as properties need."""
+
+    def __init__(self) -> None:
+        self.user_properties: list[tuple[str, object]] = [("mine", 1), ("dais_verdict", "RTL_MISMATCH")]
+
+
+@pytest.mark.parametrize(
+    ("record", "attempt", "expected"),
+    [
+        (None, 1, {}),
+        (None, 2, {"dais_attempt": 2}),
+        ({"program": {"hash": "ab"}, "verdict": "PASS", "outputs": []}, 1, {"dais_hash": "ab", "dais_verdict": "PASS"}),
+        (
+            {
+                "program": {"hash": "ab"},
+                "verdict": "PASS",
+                "seed": 0,
+                "vectors": 9,
+                "simulators": [{"name": "icarus", "vectors_compared": 9, "bits_compared": 18}],
+            },
+            3,
+            {
+                "dais_hash": "ab",
+                "dais_verdict": "PASS",
+                "dais_seed": 0,
+                "dais_vectors": 9,
+                "dais_icarus": "9 vectors, 18 bits",
+                "dais_attempt": 3,
+            },
+        ),
+    ],
+    ids=["nothing", "again", "proof", "simulation"],
+)
+def test_properties_are_those_of_the_last_run(record: Any, attempt: int, expected: dict[str, object]) -> None:
+    item = Told()
+    _tell(cast(pytest.Item, item), record, attempt)
+    assert dict(item.user_properties) == {"mine": 1, **expected}
+
+
+def test_the_page_lists_every_option_and_property() -> None:
+    root = Path(__file__).parents[2]
+    page = (root / "docs" / "pytest.md").read_text(encoding="utf-8")
+    source = (root / "dais_verif" / "pytest_plugin.py").read_text(encoding="utf-8")
+    options = set(re.findall(r"addoption\(\s*\"(--dais[\w-]*)\"", source))
+    assert options == set(re.findall(r"^\| `(--dais[\w-]*)", page, re.MULTILINE)) and len(options) == 7
+    properties = set(re.findall(r"\"(dais_(?:hash|verdict|seed|vectors|attempt))\"", source))
+    listed = set(re.findall(r"`(dais_\w+)`", "".join(re.findall(r"^\| `dais_.*$", page, re.MULTILINE))))
+    assert listed == properties | {"dais_icarus", "dais_verilator"}
