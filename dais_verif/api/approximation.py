@@ -79,18 +79,22 @@ def convert_configurations(
 def apply_configuration(
     network: _Path,
     configurations: _Path,
-    config: str,
+    config: str | None,
     output: _Path,
     *,
+    select: str | None = None,
+    form: str = "unrolled",
+    parallel: int = 1,
     grid: int | None = None,
     knobs: _Path | None = None,
     progress: Progress | None = None,
 ) -> AppliedRecord:
     """Write the network in an ONNX file under configuration ``config`` as a program, into the folder ``output``.
 
-    ``grid``: bits behind the point of weights that a knob multiplies by 4/3. Raises ``ConfigurationError`` with the
-    line if the configuration is for another network, ``NetworkError`` if a knob cannot be applied, with node and
-    reason.
+    ``form``: or ``memory``, a machine with memories, with ``parallel`` members of each stage side by side at most;
+    ``select``: in the place of ``config`` the names, with commas, of those between which it chooses. ``grid``: bits
+    behind the point of weights that a knob multiplies by 4/3. Raises ``ConfigurationError`` with the line if a
+    configuration is for another network, ``NetworkError`` if a knob cannot be applied, with node and reason.
     """
     from dais_verif.flows.approximation.apply import ApplyRequest
     from dais_verif.flows.approximation.apply import apply_configuration as flow
@@ -99,6 +103,9 @@ def apply_configuration(
         network=required_path("network", network),
         configurations=required_path("configurations", configurations),
         config=config,
+        select=select,
+        form=form,
+        parallel=parallel,
         output=required_path("output", output),
         grid=grid,
         knobs=path_from("knobs", knobs),

@@ -40,6 +40,8 @@ def emit(
     stream: _Path | None = None,
     cycles: int | None = None,
     output: _Path | None = None,
+    form: str = "unrolled",
+    parallel: int = 1,
     progress: Progress | None = None,
 ) -> EmissionRecord:
     """Write a program as one synthesizable Verilog-2005 module; ``verilog`` of the record is its text.
@@ -47,8 +49,9 @@ def emit(
     ``stages`` or ``max_depth``: as a pipeline; ``reset``, ``enable``, ``valid``: with these ports. ``wrap``: ``axis``,
     ``uart``, ``spi`` or ``fifo``, in a project folder; ``stream``: a file that names the valid bits of a machine for
     ``axis``; ``cycles``: of a machine in a vector of ``uart``, ``spi`` or ``fifo`` (32).
-    ``output``: the file, or with ``wrap`` the folder, to write. Raises ``InputError`` for a pipeline that cannot be
-    made, or a place that cannot be written.
+    ``form``: of a network, or ``memory``, a machine with memories in a folder, with ``parallel`` members of each stage
+    side by side, at most. ``output``: the file, or with ``wrap`` or ``form`` the folder, to write. Raises
+    ``InputError`` for a pipeline that cannot be made, or a place that cannot be written.
     """
     from dais_verif.flows.emit import EmitRequest, WrapRequest
     from dais_verif.flows.emit import emit as flow
@@ -68,6 +71,8 @@ def emit(
             cycles=cycles,
         ),
         output=path_from("output", output),
+        form=form,
+        parallel=parallel,
     )
     return flow(request, progress=listener(progress))
 

@@ -50,6 +50,7 @@ def approx() -> None:
     dais-verif approx show confs.txt --config conf7    one, node by node
     dais-verif approx convert confs.txt -o out.txt     in the form of the tuner's files
     dais-verif approx apply net.onnx confs.txt --config conf7 -o quick     the network under one, as a program
+    dais-verif approx apply net.onnx confs.txt --select conf1,conf7 --form memory -o folded     a machine of both
     dais-verif approx measure net.onnx confs.txt --data d.npz --budget 1.0     what each is worth
     dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt     a search for good ones
     """
@@ -84,7 +85,10 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
 @approx.command(cls=Verb)
 @_network
 @_configurations
-@click.option("--config", metavar="NAME", required=True, help="The configuration to apply.")
+@click.option("--config", metavar="NAME", help="The configuration to apply.")
+@click.option("--select", metavar="NAMES", help="Several, with commas: one machine with an input that chooses one.")
+@common.form_option
+@common.parallel_option
 @click.option(
     "-o", "--output", required=True, type=common.output_path, help="A folder, which an earlier call may have left."
 )
@@ -92,7 +96,11 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
 @_knobs
 @common.json_option
 def apply(as_json: bool, **asked: Any) -> None:
-    """Write NETWORK under one of CONFIGURATIONS as a program: program.bin in the folder, which every verb takes."""
+    """Write NETWORK under one of CONFIGURATIONS as a program: program.bin in the folder, which every verb takes.
+
+    With --form memory it is a machine with memories, of --config, or of those that --select names; `run`, `sim`,
+    `prove`, `synth` and `signoff` take the folder.
+    """
     record = apply_configuration(ApplyRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     click.echo(record.to_json()) if as_json else print_applied(record, common.console())
 

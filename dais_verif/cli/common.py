@@ -12,6 +12,7 @@ import click
 from dais_verif.cli.spelling import option_of
 from dais_verif.cli.verb import FiniteRange, OutputPath
 from dais_verif.errors import DaisError
+from dais_verif.flows.networks.forms import FORMS
 from dais_verif.flows.progress import Progress
 from dais_verif.own_command import own_command
 from dais_verif.program import ALL_LAYOUTS
@@ -26,11 +27,13 @@ if TYPE_CHECKING:
 __all__ = [
     # arguments and options
     "file_path",
+    "form_option",
     "html_option",
     "inputs_option",
     "jobs_option",
     "json_option",
     "layout_option",
+    "parallel_option",
     "program_argument",
     "sandbox_option",
     "seed_option",
@@ -119,6 +122,12 @@ seed_option = click.option(
 )
 inputs_option = click.option(
     "--inputs", type=file_path, multiple=True, help="Vectors from a file (.npy or CSV), before the generated ones."
+)
+parallel_option = click.option(
+    "--parallel", type=int, default=1, show_default=True, help="With --form memory: members of a stage side by side."
+)
+form_option = click.option(
+    "--form", type=click.Choice(FORMS), default="unrolled", show_default=True, help="What a network becomes."
 )
 unchecked_option = click.option(
     "--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would."

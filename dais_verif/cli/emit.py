@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -13,7 +14,7 @@ from dais_verif.cli.options.pipelines import pipeline_options
 from dais_verif.flows.emit import WRAPS, EmitRequest, WrapRequest
 from dais_verif.flows.emit import emit as run_emit
 from dais_verif.flows.pipelines import PipelineRequest
-from dais_verif.report.emission_text import print_pipeline, wrapper_line
+from dais_verif.report.emission_text import print_folded, print_pipeline, wrapper_line
 
 _wrap_options = bundled(
     "wrapper",
@@ -51,6 +52,8 @@ _wrap_options = bundled(
 )
 @pipeline_options
 @_wrap_options
+@common.form_option
+@common.parallel_option
 @common.json_option
 def emit(
     program: Path,
@@ -60,6 +63,7 @@ def emit(
     pipeline: PipelineRequest,
     wrapper: WrapRequest,
     as_json: bool,
+    **asked: Any,
 ) -> None:
     """Write PROGRAM as one synthesizable Verilog-2005 module.
 
@@ -76,17 +80,25 @@ def emit(
     PROGRAM may be a machine (ALIRFSM): its ports are its signals, clk first if it has registers. For --wrap axis,
     --stream names those that say when data is there; on a board it runs --cycles from a reset (docs/machines.md).
 
+    PROGRAM may be a network (ONNX). With --form memory it becomes a machine with memories; -o names a folder, with all
+    that `run`, `sim`, `prove`, `synth` and `signoff` need to verify that it computes the network (docs/networks.md).
+
     \b
     dais-verif emit prog.bin -o model.v
     dais-verif emit prog.bin --stages 4 --enable -o model.v
+    dais-verif emit net.onnx --form memory -o folded
     dais-verif emit prog.bin --wrap axis --stages 4 --axil -o model_axis
     """
-    request = EmitRequest(program=program, layout=layout, top=top, pipeline=pipeline, wrapper=wrapper, output=output)
+    request = EmitRequest(
+        program=program, layout=layout, top=top, pipeline=pipeline, wrapper=wrapper, output=output, **asked
+    )
     record = run_emit(request, progress=common.ShownWarnings())
     if as_json:
         click.echo(record.to_json())
         return
-    if record.wrapped is not None:
+    if record.folded is not None:
+        print_folded(record.folded, common.console())
+    elif record.wrapped is not None:
         common.console().print(wrapper_line(record.wrapped))
     elif output is not None:
         common.tell_written(output, f"module {top}, {record.verilog.count(chr(10))} lines of Verilog")

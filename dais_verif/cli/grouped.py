@@ -10,7 +10,7 @@ __all__ = ["GROUPS", "GroupedCommand"]
 
 #: Titles, in the order of the help, and the options below them.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Program": ("layout", "layout-b", "frame", "engine"),
+    "Program": ("layout", "layout-b", "frame", "engine", "form", "parallel", "config", "select"),
     "Design": (
         *("rtl", "top", "param", "data", "ports", "wrapped", "netlist", "target", "front-end"),
         *("bitstream", "device", "pins"),
@@ -26,7 +26,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("exhaustive", "exhaustive-bits", "coverage", "rtl-coverage", "directed", "unreachable", "floor"),
     ),
     "Simulators": ("sim", "icarus-vectors", "bulk", "waves"),
-    "Fuzzing": ("command", "count", "pair", "against", "rtl-from", "form", "replay"),
+    "Fuzzing": ("command", "count", "pair", "against", "rtl-from", "replay"),
     "Proof": ("prove", "confirm", "cache", "sample", "dump-smt"),
     "Sign-off": ("policy", "show-policy", "sign"),
     "Runs": ("shard", "fail-fast", "resume", "rerun-failed", "retries", "allow-flaky", "cluster"),

@@ -32,6 +32,7 @@ from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluat
     show_default=True,
     help="Of a machine: outputs before the edge of each cycle, or after it with the same inputs.",
 )
+@click.option("--config", metavar="NAME", help="Of a network as a machine: the configuration. Default: its first.")
 @click.option("--printf", is_flag=True, help="What members of a kernel print, in place of outputs on stdout.")
 @common.jobs_option
 @common.unchecked_option

@@ -14,6 +14,7 @@ from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.machines.check import check_machine
 from dais_verif.flows.machines.requests import find_machine
+from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.networks.requests import find_network, info_of
 from dais_verif.flows.programs import AnyProgram, read_program, require_positive
 from dais_verif.flows.progress import SILENT, Progress
@@ -65,9 +66,11 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
     Verdicts: PASS, PROGRAM_INVALID where an input breaks a promise, UNKNOWN where neither was shown. Raises
     ``ProgramError`` if there is no valid program, ``InputError`` if a file cannot be read.
     """
-    machine = find_machine(request.program)
+    folded = find_folded(request.program)
+    machine = find_machine(request.program) if folded is None else folded.machine
     if machine is not None:
-        return check_machine(machine, request)
+        # What a folder says of its network must be what the network says.
+        return replace(check_machine(machine, request), network=None if folded is None else info_of(folded.under(None)))
     opened = open_projects(request.program, DesignRequest())
     network = find_network(opened.program, request.layout)
     program, warnings = read_program(opened.program if network is None else network.program(), request.layout, progress)

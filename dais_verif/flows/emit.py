@@ -15,6 +15,8 @@ from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.machines.emit import emit_machine
 from dais_verif.flows.machines.requests import find_machine
+from dais_verif.flows.networks.emit import emit_network
+from dais_verif.flows.networks.forms import require_form
 from dais_verif.flows.no_loss import require_no_loss, write_folder
 from dais_verif.flows.pipelines import PipelineRequest
 from dais_verif.flows.programs import AnyProgram, read_program, require_number, require_range
@@ -100,7 +102,11 @@ class WrapRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class EmitRequest:
-    """What to write. ``output``: the file, or with a wrapper the folder, to write; None: only return it."""
+    """What to write. ``output``: the file, or with a wrapper the folder, to write; None: only return it.
+
+    ``form``: of a network, ``unrolled``, or ``memory``: a machine with memories, in a folder. ``parallel``: members of
+    each of its stages side by side, at most.
+    """
 
     program: AnyProgram
     layout: str | None = None
@@ -108,9 +114,12 @@ class EmitRequest:
     pipeline: PipelineRequest = field(default_factory=PipelineRequest)
     wrapper: WrapRequest = field(default_factory=WrapRequest)
     output: Path | None = None
+    form: str = "unrolled"
+    parallel: int = 1
 
     def __post_init__(self) -> None:
         require_module_name(self.top)
+        require_form(self.form, self.parallel)
         require_types(self)
         if self.wrapper.wrap is not None and self.output is None:
             raise InputError.of("{wrap} writes several files; name a folder for them with {output}")
@@ -124,6 +133,8 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
     Raises ``ProgramError`` if there is no valid program, ``InputError`` for a pipeline that cannot be made or a place
     that cannot be written; a folder that is not as an earlier call left it is never replaced.
     """
+    if request.form != "unrolled":
+        return emit_network(request)
     machine = find_machine(request.program)
     if machine is not None:
         return emit_machine(machine, request)

@@ -14,6 +14,7 @@ from dais_verif.flows.designs import DesignRequest, emitted, given, told_apart, 
 from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.prove import prove_machine
 from dais_verif.flows.machines.requests import find_machine
+from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
@@ -88,6 +89,12 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
 
         options = _options(request, request.design)
         return Proved(*prove_kernel(kernel, request, options, progress, watch), bitwise=False)
+    folded = find_folded(request.program)
+    if folded is not None:
+        from dais_verif.flows.networks.prove import prove_network
+
+        options = _options(request, request.design)
+        return Proved(*prove_network(folded, request, options, progress, watch), bitwise=False)
     machine = find_machine(request.program)
     if machine is not None:
         options = _options(request, request.design)

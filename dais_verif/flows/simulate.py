@@ -12,6 +12,7 @@ from dais_verif.errors import RequestError
 from dais_verif.flows.designs import design_of, told_apart, with_netlist
 from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.requests import find_machine
+from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
@@ -59,12 +60,16 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
     """
     watch = watch or Stopwatch()
     with watch.stage("read"):
-        kernel = find_kernel(request.program)
-        machine = None if kernel else find_machine(request.program)
+        kernel, folded = find_kernel(request.program), find_folded(request.program)
+        machine = None if kernel or folded else find_machine(request.program)
     if kernel is not None:
         from dais_verif.flows.kernels.simulate import simulate_kernel
 
         return Simulated(*simulate_kernel(kernel, request, progress, watch))
+    if folded is not None:
+        from dais_verif.flows.networks.simulate import simulate_network
+
+        return Simulated(*simulate_network(folded, request, progress, watch))
     if request.printf:
         raise RequestError.of("{printf} is for kernels: name a folder of `kernel build`.")
     if machine is not None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dais_verif.record.base import RunRecord
+from dais_verif.record.folded import FoldedNetwork
 from dais_verif.record.program import ProgramInfo
 
 __all__ = ["APPROXIMATION_SCHEMA", "AppliedRecord", "Measured", "MeasuredRecord", "TunedRecord"]
@@ -17,8 +18,9 @@ APPROXIMATION_SCHEMA = "dais-verif/approximation/1"
 class AppliedRecord(RunRecord):
     """A network under a configuration, written into the folder ``output``.
 
-    ``program``: what it became; ``exact_ops``: ops of the network without approximation. ``sha256``: of the files of
-    the network and of configurations. ``notes``: what was decided where a knob leaves it open.
+    ``config``: its name, or with commas those of all between which a machine chooses. ``program``: what it became, or
+    the machine, which ``folded`` says more of; ``exact_ops``: ops of the network without approximation. ``sha256``: of
+    the files of the network and of configurations. ``notes``: what was decided where a knob leaves it open.
     """
 
     SCHEMA: ClassVar = APPROXIMATION_SCHEMA
@@ -34,6 +36,7 @@ class AppliedRecord(RunRecord):
     notes: list[str]
     warnings: list[str]
     reproduce: str
+    folded: FoldedNetwork | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

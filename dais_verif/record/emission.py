@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dais_verif.record.base import NOT_KEPT, Record
+from dais_verif.record.folded import FoldedNetwork
 from dais_verif.record.program import ProgramInfo
 
 __all__ = ["EmissionRecord", "PipelineInfo", "PortElement", "PortElements", "SignalPort", "WrapperFolderInfo"]
@@ -72,10 +73,11 @@ class WrapperFolderInfo:
 class EmissionRecord(Record):
     """What ``emit`` made. ``output``: the file or folder that was written. ``verilog``: the module; not in JSON.
 
-    ``signals``: of a machine its ports, beside the clock; it has none of the two ports that modules of programs have.
+    ``folded``: a network as a machine, in a folder. ``signals``: of a machine its ports, beside the clock; it has none
+    of the two ports that modules of programs have.
     """
 
-    LEFT_OUT_IF_NONE: ClassVar = ("signals",)
+    LEFT_OUT_IF_NONE: ClassVar = ("signals", "folded")
 
     program: ProgramInfo
     top: str
@@ -84,4 +86,5 @@ class EmissionRecord(Record):
     pipeline: PipelineInfo | None
     wrapped: WrapperFolderInfo | None
     signals: list[SignalPort] | None = None
+    folded: FoldedNetwork | None = None
     verilog: str = field(default="", repr=False, compare=False, metadata=NOT_KEPT)

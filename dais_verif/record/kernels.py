@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 
 from dais_verif.record.base import to_tree
+from dais_verif.record.folded import ProvedSetting
 from dais_verif.record.kernel_printout import PrintedBy
 from dais_verif.verdict import Verdict
 
@@ -86,6 +87,9 @@ class KernelBuild:
 class KernelRun:
     """What a simulation says of the hardware of an instance: it is held against the ``kernel``, member by member.
 
+    Of a folded network ``kernel`` is its name, it is held against the network under the configuration of each sample,
+    and ``configurations`` says how many ran in which; ``ranges`` are runs from start to done.
+
     ``samples`` of tensors went through it in a ``form``, the index space of ``members`` in ``ranges``, with
     ``broken_off`` resets between; ``elements`` of outputs were compared. ``wrong``: the first that differs, or why
     nothing could be read; ``member``: who was at work where RTL is wrong. ``printed``: what members print of each of
@@ -104,6 +108,7 @@ class KernelRun:
     member: str | None = None
     printed: list[str] | None = None
     printed_by: list[PrintedBy] | None = None
+    configurations: dict[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -111,7 +116,8 @@ class ProvedKernel:
     """What a proof says of the hardware of an instance. ``laws``: of its mapping, in words.
 
     ``facts``: of what is stated of time and memory. ``folded``: the verdict of the machine against all members side by
-    side, with its ``message``; NOT_RUN where something before it failed.
+    side, with its ``message``; NOT_RUN where something before it failed. Of a folded network, ``kernel`` is its name,
+    and ``settings`` say of each configuration what ``folded`` says of all.
     """
 
     kernel: str
@@ -121,3 +127,4 @@ class ProvedKernel:
     facts: str
     folded: Verdict
     message: str
+    settings: list[ProvedSetting] | None = None

@@ -9,6 +9,7 @@ from rich.table import Table
 
 from dais_verif.record.approximation import AppliedRecord, Measured, MeasuredRecord, TunedRecord
 from dais_verif.report.console import verdict_text
+from dais_verif.report.emission_text import print_folded
 
 __all__ = ["measured_columns", "measured_notes", "print_applied", "print_measured", "print_tuned"]
 
@@ -26,7 +27,10 @@ def print_applied(record: AppliedRecord, out: Console) -> None:
         *(("note", note) for note in record.notes),
     ]
     for title, text in rows:
-        out.print(f"{title:<10} {text}", markup=False)
+        if record.folded is None or title not in ("program", "written"):
+            out.print(f"{title:<10} {text}", markup=False)
+    if record.folded is not None:
+        print_folded(record.folded, out)
 
 
 def print_measured(record: MeasuredRecord, out: Console) -> None:

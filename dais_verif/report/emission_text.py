@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from rich.console import Console
+from rich.table import Table
 
 from dais_verif.record.emission import PipelineInfo, WrapperFolderInfo
+from dais_verif.record.folded import FoldedNetwork
 
-__all__ = ["print_pipeline", "wrapper_line"]
+__all__ = ["print_folded", "print_pipeline", "wrapper_line"]
 
 #: Up to so many stages each one's depth is shown.
 _SHOWN = 16
@@ -27,3 +29,21 @@ def print_pipeline(pipeline: PipelineInfo, out: Console) -> None:
 def wrapper_line(folder: WrapperFolderInfo) -> str:
     """Return where a module with a wrapper was written."""
     return f"top module {folder.top}, in {folder.folder}: {len(folder.files)} files, which README.md explains"
+
+
+def print_folded(network: FoldedNetwork, out: Console) -> None:
+    """Print the stages of a network as a machine, and what each configuration takes."""
+    several = len(network.configurations) > 1
+    table = Table(box=None, pad_edge=False, header_style="dim")
+    for name in ("stage", "node", "members", "ops", "cycles", *(["in"] if several else [])):
+        table.add_column(name, justify="left" if name in ("stage", "in") else "right")
+    for one in network.stages:
+        every = len(one.configurations) == len(network.configurations)
+        runs = ["all" if every else ", ".join(one.configurations)] if several else []
+        fused = "-" if one.fused is None else str(one.fused)
+        table.add_row(one.name, fused, str(one.members), str(one.ops), str(one.cycles), *runs)
+    out.print(table)
+    cycles = ", ".join(f"{name} {count}" for name, count in network.configurations.items())
+    out.print(f"cycles     from start to done: {cycles}", markup=False)
+    out.print(f"memories   {network.words} words, {network.bits} bits", markup=False)
+    out.print(f"written    {network.folder}: {', '.join(network.files)}", markup=False)

@@ -58,9 +58,13 @@ def print_proof(record: ProofRecord, out: Console, *, bitwise: bool = False, mis
         out.print(f"           not in {name}: {why.removeprefix(f'{name}: ')}", markup=False)
     kernel = record.kernel
     if kernel is not None:
-        out.print(f"kernel     {kernel.kernel}, {kernel.form}, {kernel.members} members", markup=False)
+        title = "kernel" if kernel.settings is None else "network"
+        out.print(f"{title:<10} {kernel.kernel}, {kernel.form}, {kernel.members} members", markup=False)
         for title, text in (("laws", kernel.laws), ("facts", kernel.facts), ("members", kernel.message)):
             out.print(f"  {title:<9}{text}", markup=False)
+        for one in kernel.settings or []:
+            found = f"frames {one.frame.value}, network {one.network.value}, {one.cycles} cycles"
+            out.print(f"  {'config':<9}{one.name}: {found}", markup=False)
     _print_open(record, out)
     if mismatch is not None:
         print_mismatch(mismatch, out)

@@ -6,11 +6,16 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from dais_verif.applied_folder import CONFIGURATION, MANIFEST, PROGRAM
 from dais_verif.approx import ConfigurationFile, text_of
-from dais_verif.flows.approximation.networks import open_network
+from dais_verif.errors import RequestError
+from dais_verif.files import read_plain
+from dais_verif.flows.approximation.networks import Opened, open_network
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.networks.build import build_network
+from dais_verif.flows.networks.forms import require_form
 from dais_verif.flows.no_loss import write_folder
 from dais_verif.flows.programs import require_range
 from dais_verif.flows.progress import SILENT, Progress
@@ -26,17 +31,26 @@ from dais_verif.verdict import Verdict
 __all__ = ["ApplyRequest", "apply_configuration"]
 
 
+_MOST_BYTES = 1 << 20
+
+
 @dataclass(frozen=True, kw_only=True)
 class ApplyRequest:
     """An ONNX file, a file of configurations, the name of one, and the folder to write.
 
-    ``grid``: bits behind the point of weights that a knob multiplies by 4/3; None: 2 more than they have.
+    ``grid``: bits behind the point of weights that a knob multiplies by 4/3; None: 2 more than they have. ``form``:
+    ``unrolled``, a program, or ``memory``, a machine with memories, with ``parallel`` members of each stage side by
+    side, at most. ``select``: names with commas between them, in the place of ``config``: one machine with an input
+    that chooses one of them.
     """
 
     network: Path
     configurations: Path
-    config: str
     output: Path
+    config: str | None = None
+    select: str | None = None
+    form: str = "unrolled"
+    parallel: int = 1
     grid: int | None = None
     knobs: Path | None = None
     command: str | None = None
@@ -44,10 +58,28 @@ class ApplyRequest:
     def __post_init__(self) -> None:
         require_types(self)
         require_range("grid", self.grid, 0, LIMIT)
+        require_form(self.form, self.parallel)
+        if (self.config is None) == (self.select is None):
+            raise RequestError.of("give {config}, the name of one configuration, or {select}, those of several.")
+        if self.select is not None and self.form == "unrolled":
+            raise RequestError.of("{select} is for a machine, which has an input that chooses: add {form} memory.")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of configurations, by the number that the machine has for them."""
+        return [self.config] if self.config is not None else [name.strip() for name in (self.select or "").split(",")]
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
-        valued = {"--config": self.config, "--grid": self.grid, "--knobs": self.knobs, "-o": self.output}
+        valued = {
+            "--config": self.config,
+            "--select": self.select,
+            "--form": None if self.form == "unrolled" else self.form,
+            "--parallel": None if self.parallel == 1 else self.parallel,
+            "--grid": self.grid,
+            "--knobs": self.knobs,
+            "-o": self.output,
+        }
         return ["approx", "apply", str(self.network), str(self.configurations), *option_words(valued, {})]
 
 
@@ -55,6 +87,9 @@ def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -
     """Apply the configuration. Raises ``ConfigurationError`` if it is not for this network, ``NetworkError`` if a knob
     cannot be applied to a node."""
     opened = open_network(request.network, request.configurations, request.knobs, progress)
+    if request.form != "unrolled":
+        return _folded(request, opened, progress)
+    assert request.config is not None  # else a machine is asked for
     with progress.working(f"applying {request.config}"):
         made = approximate(opened.data, opened.file, request.config, grid=request.grid)
         program, exact = made.network.program(), opened.exact.program()
@@ -70,18 +105,60 @@ def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -
         "files": {name: hashlib.sha256(data).hexdigest() for name, data in files.items()},
     }
     write_folder(request.output, {**files, MANIFEST: (json.dumps(manifest, indent=2) + "\n").encode()}, MANIFEST)
-    return AppliedRecord(
-        verdict=Verdict.PASS,
+    return _record(
+        request,
+        opened,
         message=f"{request.config} applied: {program.n_ops} ops, {exact.n_ops} without it",
-        network=str(request.network),
-        configurations=str(request.configurations),
-        config=request.config,
-        sha256=opened.sha256,
         program=ProgramInfo.of(program),
         exact_ops=exact.n_ops,
-        output=str(request.output),
         files=sorted([*files, MANIFEST]),
         notes=list(made.notes),
+    )
+
+
+def _folded(request: ApplyRequest, opened: Opened, progress: Progress) -> AppliedRecord:
+    """Write the machine of one configuration, or of several."""
+    names = request.names
+    if len(set(names)) < len(names):
+        raise RequestError.of("{select} names a configuration twice: {names}.", names=", ".join(names))
+    chosen = ConfigurationFile(
+        opened.file.baseline, tuple(opened.file[name] for name in names), knobs=opened.file.knobs, name=opened.file.name
+    )
+    with progress.working(f"folding {', '.join(names)}"):
+        notes = [approximate(opened.data, opened.file, name, grid=request.grid).notes for name in names]
+        made = build_network(
+            opened.data,
+            chosen,
+            request.output,
+            form=request.form,
+            parallel=request.parallel,
+            grid=request.grid,
+            knobs=None if request.knobs is None else read_plain(request.knobs, _MOST_BYTES),
+            read=[request.network, request.configurations, *([] if request.knobs is None else [request.knobs])],
+        )
+        exact = opened.exact.program()
+    cycles = ", ".join(f"{name} {cycles}" for name, cycles in made.info.configurations.items())
+    return _record(
+        request,
+        opened,
+        message=f"{', '.join(names)} applied: {made.info.ops} ops of all stages; cycles: {cycles}",
+        program=ProgramInfo.of_machine(made.machine),
+        exact_ops=exact.n_ops,
+        files=made.info.files,
+        notes=list(dict.fromkeys(note for listed in notes for note in listed)),
+        folded=made.info,
+    )
+
+
+def _record(request: ApplyRequest, opened: Opened, **found: Any) -> AppliedRecord:
+    return AppliedRecord(
+        verdict=Verdict.PASS,
+        network=str(request.network),
+        configurations=str(request.configurations),
+        config=",".join(request.names),
+        sha256=opened.sha256,
+        output=str(request.output),
         warnings=opened.warnings,
         reproduce=own_command(request.words()) if request.command is None else request.command,
+        **found,
     )

@@ -6,7 +6,7 @@ import csv
 import io
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -15,7 +15,8 @@ from dais_verif.files import write_atomically
 from dais_verif.flows.kernels.evaluate import evaluate_kernel
 from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.evaluate import evaluate_machine, file_of, table_of
-from dais_verif.flows.machines.requests import find_machine
+from dais_verif.flows.machines.requests import find_machine, require_no_options
+from dais_verif.flows.networks.folders import find_folded, require_no_configuration
 from dais_verif.flows.networks.requests import find_network, inputs_of
 from dais_verif.flows.programs import AnyProgram, read_program
 from dais_verif.flows.progress import SILENT, Progress
@@ -27,6 +28,10 @@ from dais_verif.program.ports import ports_of
 from dais_verif.record.evaluation import EvaluationRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.stimulus import read_batch, read_raw_batch, read_tensors
+
+if TYPE_CHECKING:
+    from dais_verif.networks import Network
+    from dais_verif.networks.hardware.folder import NetworkFolder
 
 __all__ = ["ENGINES", "Engine", "Evaluation", "EvaluationRequest", "Sample", "evaluate"]
 
@@ -42,7 +47,7 @@ class EvaluationRequest:
     ``raw_inputs``, ``raw``: inputs, outputs are raw integers, in units of the port element's last bit and of each
     output's 2**-f. ``output``: a file to write, .npy, of a machine .npz, or else CSV. ``sample``: of a machine, its
     outputs before or after the edge of each cycle. Of a network ``inputs`` are numbers that its inputs can hold, and
-    .npz, too: an array an input.
+    .npz, too: an array an input. Of a folded network ``config`` is the name of a configuration; None: its first.
     """
 
     program: AnyProgram
@@ -56,6 +61,7 @@ class EvaluationRequest:
     printf: bool = False
     output: Path | None = None
     sample: Sample = "before"
+    config: str | None = None
 
 
 @dataclass(frozen=True)
@@ -90,14 +96,17 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
         if request.output is not None and request.output.suffix not in (".npy", ".npz"):
             write_atomically(request.output, done.csv().encode())
         return done
+    folded = find_folded(request.program)
+    if folded is None:
+        require_no_configuration(request.config)
     if request.printf:
         raise RequestError.of("{printf} is for kernels: name a folder of `kernel build`.")
-    machine = find_machine(request.program)
+    machine = find_machine(request.program) if folded is None else None
     if machine is not None:
         return _of_machine(machine, request, progress)
     if request.sample != "before":
         raise RequestError.of("{sample} {value} is for machines; a program has no edges.", value=request.sample)
-    network = find_network(request.program, request.layout)
+    network = find_network(request.program, request.layout) if folded is None else _of_folder(folded, request)
     program, _ = read_program(request.program if network is None else network.program(), request.layout, progress)
     if network is not None and not request.raw_inputs:
         batch = read_tensors(request.inputs, inputs_of(network))
@@ -122,6 +131,12 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
         as_npy = request.output.suffix == ".npy"
         write_atomically(request.output, _npy(done, request.raw) if as_npy else done.csv().encode())
     return done
+
+
+def _of_folder(folder: NetworkFolder, request: EvaluationRequest) -> Network:
+    """The network under the configuration that is asked for."""
+    require_no_options(layout=request.layout)
+    return folder.under(request.config)
 
 
 def _of_machine(machine: Machine, request: EvaluationRequest, progress: Progress) -> Evaluation:

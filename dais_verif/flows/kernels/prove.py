@@ -6,12 +6,11 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-import numpy as np
-
 from dais_verif.errors import InputError
 from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
 from dais_verif.flows.kernels.simulate import simulate_kernel
+from dais_verif.flows.kernels.timed import with_bits, with_signals
 from dais_verif.flows.machines.prove import prove_machine
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.proof.request import ProveRequest
@@ -28,8 +27,6 @@ from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.kernels.unfold import unfold
 from dais_verif.machine import Machine
 from dais_verif.own_command import own_command
-from dais_verif.program import Columns, Program
-from dais_verif.program.opcodes import Code
 from dais_verif.prover.results import ProofOptions
 from dais_verif.record.diff import DiffRecord
 from dais_verif.record.kernels import ProvedKernel
@@ -172,9 +169,9 @@ def compare_with_members(
         path = Path(folder) / "timed.toml"
         # Made anew: what a folder says of its frame is no part of what is claimed.
         frame = memory_frame(instance, MemoryFacts(**facts)) if form == "memory" else frame_text(raster_of(instance))
-        path.write_text(_with_signals(frame, timed), encoding="utf-8")
+        path.write_text(with_signals(frame, timed), encoding="utf-8")
         bits = [bit for cycles in timed.values() for bit in cycles.values()]
-        found, part = diff(replace(asked, b=_with_bits(members, bits), frame=path)), "in one range"
+        found, part = diff(replace(asked, b=with_bits(members, bits), frame=path)), "in one range"
         if form == "memory" and found.verdict is Verdict.PASS:
             part = "in many ranges"
             path = Path(folder) / "ranges.toml"
@@ -190,29 +187,6 @@ def _timed(instance: KernelInstance, form: str, facts: dict[str, int]) -> dict[s
         signals = memory_signals(instance, MemoryFacts(**facts))
         return {name: dict(enumerate(values)) for name, values in signals.items()}
     return {"valid_out": valid_cycles(raster_of(instance))}
-
-
-def _with_signals(frame: str, timed: dict[str, dict[int, int]]) -> str:
-    """A frame with more outputs behind its own."""
-    entries = [f'{{ signal = "{name}", cycle = {min(at)}, to = {max(at)} }}' for name, at in timed.items()]
-    before, _, behind = frame.partition("\noutputs = [")
-    listed, end, rest = behind.partition("]\n")
-    return f"{before}\noutputs = [{listed.rstrip().rstrip(',')}, {', '.join(entries)}{end}{rest}"
-
-
-def _with_bits(program: Program, bits: list[int]) -> Program:
-    """A program with constants behind its outputs."""
-    row = (int(Code.CONST), -1, -1, 1, 0, 1, 0)
-    columns = Columns(*(np.append(column, value) for column, value in zip(program.columns, row, strict=True)))
-    chosen = np.where(np.array(bits, dtype=bool), program.n_ops, -1)
-    zeros = np.zeros(len(bits), dtype=np.int64)
-    return replace(
-        program,
-        columns=columns,
-        out_idx=np.concatenate([program.out_idx, chosen]),
-        out_shift=np.concatenate([program.out_shift, zeros]),
-        out_neg=np.concatenate([program.out_neg, zeros]),
-    )
 
 
 def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:

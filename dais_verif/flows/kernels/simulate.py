@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.kernels.driven import read_driven, rows_of
 from dais_verif.flows.kernels.printing import print_folder, require_shown
 from dais_verif.flows.kernels.tensors import read_tensors
 from dais_verif.flows.machines.simulate import Sequences, simulate_machine
@@ -16,7 +17,6 @@ from dais_verif.flows.progress import Progress
 from dais_verif.flows.simulation_record import given_vectors
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.flows.work_folder import work_folder
-from dais_verif.golden.machine_batch import run_raw
 from dais_verif.golden.members import run_instance
 from dais_verif.kernels.driving.frames import Driven, Found, Ints, Run, random_tensors
 from dais_verif.kernels.driving.memory import drive_memory
@@ -27,7 +27,6 @@ from dais_verif.machine import Machine
 from dais_verif.record.kernels import KernelRun
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.simulation.simulators.build import simulators_for
-from dais_verif.stimulus.machines import ArrayRows, InputSequence
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
@@ -66,7 +65,7 @@ def simulate_kernel(
     if not design.rtl and not design.of_bits and design.wrapped is None:
         design = replace(design, rtl=(kernel.rtl,))
     given = Sequences(
-        [_rows(machine, one.driven) for one in sequences], classes, _describe(kernel, sequences) if sequences else ""
+        [rows_of(machine, one.driven) for one in sequences], classes, _describe(kernel, sequences) if sequences else ""
     )
     asked = replace(request, design=design, inputs=(), command=request.reproduce)
 
@@ -137,11 +136,6 @@ def _driven(kernel: KernelFolder, machine: Machine, tensors: tuple[Ints, ...], r
     return _Driven(driven, tensors)
 
 
-def _rows(machine: Machine, driven: Driven) -> InputSequence:
-    types = {signal.name: signal.types for signal in machine.inputs}
-    return InputSequence(driven.cycles, {name: ArrayRows(raw, types[name]) for name, raw in driven.inputs.items()})
-
-
 def _describe(kernel: KernelFolder, sequences: Sequence[_Driven]) -> str:
     parts = [f"tensors of kernel {kernel.instance.name} in sequences from power-up, back to back"]
     ranges, resets, stalls = (
@@ -155,7 +149,7 @@ def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Drive
     """What the machine makes of all sequences, held against the golden model of all members."""
     found, elements, samples, wrong = list[Found](), 0, 0, None
     for number, one in enumerate(sequences):
-        found.append(_read(machine, one.driven))
+        found.append(read_driven(machine, one.driven))
         samples += len(one.tensors[0]) if one.tensors else 1
         expected = run_instance(kernel.instance, one.tensors)
         wrong = wrong or _difference(kernel, found[-1], expected, number if len(sequences) > 1 else None)
@@ -172,18 +166,6 @@ def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Drive
         wrong=wrong if elements or wrong or not sequences else "no element was compared",
     )
     return run, found
-
-
-def _read(machine: Machine, driven: Driven, check: bool = True) -> Found:
-    raw = {name: array[None] for name, array in driven.inputs.items()}
-    run = run_raw(machine, raw, sequences=1, cycles=driven.cycles, after=False, check=check)
-    if run is None or run.unknowns:
-        return Found(problem="the machine has outputs that are unknown, or is beyond the fast engine")
-    outputs, first = {}, 0
-    for signal in machine.outputs:
-        outputs[signal.name] = run.before[:, first : first + len(signal.types), 0]
-        first += len(signal.types)
-    return driven.read(outputs)
 
 
 def _difference(kernel: KernelFolder, found: Found, expected: tuple[Ints, ...], number: int | None) -> str | None:

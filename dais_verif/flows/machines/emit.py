@@ -18,6 +18,7 @@ from dais_verif.flows.no_loss import write_folder
 from dais_verif.machine import Machine, Role, Signal
 from dais_verif.machine.ports import offsets_of, port_names, ports
 from dais_verif.record.emission import EmissionRecord, PortElement, PortElements, SignalPort, WrapperFolderInfo
+from dais_verif.record.folded import FoldedNetwork
 from dais_verif.record.program import ProgramInfo
 
 if TYPE_CHECKING:
@@ -26,15 +27,17 @@ if TYPE_CHECKING:
 __all__ = ["emit_machine"]
 
 
-def emit_machine(machine: Machine, request: EmitRequest) -> EmissionRecord:
-    """Write ``machine`` as Verilog, and return it. Raises ``RequestError`` for options that only programs have."""
+def emit_machine(machine: Machine, request: EmitRequest, folded: FoldedNetwork | None = None) -> EmissionRecord:
+    """Write ``machine`` as Verilog, and return it. ``folded``: what it was written as already.
+
+    Raises ``RequestError`` for options that only programs have."""
     pipeline = request.pipeline
     require_no_options(layout=request.layout, stages=pipeline.stages, max_depth=pipeline.max_depth)
     text = emitter.emit_machine(machine, request.top)
     wrapped = None
     if request.wrapper.wrap is not None and request.output is not None:
         wrapped = _write_wrapper(machine, request.wrapper, request.top, request.output)
-    elif request.output is not None:
+    elif request.output is not None and folded is None:
         write_atomically(request.output, text.encode())
     names = port_names(machine)
     return EmissionRecord(
@@ -45,6 +48,7 @@ def emit_machine(machine: Machine, request: EmitRequest) -> EmissionRecord:
         pipeline=None,
         wrapped=wrapped,
         signals=[_port(signal, names[signal.name]) for signal in ports(machine)],
+        folded=folded,
         verilog=text,
     )
 

@@ -27,6 +27,8 @@ __all__ = ["FrameFile", "read_frame"]
 _MOST_BYTES = 1 << 24
 _KEYS = ("cycles", "inputs", "outputs", "held", "stall", "reset")
 _PLACE_KEYS = ("signal", "cycle", "to", "first", "last")
+#: What an input is held at in a cycle in which it may have any value.
+_ANY = "any"
 #: Cycles of a frame, at most.
 _LONGEST = 1 << 16
 
@@ -67,7 +69,10 @@ def read_frame(path: Path, machine: Machine) -> FrameFile:
         reader.ports("outputs", tree.get("outputs", []), outputs),
         dict(reader.held("held", tree.get("held", {}), inputs)),
     )
-    stall, reset = ({e: values[0] for e, values in reader.held(k, tree.get(k, {}), inputs)} for k in ("stall", "reset"))
+    stall, reset = (
+        {e: values[0] or Fraction(0) for e, values in reader.held(k, tree.get(k, {}), inputs)}
+        for k in ("stall", "reset")
+    )
     if not frame.outputs:
         raise InputError(f"{name}: outputs is empty: nothing would be compared")
     return FrameFile(frame, stall, reset, hashlib.sha256(text.encode()).hexdigest())
@@ -98,22 +103,25 @@ class _Reader:
             found += [Port(signal.name, place, at) for at in cycles for place in places]
         return tuple(found)
 
-    def held(self, key: str, entries: Any, signals: Mapping[str, Signal]) -> list[tuple[Element, tuple[Fraction, ...]]]:
-        """What every element of an input is held at: one value, or one a cycle of the frame."""
+    def held(
+        self, key: str, entries: Any, signals: Mapping[str, Signal]
+    ) -> list[tuple[Element, tuple[Fraction | None, ...]]]:
+        """What every element of an input is held at: one value, or one a cycle of the frame; None: at none."""
         if not isinstance(entries, dict):
             raise InputError(f"{self.name}: {key} must be a table of inputs and their values")
         found = []
         for word, value in entries.items():
             where = f"{self.name}: {key}.{word}"
             signal = self.signal(where, word, signals)
-            values = value if isinstance(value, list) and key == "held" else [value] * self.cycles
-            real = all(isinstance(v, int | float) and not isinstance(v, bool) and v - v == 0 for v in values)
+            listed = isinstance(value, list) and key == "held"
+            values = value if listed else [value] * self.cycles
+            real = all(_is_number(v) or (listed and v == _ANY) for v in values)
             if not real or len(values) != self.cycles:
                 raise InputError(
                     f"{where} is {_short(value)}, must be a number"
-                    + (f", or a list of {self.cycles}, one a cycle" if key == "held" else "")
+                    + (f', or a list of {self.cycles}, one a cycle, or "{_ANY}"' if key == "held" else "")
                 )
-            numbers = tuple(Fraction(v) for v in values)
+            numbers = tuple(None if v == _ANY else Fraction(v) for v in values)
             found += [(Element(signal.name, place), numbers) for place in range(len(signal.types))]
         return found
 
@@ -126,3 +134,7 @@ class _Reader:
         if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
             raise InputError(f"{where} is {_short(value)}, must be a number from {least} to {most}")
         return value
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dais_verif.errors import Argument, RequestError
 from dais_verif.flows.kernels.folders import find_kernel
+from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.programs import AnyProgram, is_folder
 from dais_verif.machine import Machine, load_machine, looks_like_machine
 from dais_verif.program import Program
@@ -32,9 +33,9 @@ def find_machine(program: AnyProgram) -> Machine | None:
     if isinstance(program, bytes):
         return load_machine(program) if looks_like_machine(program) else None
     path = Path(program)
-    kernel = find_kernel(path)
-    if kernel is not None:
-        return kernel.machine
+    found = find_kernel(path) or find_folded(path)
+    if found is not None:
+        return found.machine
     if is_folder(path):
         path = path / _IN_FOLDER
         if any(path.with_name(name).exists() for name in _PROGRAMS):
@@ -46,10 +47,10 @@ def find_machine(program: AnyProgram) -> Machine | None:
             begin = file.read(64)
             if b"\0" in begin and not begin.startswith(_GZIP):  # a binary
                 return None
-            found = looks_like_machine(begin + file.read())
+            machine = looks_like_machine(begin + file.read())
     except (OSError, ValueError):
         return None
-    return load_machine(path) if found else None
+    return load_machine(path) if machine else None
 
 
 def require_no_options(**options: object) -> None:

@@ -89,6 +89,8 @@ class _Chaining:
             if place is not None:
                 places.append(place)
         outputs = {self.names.get(name, name): name for name in first.outputs}
+        if len(outputs) < len(first.outputs):
+            raise NetworkError(f"of outputs {', '.join(first.outputs)} two are one tensor: a machine has it once")
         for name in outputs:
             if name in self.inputs or all(place.output != name for place in places):
                 raise NetworkError(f"output {outputs[name]!r} is computed by no node: there is nothing to build for it")

@@ -8,11 +8,15 @@ from dais_verif.networks.hardware.chain import Chain, Storage
 
 __all__ = ["memory_frame", "memory_signals"]
 
+#: What frame files call a value that an input need not have.
+_ANY = '"any"'
+
 
 def memory_frame(chain: Chain, latency: Sequence[int], configuration: int = 0) -> str:
     """Return the frame file in which a machine computes what the network does in a configuration.
 
-    While it runs ``config`` says another one, and a reset may end a frame at any time.
+    In every cycle but that of its start ``config`` may say anything, and ``start`` while it is busy. A reset may end a
+    frame at any time.
     """
     begin = _loaded(chain)
     done = begin + latency[configuration]
@@ -23,13 +27,12 @@ def memory_frame(chain: Chain, latency: Sequence[int], configuration: int = 0) -
         f"cycles = {cycles}",
         f"inputs = [{', '.join(inputs)}]",
         f"outputs = [{', '.join(outputs)}]",
-        f"held.start = {_numbers([1], begin, cycles)}",
+        f"held.start = {_numbers([1, *[_ANY] * (latency[configuration] - 1)], begin, cycles)}",
         "held.rst = 0",
         "reset.rst = 1",
     ]
     if len(latency) > 1:
-        other = (configuration + 1) % len(latency)
-        lines.append(f"held.config = {_numbers([configuration], begin, cycles, other)}")
+        lines.append(f"held.config = {_numbers([configuration], begin, cycles, _ANY)}")
     for t, name in enumerate(chain.inputs):
         count = chain.storage[name].words
         lines += [
@@ -69,5 +72,6 @@ def _port(signal: str, storage: Storage, cycle: int) -> str:
     return ", ".join(f'{{ signal = "{signal}", {until}, first = {c}, last = {c} }}' for c in range(storage.channels))
 
 
-def _numbers(values: Sequence[int], first: int, cycles: int, otherwise: int = 0) -> str:
-    return str([otherwise] * first + list(values) + [otherwise] * (cycles - first - len(values)))
+def _numbers(values: Sequence[int | str], first: int, cycles: int, otherwise: int | str = 0) -> str:
+    held = [otherwise] * first + list(values) + [otherwise] * (cycles - first - len(values))
+    return f"[{', '.join(map(str, held))}]"

@@ -1,0 +1,29 @@
+"""Sequences that drive a machine with tensors, as simulations take them, and what the machine itself makes of them."""
+
+from __future__ import annotations
+
+from dais_verif.golden.machine_batch import run_raw
+from dais_verif.kernels.driving.frames import Driven, Found
+from dais_verif.machine import Machine
+from dais_verif.stimulus.machines import ArrayRows, InputSequence
+
+__all__ = ["read_driven", "rows_of"]
+
+
+def rows_of(machine: Machine, driven: Driven) -> InputSequence:
+    """Return the inputs of all cycles."""
+    types = {signal.name: signal.types for signal in machine.inputs}
+    return InputSequence(driven.cycles, {name: ArrayRows(raw, types[name]) for name, raw in driven.inputs.items()})
+
+
+def read_driven(machine: Machine, driven: Driven, *, check: bool = True) -> Found:
+    """Return what is read of the machine, which runs in the fast engine."""
+    raw = {name: array[None] for name, array in driven.inputs.items()}
+    run = run_raw(machine, raw, sequences=1, cycles=driven.cycles, after=False, check=check)
+    if run is None or run.unknowns:
+        return Found(problem="the machine has outputs that are unknown, or is beyond the fast engine")
+    outputs, first = {}, 0
+    for signal in machine.outputs:
+        outputs[signal.name] = run.before[:, first : first + len(signal.types), 0]
+        first += len(signal.types)
+    return driven.read(outputs)

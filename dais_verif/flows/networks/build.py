@@ -1,0 +1,87 @@
+"""Write a network as a machine, in one configuration or several, into a folder with all that says what it computes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.approx import ConfigurationFile, text_of
+from dais_verif.emitter import machines as emitter
+from dais_verif.flows.no_loss import require_no_loss, write_folder
+from dais_verif.machine import Machine, parse_machine
+from dais_verif.machine.alirfsm_writer import machine_json
+from dais_verif.network_folder import CONFIGURATIONS, KNOBS, MACHINE, MANIFEST, NETWORK, RTL, frame_name
+from dais_verif.networks.hardware.chain import chain_of
+from dais_verif.networks.hardware.folder import EXACT, manifest_of, networks_of
+from dais_verif.networks.hardware.frame import memory_frame
+from dais_verif.networks.hardware.memory import MemoryNetwork, memory_network
+from dais_verif.record.folded import FoldedNetwork, FoldedStage
+
+__all__ = ["NetworkBuild", "build_network"]
+
+
+@dataclass(frozen=True)
+class NetworkBuild:
+    """The machine that was written, as its file has it, and what is told of it."""
+
+    machine: Machine
+    info: FoldedNetwork
+
+
+def build_network(
+    data: bytes,
+    file: ConfigurationFile | None,
+    output: Path,
+    *,
+    form: str = "memory",
+    parallel: int = 1,
+    unrolled: Sequence[int] = (),
+    grid: int | None = None,
+    knobs: bytes | None = None,
+    read: Sequence[Path] = (),
+) -> NetworkBuild:
+    """Write the network in ``data``, the bytes of an ONNX file, into the folder ``output``, in a ``form``.
+
+    ``file``: the configurations, of which an input of the machine chooses one; None: the network as it is. ``knobs``:
+    the bytes of their table, if it is not the one built in. ``unrolled``: fused nodes that become one member each.
+    ``read``: files that must not be lost. Raises ``NetworkError`` and ``ConfigurationError`` with what does not fit.
+    """
+    chain = chain_of(networks_of(data, file, grid), unrolled)
+    made = memory_network(chain, parallel)
+    names = [EXACT] if file is None else [one.name for one in file.configurations]
+    machine = machine_json(made.machine)
+    own = parse_machine(machine)
+    files = {
+        NETWORK: data,
+        MACHINE: machine,
+        RTL: emitter.emit_machine(own, "model").encode(),  # as ``emit`` writes that file
+        **{frame_name(at): memory_frame(chain, made.latency, at).encode() for at in range(len(names))},
+    }
+    if file is not None:
+        files[CONFIGURATIONS] = text_of(file).encode()
+    if knobs is not None:
+        files[KNOBS] = knobs
+    facts = {"parallel": parallel, "unrolled": unrolled, "grid": grid}
+    manifest = manifest_of(chain, form, names, made.latency, files, **facts)  # type: ignore[arg-type]
+    require_no_loss(output, (*files, MANIFEST), network=tuple(read))
+    write_folder(output, {**files, MANIFEST: manifest}, MANIFEST)
+    return NetworkBuild(own, _info(made, names, form, parallel, output, sorted([*files, MANIFEST])))
+
+
+def _info(
+    made: MemoryNetwork, names: Sequence[str], form: str, parallel: int, output: Path, files: list[str]
+) -> FoldedNetwork:
+    stages = [
+        FoldedStage(
+            one.name,
+            one.fused,
+            one.members,
+            one.ops,
+            one.facts.latency,
+            [names[number] for number in one.configurations],
+        )
+        for one in made.stages
+    ]
+    cycles = dict(zip(names, made.latency, strict=True))
+    return FoldedNetwork(form, str(output), files, cycles, parallel, stages, made.words, made.bits)

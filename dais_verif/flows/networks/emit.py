@@ -1,0 +1,42 @@
+"""Write a network as a machine with memories: what ``emit`` does of an ONNX file in another form than unrolled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dais_verif.errors import InputError, RequestError
+from dais_verif.files import read_plain
+from dais_verif.flows.machines.emit import emit_machine
+from dais_verif.flows.networks.requests import find_network
+from dais_verif.record.emission import EmissionRecord
+
+if TYPE_CHECKING:
+    from dais_verif.flows.emit import EmitRequest
+
+__all__ = ["emit_network"]
+
+_MOST_BYTES = 1 << 28
+
+
+def emit_network(request: EmitRequest) -> EmissionRecord:
+    """Write the folder, and return what is in it. Raises ``RequestError`` for options of modules alone.
+
+    ``NetworkError`` says what cannot be a stage, ``InputError`` that it is no network, or is too large.
+    """
+    # Imported when needed: it knows the operators of networks and kernels.
+    from dais_verif.flows.networks.build import build_network
+
+    if request.output is None:
+        raise RequestError.of("{form} {value} writes several files; name a folder with {output}.", value=request.form)
+    if request.wrapper.wrap is not None or request.pipeline.wanted:
+        raise RequestError.of("{form} {value} is not for {wrap}, {stages} or {max_depth}.", value=request.form)
+    if request.top != "model":
+        raise RequestError.of("{form} {value} writes a module called model: leave {top} out.", value=request.form)
+    program = request.program
+    if find_network(program, request.layout) is None:
+        raise InputError.of("{form} {value} is for networks in ONNX files, and this is none", value=request.form)
+    data = program if isinstance(program, bytes) else read_plain(Path(str(program)), _MOST_BYTES)
+    read = () if isinstance(program, bytes) else (Path(str(program)),)
+    made = build_network(data, None, request.output, form=request.form, parallel=request.parallel, read=read)
+    return emit_machine(made.machine, request, folded=made.info)

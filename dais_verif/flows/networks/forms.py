@@ -1,0 +1,23 @@
+"""The forms that a network is written in: unrolled, or as a machine."""
+
+from __future__ import annotations
+
+from dais_verif.errors import RequestError
+from dais_verif.flows.programs import require_range
+
+__all__ = ["FORMS", "MACHINE_FORMS", "require_form"]
+
+#: How a network becomes a machine, and all forms.
+MACHINE_FORMS = ("memory",)
+FORMS = ("unrolled", *MACHINE_FORMS)
+#: Members side by side, at most.
+_MOST_PARALLEL = 1 << 10
+
+
+def require_form(form: str, parallel: int) -> None:
+    """Raise ``RequestError`` unless ``form`` is one of ``FORMS``, and as many members can be side by side in it."""
+    if form not in FORMS:
+        raise RequestError.of("{form} must be one of {forms}, not {value!r}.", forms=", ".join(FORMS), value=form)
+    require_range("parallel", parallel, 1, _MOST_PARALLEL)
+    if form == "unrolled" and parallel > 1:
+        raise RequestError.of("{parallel} {value} is for {form} memory: unrolled, all is side by side.", value=parallel)

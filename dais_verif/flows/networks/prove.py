@@ -1,0 +1,178 @@
+"""Prove a folded network: RTL = machine for ever, every frame = all members, all members = the network, unrolled.
+
+Each configuration on its own. What the hardware is to compute is read anew from the network and the configurations in
+the folder, and frames and members are made anew of that: what else lies in the folder is no part of what is claimed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from dais_verif.flows.diff import DiffRequest, diff
+from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
+from dais_verif.flows.kernels.timed import with_bits, with_signals
+from dais_verif.flows.machines.prove import prove_machine
+from dais_verif.flows.networks.simulate import simulate_network
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.proof.request import ProveRequest
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.kernels.laws.check import check_mapping
+from dais_verif.networks.hardware.folder import NetworkFolder
+from dais_verif.networks.hardware.frame import memory_frame, memory_signals
+from dais_verif.networks.hardware.unfold import unfold_chain
+from dais_verif.own_command import own_command
+from dais_verif.prover.results import ProofOptions
+from dais_verif.record.diff import DiffRecord
+from dais_verif.record.folded import ProvedSetting
+from dais_verif.record.kernels import ProvedKernel
+from dais_verif.record.proof import ProofRecord
+from dais_verif.record.simulation import Mismatch
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.verdict import Verdict
+
+__all__ = ["prove_network"]
+
+#: What images that are driven through RTL may show of it.
+_SHOWN_BY_DRIVING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
+_OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
+
+
+def prove_network(
+    folder: NetworkFolder, request: ProveRequest, options: ProofOptions, progress: Progress, watch: Stopwatch
+) -> tuple[ProofRecord, None, Path | None, Mismatch | None]:
+    """Return the record, no program, the folder if it was kept, and what a simulator showed.
+
+    What is proved: the RTL does what the machine does, in every cycle, from power-up; in each configuration, every
+    frame that begins with it computes what all members side by side do, whatever ``config`` says in any other cycle,
+    whatever ran before, and behind a reset at any time, and takes as many cycles as is stated; all members compute the
+    network, unrolled; each element of a tensor is written once.
+    """
+    design = request.design
+    if not design.rtl and not design.of_bits:
+        design = replace(design, rtl=(folder.rtl,))
+    asked = replace(request, design=design, command=lambda _: request.reproduce())
+    chain = folder.chain  # before anything runs: what cannot be read is refused
+    record, _, place, mismatch = prove_machine(folder.machine, asked, options, progress, watch)
+    keep_no_answer(place, record)
+    if record.verdict is Verdict.UNKNOWN:
+        with watch.stage("replay"), progress.working("driving images through the RTL"):
+            record, mismatch = _driven(folder, asked, record)
+    stages = [stage for one in chain.places for variant in one.variants for stage in variant.stages]
+    broken = [str(one) for stage in stages for one in check_mapping(stage.instance.mapping).failures]
+    settings = [ProvedSetting(name, cycles) for name, cycles in zip(folder.configurations, folder.cycles, strict=True)]
+    proved = ProvedKernel(
+        kernel=folder.name,
+        form=folder.form,
+        members=sum(stage.instance.mapping.members for stage in stages),
+        laws=broken[0] if broken else "each element is written once, and members touch what mappings say",
+        facts="cycles: not looked at",
+        folded=Verdict.NOT_RUN,
+        message="not looked at: what comes before it is not proved",
+        settings=settings,
+    )
+    if record.verdict is Verdict.PASS and broken:
+        message = f"a mapping of {folder.name} breaks a law: {proved.laws}"
+        record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
+    if record.verdict is Verdict.PASS:
+        with watch.stage("members"):
+            for number in range(len(settings)):
+                settings[number] = _proved(folder, number, request, progress)
+        proved = _together(proved, settings)
+        verdict, message = _judged(record, proved)
+        record = replace(record, verdict=verdict, message=message)
+    mine = {stage.name: stage.busy for stage in watch.stages if stage.name in ("replay", "members")}
+    record = keep_answer(place, replace(record, kernel=proved, seconds={**record.seconds, **mine}))
+    return record, None, place, mismatch
+
+
+def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress: Progress) -> ProvedSetting:
+    """A configuration: its frames against all members, then these against the network."""
+    name, chain = folder.configurations[number], folder.chain
+    members = unfold_chain(chain, number)
+    asked = DiffRequest(
+        a=members,
+        b=chain.networks[number].program(),
+        prove=True,
+        unchecked=request.unchecked,
+        timeout=request.timeout,
+        seed=request.seed,
+    )
+    found = ProvedSetting(name, folder.cycles[number])
+    with progress.working(f"{name}: comparing the machine with all members side by side"):
+        frame = _framed(folder, number, asked)
+    found = replace(found, frame=frame.verdict, frame_message=frame.message)
+    if frame.verdict is Verdict.PASS:
+        with progress.working(f"{name}: comparing all members with the network"):
+            whole = diff(asked)
+        found = replace(found, network=whole.verdict, network_message=whole.message)
+    return found
+
+
+def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecord:
+    """The machine against all members, and the signals that say when outputs are there against what is stated."""
+    signals = memory_signals(folder.chain, folder.cycles, number)
+    timed = {name: dict(enumerate(values)) for name, values in signals.items()}
+    bits = [bit for cycles in timed.values() for bit in cycles.values()]
+    with TemporaryDirectory(prefix="dais-verif-") as place:
+        path = Path(place) / "frame.toml"
+        # Made anew: what a folder says of its frames is no part of what is claimed.
+        path.write_text(with_signals(memory_frame(folder.chain, folder.cycles, number), timed), encoding="utf-8")
+        members = unfold_chain(folder.chain, number)
+        return diff(replace(asked, a=folder.machine, b=with_bits(members, bits), frame=path))
+
+
+def _together(proved: ProvedKernel, settings: list[ProvedSetting]) -> ProvedKernel:
+    """What holds of all configurations: the worst of what was found of one."""
+    findings = [
+        (verdict, f"{one.name}: {what}: {message}")
+        for one in settings
+        for what, verdict, message in (
+            ("the machine", one.frame, one.frame_message),
+            ("all members", one.network, one.network_message),
+        )
+        if verdict is not Verdict.PASS
+    ]
+    wrong = [found for found in findings if found[0] is Verdict.PROGRAMS_DIFFER]
+    facts = "cycles " + ", ".join(f"{one.cycles} of {one.name}" for one in settings)
+    if findings:
+        verdict, message = (wrong or findings)[0]
+        return replace(proved, folded=verdict, message=message, facts=f"{facts}: not all of them shown")
+    message = "every frame of each configuration, for all inputs, computes the network"
+    return replace(proved, folded=Verdict.PASS, message=message, facts=f"{facts}: hold in every frame")
+
+
+def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:
+    names = ", ".join(one.name for one in proved.settings or [])
+    if proved.folded is Verdict.PASS:
+        return Verdict.PASS, f"{record.message}; and computes the network in every frame, for all inputs: {names}"
+    verdict = _OF_HARDWARE.get(proved.folded, proved.folded)
+    if verdict is Verdict.RTL_MISMATCH:
+        return verdict, f"RTL and machine agree, but not with the network: {proved.message}"
+    return verdict, f"RTL and machine agree; whether they compute the network is not known: {proved.message}"
+
+
+def _driven(folder: NetworkFolder, request: ProveRequest, record: ProofRecord) -> tuple[ProofRecord, Mismatch | None]:
+    """``record`` in the light of images that are driven through the RTL, and what differs then.
+
+    Inputs at random, which is what a proof tries of any machine, seldom bring a network to where its results are seen.
+    """
+    asked = SimulationRequest(
+        program=request.program,
+        design=request.design,
+        vectors=1,
+        simulator=request.simulator,
+        seed=request.seed,
+        timeout=request.timeout,
+        command=request.command,
+    )
+    found, _, _ = simulate_network(folder, asked, SILENT, Stopwatch())
+    if found.verdict not in _SHOWN_BY_DRIVING:
+        message = f"{record.message}; images driven through the RTL say {found.verdict.value}: {found.message}"
+        return replace(record, message=message), None
+    mismatch = found.first_mismatch
+    where = "" if mismatch is None or mismatch.place is None else f" at {mismatch.place}"
+    message = f"images driven through the RTL show a difference{where}: {record.message.partition('; no sequence')[0]}"
+    words = ["sim", str(folder.path), *request.design.words(), "--vectors", "1", "--seed", str(request.seed)]
+    return replace(record, verdict=found.verdict, message=message, simulate=own_command(words)), mismatch

@@ -1,0 +1,49 @@
+"""Folders with a network as hardware: the names of their files, and which of them are part of what is verified."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain
+
+__all__ = [
+    "CONFIGURATIONS",
+    "KNOBS",
+    "MACHINE",
+    "MANIFEST",
+    "NETWORK",
+    "RTL",
+    "frame_name",
+    "holds_network",
+    "verified_files",
+]
+
+#: Says what the hardware is of, and what the other files of the folder hold.
+MANIFEST = "network.json"
+MACHINE, RTL = "machine.fsm.json", "model.v"
+#: What the hardware is to compute: the network, and if there are any, its configurations and the table of their knobs.
+NETWORK, CONFIGURATIONS, KNOBS = "network.onnx", "configurations.txt", "knobs.txt"
+_MOST_BYTES = 1 << 26
+
+
+def frame_name(configuration: int) -> str:
+    """Return the name of the file with the frame of a configuration, by its number."""
+    return f"frame{configuration}.toml"
+
+
+def holds_network(folder: Path) -> bool:
+    """Return whether ``folder`` has the manifest of a network as hardware."""
+    return (folder / MANIFEST).is_file()
+
+
+def verified_files(folder: Path) -> list[Path]:
+    """Return the files that say what the hardware is, and what it is to compute. Raises ``InputError``."""
+    manifest = folder / MANIFEST
+    try:
+        listed = set(json.loads(read_plain(manifest, _MOST_BYTES))["files"])
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise InputError(f"{str(manifest)!r} is no manifest of a network; write the folder again") from None
+    optional = [name for name in (CONFIGURATIONS, KNOBS) if name in listed]
+    return [folder / name for name in (MANIFEST, MACHINE, RTL, NETWORK, *optional)]

@@ -1,0 +1,266 @@
+"""A folder that holds a network as hardware: what its manifest says, and the files that go with it.
+
+What the hardware is to compute is what the network and the configurations say that lie in the folder; all that the
+manifest says besides must be what follows from them, or it is refused.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+from dais_verif.approx import KNOBS, ConfigurationFile, Knob
+from dais_verif.approx import parse as parse_configurations
+from dais_verif.approx.knob_file import parse_knobs
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain
+from dais_verif.machine import Machine, load_machine
+from dais_verif.network_folder import CONFIGURATIONS, MACHINE, MANIFEST, NETWORK, RTL, frame_name
+from dais_verif.network_folder import KNOBS as KNOBS_FILE
+from dais_verif.networks.approximate import approximate
+from dais_verif.networks.hardware.chain import Chain, chain_of
+from dais_verif.networks.model import Network
+from dais_verif.networks.reading import parse
+
+__all__ = ["EXACT", "FORMS", "NetworkFolder", "manifest_of", "networks_of", "read_folder"]
+
+#: How a network becomes a machine.
+FORMS = ("memory",)
+#: What the one setting of a machine is called that no configuration was given for.
+EXACT = "exact"
+
+_SCHEMA = "dais-verif/network/1"
+_MOST_BYTES = 1 << 30
+
+
+@dataclass(frozen=True)
+class _Tensor:
+    """An input or an output: its ports, its sizes, and the type of its elements."""
+
+    name: str
+    port: str
+    shape: tuple[int, ...]
+    type: str
+
+
+@dataclass(frozen=True)
+class _Manifest:
+    """What the manifest says. ``configurations``: their names, by the number that ``config`` has; ``cycles``: of each,
+    from that of start to that of done. ``grid``, ``unrolled``: as the request had them. ``files``: SHA-256 by name."""
+
+    schema: str
+    form: str
+    parallel: int
+    unrolled: tuple[int, ...]
+    grid: int | None
+    configurations: tuple[str, ...]
+    cycles: tuple[int, ...]
+    inputs: tuple[_Tensor, ...]
+    outputs: tuple[_Tensor, ...]
+    files: dict[str, str]
+
+
+@dataclass(frozen=True)
+class NetworkFolder:
+    """A network in a ``form``, as it lies in a folder.
+
+    ``configurations``: their names, by the number that input ``config`` has; ``cycles``: from start to done, of each.
+    ``files``: the names of those that say what it is, and of the hardware, the manifest first.
+    """
+
+    path: Path
+    form: str
+    configurations: tuple[str, ...]
+    cycles: tuple[int, ...]
+    files: tuple[str, ...]
+    _said: _Manifest
+
+    @cached_property
+    def machine(self) -> Machine:
+        """Its machine. Raises ``ProgramError`` if the file holds none."""
+        return load_machine(self.path / MACHINE)
+
+    @property
+    def name(self) -> str:
+        """What to call the network."""
+        return self.path.resolve().name
+
+    @property
+    def rtl(self) -> Path:
+        """The file of its RTL."""
+        return self.path / RTL
+
+    def _networks(self) -> tuple[Network, ...]:
+        """The network under each configuration, read anew. Raises as their readers do."""
+        said, data = self._said, read_plain(self.path / NETWORK, _MOST_BYTES)
+        if CONFIGURATIONS not in said.files:
+            return networks_of(data, None, said.grid)
+        knobs: Mapping[int, Knob] = KNOBS
+        if KNOBS_FILE in said.files:
+            knobs = parse_knobs(read_plain(self.path / KNOBS_FILE, _MOST_BYTES), str(self.path / KNOBS_FILE))
+        path = self.path / CONFIGURATIONS
+        file = parse_configurations(read_plain(path, _MOST_BYTES), str(path), knobs=knobs)
+        names = tuple(one.name for one in file.configurations)
+        if names != self.configurations:
+            raise self._other("configurations", list(self.configurations), list(names))
+        return networks_of(data, file, said.grid)
+
+    @cached_property
+    def chain(self) -> Chain:
+        """The network under all configurations, with its stages, made anew.
+
+        Raises ``InputError`` if the manifest says something else.
+        """
+        said, found = self._said, chain_of(self._networks(), self._said.unrolled)
+        inputs, outputs = _tensors(found)
+        for what, stated, is_so in (("inputs", said.inputs, inputs), ("outputs", said.outputs, outputs)):
+            if stated != is_so:
+                raise self._other(what, [one.name for one in stated], [one.name for one in is_so])
+        return found
+
+    def under(self, configuration: str | None) -> Network:
+        """Return the network under a configuration; None: the first. Raises ``InputError`` if there is none."""
+        name = self.configurations[0] if configuration is None else configuration
+        if name not in self.configurations:
+            raise InputError(
+                f"{str(self.path)!r} has no configuration {name!r}; it has {', '.join(self.configurations)}"
+            )
+        return self.chain.networks[self.configurations.index(name)]
+
+    def _other(self, what: str, stated: object, found: object) -> InputError:
+        return InputError(
+            f"{str(self.path / MANIFEST)!r} says of the {what} {stated}, and what lies in the folder has {found}, or "
+            "the same with other sizes or types; write the folder again"
+        )
+
+
+def networks_of(data: bytes, file: ConfigurationFile | None, grid: int | None) -> tuple[Network, ...]:
+    """Return the network in ``data`` under each configuration of ``file``; None: as it is."""
+    if file is None:
+        return (parse(data),)
+    return tuple(approximate(data, file, one.name, grid=grid).network for one in file.configurations)
+
+
+def manifest_of(
+    chain: Chain,
+    form: str,
+    configurations: Sequence[str],
+    cycles: Sequence[int],
+    files: Mapping[str, bytes],
+    *,
+    parallel: int,
+    unrolled: Sequence[int],
+    grid: int | None,
+) -> bytes:
+    """Return the manifest. ``configurations``: their names; ``files``: bytes by name; all else: as in the manifest."""
+    inputs, outputs = _tensors(chain)
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    said = _Manifest(
+        _SCHEMA,
+        form,
+        parallel,
+        tuple(unrolled),
+        grid,
+        tuple(configurations),
+        tuple(cycles),
+        inputs,
+        outputs,
+        hashes,
+    )
+    return (json.dumps(asdict(said), indent=2) + "\n").encode()
+
+
+def read_folder(path: Path) -> NetworkFolder | None:
+    """Return the hardware of a network in the folder ``path``; None if it has no manifest of one.
+
+    Raises ``InputError`` if a file is missing or was changed since, and for a manifest that does not fit its machine.
+    """
+    manifest = path / MANIFEST
+    if not manifest.is_file():
+        return None
+    try:
+        said = msgspec.json.decode(read_plain(manifest, _MOST_BYTES, "manifest"), type=_Manifest)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise InputError(f"{str(manifest)!r} is no manifest of a network: {error}; write the folder again") from None
+    if said.schema != _SCHEMA or said.form not in FORMS:
+        raise InputError(
+            f"{str(manifest)!r} is of schema {said.schema!r}, form {said.form!r}, and this version reads {_SCHEMA!r}, "
+            f"{' or '.join(FORMS)}; write the folder again"
+        )
+    needed = [name for name in (MACHINE, RTL, NETWORK, CONFIGURATIONS, KNOBS_FILE) if name in said.files]
+    frames = [frame_name(number) for number in range(len(said.configurations))]
+    missing = [name for name in (MACHINE, RTL, NETWORK) if name not in needed]
+    foreign = sorted(said.files.keys() - {*needed, *frames})
+    if missing or foreign:
+        raise InputError(
+            f"{str(manifest)!r} {'lacks ' + missing[0] if missing else 'lists ' + foreign[0]}; write the folder again"
+        )
+    for name in (CONFIGURATIONS, KNOBS_FILE):
+        if name not in said.files and (path / name).exists():
+            raise InputError(
+                f"{str(path / name)!r} is not in {MANIFEST}: nothing was built of it; write the folder again"
+            )
+    for name in said.files:
+        if name in needed or (path / name).exists():
+            _require_unchanged(path, name, said.files[name])
+    names, count = said.configurations, len(said.configurations)
+    plain = CONFIGURATIONS not in said.files
+    if not count or len(said.cycles) != count or len(set(names)) < count or (plain and names != (EXACT,)):
+        raise InputError(
+            f"{str(manifest)!r} has configurations {', '.join(names) or 'none'} of {len(said.cycles)} numbers of "
+            "cycles; write the folder again"
+        )
+    if min(said.cycles) < 1 or said.parallel < 1 or (KNOBS_FILE in said.files and plain):
+        raise InputError(f"{str(manifest)!r} states cycles or members below 1, or knobs of nothing; write it again")
+    found = NetworkFolder(path, said.form, names, said.cycles, (MANIFEST, *needed), said)
+    _require_ports(found, said)
+    return found
+
+
+def _require_ports(folder: NetworkFolder, said: _Manifest) -> None:
+    """Raise ``InputError`` unless the ports of the machine carry what tensors and configurations need."""
+    wanted = {f"{one.port}_data": one for one in (*said.inputs, *said.outputs)}
+    for port, tensor in wanted.items():
+        signal = folder.machine.signals.get(port)
+        if signal is None or {str(kind) for kind in signal.types} != {tensor.type}:
+            carries = "is not there" if signal is None else f"carries {', '.join(sorted(map(str, signal.types)))}"
+            raise InputError(
+                f"{str(folder.path / MANIFEST)!r}: {tensor.name} has type {tensor.type}, and port {port} of the "
+                f"machine {carries}; write the folder again"
+            )
+    if ("config" in folder.machine.signals) != (len(said.configurations) > 1):
+        raise InputError(
+            f"{str(folder.path / MANIFEST)!r} has {len(said.configurations)} configurations, and the machine "
+            f"{'an' if 'config' in folder.machine.signals else 'no'} input config; write the folder again"
+        )
+
+
+def _tensors(chain: Chain) -> tuple[tuple[_Tensor, ...], tuple[_Tensor, ...]]:
+    """Inputs and outputs, as the manifest has them."""
+    first = chain.networks[0]
+    inputs = tuple(
+        _Tensor(name, f"in{t}", first.tensors[name].shape, str(kind))
+        for t, (name, kind) in enumerate(chain.inputs.items())
+    )
+    # A tensor that is another one under a new name has that one's memory.
+    outputs = tuple(
+        _Tensor(own, f"out{t}", first.tensors[own].shape, str(kind))
+        for t, (own, kind) in enumerate(zip(first.outputs, chain.outputs.values(), strict=True))
+    )
+    return inputs, outputs
+
+
+def _require_unchanged(folder: Path, name: str, sha256: str) -> None:
+    found = hashlib.sha256(read_plain(folder / name, _MOST_BYTES, "file")).hexdigest()
+    if found != sha256:
+        hint = "; RTL that was edited is given with --rtl" if name == RTL else ""
+        raise InputError(
+            f"{str(folder / name)!r} is not what was written: its SHA-256 is {found}, {MANIFEST} says {sha256}; "
+            f"write the folder again{hint}"
+        )
