@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dais_verif.record.base import RunRecord
-from dais_verif.record.folded import FoldedNetwork
+from dais_verif.record.network import FoldedNetwork
 from dais_verif.record.program import ProgramInfo
 
 __all__ = ["APPROXIMATION_SCHEMA", "AppliedRecord", "Measured", "MeasuredRecord", "TunedRecord"]

@@ -6,8 +6,8 @@ import json
 from dataclasses import dataclass
 
 from dais_verif.record.base import to_tree
-from dais_verif.record.folded import ProvedSetting
 from dais_verif.record.kernel_printout import PrintedBy
+from dais_verif.record.network import ProvedSetting
 from dais_verif.verdict import Verdict
 
 __all__ = ["KernelBuild", "KernelInfo", "KernelListing", "KernelRun", "LeftOut", "ProvedKernel"]

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dais_verif.record.emission import PipelineInfo, WrapperFolderInfo
-from dais_verif.record.folded import FoldedNetwork
+from dais_verif.record.network import FoldedNetwork
 
 __all__ = ["print_folded", "print_pipeline", "wrapper_line"]
 

@@ -18,7 +18,7 @@ from dais_verif.flows.no_loss import write_folder
 from dais_verif.machine import Machine, Role, Signal
 from dais_verif.machine.ports import offsets_of, port_names, ports
 from dais_verif.record.emission import EmissionRecord, PortElement, PortElements, SignalPort, WrapperFolderInfo
-from dais_verif.record.folded import FoldedNetwork
+from dais_verif.record.network import FoldedNetwork
 from dais_verif.record.program import ProgramInfo
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from dais_verif.networks.hardware.chain import chain_of
 from dais_verif.networks.hardware.folder import EXACT, manifest_of, networks_of
 from dais_verif.networks.hardware.frame import memory_frame
 from dais_verif.networks.hardware.memory import MemoryNetwork, memory_network
-from dais_verif.record.folded import FoldedNetwork, FoldedStage
+from dais_verif.record.network import FoldedNetwork, FoldedStage
 
 __all__ = ["NetworkBuild", "build_network"]
 

@@ -25,8 +25,8 @@ from dais_verif.networks.hardware.unfold import unfold_chain
 from dais_verif.own_command import own_command
 from dais_verif.prover.results import ProofOptions
 from dais_verif.record.diff import DiffRecord
-from dais_verif.record.folded import ProvedSetting
 from dais_verif.record.kernels import ProvedKernel
+from dais_verif.record.network import ProvedSetting
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.simulation import Mismatch
 from dais_verif.stopwatch import Stopwatch
