@@ -52,7 +52,7 @@ RUN := .venv/bin/python -m dais_verif
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
@@ -184,6 +184,9 @@ lint: .venv/.ready-test  ## ruff and mypy --strict
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
+
+docs: .venv/.ready-test  ## The documentation as a site in build/site, to be opened from there; a dead link is an error
+	NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build  # --quiet would hide the warnings that strict counts
 
 examples: .venv/.ready  ## Make the example programs again
 	.venv/bin/python examples/make_examples.py

@@ -1,0 +1,82 @@
+"""The documentation as a site: every page is in its menu, links lead into it, and the reference lists every verb."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import click
+import pytest
+
+from dais_verif.cli.main import cli
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def site() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("documentation_site", ROOT / "tools/site.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_menu_lists_every_page_once() -> None:
+    menu = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]
+    listed = [name for name in re.findall(r": (\S+\.md)$", menu, re.M) if "/" not in name]
+    assert sorted(listed) == sorted(page.name for page in (ROOT / "docs").glob("*.md"))
+
+
+def test_links_lead_to_copies_of_what_is_no_page(site: ModuleType) -> None:
+    assert site.place_of("docs/proof.md") == "proof.md"
+    assert site.place_of("examples/README.md") == "repository/examples/README.md"
+    assert site.place_of("examples") == "repository/examples/index.md"
+    text = "a [b](../Makefile) `[c](../d)` [e](f.md#g) [h](https://i)\n```\n[j](../k)\n```\n"
+    assert site.linked("docs/x.md", text) == ["Makefile", "docs/f.md"]
+
+
+def test_the_reference_has_every_verb_and_option(site: ModuleType) -> None:
+    text = site.commands()
+    context = click.Context(cli)
+    for name in cli.list_commands(context):
+        assert f"\n## dais-verif {name}\n" in text
+        command = cli.get_command(context, name)
+        assert command is not None
+        section = text.partition(f"\n## dais-verif {name}\n")[2].partition("\n## ")[0]
+        verbs = command.commands.values() if isinstance(command, click.Group) else [command]
+        options = [param for verb in verbs for param in verb.params if isinstance(param, click.Option)]
+        assert [o.opts for o in options if not o.hidden and f"<code>{', '.join(o.opts)}" not in section] == []
+
+
+def build(folder: Path, docs: Path) -> subprocess.CompletedProcess[str]:
+    """Build the site of ``docs`` in ``folder``."""
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").replace("docs_dir: docs", f"docs_dir: {docs}")
+    config = folder / "mkdocs.yml"
+    config.write_text(text.replace("tools/site.py", str(ROOT / "tools/site.py")), encoding="utf-8")
+    command = [sys.executable, "-m", "mkdocs", "build", "-f", str(config), "-d", str(folder / "site")]
+    quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=600, env=quiet)
+
+
+@pytest.mark.slow
+def test_it_is_built_and_a_dead_link_is_an_error(tmp_path: Path) -> None:
+    done = build(tmp_path, ROOT / "docs")
+    assert (done.returncode, "WARNING" in done.stderr) == (0, False), done.stderr
+    assert 'id="dais_verif.prove"' in (tmp_path / "site/reference/python.html").read_text(encoding="utf-8")
+    assert 'src="../javascripts/iframe-worker.js"' in (tmp_path / "site/reference/commands.html").read_text("utf-8")
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    for page in (ROOT / "docs").rglob("*"):
+        if page.is_file():
+            target = docs / page.relative_to(ROOT / "docs")
+            target.parent.mkdir(exist_ok=True)
+            target.write_bytes(page.read_bytes())
+    (docs / "trust.md").write_text("# Trust\n\n[nowhere](nowhere.md)\n", encoding="utf-8")
+    done = build(tmp_path, docs)
+    assert done.returncode != 0 and "nowhere.md" in done.stderr

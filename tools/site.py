@@ -1,0 +1,149 @@
+"""What the site of the documentation holds besides docs/: the reference, and files that pages link to.
+
+A hook of MkDocs. Pages are written for the repository, where links lead to files beside docs/; on the site they lead to
+copies of these below repository/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from posixpath import normpath, relpath
+from textwrap import dedent
+
+import click
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
+
+import dais_verif
+from dais_verif.cli.grouped import GROUPS
+from dais_verif.cli.main import cli
+
+ROOT = Path(__file__).resolve().parents[1]
+#: Where files of the repository that are not pages lie on the site.
+COPIES = "repository"
+_LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
+_CODE = re.compile(r"^(```|~~~).*?^\1|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the reference, and a copy of each file of the repository that a page links to."""
+    for name, text in (("commands", commands()), ("python", functions())):
+        files.append(File.generated(config, f"reference/{name}.md", content=text))
+    waiting = [(f"docs/{file.src_uri}", file.content_string) for file in files.documentation_pages()]
+    seen: set[str] = set()
+    while waiting:
+        targets = {target for target in linked(*waiting.pop()) if not target.startswith("docs/")}
+        for target in sorted(targets - seen):
+            path, place = ROOT / target, place_of(target)
+            if place.endswith(".md") and path.exists():
+                text = _listing(target) if path.is_dir() else path.read_text(encoding="utf-8")
+                files.append(File.generated(config, place, content=text, inclusion=InclusionLevel.NOT_IN_NAV))
+                waiting.append((target, text))
+            elif path.exists():
+                files.append(File.generated(config, place, abs_src_path=str(path)))
+        seen |= targets
+    return files
+
+
+def _listing(folder: str) -> str:
+    """The page of a folder."""
+    names = sorted(p.name + "/" * p.is_dir() for p in (ROOT / folder).iterdir() if not p.name.startswith((".", "__")))
+    return f"# {folder}/\n\n" + "".join(f"- `{name}`\n" for name in names)
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Return the page with links to files beside docs/ turned to their copies."""
+    own = page.file.src_uri
+    source = own.removeprefix(f"{COPIES}/") if own.startswith(f"{COPIES}/") else f"docs/{own}"
+
+    def turned(match: re.Match[str]) -> str:
+        opening, target, anchor, closing = match.groups()
+        if re.match(r"[a-z]+:", target):
+            return match[0]
+        place = place_of(normpath(str(PurePosixPath(source).parent / target)))
+        return f"{opening}{relpath(place, str(PurePosixPath(own).parent))}{anchor or ''}{closing}"
+
+    return outside_code(markdown, lambda text: _LINK.sub(turned, text))
+
+
+def place_of(path: str) -> str:
+    """Return where a file of the repository lies on the site."""
+    if path.startswith("docs/"):
+        return path.removeprefix("docs/")
+    return f"{COPIES}/{path}/index.md" if (ROOT / path).is_dir() else f"{COPIES}/{path}"
+
+
+def linked(page: str, text: str) -> list[str]:
+    """Return the files that the text of ``page`` links to, by their paths in the repository."""
+    found = [match[2] for match in _LINK.finditer(_CODE.sub("", text)) if not re.match(r"[a-z]+:", match[2])]
+    return [normpath(str(PurePosixPath(page).parent / target)) for target in found]
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """Return ``text`` changed wherever it is not shown as code."""
+    found, place = [], 0
+    for code in _CODE.finditer(text):
+        found += [change(text[place : code.start()]), code[0]]
+        place = code.end()
+    return "".join([*found, change(text[place:])])
+
+
+def commands() -> str:
+    """Return the page of all verbs, from what click knows of them."""
+    context = click.Context(cli, info_name="dais-verif")
+    parts = ["# Commands\n", "Every command has `--help`, which says the same.\n"]
+    for name in cli.list_commands(context):
+        command = cli.get_command(context, name)
+        assert command is not None
+        parts += _command(command, click.Context(command, parent=context, info_name=name), 2)
+    return "\n".join(parts)
+
+
+def _command(command: click.Command, context: click.Context, level: int) -> list[str]:
+    """The parts of a verb's section: usage, prose, a table for each group of options; then those of its own verbs."""
+    path = context.command_path
+    usage = " ".join([path, *command.collect_usage_pieces(context)])
+    parts = [f"{'#' * level} {path}\n", f"    {usage}\n", _prose(command.help or "")]
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context):
+            one = command.get_command(context, name)
+            assert one is not None
+            parts += _command(one, click.Context(one, parent=context, info_name=name), level + 1)
+        return parts
+    of = {name: title for title, names in GROUPS.items() for name in names}
+    rows: dict[str, list[str]] = {}
+    for option in command.get_params(context):
+        record = option.get_help_record(context) if isinstance(option, click.Option) else None
+        if record is not None:
+            title = next((of[name[2:]] for name in option.opts if name[2:] in of), "Other")
+            rows.setdefault(title, []).append(f"| <code>{_cell(record[0])}</code> | {_cell(record[1])} |")
+    for title in [*GROUPS, "Other"]:
+        if title in rows:
+            parts += [f"| {title} | |\n|---|---|", *rows[title], ""]
+    return parts
+
+
+def _cell(text: str) -> str:
+    return re.sub(r"[|\[\]<*_`]", lambda match: f"&#{ord(match[0])};", re.sub(r"\s+", " ", text))
+
+
+def _prose(text: str) -> str:
+    """Return the help of a command: what must not be wrapped as code, the rest as prose."""
+    parts = []
+    for paragraph in re.split(r"\n\s*\n", text.replace("\f", "")):
+        if paragraph.lstrip().startswith("\b"):
+            lines = dedent(paragraph.replace("\b", "").strip("\n")).splitlines()
+            parts.append("".join(f"    {line}\n" for line in lines))
+        else:
+            parts.append(re.sub(r"\s+", " ", paragraph).strip().replace("<", "&lt;").replace("*", "\\*") + "\n")
+    return "\n".join(parts)
+
+
+def functions() -> str:
+    """Return the page of the Python API, of which mkdocstrings fills in what docstrings say."""
+    names = [name for name in dais_verif.__all__ if not name.startswith("_")]
+    parts = ["# Python API\n", "All that `import dais_verif` offers.\n"]
+    return "\n".join([*parts, *(f"::: dais_verif.{name}\n" for name in names)])
