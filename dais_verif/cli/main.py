@@ -201,7 +201,7 @@ def _run(arguments: list[str]) -> int:
         place = f"file {error.filename!r}" if error.filename else "what is printed or kept cannot be written"
         return _report(arguments, Verdict.INVALID_INPUT, f"{place}: {error.strerror or error}")
     except Exception as error:
-        line = missing_packages(error) if isinstance(error, ImportError) else None
+        line = missing_packages(error, next(iter(arguments), None)) if isinstance(error, ImportError) else None
         if line is not None:
             return _report(arguments, Verdict.TOOL_FAILURE, line)
         from dais_verif.internal_error import told

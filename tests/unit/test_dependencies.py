@@ -6,7 +6,7 @@ import re
 import sys
 from pathlib import Path
 
-from dais_verif.packages import PACKAGES
+from dais_verif.packages import BASE, EXTRAS, PACKAGES
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -39,7 +39,20 @@ def test_the_page_names_each_dependency_and_no_other() -> None:
 
 
 def test_what_is_said_to_be_missing_knows_the_same_packages() -> None:
-    assert set(PACKAGES) == project()[0]
+    """Each extra with those that it takes in, as users install it."""
+    tree = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert set(BASE) == set(map(name_of, tree["dependencies"]))
+    asked = tree["optional-dependencies"]
+
+    def packages(extra: str) -> set[str]:
+        names = set(map(name_of, asked[extra]))
+        within = [one for line in asked[extra] for one in re.findall(r"dais-verif\[([\w,]+)\]", line)]
+        others = [packages(one) for names_of in within for one in names_of.split(",")]
+        return set().union(names - {"dais-verif"}, *others)
+
+    assert {extra: set(known) for extra, known in EXTRAS.items()} == {extra: packages(extra) for extra in EXTRAS}
+    assert packages("all") == set(PACKAGES) - set(BASE)
+    assert packages("all") <= packages("test")
 
 
 def test_modules_of_the_page_are_there() -> None:

