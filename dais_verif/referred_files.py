@@ -11,6 +11,7 @@ from typing import Any
 from dais_verif.errors import DaisError
 from dais_verif.files import read_plain, read_toml
 from dais_verif.kernels.folder import MANIFEST
+from dais_verif.network_folder import MANIFEST as OF_NETWORK
 from dais_verif.program.machine_begin import begins_machine
 
 if sys.version_info >= (3, 11):
@@ -30,7 +31,7 @@ def referred_files(path: Path) -> frozenset[Path]:
     """Return the files that are there and that ``path`` refers to, or one of them does.
 
     Those are blocks in a machine's text, whatever a TOML file names, and what the manifest of a folder of ``kernel
-    build`` lists. Raises nothing: of a file that cannot be read its reader speaks.
+    build``, or of one with a network, lists. Raises nothing: of a file that cannot be read its reader speaks.
     """
     found, latest = set[Path](), {path}
     for _ in range(_DEEPEST):
@@ -55,9 +56,10 @@ def _named(path: Path) -> Iterator[Path]:
 
 def _names(path: Path) -> Iterator[str]:
     if path.is_dir():
-        if (path / MANIFEST).is_file():
-            yield MANIFEST
-            yield from json.loads(read_plain(path / MANIFEST, _MOST_BYTES))["files"]
+        for manifest in (MANIFEST, OF_NETWORK):
+            if (path / manifest).is_file():
+                yield manifest
+                yield from json.loads(read_plain(path / manifest, _MOST_BYTES))["files"]
     elif path.suffix.lower() == ".toml":
         yield from _texts(tomllib.loads(read_toml(path, _MOST_BYTES, "a file")))
     elif path.is_file():

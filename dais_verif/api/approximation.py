@@ -123,6 +123,8 @@ def measure_configurations(
     bound: bool = False,
     timeout: float = 10.0,
     target: str | None = None,
+    form: str = "unrolled",
+    parallel: int = 1,
     knobs: _Path | None = None,
     jobs: int | None = None,
     output: _Path | None = None,
@@ -133,8 +135,9 @@ def measure_configurations(
     ``data``: an array for each input, and one of labels. ``budget``: the largest loss that is allowed, in percent,
     inclusive: the verdict is NOT_SIGNED_OFF if no configuration is within it. ``bound``: also look for inputs that make
     a large difference, and let the solver lower the bounds, ``timeout`` seconds for each output. ``target``: also
-    synthesize each, ``ice40``, ``ecp5``, ``xilinx`` or ``generic``, and count cells. ``output``: a folder for the file
-    of configurations with columns that were measured.
+    synthesize each, ``ice40``, ``ecp5``, ``xilinx`` or ``generic``, and count cells: unrolled, or in ``form`` memory
+    as a machine, with ``parallel`` members of each stage side by side at most. ``output``: a folder for the file of
+    configurations with columns that were measured, and of those on each curve of loss against a gain.
     """
     from dais_verif.flows.approximation.measure import MeasureRequest
     from dais_verif.flows.approximation.measure import measure_configurations as flow
@@ -148,6 +151,8 @@ def measure_configurations(
         bound=bound,
         timeout=timeout,
         target=target,
+        form=form,
+        parallel=parallel,
         knobs=path_from("knobs", knobs),
         jobs=jobs,
         output=path_from("output", output),

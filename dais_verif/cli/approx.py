@@ -116,6 +116,8 @@ def apply(as_json: bool, **asked: Any) -> None:
 @click.option("--bound", is_flag=True, help="Sharpen bounds: search for large differences, and ask the solver.")
 @click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds of the solver for an output.")
 @click.option("--target", type=click.Choice(list(TARGETS)), help="Also synthesize each for it: cells and depth.")
+@common.form_option
+@common.parallel_option
 @click.option("--html", type=common.page_path, help="Also write them as an HTML page, with plots.")
 @_grid
 @_knobs

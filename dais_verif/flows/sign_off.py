@@ -17,11 +17,13 @@ from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.designs import opened_design
 from dais_verif.flows.machines.requests import find_machine
+from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.programs import is_folder, read_program, require_counts
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
 from dais_verif.flows.words import option_words
 from dais_verif.machine import Machine
+from dais_verif.network_folder import holds_network, verified_files
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.record.signoff import CERTIFICATE, SIGNATURE, SignOffRecord
@@ -113,7 +115,7 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
     """
     folder = request.folder
     withdraw_certificate(folder)
-    kernel = find_kernel(request.program)
+    kernel = find_kernel(request.program) or find_folded(request.program)
     machine = find_machine(request.program) if kernel is None else kernel.machine
     warnings: list[str] = []
     if machine is not None:
@@ -146,8 +148,13 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
             signer=signer,
             listener=progress,
             project=project,
-            kernel=[] if kernel is None else [kernel.path / name for name in KERNEL_FILES],
+            kernel=_verified(kernel.path) if kernel is not None else [],
         )
+
+
+def _verified(folder: Path) -> list[Path]:
+    """The files of a folder that say what its machine is to compute."""
+    return verified_files(folder) if holds_network(folder) else [folder / name for name in KERNEL_FILES]
 
 
 def _policy(request: SignOffRequest, design: DesignRequest) -> Given:

@@ -48,8 +48,8 @@ class Measured:
     ``largest``: of all samples and outputs the largest difference to the exact network, and ``bound``: what it
     cannot exceed for any input; ``bounds``: that of each output, and ``reached``: by which some input makes it differ,
     one of the samples unless bounds were sharpened. ``unfinished``: outputs of which the solver did not decide how much
-    of the bound is reached. ``cells`` of each kind and ``depth`` in cells: of the unrolled network, synthesized;
-    ``cycles``: of a folded one.
+    of the bound is reached. ``cells`` of each kind and ``depth`` in cells: of the network in the form of the record,
+    synthesized; ``cycles``: of a machine with memories, from start to done; None if it cannot be one.
     ``refused``: why it cannot be applied; then all else is None.
     """
 
@@ -78,8 +78,10 @@ class MeasuredRecord(RunRecord):
     """All configurations of a file on the samples of ``data``.
 
     ``budget``: the largest loss that is allowed, in percent; ``chosen``: the fastest configuration within it.
-    ``target``: what every configuration was synthesized for. ``sharpened``: whether the solver was asked for bounds.
-    ``output``: the folder with ``measured.txt``, the file with columns that were measured.
+    ``target``: what every configuration was synthesized for, and in which ``form``. ``curves``: names on the curve of
+    loss against what is gained: the predicted ``speedup``, ``cycles``, ``LUT`` or ``gate``. ``sharpened``: whether the
+    solver was asked for bounds. ``output``: the folder with ``measured.txt``, the file with columns that were measured,
+    and a file of the configurations on each curve, with that gain as their speed-up.
     """
 
     SCHEMA: ClassVar = APPROXIMATION_SCHEMA
@@ -92,6 +94,8 @@ class MeasuredRecord(RunRecord):
     budget: str | None
     chosen: str | None
     target: str | None
+    form: str
+    curves: dict[str, list[str]]
     sharpened: bool
     output: str | None
     warnings: list[str]

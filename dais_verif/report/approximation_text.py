@@ -46,6 +46,8 @@ def print_measured(record: MeasuredRecord, out: Console) -> None:
     for one in record.measured:
         if one.refused is not None:
             out.print(f"left out   {one.name}: {one.refused}", markup=False)
+    for by, names in record.curves.items():
+        out.print(f"curve      by {by}: {', '.join(names)}", markup=False)
     for note in measured_notes(record):
         out.print(f"note       {note}", markup=False)
     if record.output is not None:

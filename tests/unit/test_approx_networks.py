@@ -136,10 +136,11 @@ def test_a_page_shows_what_was_measured(measured: tuple[Path, Any], tmp_path: Pa
         **{name: record[name] for name in MeasuredRecord.__dataclass_fields__ if name in record}
         | {"verdict": Verdict.PASS, "measured": [Measured(**one) for one in shown], "target": "ice40"}
     )
-    assert [chart.title for chart in charts_of(made)] == ["Speed-up", "Ops", "LUT", "Depth in cells"]
+    assert [chart.title for chart in charts_of(made)] == ["Speed-up", "Ops", "Cycles", "LUT", "Depth in cells"]
     write_page(made, tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
-    assert text.count("<circle") == 4 * 3 and "first: 1.05073x at a loss of 2.167" in text and "163.125" in text
+    assert text.count("<circle") == 5 * 3 and "first: 1.05073x at a loss of 2.167" in text and "163.125" in text
+    assert text.count('class="trend"') == 2 and "exact, first" in text  # by what is predicted, and by cycles
 
 
 def test_a_result_beyond_its_bound_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

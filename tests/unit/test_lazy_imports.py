@@ -69,6 +69,8 @@ LAZY = {
     ("toolchain.tools", "find_libpython"): "a search for a library, where no simulator runs",
     ("network_files", "dais_verif.networks"): "networks and their operators, from programs that are none",
     ("flows.networks.requests", "dais_verif.networks"): "networks and their operators, from programs that are none",
+    ("network_faults", "dais_verif.networks.hardware"): "networks and kernels, from sign-offs of what is none",
+    ("network_faults", "onnx"): "an optional package, from all that reads no network",
     ("flows.networks.folders", "dais_verif.networks.hardware"): "networks and kernels, from programs that are none",
     ("flows.networks.emit", "dais_verif.flows.networks.build"): "networks and kernels, from programs that are none",
     ("flows.simulate", "dais_verif.flows.networks.simulate"): "networks, from simulations of programs",

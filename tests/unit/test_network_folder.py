@@ -275,3 +275,21 @@ def test_an_edit_that_hides_is_no_pass(copy: Path, change: object) -> None:
         except InputError:
             continue
         assert found.verdict in (Verdict.RTL_MISMATCH, Verdict.SIMULATORS_DISAGREE), found.message
+
+
+@pytest.mark.slow
+def test_a_network_as_a_machine_is_signed_off(sources: Path, tmp_path: Path) -> None:
+    """Another network is found in its place, twice; and what the certificate is of is the network, too."""
+    dais_verif.emit(sources / "small.onnx", form="memory", output=tmp_path / "one")
+    record = dais_verif.sign_off(tmp_path / "one", output=tmp_path / "signed")
+    assert record.verdict is Verdict.PASS, record.message
+    found = {stage.name: stage.verdict for stage in record.stages}
+    assert found["tensors"] is found["proof"] is Verdict.PASS
+    assert found["poisoned kernel, simulated"] is found["poisoned kernel, proof"] is Verdict.RTL_MISMATCH
+    assert dais_verif.verify_certificate(tmp_path / "signed").verdict is Verdict.PASS
+    for name in ("subject/kernel/network.onnx", "poisoned-kernel/poisoned.onnx"):
+        path = tmp_path / "signed" / "evidence" / name
+        kept = path.read_bytes()
+        path.write_bytes(kept + b"\x1a\x00")  # an empty field of the file: the same network
+        assert dais_verif.verify_certificate(tmp_path / "signed").verdict is not Verdict.PASS
+        path.write_bytes(kept)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dais_verif.approx import Configuration, ConfigurationFile, text_of
+from dais_verif.approx import Configuration, ConfigurationFile, pareto, text_of
 from dais_verif.approx.accuracy import Accuracy
 from dais_verif.approx.budget import choose_within
 from dais_verif.approx.columns import predicted_speedup, rewrite_columns
@@ -21,13 +21,17 @@ from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.approximation.bounds import Bounds, exact_outputs, plain_bounds, sharpened
 from dais_verif.flows.approximation.networks import Opened, Samples, open_network, read_samples
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.networks.forms import require_form
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import require_positive, require_range
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.synthesize import SynthesisRequest, require_target, synthesize
 from dais_verif.flows.words import option_words
+from dais_verif.machine import Machine
 from dais_verif.networks import Network, fuse
 from dais_verif.networks.approximate import approximate
+from dais_verif.networks.hardware.chain import chain_of
+from dais_verif.networks.hardware.memory import memory_latency, memory_network
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.types import LIMIT
@@ -37,6 +41,10 @@ from dais_verif.verdict import Verdict
 __all__ = ["MeasureRequest", "exact_budget", "measure_configurations"]
 
 _FILE, _RECORD = "measured.txt", "measured.json"
+#: Kinds of cells that a curve is drawn by, where there are such.
+_CELLS = ("LUT", "gate")
+#: Files of the configurations on a curve, by what is gained.
+_CURVES = {by: f"pareto_{by}.txt" for by in ("speedup", "cycles", *_CELLS)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +53,8 @@ class MeasureRequest:
 
     ``budget``: the largest loss that is allowed, in percent, inclusive. ``grid``: as for ``ApplyRequest``.
     ``bound``: search for inputs that make a large difference, and let the solver lower the bounds, ``timeout`` seconds
-    for each output. ``target``: synthesize every configuration for it, and count cells.
+    for each output. ``target``: synthesize every configuration for it, and count cells: of the network unrolled, or in
+    another ``form`` as a machine, with ``parallel`` members of each stage side by side at most.
     ``output``: a folder for the file with measured columns.
     """
 
@@ -57,6 +66,8 @@ class MeasureRequest:
     bound: bool = False
     timeout: float = 10.0
     target: str | None = None
+    form: str = "unrolled"
+    parallel: int = 1
     knobs: Path | None = None
     jobs: int | None = None
     output: Path | None = None
@@ -66,12 +77,15 @@ class MeasureRequest:
         require_types(self)
         require_range("grid", self.grid, 0, LIMIT)
         require_positive(timeout=self.timeout)
+        require_form(self.form, self.parallel)
         if self.target is not None:
             require_target(self.target)
+        elif self.form != "unrolled":
+            raise RequestError.of("{form} {value} is what is synthesized: add {target}.", value=self.form)
         if self.budget is not None:
             exact_budget(self.budget)
         read = {"network": self.network, "configurations": self.configurations, "data": self.data}
-        require_no_loss(self.output, (_FILE, _RECORD), **read, knobs=self.knobs)
+        require_no_loss(self.output, (_FILE, _RECORD, *_CURVES.values()), **read, knobs=self.knobs)
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
@@ -81,6 +95,8 @@ class MeasureRequest:
             "--grid": self.grid,
             "--timeout": self.timeout if self.bound else None,
             "--target": self.target,
+            "--form": None if self.form == "unrolled" else self.form,
+            "--parallel": None if self.parallel == 1 else self.parallel,
             "--knobs": self.knobs,
             "-o": self.output,
         }
@@ -113,6 +129,7 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
         if accuracy is not None:
             accuracies[one.name], speedups[one.name] = accuracy, speedup
     left = tuple(one for one in opened.file.configurations if one.name in accuracies)
+    curves: dict[str, list[str]] = {}
     verdict, message, chosen = Verdict.NOT_RUN, "no configuration could be applied to this network", None
     if left:
         file = ConfigurationFile(opened.file.baseline, left, knobs=opened.file.knobs, name=opened.file.name)
@@ -127,6 +144,14 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
         if request.output is not None:
             make_folder(request.output)
             write_atomically(request.output / _FILE, text_of(file).encode())
+        for by, gains in {"speedup": speedups, **_gains(found)}.items():
+            gained = rewrite_columns(file, accuracies, gains)
+            curves[by] = pareto(gained)
+            if request.output is not None:
+                on_curve = tuple(gained[name] for name in curves[by])
+                write_atomically(
+                    request.output / _CURVES[by], text_of(replace(gained, configurations=on_curve)).encode()
+                )
     record = MeasuredRecord(
         verdict=verdict,
         message=message,
@@ -138,6 +163,8 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
         budget=request.budget,
         chosen=chosen,
         target=request.target,
+        form=request.form,
+        curves=curves,
         sharpened=request.bound,
         output=None if request.output is None else str(request.output),
         warnings=opened.warnings,
@@ -183,7 +210,11 @@ def _measured(
             raise AssertionError(f"{one.name}: output {output} differs by {reached}, beyond the bound {bound}")
     if request.bound:
         bounds = sharpened(opened.exact, made, bounds, samples.vectors, request.timeout, show)
-    cost = _Cost() if request.target is None else _cost_of(program, request.target, show)
+    cycles, folding = _cycles(made.network, request.parallel)
+    cost = _Cost()
+    if request.target is not None and (request.form == "unrolled" or cycles is not None):
+        design = program if request.form == "unrolled" else _machine(made.network, request.parallel)
+        cost = _cost_of(design, request.target, show)
     measured = Measured(
         name=one.name,
         correct=accuracy.correct,
@@ -199,7 +230,8 @@ def _measured(
         unfinished=list(bounds.unfinished),
         cells=cost.cells,
         depth=cost.depth,
-        notes=list(made.notes),
+        cycles=cycles,
+        notes=[*made.notes, *folding],
     )
     return measured, accuracy, speedup
 
@@ -211,7 +243,31 @@ class _Cost(NamedTuple):
     depth: int | None = None
 
 
-def _cost_of(program: Program, target: str, show: Callable[[str], None]) -> _Cost:
+def _cycles(network: Network, parallel: int) -> tuple[int | None, list[str]]:
+    """The cycles of the network as a machine with memories, from start to done; why it is none."""
+    try:
+        return memory_latency(chain_of([network]), parallel)[0], []
+    except InputError as error:
+        return None, [f"no machine with memories: {error}"]
+
+
+def _machine(network: Network, parallel: int) -> Machine:
+    return memory_network(chain_of([network]), parallel).machine
+
+
+def _gains(found: Sequence[Measured]) -> dict[str, dict[str, Fraction]]:
+    """What configurations gain against the first, by their names: in cycles, and in cells if they were counted."""
+    measured = [one for one in found if one.refused is None]
+    costs = {"cycles": [one.cycles for one in measured]}
+    costs |= {kind: [(one.cells or {}).get(kind) for one in measured] for kind in _CELLS}
+    return {
+        by: {one.name: Fraction(listed[0], cost) for one, cost in zip(measured, listed, strict=True)}  # type: ignore[arg-type]
+        for by, listed in costs.items()
+        if all(listed)
+    }
+
+
+def _cost_of(program: Program | Machine, target: str, show: Callable[[str], None]) -> _Cost:
     show(f"yosys: {target}")
     made = synthesize(SynthesisRequest(program=program, target=target))
     return _Cost(dict(made.counts), made.depth.cells)

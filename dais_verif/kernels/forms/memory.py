@@ -62,9 +62,11 @@ class MemoryTiming(NamedTuple):
     steps: Steps
 
     @classmethod
-    def of(cls, instance: KernelInstance, parallel: int) -> MemoryTiming:
-        """Return that of an instance. Raises ``InputError`` as ``memory_form`` does."""
-        group, (inputs, outputs) = group_of(instance, parallel), require_memory_form(instance, parallel)
+    def of(
+        cls, instance: KernelInstance, parallel: int, words: tuple[Sequence[int], Sequence[int]] | None = None
+    ) -> MemoryTiming:
+        """Return that of an instance; ``words``: as of ``memory_form``. Raises ``InputError`` as that does."""
+        group, (inputs, outputs) = group_of(instance, parallel), require_memory_form(instance, parallel, words)
         return cls(instance.mapping.geometry, group, _steps(inputs, outputs, parallel))
 
     def latency(self, box: Sequence[tuple[int, int]]) -> int:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from dais_verif.errors import InputError
 from dais_verif.kernels.blocks.builder import Value
 from dais_verif.kernels.forms.logic import BIT, Logic, unsigned
-from dais_verif.kernels.forms.memory import MOST_WORDS, MemoryFacts, memory_form
+from dais_verif.kernels.forms.memory import MOST_WORDS, MemoryFacts, MemoryTiming, memory_form
 from dais_verif.kernels.forms.steps import address_bits
 from dais_verif.machine import Machine, MachineBuilder, View
 from dais_verif.machine.embedding import embed
@@ -22,7 +22,7 @@ from dais_verif.networks.hardware.chain import Chain
 from dais_verif.networks.hardware.stages import Stage
 from dais_verif.program import FixedType
 
-__all__ = ["MemoryNetwork", "StageFacts", "memory_network"]
+__all__ = ["MemoryNetwork", "StageFacts", "memory_latency", "memory_network"]
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,25 @@ def memory_network(chain: Chain, parallel: int = 1) -> MemoryNetwork:
     side by side, where its index space has so many. Raises ``InputError`` as ``memory_form`` does.
     """
     return _Memories(chain, parallel).built()
+
+
+def memory_latency(chain: Chain, parallel: int = 1) -> tuple[int, ...]:
+    """Return the ``latency`` of ``memory_network``, whose machine is not made. Raises ``InputError`` as that does."""
+    return tuple(
+        1 + sum(_latency(chain, stage, parallel) for stage in chain.stages(number))
+        for number in range(len(chain.networks))
+    )
+
+
+def _latency(chain: Chain, stage: Stage, parallel: int) -> int:
+    geometry = stage.instance.mapping.geometry
+    timing = MemoryTiming.of(stage.instance, min(parallel, max(geometry)), _words(chain, stage))
+    return timing.latency([(0, size) for size in geometry])
+
+
+def _words(chain: Chain, stage: Stage) -> tuple[list[int], list[int]]:
+    """Elements of a word of what a stage reads, and of what it writes."""
+    return [chain.storage[name].channels for name in stage.inputs], [stage.storage.channels]
 
 
 class _Memories:
@@ -160,8 +179,7 @@ class _Memories:
         """The machine of a stage, which begins when ``start`` is 1; what is returned is whether it is done."""
         made, instance = self.made, stage.instance
         geometry = instance.mapping.geometry
-        words = [self.chain.storage[name].channels for name in stage.inputs], [stage.storage.channels]
-        machine, facts = memory_form(instance, min(self.parallel, max(geometry)), words=words)
+        machine, facts = memory_form(instance, min(self.parallel, max(geometry)), words=_words(self.chain, stage))
         # Its result goes into the memories of those that read it.
         views = embed(made, machine, f"{stage.name}_", without=_KEPT)
         made.connect(start, views["start"])

@@ -51,7 +51,8 @@ def charts_of(record: MeasuredRecord) -> list[Chart]:
             )
             for one, value in zip(measured, values, strict=True)
         ]
-        found.append(Chart(title, plot_points(points, ()), unit))
+        curve = record.curves.get({"Speed-up": "speedup", "Cycles": "cycles"}.get(title, title), [])
+        found.append(Chart(title, plot_points(points, curve), unit))
     return found
 
 

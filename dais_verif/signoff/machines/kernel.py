@@ -15,6 +15,9 @@ from pathlib import Path
 
 from dais_verif.errors import InputError
 from dais_verif.files import make_folder, read_plain, write_atomically
+from dais_verif.network_faults import poison_network
+from dais_verif.network_files import load_program
+from dais_verif.network_folder import MANIFEST, NETWORK, holds_network, verified_files
 from dais_verif.program import load
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.simulation import SimulationRecord
@@ -55,6 +58,8 @@ __all__ = [
 _MANIFEST, _BLOCK = "instance.json", "core.bin"
 #: What of a folder belongs to the kernel that it holds.
 KERNEL_FILES = (_MANIFEST, "machine.fsm.json", "model.v", _BLOCK, "frame.toml")
+#: What says what the members compute, and what another one is called.
+_MEANINGS = {_MANIFEST: (_BLOCK, "poisoned.bin"), MANIFEST: (NETWORK, "poisoned.onnx")}
 TENSORS, POISONED_TENSORS, POISONED_KERNEL = "tensors", "poisoned-tensors", "poisoned-kernel"
 _POISONED = "poisoned.bin"
 #: In the folder of a proof: what we make of the machine.
@@ -69,9 +74,16 @@ _MOST_BYTES = 1 << 30
 def kernel_folder(subject: Subject) -> Path:
     """The folder with the files of the kernel. Raises ``InputError`` unless all of them lie there."""
     paths = [Path(file.path) for file in subject.of("kernel")]
-    if sorted(path.name for path in paths) != sorted(KERNEL_FILES) or len({path.parent for path in paths}) != 1:
-        raise InputError(f"the files of the kernel must be {', '.join(KERNEL_FILES)}, in one folder")
-    return paths[0].parent
+    folder = paths[0].parent
+    wanted = [path.name for path in verified_files(folder)] if holds_network(folder) else KERNEL_FILES
+    if sorted(path.name for path in paths) != sorted(wanted) or len({path.parent for path in paths}) != 1:
+        raise InputError(f"the files of the kernel must be {', '.join(wanted)}, in one folder")
+    return folder
+
+
+def _meaning(folder: Path) -> tuple[str, str]:
+    """The file of a folder that says what members compute, and what it is called with a fault in it."""
+    return _MEANINGS[MANIFEST if holds_network(folder) else _MANIFEST]
 
 
 def kernel_arguments(context: Context) -> list[str]:
@@ -165,8 +177,11 @@ def _of_kernel(context: Context, record: SimulationRecord) -> list[str]:
 
 
 def _poisoned(context: Context, folder: Path) -> Path:
-    """The folder of the kernel with another block, which goes into ``folder``, too."""
+    """The folder of the kernel with another block, or network, which goes into ``folder``, too."""
     source, kernel = kernel_folder(context.subject), folder / _FOLDER
+    if holds_network(source):
+        changed, output = poison_network(source, kernel)
+        return _kept_fault(folder, kernel, changed, output)
     block = load(source / _BLOCK, layout="v1")
     data = read_plain(source / _BLOCK, _MOST_BYTES)
     made = poison(block, data, Stimulus([Generated([block], _VECTORS, 0)]), check=False)
@@ -178,10 +193,23 @@ def _poisoned(context: Context, folder: Path) -> Path:
     manifest = json.loads(read_plain(source / _MANIFEST, _MOST_BYTES))
     manifest["files"][_BLOCK] = hashlib.sha256(made.data).hexdigest()
     write_atomically(kernel / _MANIFEST, json.dumps(manifest, indent=2).encode())
-    write_atomically(folder / _POISONED, made.data)
-    poisoned = load(folder / _POISONED, layout="v1")
-    write_json(folder / SEEDED_FAULT, {"program": poisoned.hash, "file": _POISONED, "output": made.output})
+    return _kept_fault(folder, kernel, made.data, made.output)
+
+
+def _kept_fault(folder: Path, kernel: Path, data: bytes, output: int) -> Path:
+    """Keep what was seeded in ``kernel`` in the folder of the stage, and say what it is."""
+    _, name = _meaning(kernel)
+    write_atomically(folder / name, data)
+    write_json(folder / SEEDED_FAULT, {"program": _identity(folder / name), "file": name, "output": output})
     return kernel
+
+
+def _identity(path: Path) -> str:
+    """The hash of a block, or of all bytes of a network, of which a program does not show each. It must be one."""
+    if path.name == _POISONED:
+        return load(path, layout="v1").hash
+    load_program(path)
+    return sha256_of(path)
 
 
 def _simulate_poisoned(context: Context, folder: Path) -> None:
@@ -220,9 +248,9 @@ def _of_proof(subject: Subject, record: ProofRecord) -> Iterator[str]:
 
 def _another_block(context: Context, folder: Path) -> Iterator[str]:
     """Is what was seeded there, and another block than that of the kernel?"""
-    seeded = read_tree(folder / SEEDED_FAULT)
-    poisoned = load(folder / _POISONED, layout="v1")
-    if seeded.get("file") != _POISONED or poisoned.hash != seeded.get("program"):
+    seeded, kernel = read_tree(folder / SEEDED_FAULT), kernel_folder(context.subject)
+    meaning, name = _meaning(kernel)
+    if seeded.get("file") != name or _identity(folder / name) != seeded.get("program"):
         yield "what is there is not what was seeded"
-    if sha256_of(kernel_folder(context.subject) / _BLOCK) == sha256_of(folder / _POISONED):
+    if sha256_of(kernel / meaning) == sha256_of(folder / name):
         yield "what was seeded is the kernel itself"
