@@ -4,69 +4,62 @@
 PYTHON ?= python3
 EXAMPLE := examples/quantised_mac.bin
 
+# The variables that mean something here; any other on the command line is a mistake, and would be passed over in silence.
+KNOWN := PYTHON PROGRAM PROGRAMS SIM VECTORS SEED OUT TARGET ARGS \
+  FROM MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED FAULTS FLIPS
+
 # What is given on the command line is text, as it stands: make would expand $(shell ...) in it for the recipes.
 $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),\
+  $(if $(filter $(name),$(KNOWN)),,$(error there is no variable $(name): give options of dais-verif as ARGS="--option value"))\
   $(eval override $(name) := $$(value $(name)))))
 
 export PYTHON
 
 # Values go to the recipes through the environment, so spaces and quotes in paths need no care; and to these two
 # only: other tools give names like SIM and WAVES a meaning of their own.
-sim prove hil synth signoff check: export EXAMPLE := $(EXAMPLE)
-sim prove hil synth signoff check: export PROGRAM ?=
+VERBS := sim regress prove hil synth signoff check
+$(VERBS): export EXAMPLE := $(EXAMPLE)
+$(VERBS): export PROGRAM ?=
+$(VERBS): export ARGS ?=
+$(VERBS): export OUT ?=
+sim regress hil: export VECTORS ?=
+sim regress hil: export SEED ?=
 sim regress: export SIM ?=
 regress: export PROGRAMS ?= examples
-regress: export VECTORS ?=
-regress: export SEED ?=
-regress: export SHARD ?=
-regress: export CLUSTER ?=
-regress: export JUNIT ?=
-sim hil: export VECTORS ?= 1000
-sim hil: export SEED ?= 0
-sim hil: export INPUTS ?=
-sim prove synth signoff: export RTL ?=
-sim prove synth signoff: export TOP ?= model
-sim: export DATA ?=
-sim: export PORTS ?=
-sim: export CLOCK ?=
-sim: export LATENCY ?=
-sim: export WAVES ?=
-sim regress prove hil synth signoff: export OUT ?=
-sim regress prove signoff: export JOBS ?=
-sim: export EXHAUSTIVE ?=
-sim: export PROFILE ?=
-sim prove hil synth signoff: export LAYOUT ?=
-prove regress: export TIMEOUT ?=
-prove: export FRONT_END ?=
-signoff: export POLICY ?=
-signoff: export SIGN ?=
 synth: export TARGET ?= ice40
-sim prove synth: export STAGES ?=
-hil: export TARGET ?=
-hil regress: export RESUME ?=
+hil: export TARGET ?= sim://uart
 others-rtl: export FROM ?=
 mutate-prover: export MUTANTS ?= 300
 mutate-prover: export SEED ?= 0
 
 RUN := .venv/bin/python -m dais_verif
+
+# Runs the verb $(1) on PROGRAM, with those of the variables $(2) that are given, and ARGS, split at blanks.
+OPTION_SIM := --sim
+OPTION_VECTORS := --vectors
+OPTION_SEED := --seed
+OPTION_TARGET := --target
+OPTION_OUT := -o
+given = $(foreach name,$(1),[ -z "$$$(name)" ] || set -- "$$@" $(OPTION_$(name)) "$$$(name)";)
+define verb
+@set -f; [ -n "$$PROGRAM" ] || echo "no PROGRAM given: taking the shipped example $$EXAMPLE"; \
+	set -- $(1); $(call given,$(2)) \
+	$(RUN) "$$@" $$ARGS -- "$${PROGRAM:-$$EXAMPLE}"
+endef
+
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
 .PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
-	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [INPUTS=x.npy]"
-	@echo "         [RTL='a.v b.v' TOP=model DATA=folder PORTS=ports.toml CLOCK=clk LATENCY=n] [STAGES=n]"
-	@echo "         [WAVES=1] [OUT=folder] [LAYOUT=v1|headerless|published] [JOBS=n] [EXHAUSTIVE=1] [PROFILE=1]"
-	@echo "make regress PROGRAMS='folder more/*.bin regress.toml' [SIM=...] [SEED=0] [VECTORS=1000] [OUT=folder] [JOBS=n]"
-	@echo "         [SHARD=2/5] [RESUME=1] [TIMEOUT=seconds] [CLUSTER=local:2|tcp://host:port|slurm:20|lsf:20] [JUNIT=file]"
-	@echo "make prove PROGRAM=prog.bin [STAGES=n] [RTL='a.v b.v' TOP=model] [TIMEOUT=seconds]"
-	@echo "         [FRONT_END=slang|yosys|both|available] [OUT=folder] [JOBS=n] [LAYOUT=...]"
-	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [STAGES=n] [RTL=theirs.v TOP=model]"
-	@echo "         [OUT=folder] [LAYOUT=v1|headerless|published]"
-	@echo "make signoff PROGRAM=prog.bin [POLICY=policy.toml] [RTL='a.v b.v' TOP=model] [SIGN=key] [OUT=folder] [JOBS=n] [LAYOUT=...]"
-	@echo "make hil PROGRAM=prog.bin TARGET=serial:///dev/ttyUSB0?baud=115200|tcp://host:port|sim://uart"
-	@echo "         [VECTORS=1000] [SEED=0] [INPUTS=x.npy] [OUT=folder] [RESUME=1] [LAYOUT=...]"
+	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
+	@echo "make regress PROGRAMS='folder more/*.bin regress.toml' [SIM=...] [VECTORS=1000] [SEED=0] [OUT=folder]"
+	@echo "make prove PROGRAM=prog.bin [OUT=folder]"
+	@echo "make synth PROGRAM=prog.bin [TARGET=ice40|ecp5|xilinx|generic] [OUT=folder]"
+	@echo "make signoff PROGRAM=prog.bin [OUT=folder]"
+	@echo "make hil PROGRAM=prog.bin TARGET=serial:///dev/ttyUSB0?baud=115200|tcp://host:port|sim://uart [OUT=folder]"
+	@echo "each with ARGS='--option value ...', any options of dais-verif: make sim PROGRAM=prog.bin ARGS='--stages 3'"
 	@echo
 	@grep -hE '^[a-z-]+:.*## ' Makefile | awk -F ':.*## ' '{printf "  make %-12s %s\n", $$1, $$2}'
 
@@ -92,84 +85,26 @@ setup-test: .venv/.ready-test  ## The same, with what the tests need
 	@flock .setup.lock sh tools/setup.sh test
 
 sim: .venv/.ready  ## Simulate PROGRAM's Verilog in both simulators against the golden model
-	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: running the shipped example $$EXAMPLE"; fi; \
-	set -- sim --vectors "$$VECTORS" --seed "$$SEED" --top "$$TOP"; \
-	if [ -n "$$SIM" ]; then set -- "$$@" --sim "$$SIM"; fi; \
-	if [ -n "$$INPUTS" ]; then set -- "$$@" --inputs "$$INPUTS"; fi; \
-	if [ -e "$$RTL" ]; then set -- "$$@" "--rtl=$$RTL"; else for file in $$RTL; do set -- "$$@" "--rtl=$$file"; done; fi; \
-	if [ -n "$$DATA" ]; then set -- "$$@" --data "$$DATA"; fi; \
-	if [ -n "$$PORTS" ]; then set -- "$$@" --ports "$$PORTS"; fi; \
-	if [ -n "$$CLOCK" ]; then set -- "$$@" --clock "$$CLOCK"; fi; \
-	if [ -n "$$LATENCY" ]; then set -- "$$@" --latency "$$LATENCY"; fi; \
-	if [ -n "$$STAGES" ]; then set -- "$$@" --stages "$$STAGES"; fi; \
-	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
-	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
-	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
-	case "$$WAVES" in ""|0) ;; *) set -- "$$@" --waves;; esac; \
-	case "$$EXHAUSTIVE" in ""|0) ;; *) set -- "$$@" --exhaustive;; esac; \
-	case "$$PROFILE" in ""|0) ;; *) set -- "$$@" --profile;; esac; \
-	$(RUN) "$$@" -- "$${PROGRAM:-$$EXAMPLE}"
+	$(call verb,sim,SIM VECTORS SEED OUT)
 
-regress: .venv/.ready  ## Simulate all of PROGRAMS: folders, globs, manifests; on this machine or a CLUSTER
-	@set -f; set -- regress; \
-	if [ -n "$$SIM" ]; then set -- "$$@" --sim "$$SIM"; fi; \
-	if [ -n "$$SEED" ]; then set -- "$$@" --seed "$$SEED"; fi; \
-	if [ -n "$$VECTORS" ]; then set -- "$$@" --vectors "$$VECTORS"; fi; \
-	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
-	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
-	if [ -n "$$SHARD" ]; then set -- "$$@" --shard "$$SHARD"; fi; \
-	if [ -n "$$TIMEOUT" ]; then set -- "$$@" --timeout "$$TIMEOUT"; fi; \
-	if [ -n "$$CLUSTER" ]; then set -- "$$@" --cluster "$$CLUSTER"; fi; \
-	if [ -n "$$JUNIT" ]; then set -- "$$@" --junit "$$JUNIT"; fi; \
-	case "$$RESUME" in ""|0) ;; *) set -- "$$@" --resume;; esac; \
-	if [ -e "$$PROGRAMS" ]; then set -- "$$@" -- "$$PROGRAMS"; else set -- "$$@" -- $$PROGRAMS; fi; \
-	$(RUN) "$$@"
+regress: .venv/.ready  ## Simulate all of PROGRAMS: folders, globs, manifests
+	@set -f; set -- regress; $(call given,SIM VECTORS SEED OUT) \
+	if [ -e "$$PROGRAMS" ]; then $(RUN) "$$@" $$ARGS -- "$$PROGRAMS"; else $(RUN) "$$@" $$ARGS -- $$PROGRAMS; fi
 
 synth: .venv/.ready-synth  ## What PROGRAM costs on an FPGA, by Yosys; with OUT also its netlist, for sim --netlist
-	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: taking the shipped example $$EXAMPLE"; fi; \
-	set -- synth --target "$$TARGET" --top "$$TOP"; \
-	if [ -n "$$STAGES" ]; then set -- "$$@" --stages "$$STAGES"; fi; \
-	if [ -n "$$RTL" ]; then set -- "$$@" "--rtl=$$RTL"; fi; \
-	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
-	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
-	$(RUN) "$$@" -- "$${PROGRAM:-$$EXAMPLE}"
+	$(call verb,synth,TARGET OUT)
 
 hil: .venv/.ready  ## Run PROGRAM's vectors on the board at TARGET; without TARGET on a board in simulation
-	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: running the shipped example $$EXAMPLE"; fi; \
-	if [ -z "$$TARGET" ]; then TARGET=sim://uart; echo "no TARGET given: running a board in simulation, $$TARGET"; fi; \
-	set -- hil --target "$$TARGET" --vectors "$$VECTORS" --seed "$$SEED"; \
-	if [ -n "$$INPUTS" ]; then set -- "$$@" --inputs "$$INPUTS"; fi; \
-	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
-	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
-	case "$$RESUME" in ""|0) ;; *) set -- "$$@" --resume;; esac; \
-	$(RUN) "$$@" -- "$${PROGRAM:-$$EXAMPLE}"
+	$(call verb,hil,TARGET VECTORS SEED OUT)
 
-prove: .venv/.ready  ## Prove for all inputs that PROGRAM's Verilog, or RTL, computes it
-	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: proving the shipped example $$EXAMPLE"; fi; \
-	set -- prove --top "$$TOP"; \
-	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
-	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
-	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
-	if [ -n "$$STAGES" ]; then set -- "$$@" --stages "$$STAGES"; fi; \
-	if [ -n "$$TIMEOUT" ]; then set -- "$$@" --timeout "$$TIMEOUT"; fi; \
-	if [ -n "$$FRONT_END" ]; then set -- "$$@" --front-end "$$FRONT_END"; fi; \
-	if [ -e "$$RTL" ]; then set -- "$$@" "--rtl=$$RTL"; else for file in $$RTL; do set -- "$$@" "--rtl=$$file"; done; fi; \
-	$(RUN) "$$@" -- "$${PROGRAM:-$$EXAMPLE}"
+prove: .venv/.ready  ## Prove for all inputs that PROGRAM's Verilog computes it; that of others with ARGS='--rtl a.v b.v'
+	$(call verb,prove,OUT)
 
-signoff: .venv/.ready  ## Run all that POLICY asks of PROGRAM, and write a certificate into OUT
-	@if [ -z "$$PROGRAM" ]; then echo "no PROGRAM given: signing off the shipped example $$EXAMPLE"; fi; \
-	set -- signoff; \
-	if [ -n "$$POLICY" ]; then set -- "$$@" --policy "$$POLICY"; fi; \
-	if [ -n "$$RTL" ]; then set -- "$$@" --top "$$TOP"; fi; \
-	if [ -e "$$RTL" ]; then set -- "$$@" "--rtl=$$RTL"; else for file in $$RTL; do set -- "$$@" "--rtl=$$file"; done; fi; \
-	if [ -n "$$SIGN" ]; then set -- "$$@" --sign "$$SIGN"; fi; \
-	if [ -n "$$LAYOUT" ]; then set -- "$$@" --layout "$$LAYOUT"; fi; \
-	if [ -n "$$OUT" ]; then set -- "$$@" -o "$$OUT"; fi; \
-	if [ -n "$$JOBS" ]; then set -- "$$@" --jobs "$$JOBS"; fi; \
-	$(RUN) "$$@" -- "$${PROGRAM:-$$EXAMPLE}"
+signoff: .venv/.ready  ## Run all that a policy asks of PROGRAM, and write a certificate into OUT
+	$(call verb,signoff,OUT)
 
 check: .venv/.ready  ## Read and check PROGRAM; what ranges prove about overflow
-	@$(RUN) check -- "$${PROGRAM:-$$EXAMPLE}"
+	$(call verb,check)
 
 test: .venv/.ready-test lint  ## The fast suite: minutes on two cores
 	.venv/bin/python -m pytest -n 2 --dist loadscope -m "not slow" tests

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -14,12 +15,12 @@ ATTACKS = ["$(shell touch PWNED)", "$$(touch PWNED)", "`touch PWNED`", "x'; touc
 ATTACKS += ["; touch PWNED", "$(eval X:=$(shell touch PWNED))", "-n", "--html=PWNED", "a\ntouch PWNED"]
 VARIABLES = {
     "check": ("PROGRAM",),
-    "sim": ("PROGRAM", "SIM", "INPUTS", "RTL", "TOP", "DATA", "PORTS", "OUT", "LAYOUT", "VECTORS", "WAVES"),
-    "prove": ("PROGRAM", "RTL", "TIMEOUT", "FRONT_END"),
-    "signoff": ("PROGRAM", "POLICY", "SIGN", "RTL"),
-    "synth": ("PROGRAM", "RTL", "TARGET"),
+    "sim": ("PROGRAM", "SIM", "OUT", "VECTORS", "SEED"),
+    "prove": ("PROGRAM", "OUT"),
+    "signoff": ("PROGRAM", "OUT"),
+    "synth": ("PROGRAM", "TARGET"),
     "hil": ("PROGRAM", "TARGET"),
-    "regress": ("PROGRAMS", "JUNIT", "CLUSTER", "OUT"),
+    "regress": ("PROGRAMS", "SIM", "OUT"),
 }
 
 pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
@@ -56,38 +57,43 @@ def test_no_value_is_executed(target: str, name: str, checkout: Path) -> None:
             words = asked(checkout, target, {name: attack}, by_environment=by_environment)
             assert not (checkout / "PWNED").exists(), attack
             assert words[:3] == ["-m", "dais_verif", target]
-            if name in ("PROGRAM", "POLICY", "OUT", "TARGET", "INPUTS"):
+            if name != "PROGRAMS":
                 assert words.count(attack) == 1, words
-            if name == "RTL":
-                assert "--html=PWNED" not in words
             if name in ("PROGRAM", "PROGRAMS"):
                 assert "--html=PWNED" not in words[: words.index("--")]
 
 
-def test_a_variable_that_nobody_asked_for_is_not_expanded(checkout: Path) -> None:
-    asked(checkout, "check", {"NOBODY": "$(shell touch PWNED)"})
+@pytest.mark.parametrize("target", VARIABLES)
+def test_options_are_words_and_nothing_is_executed(target: str, checkout: Path) -> None:
+    """ARGS is split at blanks, and no more is done to it."""
+    for attack in ATTACKS:
+        words = asked(checkout, target, {"ARGS": f"--first {attack}"})
+        assert not (checkout / "PWNED").exists(), attack
+        options = words[words.index("--first") + 1 : words.index("--")]
+        assert options == attack.split(), words
+
+
+@pytest.mark.parametrize("name", ["NOBODY", "RTL", "STAGES", "PROGARM"])
+def test_a_variable_without_a_meaning_is_refused_and_not_expanded(name: str, checkout: Path) -> None:
+    """Else RTL that is named so would not be looked at, and that of the program would pass."""
+    done = subprocess.run(["make", "sim", f"{name}=$(shell touch PWNED)"], cwd=checkout, capture_output=True, text=True)
+    assert done.returncode == 2 and f"there is no variable {name}: give options" in done.stderr
     assert not (checkout / "PWNED").exists()
 
 
+def test_every_variable_is_known() -> None:
+    text = (ROOT / "Makefile").read_text(encoding="utf-8")
+    known = re.search(r"^KNOWN := ((?:.*\\\n)*.*)$", text, re.MULTILINE)
+    assert known is not None
+    assert set(re.findall(r"(\w+) \?=", text)) <= set(known[1].replace("\\", " ").split())
+
+
 def test_what_is_given_arrives(checkout: Path) -> None:
-    (checkout / "a b.v").touch()
-    words = asked(
-        checkout, "sim", {"PROGRAM": "p 1.bin", "RTL": "a b.v", "VECTORS": "7", "TOP": "top", "SIM": "icarus"}
-    )
-    assert words[2:] == [
-        "sim",
-        "--vectors",
-        "7",
-        "--seed",
-        "0",
-        "--top",
-        "top",
-        "--sim",
-        "icarus",
-        "--rtl=a b.v",
-        "--",
-        "p 1.bin",
+    given = {"PROGRAM": "p 1.bin", "VECTORS": "7", "SIM": "icarus", "OUT": "o 1", "ARGS": "--stages 3  --waves"}
+    assert asked(checkout, "sim", given)[2:] == [
+        *("sim", "--sim", "icarus", "--vectors", "7", "-o", "o 1", "--stages", "3", "--waves", "--", "p 1.bin"),
     ]
-    words = asked(checkout, "prove", {"RTL": "a.v b.v"})
-    assert words[2:] == ["prove", "--top", "model", "--rtl=a.v", "--rtl=b.v", "--", "examples/quantised_mac.bin"]
+    words = asked(checkout, "prove", {"ARGS": "--rtl a.v b.v"})
+    assert words[2:] == ["prove", "--rtl", "a.v", "b.v", "--", "examples/quantised_mac.bin"]
     assert asked(checkout, "regress", {"PROGRAMS": "x *.bin"})[2:] == ["regress", "--", "x", "*.bin"]
+    assert asked(checkout, "hil", {})[2:5] == ["hil", "--target", "sim://uart"]
