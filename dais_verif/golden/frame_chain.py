@@ -46,12 +46,15 @@ class Frame:
 
     ``cycles``: after so many edges the next frame begins. ``held``: inputs with one value in each cycle of a frame, or
     None where they may be anything, as all other inputs may. Outputs may come in later cycles than the frame has.
+    ``before``: so many frames from power-up leave behind what all later ones restore, such as counters of a stage that
+    is in the middle of an image when the next one begins.
     """
 
     cycles: int
     inputs: tuple[Port, ...]
     outputs: tuple[Port, ...]
     held: Mapping[Element, tuple[Fraction | None, ...]]
+    before: int = 0
 
 
 class Chain:

@@ -1,9 +1,10 @@
 """A machine over the cycles of one frame, as a program: control runs with the values that it has, data stays open.
 
-From a state in which some elements of registers hold what they hold at power-up and all others may hold anything, one
-cycle after the other. Whatever does not depend on data is computed by the oracle's rules on the way, so counters and
-what they choose are gone from the program. If after the frame those elements hold the same again, every frame, the
-first and all later ones, is one from such a state: what is proved of the program is proved of all of them.
+From a state in which some elements of registers hold what they hold at power-up, or after so many frames as are said to
+come before, and all others may hold anything, one cycle after the other. Whatever does not depend on data is computed
+by the oracle's rules on the way, so counters and what they choose are gone from the program. If after the frame those
+elements hold the same again, every frame, the first such one and all later ones, is one from such a state: what is
+proved of the program is proved of all of them.
 """
 
 from __future__ import annotations
@@ -43,7 +44,8 @@ class Unrolled:
     """``program``: the inputs of the frame, then ``free`` ones; the outputs of the frame.
 
     ``free``: inputs that the frame does not name, and elements of registers, which are those before its first cycle.
-    ``known``: elements that hold at the begin of every frame what they hold at power-up.
+    ``known``: elements that hold at the begin of every frame what they hold at power-up, or ``before`` frames later: it
+    is not said then of those frames.
     """
 
     program: Program
@@ -65,6 +67,8 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None, without:
     initial = {e: value for e in step.state if (value := _initial(machine, e)) is not None}
     known = {e: value for e, value in initial.items() if e not in without}
     chain: Chain | None = None
+    if after is None and frame.before:
+        known = Chain(machine, step, frame, known).run(range(-frame.before * frame.cycles, 0))
     while after is None:
         chain = Chain(machine, step, frame, known)
         found = chain.run(range(frame.cycles))

@@ -92,7 +92,8 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
     pins = "".join(f"; {e} held at {_values(values)}" for e, values in frame.held.items())
     message = record.message
     if proved:
-        message = f"every frame: {message}; every frame restores {len(every.known)} elements of registers{pins}"
+        each = f"each of the first {frame.before}, and " if frame.before else ""
+        message = f"{each}every frame: {message}; every frame restores {len(every.known)} elements of registers{pins}"
     assumed = _assumed(machine, every) if record.verdict is Verdict.PASS else []
     record = replace(
         record,
@@ -160,8 +161,13 @@ class _Frames:
         Promises are looked at on the way from power-up alone: other states may be none that ever are. And what differs
         there is the answer: vectors of any state need not meet that one.
         """
+        before = self.said.frame.before
+        for frames in range(before):
+            early = self.after(frames, b, self.request)
+            if early.record.verdict is not Verdict.PASS:
+                return early
         if not every.free:
-            return self.unrolled(every, b, self.request, 0)
+            return self.unrolled(every, b, self.request, before)
         first = self.after(0, b, replace(self.request, prove=False))
         if first.record.verdict is Verdict.PROGRAMS_DIFFER:
             return first
@@ -234,13 +240,16 @@ class _Frames:
     def reset(self, found: _Found, every: Unrolled, b: Program) -> tuple[_Found, bool]:
         """What a reset makes of a comparison that found all equal, and whether any frame after one is right."""
         machine, said = self.machine, self.said
-        missed = missed_by_reset(machine, every.known, said.reset)
+        begin = unroll(machine, said.frame, after=0).known if said.frame.before else every.known
+        missed = missed_by_reset(machine, begin, said.reset)
         if not missed:
             return found, True
         if self.request.prove:
             # Whatever a reset leaves may hold anything: if frames are right then, too, it does not matter.
-            anew = unroll(machine, said.frame, without=frozenset(missed))
-            if self.unrolled(anew, b, self.request, None).record.verdict is Verdict.PASS:
+            left = frozenset(missed)
+            each = [unroll(machine, said.frame, after=frames, without=left) for frames in range(said.frame.before)]
+            anew = [*each, unroll(machine, said.frame, without=left)]
+            if all(self.unrolled(one, b, self.request, None).record.verdict is Verdict.PASS for one in anew):
                 return found, True
         for cycle in range(min(said.frame.cycles, _RESETS)):
             broken = replace(said, frame=broken_off(said.frame, cycle, said.reset))

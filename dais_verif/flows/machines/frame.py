@@ -25,12 +25,13 @@ else:
 __all__ = ["FrameFile", "read_frame"]
 
 _MOST_BYTES = 1 << 24
-_KEYS = ("cycles", "inputs", "outputs", "held", "stall", "reset")
+_KEYS = ("cycles", "inputs", "outputs", "held", "stall", "reset", "before")
 _PLACE_KEYS = ("signal", "cycle", "to", "first", "last")
 #: What an input is held at in a cycle in which it may have any value.
 _ANY = "any"
-#: Cycles of a frame, at most.
+#: Cycles of a frame, at most; and frames that come before those that are alike.
 _LONGEST = 1 << 16
+_MOST_BEFORE = 16
 
 
 @dataclass(frozen=True)
@@ -68,6 +69,7 @@ def read_frame(path: Path, machine: Machine) -> FrameFile:
         reader.ports("inputs", tree.get("inputs", []), inputs),
         reader.ports("outputs", tree.get("outputs", []), outputs),
         dict(reader.held("held", tree.get("held", {}), inputs)),
+        reader.number(f"{name}: before", tree.get("before", 0), 0, _MOST_BEFORE),
     )
     stall, reset = (
         {e: values[0] or Fraction(0) for e, values in reader.held(k, tree.get(k, {}), inputs)}

@@ -31,17 +31,22 @@ class StreamControl:
     """``program``: inputs ``valid_in``, ``en`` and the counters; outputs ``names``, first what counters are next.
 
     Then ``take`` and ``go``, which enable counters and all else; ``valid_out``; and where ``outside`` says so, for an
-    offset of columns or lines whether it lies outside of the image.
+    offset of columns or lines whether it lies outside of the image. ``shifting``: lines are shifted, and have no slots.
     """
 
     program: Program
     counters: dict[str, Counter]
     names: tuple[str, ...]
     outside: frozenset[str]
+    shifting: bool = False
 
 
-def control_of(raster: Raster) -> StreamControl:
-    """Return the control of a raster."""
+def control_of(raster: Raster, *, shifting: bool = False) -> StreamControl:
+    """Return the control of a raster.
+
+    ``shifting``: a pixel moves through all places of its line. Then nothing tells where a line begins, which else is
+    another place after each image that is carried on without pixels.
+    """
     x, y, delay = raster.x, raster.y, raster.delay
     wide, high = unsigned(x.size - 1), unsigned(y.size - 1)
     counters = {"column": Counter(wide, 0, True), "line": Counter(high, 0, True)}
@@ -49,7 +54,7 @@ def control_of(raster: Raster) -> StreamControl:
         # At first they are where a stream of images without a pause has them when an image begins.
         line, column = divmod(raster.beats - delay, x.size)
         counters |= {
-            "slot": Counter(wide, 0, False),
+            **({} if shifting else {"slot": Counter(wide, 0, False)}),
             "out_column": Counter(wide, column, False),
             "out_line": Counter(high, line, False),
             "pending": Counter(BIT, 0, False),
@@ -68,7 +73,8 @@ def control_of(raster: Raster) -> StreamControl:
         step = b.either(valid, b.both(at_begin, now["pending"]))
         start = b.both(valid, b.equal(now["column"], column), b.equal(now["line"], line))
         final = b.both(b.equal(now["out_column"], x.final), b.equal(now["out_line"], y.final))
-        following["slot"] = b.following(now["slot"], x.size)
+        if not shifting:
+            following["slot"] = b.following(now["slot"], x.size)
         for name, value in (
             ("out_column", b.following(now["out_column"], x.size)),
             ("out_line", _next_line(b, now["out_column"], now["out_line"], raster)),
@@ -92,7 +98,7 @@ def control_of(raster: Raster) -> StreamControl:
     outputs += [(name, bit, BIT) for name, bit in edges.items() if bit.hi]
     names = tuple(name for name, *_ in outputs)
     program = b.build_as([(value, kind) for _, value, kind in outputs])
-    return StreamControl(program, counters, names, frozenset(name for name, bit in edges.items() if bit.hi))
+    return StreamControl(program, counters, names, frozenset(name for name, bit in edges.items() if bit.hi), shifting)
 
 
 def _next_line(b: Logic, column: Value, line: Value, raster: Raster) -> Value:

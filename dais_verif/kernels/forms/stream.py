@@ -91,7 +91,7 @@ class _Stream:
         if not raster.pointwise:
             self.reset = made.input("rst", BIT)
             self.signals = self._control(control, valid, enable)
-        self.outside = control.outside
+        self.outside, self.shifting = control.outside, control.shifting
         taps = self._taps()
         block = tapped_block(instance.block, tapped or ())
         cores = []
@@ -151,9 +151,13 @@ class _Stream:
             if line:
                 name = f"lines{suffix}_{line}"
                 memory = made.register(name, [kind] * (count * x.size), initial=0, reset=self.reset)
-                word = memory[0:count].at(self.signals.get("slot", self.signals["column"])) if x.size > 1 else memory
+                word, last = memory[0:count], memory[count * (x.size - 1) :]
+                if self.shifting and x.size > 1:
+                    made.connect(memory[0 : count * (x.size - 1)], memory[count:], enable=go)
+                elif x.size > 1:
+                    word = last = word.at(self.signals.get("slot", self.signals["column"]))
                 made.connect(source, word, enable=go)
-                source = word
+                source = last
             here = {tap: column for tap, (at, column) in behind.items() if at == line}
             deep = max(here.values(), default=0)
             if deep:

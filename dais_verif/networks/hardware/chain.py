@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dais_verif.kernels.block_inputs import join
@@ -61,18 +61,23 @@ class Chain:
         ]
 
 
-def chain_of(networks: Sequence[Network], unrolled: Sequence[int] = ()) -> Chain:
+Perforated = Callable[[Network, Part, Mapping[str, FixedType]], tuple[Stage, Stage]]
+
+
+def chain_of(
+    networks: Sequence[Network], unrolled: Sequence[int] = (), *, perforated: Perforated = perforated_stages
+) -> Chain:
     """Return the stages of a network in each of its configurations, which ``networks`` are.
 
-    ``unrolled``: numbers of fused nodes that become one member each. Raises ``NetworkError`` with node and reason for
-    what cannot be a stage.
+    ``unrolled``: numbers of fused nodes that become one member each. ``perforated``: the stages of a part that begins
+    with a perforated convolution. Raises ``NetworkError`` with node and reason for what cannot be a stage.
     """
-    return _Chaining(networks, unrolled).chain()
+    return _Chaining(networks, unrolled, perforated).chain()
 
 
 class _Chaining:
-    def __init__(self, networks: Sequence[Network], unrolled: Sequence[int]) -> None:
-        self.networks, self.unrolled = networks, unrolled
+    def __init__(self, networks: Sequence[Network], unrolled: Sequence[int], perforated: Perforated) -> None:
+        self.networks, self.unrolled, self.perforated = networks, unrolled, perforated
         first = networks[0]
         self.inputs = {name: _type(first, name) for name in first.inputs}
         self.types = dict(self.inputs)
@@ -130,7 +135,7 @@ class _Chaining:
         for part in parts:
             try:
                 if is_perforated(network, part):
-                    found += perforated_stages(network, part, types)
+                    found += self.perforated(network, part, types)
                 else:
                     found.append(stage_of_part(network, part, types))
             except Refusal as reason:

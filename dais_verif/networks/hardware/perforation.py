@@ -19,13 +19,13 @@ from dais_verif.networks.hardware.segments import Part, Window
 from dais_verif.networks.hardware.stages import Port, Region, Stage, instance_of_block, patch_of
 from dais_verif.networks.knobs import Applied, perforation_of
 from dais_verif.networks.lowering import Lowering
-from dais_verif.networks.model import Network
+from dais_verif.networks.model import Network, Node
 from dais_verif.networks.operators.approximated import filled, with_bias
 from dais_verif.networks.problems import Refusal
 from dais_verif.program import FixedType
 from dais_verif.program.types import type_of_interval
 
-__all__ = ["is_perforated", "perforated_stages"]
+__all__ = ["begin_of", "below_sums", "filled_stage", "is_perforated", "perforated_stages", "sums_stage"]
 
 
 class _Groups(NamedTuple):
@@ -63,38 +63,51 @@ def is_perforated(network: Network, part: Part) -> bool:
 
 def perforated_stages(network: Network, part: Part, types: Mapping[str, FixedType]) -> tuple[Stage, Stage]:
     """Return the two stages of such a part. Raises ``Refusal`` for what cannot be."""
+    conv, applied, window = begin_of(network, part)
+    shape = network.tensors[conv.outputs[0]].shape
+    groups = _Groups.of(applied.first, (shape[2], shape[3]))
+    one = [Region(1, 0, 0)] * 2
+    one[groups.axis] = groups.region(0)
+    sizes = [shape[2], shape[3]]
+    sizes[groups.axis] = groups.groups
+    written = (1, shape[1] * (groups.period - 1), *sizes)
+    sums, kind = sums_stage(network, part, window, types, applied.first, (one[0], one[1]), written)
+    return sums, _filled(network, part, sums, kind, applied, groups)
+
+
+def begin_of(network: Network, part: Part) -> tuple[Node, Applied, Window]:
+    """Return the convolution that a part begins with, its knobs and its window. Raises ``Refusal``."""
     conv, windows = part.nodes[0], part.windows
     applied = Lowering(network).applied(conv)
     assert windows is not None and applied is not None
     if any(window.moves for window in windows[1:]):
         raise Refusal("it is perforated, and what behind it is no fixed-point number is pooled; quantise before that")
-    shape = network.tensors[conv.outputs[0]].shape
-    groups = _Groups.of(applied.first, (shape[2], shape[3]))
-    sums, kind = _sums(network, part, windows[0], types, applied.first, groups)
-    return sums, _filled(network, part, sums, kind, applied, groups)
+    return conv, applied, windows[0]
 
 
-def _sums(
-    network: Network, part: Part, window: Window, types: Mapping[str, FixedType], knob: Knob, groups: _Groups
+def sums_stage(
+    network: Network,
+    part: Part,
+    window: Window,
+    types: Mapping[str, FixedType],
+    knob: Knob,
+    regions: tuple[Region, Region],
+    written: tuple[int, ...],
 ) -> tuple[Stage, FixedType]:
-    """Sums of products, of each filter those of a group; with the type of sums, which does not hold the pad."""
+    """Return the stage of sums of products, with the type of sums. Its own type has numbers below that no sum is.
+
+    ``regions``: of places of which a member has the sums; ``written``: the shape of all, a pixel a member.
+    """
     conv, lowering = part.nodes[0], Lowering(network)
-    data, shape = network.tensors[conv.inputs[0]], network.tensors[conv.outputs[0]].shape
-    one = [Region(1, 0, 0)] * 2
-    one[groups.axis] = groups.region(0)
-    regions = (one[0].before(window, 0), one[1].before(window, 1))
-    port = Port(data.name, data.shape, data.kind, regions)
+    data = network.tensors[conv.inputs[0]]
+    read = (regions[0].before(window, 0), regions[1].before(window, 1))
+    port = Port(data.name, data.shape, data.kind, read)
     plain = Applied(replace(knob, axis=None)) if knob.half else None
     operands = [patch_of(lowering, port, types[data.name]), network.data(conv.inputs[1])]
     call = lowering.call(conv, operands, {"pads": (0, 0, 0, 0), "auto_pad": "NOTSET"}, plain)
     found = lowering.run(call)
-    geometry = [shape[3], shape[2]]
-    geometry[1 - groups.axis] = groups.groups
-    written = (1, shape[1] * (groups.period - 1), geometry[1], geometry[0])
-    name = f"{part.name}_sums"
-    instance = instance_of_block(
-        name, lowering, [port], types, [0], found.elements.ravel().tolist(), written, (geometry[0], geometry[1])
-    )
+    name, geometry = f"{part.name}_sums", (written[3], written[2])
+    instance = instance_of_block(name, lowering, [port], types, [0], found.elements.ravel().tolist(), written, geometry)
     (kind,) = instance.output_types
     wider = type_of_interval(kind.raw_min - 1, kind.raw_max, kind.f)
     widened, output = replace(instance, output_types=(wider,)), f"{conv.outputs[0]}:sums"
@@ -103,49 +116,76 @@ def _sums(
 
 def _filled(network: Network, part: Part, sums: Stage, kind: FixedType, applied: Applied, groups: _Groups) -> Stage:
     conv, lowering = part.nodes[0], Lowering(network)
-    tensor, wide = network.tensors[conv.outputs[0]], sums.type
+    tensor = network.tensors[conv.outputs[0]]
     read = [Region(1, 0, 0)] * 2
     read[groups.axis] = Region(1, -1, 0)
     port = Port(sums.output, sums.shape, tensor.kind, (read[0], read[1]))
     call = lowering.call(conv, (), None, applied)
-    patch = patch_of(lowering, port, wide).elements.reshape(tensor.shape[1], groups.period - 1, 2)
+    patch = patch_of(lowering, port, sums.type).elements.reshape(tensor.shape[1], groups.period - 1, 2)
     data = _places(call, patch, kind, applied.first.half)
-    bias = network.data(conv.inputs[2]) if len(conv.inputs) > 2 and conv.inputs[2] else None
-    if bias is not None:
-        data = with_bias(call, data, bias, applied.bias is not None and applied.bias.half)
     here = (1, tensor.shape[1], groups.period, 1) if groups.axis == 0 else (1, tensor.shape[1], 1, groups.period)
-    inside = {conv.outputs[0]: Data(data.reshape(here), tensor.kind)}
-    for node in part.nodes[1:]:
-        if any(name in part.inputs for name in node.inputs):
-            raise Refusal("behind a perforated convolution a node reads another computed tensor; quantise between them")
-        operands = [inside.get(name) or (network.data(name) if name else None) for name in node.inputs]
-        inside[node.outputs[0]] = lowering.lower(node, operands)
     written = [Region(1, 0, 0)] * 2
     written[groups.axis] = groups.region(-1)
     shape = network.tensors[part.output].shape
     geometry = [shape[3], shape[2]]
     geometry[1 - groups.axis] = groups.writing
-    outputs = inside[part.output].elements.ravel().tolist()
-    instance = instance_of_block(
-        part.name,
+    return filled_stage(
+        network,
+        part,
+        sums,
+        port,
         lowering,
-        [port],
-        {sums.output: wide},
-        [wide.raw_min],
-        outputs,
-        shape,
+        call,
+        data.reshape(here),
         (geometry[0], geometry[1]),
         (written[0], written[1]),
     )
+
+
+def filled_stage(
+    network: Network,
+    part: Part,
+    sums: Stage,
+    port: Port,
+    lowering: Lowering,
+    call: Call,
+    places: Elements,
+    geometry: tuple[int, int],
+    written: tuple[Region, Region],
+) -> Stage:
+    """Return the stage that makes of ``places``, which are filled in, what a part writes: bias, activation, quantiser.
+
+    ``port``: how a member reads ``sums``; ``written``: what of rows and columns it writes.
+    """
+    conv, applied = part.nodes[0], call.applied
+    assert applied is not None
+    tensor = network.tensors[conv.outputs[0]]
+    bias = network.data(conv.inputs[2]) if len(conv.inputs) > 2 and conv.inputs[2] else None
+    data = places.reshape(1, tensor.shape[1], -1)
+    if bias is not None:
+        data = with_bias(call, data, bias, applied.bias is not None and applied.bias.half)
+    inside = {conv.outputs[0]: Data(data.reshape(places.shape), tensor.kind)}
+    for node in part.nodes[1:]:
+        if any(name in part.inputs for name in node.inputs):
+            raise Refusal("behind a perforated convolution a node reads another computed tensor; quantise between them")
+        operands = [inside.get(name) or (network.data(name) if name else None) for name in node.inputs]
+        inside[node.outputs[0]] = lowering.lower(node, operands)
+    shape, outputs = network.tensors[part.output].shape, inside[part.output].elements.ravel().tolist()
+    kinds, pads = {sums.output: sums.type}, [sums.type.raw_min]
+    instance = instance_of_block(part.name, lowering, [port], kinds, pads, outputs, shape, geometry, written)
     return Stage(part.name, part.fused, instance, (sums.output,), part.output, shape)
+
+
+def below_sums(kind: FixedType) -> Fraction:
+    """Return what lies between the smallest sum and the numbers below, which are no sums."""
+    return Fraction(2 * kind.raw_min - 1) / Fraction(2) ** (kind.f + 1)
 
 
 def _places(call: Call, patch: Elements, kind: FixedType, half: bool) -> Elements:
     """A skipped place and those behind it, of the group before and this one: (1, filters, places)."""
     ops: Arithmetic = call.ops
     filters, kept = patch.shape[:2]
-    # Between the smallest sum and the pad, which is a step below.
-    below = Fraction(2 * kind.raw_min - 1) / Fraction(2) ** (kind.f + 1)
+    below = below_sums(kind)
     found: list[Element] = []
     for number in range(filters):
         before, behind = patch[number, kept - 1, 0], patch[number, 0, 1]

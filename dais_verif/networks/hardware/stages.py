@@ -22,6 +22,7 @@ from dais_verif.networks.reals import NO_FIXED_POINT, Real
 from dais_verif.program import FixedType
 
 __all__ = [
+    "LeftOut",
     "Port",
     "Region",
     "Stage",
@@ -81,11 +82,18 @@ class Storage(NamedTuple):
         return prod(self.places)
 
 
+class LeftOut(NamedTuple):
+    """Rows (``axis`` 0) or columns (1) of an image that are not computed; they hold the smallest number of its type."""
+
+    axis: int
+    places: tuple[int, ...]
+
+
 @dataclass(frozen=True)
 class Stage:
     """A kernel of a network. ``inputs``: the tensors that its inputs are, in order; ``output``: the one it writes.
 
-    ``shape``: of what it writes.
+    ``shape``: of what it writes. ``left_out``: members whose result nobody takes.
     """
 
     name: str
@@ -94,6 +102,7 @@ class Stage:
     inputs: tuple[str, ...]
     output: str
     shape: tuple[int, ...]
+    left_out: LeftOut | None = None
 
     @property
     def storage(self) -> Storage:

@@ -102,4 +102,12 @@ class _Unfolding:
                 id0, id1 = len(self.terms), len(new.terms)
                 self.terms += [tuple(term) for term in new.terms]  # type: ignore[misc]
             moved.append(self.add(op.code, id0, id1, data, op.type))
-        return [_Element(moved[i] if i >= 0 else -1, s, n) for i, s, n in own.outputs]
+        found = [_Element(moved[i] if i >= 0 else -1, s, n) for i, s, n in own.outputs]
+        if stage.left_out is None:
+            return found
+        axis, places = stage.left_out
+        elements = np.arange(len(found)).reshape(stage.shape)
+        nothing = _Element(self.add(int(Code.CONST), -1, -1, stage.type.raw_min, stage.type), 0, 0)
+        for at in np.take(elements, places, axis=2 + axis).ravel().tolist():
+            found[at] = nothing
+        return found

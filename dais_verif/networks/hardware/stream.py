@@ -1,0 +1,331 @@
+"""A network as a stream: a machine for each stage, all at work at once, a pixel with all its channels a beat.
+
+Every stage scans the image that comes in, and gives its result to those that read it; a register lies between them.
+What reads all elements at once gathers them. Where a stage reads two tensors, beats of each wait for the other's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from dais_verif.errors import InputError
+from dais_verif.kernels.blocks.builder import Value
+from dais_verif.kernels.forms.control import control_of
+from dais_verif.kernels.forms.logic import BIT, Logic, unsigned
+from dais_verif.kernels.forms.raster import Raster, raster_of
+from dais_verif.kernels.forms.stream import stream_machine
+from dais_verif.machine import Machine, MachineBuilder, View
+from dais_verif.machine.embedding import embed
+from dais_verif.networks.hardware.chain import Chain, chain_of
+from dais_verif.networks.hardware.perforated_streams import perforated_by_place
+from dais_verif.networks.hardware.stages import LeftOut, Stage
+from dais_verif.networks.hardware.times import Times, depth_of, gathered, given_by, held, joined, of_images
+from dais_verif.networks.model import Network
+from dais_verif.program import FixedType
+
+__all__ = ["MOST_KEPT", "StreamNetwork", "StreamStage", "build", "stream_chain", "stream_network"]
+
+#: Elements of beats that wait for others of another tensor, at most.
+MOST_KEPT = 1 << 16
+#: Images in a row, beyond one a stage, that are looked at to see when beats come.
+_IMAGES = 3
+
+
+@dataclass(frozen=True)
+class StreamStage:
+    """A stage and what it costs. ``members``: pixels that it computes of an image; ``beats``: that it gives.
+
+    ``kept``: bits of registers of its lines and windows, with what counts them.
+    ``waiting``: beats of each tensor that there is room for, where it reads several.
+    """
+
+    name: str
+    fused: int | None
+    members: int
+    beats: int
+    ops: int
+    kept: int
+    waiting: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class StreamNetwork:
+    """``beats``: of an image that goes in, a cycle each if nothing waits; it gives ``results`` beats.
+
+    ``pixels``: each of these is one; else it is the whole result. ``given``: cycles in which they are there, counted
+    from the first beat of the image, if others come without a pause; ``alone``: if none follows.
+    """
+
+    chain: Chain
+    machine: Machine
+    stages: tuple[StreamStage, ...]
+    beats: int
+    results: int
+    pixels: bool
+    given: tuple[int, ...]
+    alone: tuple[int, ...]
+
+    @property
+    def latency(self) -> int:
+        """Cycles from the first beat of an image to the first one of its result."""
+        return self.given[0]
+
+    @property
+    def flush(self) -> int:
+        """Cycles from the last beat of an image to the last one of its result, if no other image follows."""
+        return self.alone[-1] - (self.beats - 1)
+
+
+class _Stream(NamedTuple):
+    """A tensor as beats: the elements of one, whether one is there, and how many an image has.
+
+    ``pixels``: each beat is one; else it is all there is. ``times``: when
+    they come.
+    """
+
+    data: View
+    there: View
+    beats: int
+    pixels: bool
+    times: Times
+
+
+def build(network: Network, *, unrolled: Sequence[int] = ()) -> StreamNetwork:
+    """Return the machine of a network as a stream.
+
+    ``unrolled``: numbers of fused nodes that are computed at once, from all of what they read. Raises ``NetworkError``
+    or ``InputError`` with the node and the reason where the form cannot be.
+    """
+    return stream_network(stream_chain(network, unrolled))
+
+
+def stream_chain(network: Network, unrolled: Sequence[int] = ()) -> Chain:
+    """Return the stages of a network as a stream has them; ``unfold_chain`` makes of it all members side by side."""
+    return chain_of([network], unrolled, perforated=perforated_by_place)
+
+
+def stream_network(chain: Chain) -> StreamNetwork:
+    """Return the machine of ``stream_chain``.
+
+    Inputs: ``x``, a pixel with all channels or else all elements at once, ``valid_in``, ``en`` and ``rst``; outputs:
+    ``y`` and ``valid_out``. While ``en`` is 0 no register changes; a beat goes in where it and ``valid_in`` are 1, and
+    comes out where it and ``valid_out`` are.
+    """
+    return _Streams(chain).built()
+
+
+class _Streams:
+    def __init__(self, chain: Chain) -> None:
+        self.chain, self.made = chain, MachineBuilder()
+        self.stages = chain.stages(0)
+        self.streams: dict[str, _Stream] = {}
+        self.facts: list[StreamStage] = []
+
+    def built(self) -> StreamNetwork:
+        """Ports, and stages in their order."""
+        chain, made = self.chain, self.made
+        if len(chain.networks) > 1:
+            raise InputError(
+                "a stream has one configuration: build one for each; the memory form chooses among several"
+            )
+        for what, names in (("input", chain.inputs), ("output", chain.outputs)):
+            if len(names) > 1:
+                listed = ", ".join(map(repr, names))
+                raise InputError(f"a stream has one {what}, and the network has {listed}; use the memory form")
+        ((source, kind),), ((result, kind_out),) = chain.inputs.items(), chain.outputs.items()
+        storage = chain.storage[source]
+        pixels = len(storage.places) > 1
+        self.beats = storage.words if pixels else 1
+        # Of one image after the other no stage keeps more than one.
+        cycles = self.beats * (len(self.stages) + _IMAGES)
+        x = made.input("x", [kind] * (storage.channels if pixels else storage.words))
+        there = made.input("valid_in", BIT)
+        self.enable, self.reset = made.input("en", BIT), made.input("rst", BIT)
+        self.streams[source] = _Stream(x, there, self.beats, pixels, of_images(self.beats, cycles))
+        for stage in self.stages:
+            self.streams[stage.output] = self.stage(stage)
+        found = self.streams[result]
+        made.connect(found.data, made.output("y", [kind_out] * found.data.size))
+        made.connect(found.there, made.output("valid_out", BIT))
+        given, alone = (tuple(np.flatnonzero(one)[: found.beats].tolist()) for one in found.times)
+        return StreamNetwork(
+            chain, made.build(), tuple(self.facts), self.beats, found.beats, found.pixels, given, alone
+        )
+
+    def stage(self, stage: Stage) -> _Stream:
+        """The machine of a stage, and its result in registers."""
+        raster, prefix, made = raster_of(stage.instance), f"{stage.name}_", self.made
+        read = [self.fitting(stage, raster, at) for at in range(len(stage.inputs))]
+        waiting: tuple[int, ...] = ()
+        if len(set(stage.inputs)) > 1:
+            read, waiting = self.waiting(stage, read)
+        machine = stream_machine(stage.instance, raster, control_of(raster, shifting=True))
+        views = embed(made, machine, prefix)
+        for name, view in (("valid_in", read[0].there), ("en", self.enable), ("rst", self.reset)):
+            if name in views:
+                made.connect(view, views[name])
+        for one, plane in zip(read, _names(machine, "x"), strict=True):
+            made.connect(one.data, views[plane])
+        pixels = len(stage.instance.mapping.outputs[0].sizes) > 1
+        beats = stage.storage.words if pixels else 1
+        data, there = views["y"], views["valid_out"]
+        if stage.left_out is not None:
+            data = self.marked(stage, stage.left_out, data, there)
+        kinds = machine.signals["y"].types
+        result = made.register(f"{prefix}held", kinds, initial=0, reset=self.reset)
+        given = made.register(f"{prefix}given", BIT, initial=0, reset=self.reset)
+        made.connect(data, result, enable=self.enable)
+        made.connect(there, given, enable=self.enable)
+        kept = sum(k.width for one in machine.registers for k in one.types)
+        members = stage.instance.mapping.members
+        if stage.left_out is not None:
+            size = stage.storage.places[stage.left_out.axis]
+            members = members // size * (size - len(stage.left_out.places))
+        ops = stage.instance.block.n_ops
+        self.facts.append(StreamStage(stage.name, stage.fused, members, beats, ops, kept, waiting))
+        return _Stream(result, given, beats, pixels, held(given_by(raster, read[0].times)))
+
+    def fitting(self, stage: Stage, raster: Raster, at: int) -> _Stream:
+        """An input of a stage as it reads it: pixel after pixel, or all of it, which is gathered."""
+        name, plane = stage.inputs[at], raster.inputs[at]
+        found, whole = self.streams[name], len(plane.tensor.sizes) == 1
+        if whole and found.pixels:
+            return self.gathered(stage, at, found)
+        if not whole and not found.pixels:
+            raise InputError(
+                f"{stage.name} does not fit the stream form: it reads {name!r} pixel after pixel, which is computed all"
+                " at once; do not unroll the node that writes it, or use the memory form"
+            )
+        if (raster.beats, plane.count) != (found.beats, found.data.size):
+            raise InputError(
+                f"{stage.name} does not fit the stream form: its window is as large as {name!r} is; use the memory form"
+            )
+        return found
+
+    def gathered(self, stage: Stage, at: int, stream: _Stream) -> _Stream:
+        """All elements of a tensor that comes pixel after pixel, in NumPy's order, when the last one is there."""
+        made, prefix, count = self.made, f"{stage.name}_in{at}_", stream.data.size
+        if stream.beats == 1:
+            return stream._replace(pixels=False)
+        kind = stage.instance.input_types[at]
+        words = stream.beats - 1
+        kept = made.register(f"{prefix}gathered", [kind] * (count * words), initial=0, reset=self.reset)
+        number = made.register(f"{prefix}number", unsigned(words), initial=0, reset=self.reset)
+        b = Logic()
+        come, on, now = b.input(BIT), b.input(BIT), b.input(unsigned(words))
+        block = self.logic(
+            f"{prefix}gather",
+            b,
+            [
+                (b.following(now, stream.beats), unsigned(words)),
+                (b.both(come, on), BIT),
+                (b.both(come, b.equal(now, words)), BIT),
+            ],
+            [stream.there, self.enable, number],
+        )
+        made.connect(block[0], number, enable=block[1])
+        made.connect(stream.data, kept[0:count], enable=block[1])
+        if words > 1:
+            made.connect(kept[0 : count * (words - 1)], kept[count:], enable=block[1])
+        whole = made.wire(f"{prefix}whole", [kind] * (count * stream.beats))
+        for c in range(count):
+            for place in range(stream.beats):
+                back = words - 1 - place
+                source = stream.data[c] if back < 0 else kept[back * count + c]
+                made.connect(source, whole[c * stream.beats + place])
+        return _Stream(whole, block[2], 1, False, gathered(stream.times, stream.beats))
+
+    def waiting(self, stage: Stage, read: Sequence[_Stream]) -> tuple[list[_Stream], tuple[int, ...]]:
+        """Several tensors, each in a memory of so many beats as wait at most until all others have one, too."""
+        made, prefix = self.made, f"{stage.name}_wait_"
+        distinct = dict(zip(stage.inputs, read, strict=True))
+        taken, most = joined([one.times for one in distinct.values()])
+        beats = read[0].beats
+        depths = [depth_of(count, beats) for count in most]
+        for name, depth in zip(distinct, depths, strict=True):
+            if depth * distinct[name].data.size > MOST_KEPT:
+                raise InputError(
+                    f"{stage.name} does not fit the stream form: {depth} beats of {name!r} would wait for another"
+                    f" tensor, more than {MOST_KEPT} elements; use the memory form"
+                )
+        b = Logic()
+        on, outputs, sources = b.input(BIT), list[tuple[Value, FixedType]](), [self.enable]
+        states, ready = [], b.one
+        for at, (one, depth) in enumerate(zip(distinct.values(), depths, strict=True)):
+            kinds = {"first": unsigned(depth - 1), "last": unsigned(depth - 1), "count": unsigned(depth)}
+            registers = {
+                name: made.register(f"{prefix}{at}_{name}", kind, initial=0, reset=self.reset)
+                for name, kind in kinds.items()
+            }
+            come, values = b.input(BIT), {name: b.input(kind) for name, kind in kinds.items()}
+            sources += [one.there, *registers.values()]
+            ready = b.both(ready, b.some_bit(values["count"]))
+            states.append((registers, kinds, come, values, depth))
+        for _, kinds, come, values, depth in states:
+            first, last = (b.following(values[name], depth) for name in ("first", "last"))
+            more = b.cast(b.add(values["count"], b.one), kinds["count"])
+            less = b.cast(b.add(values["count"], -b.one), kinds["count"])
+            count = b.choice(come, b.choice(ready, values["count"], more), b.choice(ready, less, values["count"]))
+            outputs += [
+                (b.choice(ready, first, values["first"]), kinds["first"]),
+                (b.choice(come, last, values["last"]), kinds["last"]),
+                (count, kinds["count"]),
+                (b.both(come, on), BIT),
+            ]
+        block = self.logic(f"{prefix}control", b, [*outputs, (ready, BIT)], sources)
+        kept = []
+        for at, (one, (registers, _, _, _, depth)) in enumerate(zip(distinct.values(), states, strict=True)):
+            size = one.data.size
+            kinds_of_beat = [stage.instance.input_types[list(stage.inputs).index(list(distinct)[at])]] * size
+            memory = made.register(f"{prefix}{at}", kinds_of_beat * depth, initial=0, reset=self.reset)
+            word = memory[0:size]
+            made.connect(one.data, word.at(registers["last"]) if depth > 1 else word, enable=block[4 * at + 3])
+            for place, register in enumerate(registers.values()):
+                made.connect(block[4 * at + place], register, enable=self.enable)
+            data = made.wire(f"{prefix}{at}_data", kinds_of_beat)
+            made.connect(word.at(registers["first"]) if depth > 1 else word, data)
+            kept.append(one._replace(data=data, there=block[4 * len(states)], times=taken))
+        found = dict(zip(distinct, kept, strict=True))
+        return [found[name] for name in stage.inputs], tuple(depths)
+
+    def marked(self, stage: Stage, left_out: LeftOut, data: View, there: View) -> View:
+        """The result of a stage, and where nothing is to be computed the smallest number of its type."""
+        made, prefix, kinds = self.made, f"{stage.name}_", (stage.type,) * data.size
+        sizes = stage.storage.places
+        counters = [
+            made.register(f"{prefix}{name}", unsigned(size - 1), initial=0, reset=self.reset)
+            for name, size in zip(("at_line", "at_column"), sizes, strict=True)
+        ]
+        b = Logic()
+        come, on, *now = b.input(BIT), b.input(BIT), *(b.input(unsigned(size - 1)) for size in sizes)
+        end = b.equal(now[1], sizes[1] - 1)
+        following = [b.choice(end, b.following(now[0], sizes[0]), now[0]), b.following(now[1], sizes[1])]
+        outputs = [(value, unsigned(size - 1)) for value, size in zip(following, sizes, strict=True)]
+        skipped = b.among(now[left_out.axis], left_out.places)
+        outputs += [(b.both(come, on), BIT), (skipped, BIT)]
+        block = self.logic(f"{prefix}places", b, outputs, [there, self.enable, *counters])
+        for at, counter in enumerate(counters):
+            made.connect(block[at], counter, enable=block[2])
+        b = Logic()
+        bit, values = b.input(BIT), [b.input(kind) for kind in kinds]
+        nothing = b.constant(stage.type.raw_min, stage.type.f)
+        chosen = [(b.choice(bit, nothing, value), kind) for value, kind in zip(values, kinds, strict=True)]
+        return self.logic(f"{prefix}marks", b, chosen, [block[3], data])
+
+    def logic(self, name: str, b: Logic, outputs: Sequence[tuple[Value, FixedType]], sources: Sequence[View]) -> View:
+        """What a block gives."""
+        block = self.made.block(name, b.build_as(outputs))
+        first = 0
+        for source in sources:
+            self.made.connect(source, block.inputs[first : first + source.size])
+            first += source.size
+        return block.outputs
+
+
+def _names(machine: Machine, letter: str) -> list[str]:
+    """The signals of all tensors of one side."""
+    return [one.name for one in machine.inputs if one.name.startswith(letter)]

@@ -1,0 +1,248 @@
+"""Networks as streams: what goes in pixel after pixel comes out as the network has it, and faults are seen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import dais_verif
+from dais_verif.approx import KNOBS
+from dais_verif.errors import InputError
+from dais_verif.flows.diff import DiffRequest, diff
+from dais_verif.flows.kernels.timed import with_bits, with_signals
+from dais_verif.golden.machine_batch import run_machine
+from dais_verif.machine import Machine
+from dais_verif.networks import Network, parse
+from dais_verif.networks.hardware.chain import chain_of
+from dais_verif.networks.hardware.stages import LeftOut, Stage
+from dais_verif.networks.hardware.stream import StreamNetwork, build, stream_chain, stream_network
+from dais_verif.networks.hardware.stream_driving import drive_images
+from dais_verif.networks.hardware.stream_frame import stream_frame, stream_signals
+from dais_verif.networks.hardware.times import depth_of
+from dais_verif.networks.hardware.unfold import unfold_chain
+from dais_verif.networks.knobs import Applied, Approximation
+from dais_verif.verdict import Verdict
+
+onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
+DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
+
+
+class Layers:
+    """A network of layers with small weights, while it is written."""
+
+    def __init__(self, *shape: int) -> None:
+        from support.onnx_networks import Build
+
+        self.build, self.rng, self.shape = Build(), np.random.default_rng(7), shape
+        self.given = self.build.input("x", [1, *shape])
+
+    def conv(self, x: str, filters: int, channels: int, size: int = 3, **said: int) -> str:
+        weights = self.rng.integers(-2, 3, size=(filters, channels, size, size))
+        pads = [said.pop("pad", 0)] * 4
+        shape = {name: [value] * 2 for name, value in said.items()}
+        found = self.build.node("Conv", x, self.build.constant(weights), pads=pads, **shape)
+        return self.build.node("Relu", self.build.quantise(found, 0))
+
+    def even(self) -> Network:
+        """Windows of 2 by 2 at every second pixel, beginning outside of the image and ending there."""
+        return self.network(self.conv(self.given, 1, 2, size=2, strides=2, pad=1))
+
+    def pool(self, x: str) -> str:
+        return self.build.node("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+
+    def dense(self, x: str, inputs: int, outputs: int) -> str:
+        flat = self.build.node("Flatten", x)
+        return self.build.node("MatMul", flat, self.build.constant(self.rng.integers(-2, 3, size=(inputs, outputs))))
+
+    def network(self, *outputs: str) -> Network:
+        return parse(self.build.model(*outputs).SerializeToString(), inputs={"x": (1, 2, 0)})
+
+
+@cache
+def network(name: str) -> Network:
+    if name == "dense":
+        made = Layers(6)
+        return made.network(made.dense(made.given, 6, 3))
+    made = Layers(2, 6, 5) if name != "small" else Layers(1, 4, 4)
+    x = made.given
+    if name == "small":
+        return made.network(made.dense(made.pool(made.conv(x, 2, 1, pad=1)), 8, 2))
+    if name == "padded":  # behind a pool beats come with gaps, and the second image is there before all is out
+        return made.network(made.conv(made.pool(made.conv(x, 2, 2, pad=1)), 2, 2, pad=1))
+    if name == "stride":
+        return made.network(made.conv(x, 2, 2, strides=2, pad=1))
+    if name == "dilation":
+        return made.network(made.conv(x, 1, 2, dilations=2, pad=2))
+    if name == "residual":
+        first = made.conv(x, 2, 2, pad=1)
+        return made.network(made.build.node("Add", made.conv(made.conv(first, 2, 2, pad=1), 2, 2, pad=1), x))
+    assert name == "two ways"
+    wide, fine = made.conv(x, 2, 2, size=5, pad=2), made.conv(x, 1, 2, size=1)
+    both = made.build.node("Concat", made.pool(fine), made.pool(wide), axis=1)
+    return made.network(made.dense(made.conv(both, 2, 3, size=2), 4, 2))
+
+
+NAMES = ("small", "padded", "stride", "dilation", "residual", "two ways", "dense")
+
+
+def perforated(knob: int, size: int) -> Network:
+    """A convolution under a knob."""
+    layers = Layers(1, size, size)
+    data = layers.build.model(layers.conv(layers.given, 2, 1, pad=1)).SerializeToString()
+    name = next(node.output[0] for node in onnx.load_from_string(data).graph.node if node.op_type == "Conv")
+    approximation = Approximation({name: Applied(KNOBS[knob], KNOBS[11])})
+    return parse(data, inputs={"x": (1, 2, 0)}, approximation=approximation)
+
+
+@cache
+def stream(name: str) -> StreamNetwork:
+    return build(network(name))
+
+
+def compared(machine: Machine, made: StreamNetwork, folder: Path, *, pause: bool = False) -> Verdict:
+    """What the machine gives, and when, against all members and what is stated."""
+    frame, timed = folder / "frame.toml", stream_signals(made, pause=pause)
+    frame.write_text(with_signals(stream_frame(made, pause=pause), timed))
+    members = with_bits(unfold_chain(made.chain), list(timed["valid_out"].values()))
+    return diff(DiffRequest(a=machine, b=members, prove=True, frame=frame)).verdict
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_images_with_gaps_stalls_and_resets_give_what_the_network_does(name: str) -> None:
+    """Also where a pause ends while results come, and the next image meets the end of the last one."""
+    made, one = stream(name), network(name)
+    program, (kind,) = one.program(), made.chain.inputs.values()
+    for seed in range(2):
+        rng = np.random.default_rng(seed)
+        images = rng.integers(kind.raw_min, kind.raw_max + 1, size=(12, program.n_in))
+        driven = drive_images(made, images, rng)
+        given = {
+            signal.name: driven.inputs[signal.name] / np.array([2.0**kind.f for kind in signal.types])
+            for signal in made.machine.inputs
+        }
+        before = run_machine(made.machine, given).outputs
+        found = driven.read({name: array[0] for name, array in before.items()})
+        assert found.problem is None
+        assert np.array_equal(found.tensors[0], dais_verif.run(program, images / 2.0**kind.f))
+
+
+FRAMES = [(name, pause) for name in NAMES for pause in (False, True)]
+#: What is looked at each time: one that is gathered, one that is not, and one with a pause.
+FAST = {("dense", False), ("stride", False), ("small", True)}
+
+
+@pytest.mark.parametrize(
+    ("name", "pause"),
+    [
+        pytest.param(
+            *one, id=f"{one[0]}-{'pauses' if one[1] else 'calm'}", marks=[] if one in FAST else pytest.mark.slow
+        )
+        for one in FRAMES
+    ],
+)
+def test_every_frame_is_all_members_and_they_are_the_network(name: str, pause: bool, tmp_path: Path) -> None:
+    made = stream(name)
+    assert compared(made.machine, made, tmp_path, pause=pause) is Verdict.PASS
+    if not pause:
+        members = unfold_chain(made.chain)
+        assert diff(DiffRequest(a=members, b=network(name).program(), prove=True)).verdict is Verdict.PASS
+
+
+def without(machine: Machine, signal: str) -> Machine:
+    """A machine in which nothing drives a register, which keeps what it has."""
+    left = tuple(one for one in machine.connections if one.target.signal != signal)
+    assert left != machine.connections
+    return replace(machine, connections=left)
+
+
+FAULTS: list[tuple[str, str]] = [
+    ("small", "Conv_0_given"),
+    ("small", "Conv_0_out_line"),
+    ("small", "MatMul_6_in0_number"),
+    ("small", "MatMul_6_in0_gathered"),
+    ("residual", "Add_12_wait_1_last"),
+    ("residual", "Add_12_wait_1_count"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "signal"), [pytest.param(*one, marks=[] if at == 1 else pytest.mark.slow) for at, one in enumerate(FAULTS)]
+)
+def test_a_wrong_machine_is_found(name: str, signal: str, tmp_path: Path) -> None:
+    """A beat that is never there, a counter that stands, nothing gathered, beats that wait at one place."""
+    made = stream(name)
+    assert compared(without(made.machine, signal), made, tmp_path) is not Verdict.PASS
+
+
+@pytest.mark.slow
+def test_frames_that_come_before_are_looked_at_one_by_one(tmp_path: Path) -> None:
+    """What later frames restore is not what is there at power-up; a machine that is wrong in the first one is found."""
+    made = stream("small")
+    text, frame = stream_frame(made), tmp_path / "frame.toml"
+    assert "before = 2" in text
+    frame.write_text(text.replace("before = 2", "before = 0"))
+    members = unfold_chain(made.chain)
+    assert diff(DiffRequest(a=made.machine, b=members, prove=True, frame=frame)).verdict is Verdict.UNKNOWN
+    register = made.machine.signals["MatMul_6_in0_number"]
+    ahead = replace(register, initial=(Fraction(1),))
+    wrong = replace(made.machine, signals={**made.machine.signals, register.name: ahead})
+    assert compared(wrong, made, tmp_path) is Verdict.PROGRAMS_DIFFER
+
+
+@pytest.mark.parametrize(
+    "fault", ["places", *(pytest.param(name, marks=pytest.mark.slow) for name in ("axis", "none"))]
+)
+def test_what_is_left_out_lies_where_it_must(fault: str, tmp_path: Path) -> None:
+    """Skipped rows of the machine are those of the members, which are proved to be the network's."""
+    chain = stream_chain(perforated(124, 4))
+    wrong = {"places": LeftOut(0, (0, 2)), "axis": LeftOut(1, (1, 3))}
+
+    def changed(stage: Stage) -> Stage:
+        return stage if stage.left_out is None else replace(stage, left_out=wrong.get(fault, stage.left_out))
+
+    places = tuple(
+        replace(place, variants=tuple(replace(one, stages=tuple(map(changed, one.stages))) for one in place.variants))
+        for place in chain.places
+    )
+    made = stream_network(replace(chain, places=places))
+    verdict = compared(made.machine, replace(made, chain=chain), tmp_path)
+    assert verdict is (Verdict.PASS if fault == "none" else Verdict.PROGRAMS_DIFFER)
+
+
+@pytest.mark.slow
+def test_room_for_too_few_that_wait_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr("dais_verif.networks.hardware.stream.depth_of", lambda most, beats: depth_of(most // 2, beats))
+    made = build(network("residual"))
+    assert compared(made.machine, made, tmp_path) is not Verdict.PASS
+
+
+def test_valid_out_is_what_is_stated() -> None:
+    """Of an image among others, and of one with a pause behind it."""
+    made = stream("padded")
+    for pause in (False, True):
+        cycles = 4 * made.beats
+        valid = np.ones((cycles, 1)) if not pause else (np.arange(cycles) < made.beats).astype(float)[:, None]
+        given = {one.name: np.zeros((cycles, len(one.types))) for one in made.machine.inputs}
+        there = run_machine(made.machine, {**given, "valid_in": valid, "en": np.ones((cycles, 1))}).outputs["valid_out"]
+        for cycle, bit in stream_signals(made, pause=pause)["valid_out"].items():
+            if cycle < made.given[0] + made.beats:
+                assert there[0][cycle, 0] == bit, cycle
+
+
+def test_what_a_stream_cannot_be_is_said_with_the_reason() -> None:
+    one = network("residual")
+    with pytest.raises(InputError, match="one configuration: build one for each"):
+        stream_network(chain_of([one, one]))
+    layers = Layers(2, 4, 4)
+    two = layers.network(layers.conv(layers.given, 1, 2), layers.conv(layers.given, 1, 2))
+    with pytest.raises(InputError, match=r"one output, and the network has 't\d+', 't\d+'; use the memory form"):
+        build(two)
+    with pytest.raises(InputError, match=r"pixel after pixel, which is computed all at once; do not unroll"):
+        build(network("padded"), unrolled=[1])
+    with pytest.raises(InputError, match=r"4 pixels in dimension 0, too few for 3 outputs with stride 2, one a beat"):
+        build(Layers(2, 4, 4).even())
