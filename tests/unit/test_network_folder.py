@@ -134,6 +134,7 @@ def test_configurations_that_the_manifest_does_not_list_are_refused(copy: Path) 
     [
         ("cycles", [1, 2]),
         ("cycles", [0, 1, 1]),
+        ("cycles", [179, 127, 178]),
         ("configurations", ["exact", "rows", "rows"]),
         ("configurations", ["rows", "exact", "kept"]),
         ("configurations", ["exact"]),
@@ -145,6 +146,7 @@ def test_configurations_that_the_manifest_does_not_list_are_refused(copy: Path) 
         ("outputs", [{"name": "t20", "port": "out0", "shape": [2, 1], "type": "s12.2"}]),
         ("files", {}),
         ("parallel", 0),
+        ("parallel", 2),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
@@ -178,7 +180,7 @@ def test_run_is_the_network_under_the_configuration(applied: AppliedRecord, sour
     assert not np.array_equal(found["rows"], found["exact"])
     with pytest.raises(InputError, match="no configuration 'other'"):
         evaluate(EvaluationRequest(program=applied.output, inputs=tmp_path / "x.npy", config="other"))
-    with pytest.raises(RequestError):
+    with pytest.raises(RequestError, match="with a network as a machine"):
         evaluate(EvaluationRequest(program=sources / "small.onnx", inputs=tmp_path / "x.npy", config="exact"))
 
 

@@ -25,6 +25,7 @@ from dais_verif.network_folder import CONFIGURATIONS, MACHINE, MANIFEST, NETWORK
 from dais_verif.network_folder import KNOBS as KNOBS_FILE
 from dais_verif.networks.approximate import approximate
 from dais_verif.networks.hardware.chain import Chain, chain_of
+from dais_verif.networks.hardware.memory import memory_latency
 from dais_verif.networks.model import Network
 from dais_verif.networks.reading import parse
 
@@ -122,6 +123,9 @@ class NetworkFolder:
         for what, stated, is_so in (("inputs", said.inputs, inputs), ("outputs", said.outputs, outputs)):
             if stated != is_so:
                 raise self._other(what, [one.name for one in stated], [one.name for one in is_so])
+        cycles = memory_latency(found, said.parallel)
+        if cycles != self.cycles:
+            raise self._other("cycles", list(self.cycles), list(cycles))
         return found
 
     def under(self, configuration: str | None) -> Network:
@@ -135,7 +139,7 @@ class NetworkFolder:
 
     def _other(self, what: str, stated: object, found: object) -> InputError:
         return InputError(
-            f"{str(self.path / MANIFEST)!r} says of the {what} {stated}, and what lies in the folder has {found}, or "
+            f"{str(self.path / MANIFEST)!r} says of the {what} {stated}, and by what lies in the folder it is {found}, or "
             "the same with other sizes or types; write the folder again"
         )
 
