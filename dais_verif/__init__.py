@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
     from dais_verif.flows.bitstream.build import BuildRequest
+    from dais_verif.flows.boards.run_on_board import BoardRequest
     from dais_verif.flows.check import CheckRequest
     from dais_verif.flows.convert import ConversionRequest
     from dais_verif.flows.cover import CoverageRequest
@@ -58,7 +59,6 @@ if TYPE_CHECKING:
     from dais_verif.flows.proof.request import ProveRequest
     from dais_verif.flows.rank_sensitivity import SensitivityRequest
     from dais_verif.flows.regress import RegressionRequest
-    from dais_verif.flows.run_on_board import BoardRequest
     from dais_verif.flows.sign_off import SignOffRequest
     from dais_verif.flows.simulation_request import SimulationRequest
     from dais_verif.flows.synthesize import SynthesisRequest
@@ -239,7 +239,7 @@ _LATER = {
     "SimulationRecord": "record.simulation",
     "SynthesisRecord": "record.synthesis",
     # requests
-    "BoardRequest": "flows.run_on_board",
+    "BoardRequest": "flows.boards.run_on_board",
     "BuildRequest": "flows.bitstream.build",
     "CertificateRequest": "flows.verify_certificate",
     "CheckRequest": "flows.check",

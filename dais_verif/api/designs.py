@@ -210,6 +210,8 @@ def run_on_board(
     unchecked: bool = False,
     timeout: float = 10.0,
     resume: bool = False,
+    blame: _Path | None = None,
+    load: str | None = None,
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> SimulationRecord:
@@ -218,10 +220,11 @@ def run_on_board(
     ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, ``sim://uart`` or ``sim://fifo``,
     ``sim://bitstream?file=model.bin&pins=pins.pcf``.
     ``timeout``: seconds without any answer after which the board is given up. ``resume``: go on with the run that was
-    broken off in ``output``.
+    broken off in ``output``. ``blame``: the folder of the build that is on the board; after a mismatch bitstreams with
+    taps tell which op is wrong. ``load``: the command that loads one, such as ``iceprog {bitstream}``.
     """
-    from dais_verif.flows.run_on_board import BoardRequest
-    from dais_verif.flows.run_on_board import run_on_board as flow
+    from dais_verif.flows.boards.run_on_board import BoardRequest
+    from dais_verif.flows.boards.run_on_board import run_on_board as flow
 
     request = BoardRequest(
         program=program,
@@ -233,6 +236,8 @@ def run_on_board(
         unchecked=unchecked,
         timeout=timeout,
         resume=resume,
+        blame=path_from("blame", blame),
+        load=load,
         output=path_from("output", output),
     )
     return flow(request, progress=listener(progress)).record

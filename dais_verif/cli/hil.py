@@ -10,7 +10,7 @@ import click
 from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal import TerminalProgress
-from dais_verif.flows.run_on_board import BoardRequest, run_on_board
+from dais_verif.flows.boards.run_on_board import BoardRequest, run_on_board
 from dais_verif.report.console import print_record
 
 
@@ -34,6 +34,8 @@ from dais_verif.report.console import print_record
     help="Seconds without any answer after which the board is given up.",
 )
 @click.option("--resume", is_flag=True, help="Go on with a run that was broken off in the folder of -o.")
+@click.option("--blame", type=common.file_path, help="The build on the board: taps tell which op is wrong.")
+@click.option("--load", help="With --blame: the command that loads a bitstream, such as 'iceprog {bitstream}'.")
 @click.option("-o", "--output", type=common.file_path, help="Folder to keep: result.json, and how far a run came.")
 @common.html_option
 @common.json_option
@@ -47,6 +49,7 @@ def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     dais-verif hil prog.bin --target tcp://lab7:2000 --inputs x.npy
     dais-verif hil prog.bin --target sim://uart               the same RTL in simulation, to try it
     dais-verif hil prog.bin --target ... -o out --resume      after Ctrl-C or a pulled cable
+    dais-verif hil prog.bin --target ... --blame built --load 'iceprog {bitstream}'
 
     PROGRAM may be a machine: vectors are its cycles, some of them from a reset at a time (docs/machines.md).
 

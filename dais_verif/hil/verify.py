@@ -37,7 +37,7 @@ from dais_verif.stimulus import Vectors
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-__all__ = ["AGAIN", "BOARD", "Run"]
+__all__ = ["AGAIN", "BOARD", "Run", "as_bytes", "as_words"]
 
 #: What a board is called where simulators have their names.
 BOARD = "board"
@@ -135,7 +135,7 @@ class Run:
         )
         for found in results:
             chunk = self._made.popleft()
-            self._board.compare(chunk, _words(found, self._ports.output_bits))
+            self._board.compare(chunk, as_words(found, self._ports.output_bits))
             self.journal.save(chunk.start + chunk.rows, self.answer)
 
     def _blocks(self, first: int) -> Iterator[Bytes]:
@@ -151,7 +151,7 @@ class Run:
                 if start <= row < stop:
                     self._noted[row] = bits_of_row(expected, row - start, self._ports.output_bits)
             self._made.append(Chunk(number, start, inputs, expected))
-            yield _bytes(inputs, self._ports.input_bits)
+            yield as_bytes(inputs, self._ports.input_bits)
 
     def _check_golden(self) -> Blame | None:
         """Where the oracle contradicts the golden model in some rows: then it says nothing of the board."""
@@ -179,13 +179,13 @@ class Run:
         """Whether a vector that failed fails again, alone: what is not the same each time is no fault of the logic."""
         row = difference.row
         self.watcher.notice(f"sending vector {row} again, {AGAIN} times")
-        vector = _bytes(pack_inputs(self.vectors.slice(row, row + 1), self._ports), self._ports.input_bits)
+        vector = as_bytes(pack_inputs(self.vectors.slice(row, row + 1), self._ports), self._ports.input_bits)
         bits = self._ports.output_bits
         try:
             (results,) = self.session.run([np.repeat(vector, AGAIN, axis=0)], self.identity)
         except DaisError as error:
             return Blame(BOARD, f"vector {row} could not be sent again: {error}")
-        found = [bits_of_row(_words(results, bits), k, bits) for k in range(AGAIN)]
+        found = [bits_of_row(as_words(results, bits), k, bits) for k in range(AGAIN)]
         same, right = found.count(difference.found), found.count(difference.expected)
         what = f"vector {row}, sent again {AGAIN} times,"
         if same == AGAIN:
@@ -214,13 +214,13 @@ def _few(total: int, count: int) -> list[int]:
     return sorted({int(row) for row in np.linspace(0, total - 1, count)}) if total else []
 
 
-def _bytes(words: Words, bits: int) -> Bytes:
+def as_bytes(words: Words, bits: int) -> Bytes:
     """Packed rows as they go on the link: no more bytes than the port has."""
     octets = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), -1)
     return np.ascontiguousarray(octets[:, : (max(bits, 1) + 7) // 8])
 
 
-def _words(found: Bytes, bits: int) -> Words:
+def as_words(found: Bytes, bits: int) -> Words:
     """Packed rows of what came from the link. Raises ``ToolError`` for bits where the port has none."""
     octets = np.zeros((len(found), 8 * row_words(bits)), dtype=np.uint8)
     octets[:, : found.shape[1]] = found

@@ -46,7 +46,8 @@ class BuildRecord(Record):
     ``wrap``: ``none``, or the link that the core is behind; ``clock_port``: of module ``top``, if it has one.
     ``design_options``: of ``sim`` and ``prove``, for the pins of a bare pipeline. ``pins``: of each bit of each port;
     ``pins_chosen``: nobody named them. ``counts``: cells of each kind, before they were packed; ``used``: resources of
-    the device by nextpnr's names, used and available. ``files``: SHA-256 of what is in ``folder``, by relative name.
+    the device by nextpnr's names, used and available. ``stages``, ``max_depth``, ``delay_model``: of a pipeline;
+    ``bram``: tables were allowed to become block RAMs. ``files``: SHA-256 of what is in ``folder``, by relative name.
     """
 
     program: ProgramInfo
@@ -64,6 +65,10 @@ class BuildRecord(Record):
     tools: dict[str, str]
     folder: str
     files: dict[str, str]
+    stages: int | None = None
+    max_depth: float | None = None
+    delay_model: str | None = None
+    bram: bool | None = None
 
     @property
     def verdict(self) -> Verdict:

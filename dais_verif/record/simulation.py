@@ -34,6 +34,7 @@ __all__ = [
     "SimulatorResult",
     "SimulatorResults",
     "StimulusClass",
+    "TapsRead",
     "Times",
     "Value",
     "Waiver",
@@ -236,6 +237,21 @@ class Times:
 
 
 @dataclass(frozen=True)
+class TapsRead:
+    """What a bitstream with taps gave for vector ``row``: ``ops`` that it reads out, those of them that are ``wrong``.
+
+    ``sha256``: of the bitstream; None: it could not be made, for the reason in ``failure``. ``folder``: of its build.
+    """
+
+    ops: list[int]
+    row: int
+    wrong: list[int] = field(default_factory=list)
+    folder: str | None = None
+    sha256: str | None = None
+    failure: str | None = None
+
+
+@dataclass(frozen=True)
 class BoardInfo:
     """The board of a run of ``hil``, as it was named and as it says it is.
 
@@ -243,10 +259,11 @@ class BoardInfo:
     ``repeated`` of them because they or their replies were lost. ``damaged_there``, ``damaged_here``: frames that
     arrived damaged at the board and from it; ``unexpected``: replies thrown away, to requests long given up.
     ``resumed_from``: vectors that an earlier run compared. ``replay``: the command that runs the same vectors in the
-    simulators. ``cycles``: of a machine, in a vector; its vectors in other fields are cycles.
+    simulators. ``cycles``: of a machine, in a vector; its vectors in other fields are cycles. ``taps``: the bitstreams
+    with taps that were loaded after a mismatch, in their order.
     """
 
-    LEFT_OUT_IF_NONE: ClassVar = ("cycles",)
+    LEFT_OUT_IF_NONE: ClassVar = ("cycles", "taps")
 
     target: str
     program: str
@@ -261,6 +278,7 @@ class BoardInfo:
     resumed_from: int
     replay: str
     cycles: int | None = None
+    taps: list[TapsRead] | None = None
 
 
 class SimulatorResults(list[SimulatorResult]):

@@ -19,14 +19,17 @@ from dais_verif.toolchain import tools
 from dais_verif.toolchain.icetime import ICETIME_LOGS, path_delay
 from dais_verif.toolchain.limits import Limits, Tell, run_limited
 
-__all__ = ["BITSTREAM", "LOGS", "PINS", "Built", "Timing", "build_tools", "make_bitstream"]
+__all__ = ["BITSTREAM", "LOGS", "PINS", "PLACED", "Built", "Timing", "build_tools", "make_bitstream"]
 
-BITSTREAM, PINS = "model.bin", "pins.pcf"
-_SCRIPT, _DESIGN, _TEXT, _REPORT = "pnr.ys", "design.json", "placed.asc", "pnr.json"
+BITSTREAM, PINS, PLACED = "model.bin", "pins.pcf", "placed.json"
+_SCRIPT, _DESIGN, _TEXT, _PLACED, _REPORT = "pnr.ys", "design.json", "placed.asc", "nextpnr.json", "pnr.json"
 _YOSYS_LOG, _PNR_LOG, _PACK_LOG = "netlist.log", "nextpnr.log", "icepack.log"
 LOGS = (_YOSYS_LOG, _PNR_LOG, _PACK_LOG, *ICETIME_LOGS)
 
 _USED = re.compile(r"^Info:\s+(\w+):\s+(\d+)/\s*(\d+)\s+\d+%$", re.MULTILINE)
+
+#: What is kept of a cell in ``PLACED``.
+_KEPT = ("type", "parameters", "attributes", "connections")
 
 #: What nextpnr calls its resources, in words.
 _WORDS = {
@@ -74,7 +77,7 @@ def make_bitstream(
     megahertz: float = 12.0,
     tell: Tell = lambda step: None,
 ) -> Built:
-    """Place, route and pack what ``synthesize`` made; ``BITSTREAM`` and ``PINS`` are then in its folder.
+    """Place, route and pack what ``synthesize`` made; ``BITSTREAM``, ``PINS`` and ``PLACED`` are then in its folder.
 
     ``pins``: of each bit of a port. ``megahertz``: what nextpnr aims at. The same input gives the same bits. Raises
     ``InputError``, with how much is too much, if the design does not fit; ``ToolError`` if a tool fails.
@@ -89,6 +92,7 @@ def make_bitstream(
     used = _place(chosen, folder, limits, seed, megahertz)
     tell("pack")
     run_limited("icepack", [str(tools.icestorm("icepack")), _TEXT, BITSTREAM], folder / _PACK_LOG, limits)
+    _write_places(folder)
     path = path_delay(folder / BITSTREAM, device, limits)
     return Built(used, Timing(_registers(folder / _REPORT), path))
 
@@ -98,7 +102,8 @@ def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: f
     if found.name.startswith("yowasp-"):  # WebAssembly: at most 4 GB, of which it reserves many times as many addresses
         limits = limits._replace(megabytes=None)
     options = [f"--{device.part}", "--package", device.package, "--json", _DESIGN, "--pcf", PINS, "--asc", _TEXT]
-    options += ["--seed", str(seed), "--freq", f"{megahertz:g}", "--report", _REPORT, "--timing-allow-fail"]
+    options += ["--write", _PLACED, "--seed", str(seed), "--freq", f"{megahertz:g}", "--report", _REPORT]
+    options += ["--timing-allow-fail"]
     (folder / _REPORT).unlink(missing_ok=True)
     try:
         run_limited(found.name, [str(found), *options], folder / _PNR_LOG, limits)
@@ -116,6 +121,19 @@ def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: f
             ) from None
         raise error
     return _used(folder / _PNR_LOG)
+
+
+def _write_places(folder: Path) -> None:
+    """Keep the cells of what nextpnr writes: what each is, where, and of what it was made; a quarter of the file."""
+    try:
+        modules = json.loads((folder / _PLACED).read_bytes())["modules"]
+        for module in modules.values():
+            module["cells"] = {name: {part: cell[part] for part in _KEPT} for name, cell in module["cells"].items()}
+            for part in ("netnames", "settings"):
+                module.pop(part, None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ToolError(f"what nextpnr wrote into {_PLACED} cannot be used: {error}") from None
+    (folder / PLACED).write_text(json.dumps({"modules": modules}, separators=(",", ":")), encoding="utf-8")
 
 
 def _used(log: Path) -> dict[str, tuple[int, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import re
 import subprocess
@@ -17,7 +18,7 @@ from dais_verif.bitstream.chip import Chip, read_chip
 from dais_verif.bitstream.configuration import Bit, Configuration, Place
 from dais_verif.bitstream.logic import ReadBack
 from dais_verif.bitstream.pins_file import PortBit, read_pins
-from dais_verif.bitstream.trace import read_back
+from dais_verif.bitstream.trace import TABLE, read_back
 from dais_verif.bitstream.unpack import unpack
 from dais_verif.errors import ToolError
 from dais_verif.toolchain import tools
@@ -34,6 +35,7 @@ __all__ = [
     "require_icestorm",
     "stored",
     "turned_over",
+    "with_fault",
 ]
 
 _FOLDER = Path(__file__).parents[1] / "bitstreams"
@@ -132,6 +134,31 @@ def turned_over(text: str, place: Place, bit: Bit) -> str:
     row = text.index("\n", found.end()) + 1 - found.end()  # all rows of a tile are of one length
     at = found.end() + bit[0] * row + bit[1]
     return text[:at] + "10"[int(text[at])] + text[at + 1 :]
+
+
+def with_fault(bitstream: Path, source: str, path: Path) -> None:
+    """Write ``bitstream``, as ``build`` left it, to ``path``, with a table that makes a bit of ``source`` upside down.
+
+    ``source``: how a line of the core's RTL begins. Where its cells are is nextpnr's word, and not that of our reader.
+    """
+    rtl = (bitstream.parent / "rtl" / "model.v").read_text().splitlines()
+    line = next(number for number, text in enumerate(rtl, 1) if text.strip().startswith(source))
+    (module,) = json.loads((bitstream.parent / "placed.json").read_text())["modules"].values()
+    for cell in module["cells"].values():
+        made_of = re.findall(r"/model\.v:(\d+)\.", cell["attributes"].get("src", ""))
+        if made_of == [str(line)] and "1" in cell["parameters"].get("LUT_INIT", "") and cell["connections"]["O"]:
+            x, y, number = map(int, re.findall(r"\d+", cell["attributes"]["NEXTPNR_BEL"]))
+            break
+    else:
+        raise AssertionError(f"no cell of {bitstream} is made of {source!r} alone")
+    text = subprocess.run([tools.icestorm("iceunpack"), bitstream], capture_output=True, text=True, check=True).stdout
+    device = re.search(r"^\.device (\w+)", text, re.MULTILINE)
+    assert device is not None
+    bits = chip_of(device[1]).functions("logic")[f"LC_{number}"]
+    for entry in TABLE:
+        text = turned_over(text, (x, y), bits[entry])
+    packed = subprocess.run([tools.icestorm("icepack")], input=text.encode(), capture_output=True, check=True)
+    path.write_bytes(packed.stdout)
 
 
 def repacked(bitstream: Path, place: Place, bit: Bit, path: Path) -> Path:

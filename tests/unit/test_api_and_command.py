@@ -17,6 +17,7 @@ import dais_verif
 from dais_verif.cli import main
 from dais_verif.emitter import emit_verilog
 from dais_verif.flows.bitstream.build import BuildRequest
+from dais_verif.flows.boards.run_on_board import BoardRequest
 from dais_verif.flows.check import CheckRequest
 from dais_verif.flows.convert import ConversionRequest
 from dais_verif.flows.cover import CoverageRequest
@@ -27,7 +28,6 @@ from dais_verif.flows.pins import Pins
 from dais_verif.flows.pipelines import PipelineRequest
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.rank_sensitivity import SensitivityRequest
-from dais_verif.flows.run_on_board import BoardRequest
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.flows.synthesize import SynthesisRequest
 from dais_verif.program import Program, write_binary

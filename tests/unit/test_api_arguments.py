@@ -26,13 +26,13 @@ from dais_verif.flows import (
     pipelines,
     rank_sensitivity,
     regress,
-    run_on_board,
     sign_off,
     simulation_request,
     synthesize,
     verify_certificate,
 )
 from dais_verif.flows.arguments import OWN_TYPES, RULES
+from dais_verif.flows.boards import run_on_board
 from dais_verif.flows.proof import request as proof_request
 from dais_verif.program import Program, write_binary
 

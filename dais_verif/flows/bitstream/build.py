@@ -21,7 +21,7 @@ from dais_verif.machine import Machine
 from dais_verif.program import Program
 from dais_verif.record.build import BUILD_RECORD, BuildRecord, BuildTiming
 from dais_verif.record.program import ProgramInfo
-from dais_verif.synthesis.bitstream import BITSTREAM, LOGS, PINS, Built, build_tools, make_bitstream
+from dais_verif.synthesis.bitstream import BITSTREAM, LOGS, PINS, PLACED, Built, build_tools, make_bitstream
 from dais_verif.synthesis.constraints import MOST_CONSTRAINTS_BYTES, assigned, read_constraints, require_pins
 from dais_verif.synthesis.devices import DEVICES, package_pins
 from dais_verif.synthesis.pnr import netlist_ports
@@ -132,6 +132,10 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
         tools=versions,
         folder=str(request.output),
         files=hashes,
+        stages=request.pipeline.stages,
+        max_depth=request.pipeline.max_depth,
+        delay_model=None if request.pipeline.delay_model is None else str(request.pipeline.delay_model),
+        bram=bram,
     )
     write_folder(request.output, {**files, BUILD_RECORD: record.to_json().encode()}, BUILD_RECORD)
     return record
@@ -206,7 +210,7 @@ def _files(design: BuildDesign, folder: Path) -> Iterator[tuple[str, bytes]]:
     """What is kept of a build, by relative name."""
     for name, text in design.files.items():
         yield f"rtl/{name}", text.encode()
-    for name in (BITSTREAM, PINS, NETLIST):
+    for name in (BITSTREAM, PINS, PLACED, NETLIST):
         yield name, (folder / name).read_bytes()
     for name in (LOG, *LOGS):
         yield f"logs/{name}", (folder / name).read_bytes()

@@ -57,12 +57,14 @@ class BoardSequences:
         return cls(found, classes)
 
 
-def require_whole(*, layout: str | None, resume: bool) -> None:
+def require_whole(*, layout: str | None, resume: bool, blame: Path | None) -> None:
     """Raise ``RequestError`` for what only programs have."""
     if layout:
         raise RequestError.of("{layout} is for programs, and this is a machine (ALIRFSM): leave it out.")
     if resume:
         raise RequestError.of("{resume} is for programs: a run of a machine begins afresh; leave it out.")
+    if blame is not None:
+        raise RequestError.of("{blame} is for programs, whose ops have taps; of a machine there are none yet.")
 
 
 def board_decisions(restart: Restart, cycles: int) -> list[Decision]:

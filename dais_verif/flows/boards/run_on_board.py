@@ -4,29 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
-from dais_verif.emitter.machines.board import BOARD_CYCLES, board_bits, board_hash
+from dais_verif.emitter.machines.board import board_bits, board_hash
 from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.boards.links import board_link
+from dais_verif.flows.boards.taps import TapsSearch
 from dais_verif.flows.machines.boards import BoardSequences, board_decisions, keep_sequence, require_whole
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
 from dais_verif.flows.progress import SILENT, Progress
-from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_board
+from dais_verif.flows.words import option_words
 from dais_verif.flows.work_folder import work_folder
-from dais_verif.hil.emulator import emulated_link, rtl_link
 from dais_verif.hil.identity import Identity, require_fits, require_fits_machine
 from dais_verif.hil.journal import Journal
-from dais_verif.hil.link import Link, Target, open_link, parse_target
+from dais_verif.hil.link import Target, parse_target
 from dais_verif.hil.machine_run import MachineRun
 from dais_verif.hil.session import Session
-from dais_verif.hil.verify import BOARD, Run
+from dais_verif.hil.verify import Run
 from dais_verif.machine import Machine
 from dais_verif.machine.restart import restart_of
 from dais_verif.own_command import own_command
@@ -54,7 +54,9 @@ class BoardRequest:
     simulate one; that of a machine has as many cycles a vector as ``sim://uart?cycles=160`` says;
     ``sim://bitstream?file=model.bin&pins=pins.pcf`` simulates what a bitstream makes of a device. ``timeout``: seconds
     without any answer after which the board is given up. ``resume``: go on with a run that was broken off in
-    ``output``. ``command``: the line that asks for the same.
+    ``output``. ``blame``: the folder of the build whose bitstream is on the board; after a mismatch bitstreams with
+    taps, built likewise, tell which op is wrong. ``load``: the command that loads one, in which ``{bitstream}`` stands
+    for the file; a simulated board needs none. ``command``: the line that asks for the same.
     """
 
     program: AnyProgram
@@ -66,6 +68,8 @@ class BoardRequest:
     unchecked: bool = False
     timeout: float = 10.0
     resume: bool = False
+    blame: Path | None = None
+    load: str | None = None
     output: Path | None = None
     command: str | None = None
 
@@ -75,12 +79,14 @@ class BoardRequest:
         require_positive(timeout=self.timeout)
         if self.resume and self.output is None:
             raise RequestError.of("{resume} needs the folder of the run that was broken off: {output} DIR.")
+        if self.load is not None and self.blame is None:
+            raise RequestError.of("{load} loads bitstreams with taps: name the build on the board with {blame} DIR.")
         require_no_loss(self.output, ("result.json", _SEQUENCE), program=self.program, inputs=self.inputs)
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
         program, *words = self._vectors()
-        more = ["--resume"] if self.resume else []
+        more = option_words({"--blame": self.blame, "--load": self.load}, {"--resume": self.resume})
         more += ["--output", str(self.output)] if self.output is not None else []
         return ["hil", program, "--target", self.target, "--timeout", f"{self.timeout:g}", *words, *more]
 
@@ -121,8 +127,9 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
     given = [read_batch(path, program.n_in) for path in request.inputs]
     stimulus = Stimulus([*given, Generated([program], request.vectors, request.seed)])
     with work_folder(request.output) as folder:
+        search = _search(request, program, stimulus, board, folder.path, progress)
         journal = Journal(folder.path, _what(program, request), resume=request.resume)
-        with progress.simulators(), _link(board, program, folder.path, request.timeout, progress) as (link, facts):
+        with progress.simulators(), board_link(board, program, folder.path, request.timeout, progress) as (link, facts):
             session = Session(link, request.timeout)
             progress.notice(f"asking {request.target} what it runs")
             identity = session.identify()
@@ -133,6 +140,10 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
             finding = _find(run, request, progress)
         replay = own_command(request.replay_words())
         info = _board(request, identity, session, replay, resumed_from=journal.rows)
+        found = finding.first_mismatch
+        if search is not None and found is not None and finding.verdict is Verdict.RTL_MISMATCH:
+            finding = replace(finding, first_mismatch=replace(found, blame=search.blame(found)))
+            info = replace(info, taps=search.reads)
         record = _record(request, ProgramInfo.of(program), stimulus.rows, _with_advice(finding, board), info, facts)
         record = replace(record, warnings=warnings)
         if finding.verdict not in (Verdict.TOOL_FAILURE, Verdict.INTERRUPTED):
@@ -142,14 +153,23 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
         return BoardRun(record, program, folder.path if folder.kept else None, resumable)
 
 
+def _search(
+    request: BoardRequest, program: Program, stimulus: Stimulus, board: Target, folder: Path, progress: Progress
+) -> TapsSearch | None:
+    """What looks for the op that is wrong, if that is asked for."""
+    if request.blame is None:
+        return None
+    return TapsSearch.of(program, stimulus, board, request.blame, request.load, request.timeout, folder, progress)
+
+
 def _run_machine(machine: Machine, board: Target, request: BoardRequest, progress: Progress) -> BoardRun:
     """The same for a machine: a vector is some cycles from a reset, and the board says how many."""
-    require_whole(layout=request.layout, resume=request.resume)
+    require_whole(layout=request.layout, resume=request.resume, blame=request.blame)
     restart = restart_of(machine)
     with work_folder(request.output) as folder:
         path = folder.path / _SEQUENCE
         path.unlink(missing_ok=True)
-        with progress.simulators(), _link(board, machine, folder.path, request.timeout, progress) as (link, facts):
+        with progress.simulators(), board_link(board, machine, folder.path, request.timeout, progress) as (link, facts):
             session = Session(link, request.timeout)
             progress.notice(f"asking {request.target} what it runs")
             identity = session.identify()
@@ -220,28 +240,6 @@ def _find(run: Run, request: BoardRequest, progress: Progress) -> Finding:
             again = "the same command with --resume goes on from there"
             progress.notice(f"{run.journal.kept} vectors are compared; {again}")
         raise
-
-
-@contextmanager
-def _link(
-    target: Target, model: Program | Machine, folder: Path, timeout: float, progress: Progress
-) -> Iterator[tuple[Link, BitstreamFacts | None]]:
-    """The link to a board, and the bitstream that a simulated one was made of."""
-    if target.scheme == "sim":
-        progress.notice("building a board in simulation")
-        cycles = BOARD_CYCLES if target.cycles is None else target.cycles
-        if target.bitstream is not None:
-            file, pins, device, clocks = target.bitstream
-            given = BitstreamFile(Path(file), Path(pins), device)
-            source, kind, facts = bitstream_board(given, "model", folder / BOARD)
-            with rtl_link(model, source, kind, folder / BOARD, clocks_per_bit=clocks, cycles=cycles) as link:
-                yield link, facts
-            return
-        with emulated_link(model, target.place, folder / BOARD, cycles) as link:
-            yield link, None
-    else:
-        with open_link(target, timeout) as link:
-            yield link, None
 
 
 def _what(program: Program, request: BoardRequest) -> dict[str, str]:

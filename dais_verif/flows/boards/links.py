@@ -1,0 +1,41 @@
+"""The link to a board: a real one, or one in simulation, made of RTL or of what a bitstream makes of a device."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from dais_verif.emitter.machines.board import BOARD_CYCLES
+from dais_verif.flows.progress import Progress
+from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_board
+from dais_verif.hil.emulator import emulated_link, rtl_link
+from dais_verif.hil.link import Link, Target, open_link
+from dais_verif.hil.verify import BOARD
+from dais_verif.machine import Machine
+from dais_verif.program import Program
+from dais_verif.record.rtl import BitstreamFacts
+
+__all__ = ["board_link"]
+
+
+@contextmanager
+def board_link(
+    target: Target, model: Program | Machine, folder: Path, timeout: float, progress: Progress
+) -> Iterator[tuple[Link, BitstreamFacts | None]]:
+    """The link to a board, and the bitstream that a simulated one was made of."""
+    if target.scheme == "sim":
+        progress.notice("building a board in simulation")
+        cycles = BOARD_CYCLES if target.cycles is None else target.cycles
+        if target.bitstream is not None:
+            file, pins, device, clocks = target.bitstream
+            given = BitstreamFile(Path(file), Path(pins), device)
+            source, kind, facts = bitstream_board(given, "model", folder / BOARD)
+            with rtl_link(model, source, kind, folder / BOARD, clocks_per_bit=clocks, cycles=cycles) as link:
+                yield link, facts
+            return
+        with emulated_link(model, target.place, folder / BOARD, cycles) as link:
+            yield link, None
+    else:
+        with open_link(target, timeout) as link:
+            yield link, None

@@ -1,0 +1,244 @@
+"""``hil --blame``: bitstreams with taps, built as the one on the board was and loaded one after the other."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from dais_verif.errors import DaisError, InputError, RequestError, ToolError
+from dais_verif.files import read_plain
+from dais_verif.flows.bitstream.build import BuildRequest, build
+from dais_verif.flows.bitstream.design import NONE
+from dais_verif.flows.boards.links import board_link
+from dais_verif.flows.pipelines import PipelineRequest
+from dais_verif.flows.progress import Progress
+from dais_verif.fuzzing.command import Command
+from dais_verif.hil.identity import require_fits
+from dais_verif.hil.link import Target
+from dais_verif.hil.session import Session
+from dais_verif.hil.taps import Located, Reading, Where, locate
+from dais_verif.hil.taps_reading import TappedRow, read_taps
+from dais_verif.hil.verify import BOARD
+from dais_verif.program import Program
+from dais_verif.program.listing import in_words
+from dais_verif.program.numbers import Batch
+from dais_verif.program.opcodes import Code
+from dais_verif.program.ports import ports_of
+from dais_verif.program.taps import tapped
+from dais_verif.record.build import BUILD_RECORD, BuildRecord
+from dais_verif.record.simulation import Blame, Mismatch, TapsRead
+from dais_verif.stimulus import Vectors
+from dais_verif.synthesis.bitstream import BITSTREAM, PINS
+
+__all__ = ["TapsSearch", "read_built"]
+
+#: Seconds for the command that loads a bitstream.
+_LOADING = 600.0
+#: Seconds for each tool that builds one.
+_BUILDING = 900.0
+#: Vectors that are sent to a bitstream with taps, and ops that the oracle may evaluate for them.
+_MOST_ROWS, _ORACLE_OPS = 64, 200_000
+_MOST_RECORD_BYTES = 1 << 26
+#: What nextpnr calls the cells of which each bit of a result takes one at least.
+_CELLS = "ICESTORM_LC"
+
+
+def read_built(folder: Path, program: Program) -> BuildRecord:
+    """Return the record of the build in ``folder``. Raises ``InputError`` unless it is of ``program``, with a link."""
+    record = BuildRecord.from_json(read_plain(folder / BUILD_RECORD, _MOST_RECORD_BYTES))
+    if record.program.hash != program.hash:
+        raise InputError.of("{blame} {folder!r} is a build of another program", folder=str(folder))
+    if record.wrap == NONE:
+        raise InputError.of(
+            "{blame} {folder!r} is a build without a link, which no board is asked over", folder=str(folder)
+        )
+    return record
+
+
+@dataclass
+class TapsSearch:
+    """The search for the op that is wrong on a board which runs the bitstream of ``built``, in the folder ``given``.
+
+    ``load``: the command that loads a bitstream; None: the board is simulated, and is made of the bitstream anew.
+    ``folder``: where bitstreams with taps are built.
+    """
+
+    program: Program
+    vectors: Vectors
+    target: Target
+    given: Path
+    built: BuildRecord
+    load: Command | None
+    timeout: float
+    folder: Path
+    progress: Progress
+    reads: list[TapsRead] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._row: TappedRow | None = None
+        self._seen: dict[int, TappedRow] = {}
+
+    @classmethod
+    def of(
+        cls,
+        program: Program,
+        vectors: Vectors,
+        target: Target,
+        given: Path,
+        load: str | None,
+        timeout: float,
+        folder: Path,
+        progress: Progress,
+    ) -> TapsSearch:
+        """Return a search that has not begun. Raises ``InputError`` if it can not be made with what is ``given``."""
+        if target.scheme == "sim" and target.bitstream is None:
+            raise RequestError.of("{blame} is for boards that run a bitstream, and {text} runs RTL.", text=target.text)
+        if target.scheme != "sim" and load is None:
+            raise RequestError.of(
+                "{load} says how a bitstream gets onto the board, such as 'iceprog {place}': {blame} needs it.",
+                place="{bitstream}",
+            )
+        command = None if load is None else Command.of("load", load, ("bitstream",))
+        return cls(program, vectors, target, given, read_built(given, program), command, timeout, folder, progress)
+
+    def blame(self, mismatch: Mismatch) -> Blame:
+        """Return what the search finds, with what was known before. Errors are findings, too."""
+        again = "" if mismatch.blame is None else f"{mismatch.blame.text}; "
+        self._rows = self._chosen(mismatch.row)
+        self._output = mismatch.output
+        try:
+            found = locate(self.program, mismatch.output, self._read, self._room())
+            blame = self._told(found, mismatch)
+        except DaisError as error:
+            blame = Blame(BOARD, f"with taps nothing was found out: {self.progress.spelled(error)}")
+        finally:
+            self._give_back()
+        return replace(blame, text=again + blame.text)
+
+    def _chosen(self, row: int) -> list[int]:
+        """The vectors that are tried: the one that failed first."""
+        most = max(1, min(_MOST_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1)))
+        step = max(1, self.vectors.rows // most)
+        return [row, *(other for other in range(0, self.vectors.rows, step) if other != row)][:most]
+
+    def _room(self) -> int:
+        """Bits of taps for which there may be room: each takes a cell of the device at least."""
+        used, available = self.built.used.get(_CELLS, (0, 0))
+        return max(available - used, 1)
+
+    def _read(self, ops: Sequence[int]) -> Reading | None:
+        number = len(self.reads) + 1
+        folder = self.folder / f"taps-{number}"
+        with_taps = tapped(self.program, ops)
+        self.progress.notice(f"building a bitstream with taps of {len(ops)} ops, number {number}")
+        failure = self._built(with_taps, folder)
+        if failure is not None:
+            self.reads.append(TapsRead(list(ops), self._rows[0], failure=self.progress.spelled(failure)))
+            return None
+        bitstream = folder / BITSTREAM
+        target = self._loaded(bitstream)
+        with board_link(target, with_taps, folder, self.timeout, self.progress) as (link, _):
+            session = Session(link, self.timeout)
+            identity = session.identify()
+            require_fits(identity, with_taps, ports_of(with_taps), target.text)
+            rows = [self._row.row] if self._row is not None else self._rows
+            batch = Batch.concatenate([self.vectors.slice(row, row + 1) for row in rows])
+            found = read_taps(self.program, ops, batch, rows, session, identity)
+        shown = next((one for one in found if one.wrong or self._output in one.wrong_outputs), found[0])
+        if shown.wrong or self._output in shown.wrong_outputs:
+            self._row = shown
+        self._seen.update(dict.fromkeys(ops, shown))
+        sha256 = hashlib.sha256(bitstream.read_bytes()).hexdigest()
+        self.reads.append(TapsRead(list(ops), shown.row, sorted(shown.wrong), str(folder), sha256))
+        return Reading(shown.wrong, self._output in shown.wrong_outputs)
+
+    def _built(self, with_taps: Program, folder: Path) -> DaisError | None:
+        """Build it, and return None, or why it cannot be: it does not fit, is too slow, or its wires find no way."""
+        failure: DaisError | None = None
+        for seed in (self.built.seed, self.built.seed + 1):  # nextpnr may try for ever with one, and not with another
+            try:
+                build(self._request(with_taps, folder, seed), progress=self.progress)
+                return None
+            except InputError as error:
+                return error
+            except ToolError as error:
+                failure = error
+        return failure
+
+    def _request(self, with_taps: Program, folder: Path, seed: int) -> BuildRequest:
+        built = self.built
+        pipeline = PipelineRequest(
+            stages=built.stages,
+            max_depth=built.max_depth,
+            delay_model=None if built.delay_model is None else Path(built.delay_model),
+        )
+        return BuildRequest(
+            program=with_taps,
+            device=built.device,
+            output=folder,
+            pipeline=pipeline,
+            wrap=built.wrap,
+            pins=self.given / PINS,
+            clock=built.timing.required,
+            seed=seed,
+            bram=built.bram,
+            timeout=_BUILDING,
+        )
+
+    def _loaded(self, bitstream: Path) -> Target:
+        """Load ``bitstream``, and return the target that then runs it."""
+        if self.load is None:
+            loaded = self.target.bitstream
+            assert loaded is not None
+            return self.target._replace(bitstream=loaded._replace(file=str(bitstream)))
+        self.progress.notice(f"loading {bitstream}")
+        ending = self.load.run({"bitstream": bitstream}, bitstream.parent, _LOADING)
+        if ending.status != 0:
+            raise ToolError.of(
+                "the command of {load} {how}: {last}", how=ending.words, last=ending.last_line or "it says nothing"
+            )
+        return self.target
+
+    def _give_back(self) -> None:
+        """Load the bitstream that was on the board before."""
+        if self.load is not None and self.reads:
+            try:
+                self.load.run({"bitstream": self.given / BITSTREAM}, self.folder, _LOADING)
+            except DaisError as error:
+                self.progress.warning(f"the board may still run a bitstream with taps: {error}")
+
+    def _told(self, found: Located, mismatch: Mismatch) -> Blame:
+        loaded = sum(read.failure is None for read in self.reads)
+        many = "a bitstream with taps" if loaded == 1 else f"{loaded} bitstreams with taps"
+        if found.where is Where.OP and found.op is not None:
+            return self._told_op(found.op, many, mismatch)
+        if found.where is Where.OUTPUT:
+            where = f"output {mismatch.output} is put together wrongly, or lost on its way to the link"
+            return Blame("output", f"all ops that it depends on are right in {many}: {where}")
+        if found.where is Where.NO_ROOM:
+            ops = f"ops {found.between[0]} to {found.between[-1]}" if found.between else "any op"
+            why = next((read.failure for read in reversed(self.reads) if read.failure is not None), "")
+            return Blame(BOARD, f"no bitstream can be made with the taps that tell {ops} apart: {why}")
+        return Blame(
+            BOARD,
+            f"{many} of the same RTL, on the same board, {'is' if loaded == 1 else 'are'} right: what is wrong is the"
+            " bitstream on the board, which `prove --bitstream` judges, or a cell or a wire that it alone uses",
+        )
+
+    def _told_op(self, index: int, many: str, mismatch: Mismatch) -> Blame:
+        op, seen = self.program.ops[index], self._seen[index]
+        operands = dict.fromkeys(i for i in op.operands if self.program.ops[i].code != Code.CONST)
+        read = [f"%{i} = {self._seen[i].expected[i].real}" for i in operands if i in self._seen]
+        whose = f"; its operands are right: {', '.join(read)}" if read else ""
+        where = "" if seen.row == mismatch.row else f" on vector {seen.row}"
+        return Blame(
+            "op",
+            f"{op}, {in_words(self.program, op)}, is the first op whose value diverges{where}, by {many}{whose}",
+            index,
+            op.spec.mnemonic,
+            str(op.type),
+            seen.expected[index],
+            seen.found[index],
+        )
