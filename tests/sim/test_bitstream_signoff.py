@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from support.bitstreams import chip_of, repacked, require_icestorm
+from support.bitstreams import DESIGNS, chip_of, repacked, require_icestorm
 from support.signing import MACHINE, QUICK, Ending, machine_project, project, sign, verify
 
 import dais_verif
@@ -16,6 +17,7 @@ from dais_verif.bitstream.configuration import Bit, Place
 from dais_verif.bitstream.pins_file import read_pins
 from dais_verif.bitstream.trace import TABLE, read_back
 from dais_verif.bitstream.unpack import unpack
+from dais_verif.flows.read_back.deployed import deployed_findings
 from dais_verif.toolchain import tools
 
 DEVICE = "ice40-hx1k-tq144"
@@ -36,8 +38,12 @@ class Signed(NamedTuple):
 @pytest.fixture(scope="module")
 def signed(tmp_path_factory: pytest.TempPathFactory) -> Signed:
     require_icestorm()
-    folder = project(tmp_path_factory.mktemp("signed"), QUICK + STAGES + TABLES)
-    dais_verif.build_bitstream(folder / "prog.bin", DEVICE, folder / "built")
+    design = DESIGNS["quantised_mac"]
+    program = dais_verif.load(design.program)
+    folder = project(tmp_path_factory.mktemp("signed"), QUICK + STAGES + TABLES, program=program)
+    (folder / "built").mkdir()
+    design.write(folder).rename(folder / "built" / "model.bin")
+    shutil.copyfile(design.pins, folder / "built" / "pins.pcf")
     return Signed(folder, sign(folder))
 
 
@@ -95,6 +101,12 @@ def test_one_bit_with_a_check_sum_that_is_right_is_named(signed: Signed, tmp_pat
     assert f"1 other bits of tiles, the first one B3[10] of tile ({place[0]} {place[1]})" in held.findings[0]
 
 
+def test_what_is_deployed_without_a_certificate_of_it_is_found(tmp_path: Path) -> None:
+    (found,) = deployed_findings(tmp_path / "model.bin", None, tmp_path)
+    assert "one that speaks of none" in found.found
+
+
+@pytest.mark.slow
 def test_a_certificate_of_no_bitstream_holds_for_none(tmp_path: Path) -> None:
     folder = project(tmp_path, QUICK)
     assert sign(folder).verdict == "PASS"

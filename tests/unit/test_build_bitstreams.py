@@ -11,7 +11,8 @@ from support.places import CORPUS
 
 import dais_verif
 from dais_verif.errors import InputError, ToolError
-from dais_verif.flows.bitstream.build import BuildRequest
+from dais_verif.flows.bitstream.build import BuildRequest, _require_clock
+from dais_verif.record.build import BuildTiming
 from dais_verif.synthesis.constraints import assigned, bit_names, constraints_text, read_constraints
 from dais_verif.synthesis.devices import DEVICES, package_pins
 from dais_verif.synthesis.pnr import Port
@@ -109,9 +110,13 @@ def test_a_missing_tool_is_named_and_nothing_is_written(
 
 
 def test_two_builds_are_byte_by_byte_the_same(tmp_path: Path) -> None:
-    first, again = (dais_verif.build_bitstream(MAC, SMALL, tmp_path / name, stages=2) for name in ("one", "two"))
+    """One whose pins were chosen, and one that is given these very pins."""
+    first = dais_verif.build_bitstream(MAC, SMALL, tmp_path / "one", stages=2)
+    pins = tmp_path / "one" / "pins.pcf"
+    again = dais_verif.build_bitstream(MAC, SMALL, tmp_path / "two", stages=2, pins=pins)
+    assert first.pins_chosen and not again.pins_chosen and first.pins == again.pins
     same = [name for name in first.files if not name.startswith("logs/")]
-    assert {"model.bin", "pins.pcf", "netlist.v", "rtl/model.v"} <= set(same)
+    assert {"model.bin", "pins.pcf", "netlist.v", "placed.json", "rtl/model.v"} <= set(same)
     assert [first.files[name] for name in same] == [again.files[name] for name in same]
     written = hashlib.sha256((tmp_path / "two" / "model.bin").read_bytes()).hexdigest()
     assert written == again.files["model.bin"]
@@ -151,6 +156,14 @@ def test_a_filter_does_not_fit_a_small_device(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+def test_a_clock_is_refused_that_is_not_allowed() -> None:
+    _require_clock(BuildTiming(12.0, 60.0, 20.0))
+    _require_clock(BuildTiming(None, None, 20.0))
+    with pytest.raises(InputError, match=r"allows a clock of 50\.00 MHz, must be at least the 55 MHz"):
+        _require_clock(BuildTiming(55.0, 60.0, 20.0))
+
+
+@pytest.mark.slow
 def test_pins_and_the_clock_are_those_that_were_asked_for(tmp_path: Path) -> None:
     pins = tmp_path / "board.pcf"
     names = bit_names([Port("model_inp", "input", 18), Port("model_out", "output", 6)])
