@@ -23,7 +23,7 @@ from dais_verif.machine.embedding import embed
 from dais_verif.networks.hardware.chain import Chain, chain_of
 from dais_verif.networks.hardware.perforated_streams import perforated_by_place
 from dais_verif.networks.hardware.stages import LeftOut, Stage
-from dais_verif.networks.hardware.times import Times, depth_of, gathered, given_by, held, joined, of_images
+from dais_verif.networks.hardware.times import Times, gathered, given_by, held, joined, of_images
 from dais_verif.networks.model import Network
 from dais_verif.program import FixedType
 
@@ -57,7 +57,9 @@ class StreamNetwork:
     """``beats``: of an image that goes in, a cycle each if nothing waits; it gives ``results`` beats.
 
     ``pixels``: each of these is one; else it is the whole result. ``given``: cycles in which they are there, counted
-    from the first beat of the image, if others come without a pause; ``alone``: if none follows.
+    from the first beat of the image, if others come without a pause; ``alone``: if none follows. ``quiet``: cycles
+    behind which nothing moves then any more; ``before``: images of those without a pause behind which each later one
+    finds what the one before it left.
     """
 
     chain: Chain
@@ -68,6 +70,8 @@ class StreamNetwork:
     pixels: bool
     given: tuple[int, ...]
     alone: tuple[int, ...]
+    quiet: int
+    before: int
 
     @property
     def latency(self) -> int:
@@ -76,8 +80,8 @@ class StreamNetwork:
 
     @property
     def flush(self) -> int:
-        """Cycles from the last beat of an image to the last one of its result, if no other image follows."""
-        return self.alone[-1] - (self.beats - 1)
+        """Cycles from the last beat of an image to the last one of its result, if none follows; 0 if it is earlier."""
+        return max(self.alone[-1] - (self.beats - 1), 0)
 
 
 class _Stream(NamedTuple):
@@ -152,8 +156,19 @@ class _Streams:
         made.connect(found.data, made.output("y", [kind_out] * found.data.size))
         made.connect(found.there, made.output("valid_out", BIT))
         given, alone = (tuple(np.flatnonzero(one)[: found.beats].tolist()) for one in found.times)
+        last = [[int(np.flatnonzero(one)[of.beats - 1]) for one in of.times] for of in self.streams.values()]
+        calm, quiet = (max(cycles) for cycles in zip(*last, strict=True))
         return StreamNetwork(
-            chain, made.build(), tuple(self.facts), self.beats, found.beats, found.pixels, given, alone
+            chain,
+            made.build(),
+            tuple(self.facts),
+            self.beats,
+            found.beats,
+            found.pixels,
+            given,
+            alone,
+            quiet + 1,
+            calm // self.beats + 1,
         )
 
     def stage(self, stage: Stage) -> _Stream:
@@ -240,57 +255,52 @@ class _Streams:
         return _Stream(whole, block[2], 1, False, gathered(stream.times, stream.beats))
 
     def waiting(self, stage: Stage, read: Sequence[_Stream]) -> tuple[list[_Stream], tuple[int, ...]]:
-        """Several tensors, each in a memory of so many beats as wait at most until all others have one, too."""
+        """Several tensors, of each so many beats, the last one first, as wait until all others have one, too."""
         made, prefix = self.made, f"{stage.name}_wait_"
         distinct = dict(zip(stage.inputs, read, strict=True))
-        taken, most = joined([one.times for one in distinct.values()])
-        beats = read[0].beats
-        depths = [depth_of(count, beats) for count in most]
-        for name, depth in zip(distinct, depths, strict=True):
-            if depth * distinct[name].data.size > MOST_KEPT:
+        taken, depths = joined([one.times for one in distinct.values()])
+        for (name, one), depth in zip(distinct.items(), depths, strict=True):
+            if depth * one.data.size > MOST_KEPT:
                 raise InputError(
                     f"{stage.name} does not fit the stream form: {depth} beats of {name!r} would wait for another"
                     f" tensor, more than {MOST_KEPT} elements; use the memory form"
                 )
         b = Logic()
-        on, outputs, sources = b.input(BIT), list[tuple[Value, FixedType]](), [self.enable]
-        states, ready = [], b.one
-        for at, (one, depth) in enumerate(zip(distinct.values(), depths, strict=True)):
-            kinds = {"first": unsigned(depth - 1), "last": unsigned(depth - 1), "count": unsigned(depth)}
-            registers = {
-                name: made.register(f"{prefix}{at}_{name}", kind, initial=0, reset=self.reset)
-                for name, kind in kinds.items()
-            }
-            come, values = b.input(BIT), {name: b.input(kind) for name, kind in kinds.items()}
-            sources += [one.there, *registers.values()]
-            ready = b.both(ready, b.some_bit(values["count"]))
-            states.append((registers, kinds, come, values, depth))
-        for _, kinds, come, values, depth in states:
-            first, last = (b.following(values[name], depth) for name in ("first", "last"))
-            more = b.cast(b.add(values["count"], b.one), kinds["count"])
-            less = b.cast(b.add(values["count"], -b.one), kinds["count"])
-            count = b.choice(come, b.choice(ready, values["count"], more), b.choice(ready, less, values["count"]))
-            outputs += [
-                (b.choice(ready, first, values["first"]), kinds["first"]),
-                (b.choice(come, last, values["last"]), kinds["last"]),
-                (count, kinds["count"]),
-                (b.both(come, on), BIT),
-            ]
+        on, come, now, sources = b.input(BIT), list[Value](), list[Value](), [self.enable]
+        counters = [
+            made.register(f"{prefix}{at}_count", unsigned(depth), initial=0, reset=self.reset)
+            for at, depth in enumerate(depths)
+        ]
+        for one, counter, depth in zip(distinct.values(), counters, depths, strict=True):
+            come.append(b.input(BIT))
+            now.append(b.input(unsigned(depth)))
+            sources += [one.there, counter]
+        there = [b.some_bit(count) for count in now]
+        ready, outputs = b.both(*there), list[tuple[Value, FixedType]]()
+        for here, some, number, depth in zip(come, there, now, depths, strict=True):
+            kind, last = unsigned(depth), unsigned(depth - 1)
+            more, less = (b.cast(b.add(number, step), kind) for step in (b.one, -b.one))
+            following = b.choice(here, b.choice(ready, number, more), b.choice(ready, less, number))
+            back = b.choice(some, b.cast(b.add(number, -b.one), last), b.zero)
+            outputs += [(following, kind), (back, last), (b.both(here, on), BIT)]
         block = self.logic(f"{prefix}control", b, [*outputs, (ready, BIT)], sources)
-        kept = []
-        for at, (one, (registers, _, _, _, depth)) in enumerate(zip(distinct.values(), states, strict=True)):
-            size = one.data.size
-            kinds_of_beat = [stage.instance.input_types[list(stage.inputs).index(list(distinct)[at])]] * size
-            memory = made.register(f"{prefix}{at}", kinds_of_beat * depth, initial=0, reset=self.reset)
-            word = memory[0:size]
-            made.connect(one.data, word.at(registers["last"]) if depth > 1 else word, enable=block[4 * at + 3])
-            for place, register in enumerate(registers.values()):
-                made.connect(block[4 * at + place], register, enable=self.enable)
-            data = made.wire(f"{prefix}{at}_data", kinds_of_beat)
-            made.connect(word.at(registers["first"]) if depth > 1 else word, data)
-            kept.append(one._replace(data=data, there=block[4 * len(states)], times=taken))
-        found = dict(zip(distinct, kept, strict=True))
-        return [found[name] for name in stage.inputs], tuple(depths)
+        kept: dict[str, _Stream] = {}
+        for at, ((name, one), counter, depth) in enumerate(zip(distinct.items(), counters, depths, strict=True)):
+            count, place, write = block[3 * at], block[3 * at + 1], block[3 * at + 2]
+            size, kinds = one.data.size, [stage.instance.input_types[stage.inputs.index(name)]] * one.data.size
+            beats = made.register(f"{prefix}{at}", kinds * depth, initial=0, reset=self.reset)
+            made.connect(count, counter, enable=self.enable)
+            made.connect(one.data, beats[0:size], enable=write)
+            data = made.wire(f"{prefix}{at}_data", kinds)
+            if depth > 1:
+                made.connect(beats[0 : size * (depth - 1)], beats[size:], enable=write)
+                index = made.wire(f"{prefix}{at}_place", unsigned(depth - 1))
+                made.connect(place, index)
+                made.connect(beats[0:size].at(index), data)
+            else:
+                made.connect(beats, data)
+            kept[name] = one._replace(data=data, there=block[3 * len(depths)], times=taken)
+        return [kept[name] for name in stage.inputs], tuple(depths)
 
     def marked(self, stage: Stage, left_out: LeftOut, data: View, there: View) -> View:
         """The result of a stage, and where nothing is to be computed the smallest number of its type."""

@@ -1,4 +1,4 @@
-"""The frame of a network as a stream: an image goes in, and the next one follows at once, or when its result is out."""
+"""The frame of a network as a stream: an image goes in, and the next one follows at once, or when all is quiet."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ __all__ = ["stream_frame", "stream_pins", "stream_signals"]
 def stream_frame(made: StreamNetwork, *, pause: bool = False) -> str:
     """Return the frame file in which a machine computes what all members do, image after image.
 
-    Without ``pause`` a result comes while later images go in; with it the next image begins in the cycle behind the
-    last beat of the result. While ``en`` is 0 nothing changes, and a reset may come at any time.
+    Without ``pause`` a result comes while later images go in; with it the next image begins as soon as nothing moves
+    any more. While ``en`` is 0 nothing changes, and a reset may come at any time.
     """
     chain, beats = made.chain, made.beats
     ((name, _),), ((result, _),) = chain.inputs.items(), chain.outputs.items()
@@ -25,7 +25,7 @@ def stream_frame(made: StreamNetwork, *, pause: bool = False) -> str:
     return "\n".join(
         [
             f"cycles = {cycles}",
-            f"before = {0 if pause else made.given[-1] // beats + 1}",
+            f"before = {0 if pause else made.before}",
             f"inputs = [{', '.join(map(_entry, of_input))}]",
             f"outputs = [{', '.join(map(_entry, of_output))}]",
             f"held.valid_in = {[int(cycle < beats) for cycle in range(cycles)]}",
@@ -51,7 +51,7 @@ def _given(made: StreamNetwork, pause: bool) -> tuple[int, ...]:
 
 
 def _cycles(made: StreamNetwork, pause: bool) -> int:
-    return max(made.beats, made.alone[-1] + 1) if pause else made.beats
+    return made.quiet if pause else made.beats
 
 
 def stream_pins() -> str:

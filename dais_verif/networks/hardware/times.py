@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dais_verif.kernels.forms.raster import Axis, Raster
 
-__all__ = ["Times", "depth_of", "gathered", "given_by", "held", "joined", "of_images"]
+__all__ = ["Times", "gathered", "given_by", "held", "joined", "of_images"]
 
 _Bits = NDArray[np.bool_]
 
@@ -87,8 +87,3 @@ def _joined(streams: Sequence[_Bits]) -> tuple[_Bits, list[int]]:
             waiting[at] += int(here) - int(taken[cycle])
             most[at] = max(most[at], waiting[at])
     return taken, most
-
-
-def depth_of(most: int, beats: int) -> int:
-    """Return how many beats are kept: a divisor of those of an image, so that each image begins at the same place."""
-    return next(depth for depth in range(max(most, 1), beats + 1) if beats % depth == 0)
