@@ -14,14 +14,14 @@ from typing import Any, NamedTuple
 import cocotb
 import numpy as np
 from cocotb.triggers import ReadOnly, Timer
-from cocotb.utils import get_sim_time
+from cocotb.utils import get_sim_steps, get_sim_time
 
 from dais_verif.cocotb.delay_line import DelayLine
 from dais_verif.cocotb.diagnosis import Rtl, explain
 from dais_verif.cocotb.interface import RowReader, dut_of
 from dais_verif.cocotb.model import DaisModel
 from dais_verif.cocotb.pins import PinReader, PinState
-from dais_verif.cocotb.watching import LastWord, changes_of
+from dais_verif.cocotb.watching import Changes, LastWord
 from dais_verif.cocotb.words import RowLayout, input_layout
 from dais_verif.dut.encode import encode_outputs
 from dais_verif.dut.interface import Clocking
@@ -160,26 +160,26 @@ class Scoreboard:
             raise ScoreboardError(problem)
 
     async def _watch_inputs(self) -> None:
-        """Look at a combinational design in each time step in which an input changes."""
-        seen, changed = None, changes_of(self._reads.handles)
+        """Look at a combinational design in each time step in which a port changes.
+
+        An output that changes while the inputs stay is compared again: what it was before does not count alone.
+        """
+        changes = Changes(self._reads.handles, self._found.handles)
+        settle = 0 if self._settle is None else get_sim_steps(self._settle, "ns", round_mode="ceil")
+        seen: str | None = None
+        sample: _Sample | None = None
         while True:
-            changed.clear()
-            if self._settle is not None:
-                row = self._reads.read()
-                await Timer(self._settle, unit="ns")
-                await ReadOnly()
-                quiet = row == self._reads.read()
-            else:
-                await ReadOnly()
-                quiet = True
+            while (left := changes.when + settle - int(get_sim_time("step"))) > 0:
+                await Timer(left, unit="step")
+            await ReadOnly()
+            changes.clear()
             row = self._reads.read()
-            if quiet and row != seen:
-                seen = row
-                sample = self._sample(row)
-                if sample is not None:
-                    self._compare(sample, self._found.read(), count=True)
-            if quiet:
-                await changed.wait()
+            new = row != seen
+            if new:
+                seen, sample = row, self._sample(row)
+            if sample is not None:
+                self._compare(sample, self._found.read(), count=new)
+            await changes.wait()
 
     async def _watch_clock(self, clocking: Clocking) -> None:
         """Look at a clocked design at each rising edge, with what was there before it.
@@ -189,7 +189,7 @@ class Scoreboard:
         """
         line = DelayLine[_Sample](clocking.latency or 0)
         pins, clock = PinReader(self._dut, clocking), handle_of(self._dut, clocking.clock)
-        changed = changes_of([clock, *pins.handles, *self._reads.handles, *self._found.handles])
+        changed = Changes([clock, *pins.handles, *self._reads.handles, *self._found.handles])
         before: _Snapshot | None = None
         low, defined = False, 0  # edges since which every register of the design has been loaded or reset
         while True:

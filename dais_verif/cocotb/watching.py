@@ -9,8 +9,9 @@ from typing import Any
 
 import cocotb
 from cocotb.triggers import Event, ValueChange
+from cocotb.utils import get_sim_time
 
-__all__ = ["LastWord", "changes_of"]
+__all__ = ["Changes", "LastWord"]
 
 
 class LastWord(Coroutine[Any, Any, None]):
@@ -42,15 +43,31 @@ class LastWord(Coroutine[Any, Any, None]):
         return self._within.__await__()
 
 
-def changes_of(handles: Sequence[Any]) -> Event:
-    """Return an event that is set in each time step in which one of ``handles`` changes; whoever waits clears it."""
-    event = Event()
+class Changes:
+    """Says when one of ``handles`` or ``others`` changes.
 
-    async def notice(handle: Any) -> None:
+    ``when``: the last time step in which one of ``handles`` did, at first the current one.
+    """
+
+    def __init__(self, handles: Sequence[Any], others: Sequence[Any] = ()) -> None:
+        self._event = Event()
+        self.when = int(get_sim_time("step"))
+        for handle in handles:
+            cocotb.start_soon(self._notice(handle, timed=True))
+        for handle in others:
+            cocotb.start_soon(self._notice(handle, timed=False))
+
+    async def _notice(self, handle: Any, *, timed: bool) -> None:
         while True:
             await ValueChange(handle)
-            event.set()
+            if timed:
+                self.when = int(get_sim_time("step"))
+            self._event.set()
 
-    for handle in handles:
-        cocotb.start_soon(notice(handle))
-    return event
+    def clear(self) -> None:
+        """Forget what has changed so far."""
+        self._event.clear()
+
+    async def wait(self) -> None:
+        """Return when something has changed since ``clear``."""
+        await self._event.wait()

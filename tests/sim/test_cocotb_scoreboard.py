@@ -28,6 +28,7 @@ module top;
   model never(.model_inp(open));
   bad_model bad(.model_inp(x));
   slow_model slow(.model_inp(x));
+  late_model late(.model_inp(x));
   narrow_model narrow(.model_inp(x[6:0]), .clk(clk));
   mac mac(.clk(clk), .rst_n(rst_n), .en(en), .in_valid(in_valid), .a(a), .b(b), .c(c));
   bad_mac bad_mac(.clk(clk), .rst_n(rst_n), .en(en), .in_valid(in_valid), .a(a), .b(b), .c(c));
@@ -36,6 +37,16 @@ module slow_model(input wire [17:0] model_inp, output wire [5:0] model_out);
   wire [5:0] now;
   model core(model_inp, now);
   assign #5 model_out = now;
+endmodule
+module late_model(input wire [17:0] model_inp, output wire [5:0] model_out);
+  wire [5:0] now;
+  reg late = 0;
+  model core(model_inp, now);
+  always @(model_inp) begin
+    late = 0;
+    late <= #3 1;
+  end
+  assign model_out = now ^ late;
 endmodule
 module narrow_model(input wire clk, input wire [6:0] model_inp, output wire [5:0] model_out);
   assign model_out = 0;
@@ -49,6 +60,8 @@ FAILS = {
     "nothing_driven": ["NOT_RUN: no output bit of good was compared"],
     "nothing_compared": ["NOT_RUN: no output bit of never was compared"],
     "delays_too_short": ["X_IN_OUTPUT"],
+    "wrong_later": ["RTL_MISMATCH"],
+    "wrong_later_than_settled": ["RTL_MISMATCH"],
     "pipeline_wrong": ["RTL_MISMATCH", "give its files as rtl, to have the op named"],
     "another_latency": ["out_valid is 1 before the clock edge at", "must be 0"],
     "nothing_came_out": ["NOT_RUN", "1 vectors went in, and the test ended before they came out"],
@@ -118,7 +131,7 @@ def test_what_is_wrong_fails_and_says_why(ran: tuple[dict[str, bool], str], name
 def test_verilator_shows_the_same(tmp_path: Path) -> None:
     """At a rising edge it shows what was there before it, as Icarus does; it knows neither X nor these delays."""
     source = tmp_path / "top.v"
-    source.write_text(sources().replace("assign #5 ", "assign "))
+    source.write_text(sources().replace("assign #5 ", "assign ").replace("<= #3 ", "<= "))
     mac = ["clk", "rst_n", "en", "in_valid", "out_valid", "a", "b", "c", "y"]
     signals = ["x", "model_inp", "model_out", *mac, *(f"op_{op}" for op in range(8))]
     ports = RtlDesign((source,), "top")

@@ -104,6 +104,18 @@ async def delays(dut: Any) -> None:
 
 
 @cocotb.test()
+async def wrong_later(dut: Any) -> None:
+    scoreboard = Scoreboard(dut.late, PROGRAM)
+    await drive(dut, scoreboard.model, wait=9)
+
+
+@cocotb.test()
+async def wrong_later_than_settled(dut: Any) -> None:
+    scoreboard = Scoreboard(dut.late, PROGRAM, settle=2)
+    await drive(dut, scoreboard.model, wait=9)
+
+
+@cocotb.test()
 async def pipeline(dut: Any) -> None:
     scoreboard = Scoreboard(dut.mac, PROGRAM, **CLOCKED)
     await clocked(dut, scoreboard.model)

@@ -41,6 +41,7 @@ def problems_of(line: str) -> list[str]:
     return [] if words[0] == "apt-get" else [f"no command of README or Makefile: {words[0]}"]
 
 
+@pytest.mark.slow
 def test_the_workflow_is_one() -> None:
     check = [sys.executable, "-m", "check_jsonschema", "--builtin-schema", "vendor.github-workflows", str(WORKFLOW)]
     done = subprocess.run(check, capture_output=True, text=True, timeout=60)
