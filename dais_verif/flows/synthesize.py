@@ -99,7 +99,7 @@ def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> Syn
         (folder.path / RECORD).unlink(missing_ok=True)
         with progress.working("writing Verilog"):
             sources = _sources(program, request, options, folder.path)
-        done, placed = _mapped(request, sources, folder, progress)
+        done, placed = _mapped(program, request, sources, folder, progress)
         record = SynthesisRecord(
             program=ProgramInfo.of_machine(program) if isinstance(program, Machine) else ProgramInfo.of(program),
             rtl=SynthesizedRtl(done.top, not request.rtl, [str(source) for source in sources]),
@@ -120,9 +120,17 @@ def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> Syn
 
 
 def _mapped(
-    request: SynthesisRequest, sources: tuple[Path, ...], folder: WorkFolder, progress: Progress
+    program: Program | Machine,
+    request: SynthesisRequest,
+    sources: tuple[Path, ...],
+    folder: WorkFolder,
+    progress: Progress,
 ) -> tuple[Synthesis, PlaceAndRoute | None]:
-    """Return what Yosys made, and what nextpnr found if it was asked; where one of them fails, its log is kept."""
+    """Return what Yosys made, and what nextpnr found if it was asked; where one of them fails, its log is kept.
+
+    Registers of a machine keep their names, which propose to a proof what they hold. Of a program's pipeline names are
+    those of ops, and would be taken for them where bits are gone.
+    """
     target, limits = request.target, Limits(request.timeout, request.memory)
     try:
         with progress.working(f"yosys: {target}") as show:
@@ -134,6 +142,7 @@ def _mapped(
                 limits,
                 alumacc=request.alumacc,
                 bram=request.bram,
+                registers=isinstance(program, Machine),
                 tell=lambda step: show(f"yosys: {target}: {step}"),
             )
             placed = _placed(done, request.clock, limits, progress, show) if request.pnr else None

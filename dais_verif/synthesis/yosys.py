@@ -60,9 +60,15 @@ def reading(sources: Sequence[Path], folder: Path) -> list[str]:
     return [f"read_verilog -sv{beside} {source}" for source in own.sources]
 
 
-def script(read: Sequence[str], top: str, target: Target, *, alumacc: bool = False, bram: bool = True) -> str:
-    """The commands that make a netlist of what the commands ``read`` read, without block RAMs unless ``bram``."""
+def script(
+    read: Sequence[str], top: str, target: Target, *, alumacc: bool = False, bram: bool = True, registers: bool = False
+) -> str:
+    """The commands that make a netlist of what the commands ``read`` read, without block RAMs unless ``bram``.
+
+    ``registers``: the bits of registers keep their names.
+    """
     sums = [] if alumacc else [f"techmap -map {_SUMS}", "opt_clean"]
+    kept = [f"t:{cells} %x1:+[Q] %d" for cells in target.kinds["FF"]] if registers else []
     lines = [
         *read,
         f"hierarchy -top {top}",
@@ -71,7 +77,7 @@ def script(read: Sequence[str], top: str, target: Target, *, alumacc: bool = Fal
             for command in (*target.before, *sums, *target.after)
         ),
         # Names of signals would be taken for the ops they were, but bits that nobody needed are gone.
-        "rename -hide w:*",
+        " ".join(["rename -hide w:*", *kept]),
         "opt_clean -purge",
         "check",
         f"tee -q -o {_STATISTICS} stat -json",
@@ -99,6 +105,7 @@ def synthesize(
     *,
     alumacc: bool = False,
     bram: bool = True,
+    registers: bool = False,
     tell: Tell = lambda step: None,
 ) -> Synthesis:
     """Map module ``top`` of ``sources`` to ``target`` in ``folder``; ``tell`` hears of every pass of Yosys.
@@ -109,7 +116,7 @@ def synthesize(
     chosen = TARGETS[target]
     begun = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    text = script(reading(sources, folder), top, chosen, alumacc=alumacc, bram=bram)
+    text = script(reading(sources, folder), top, chosen, alumacc=alumacc, bram=bram, registers=registers)
     shutil.copyfile(CELLS / _SUMS, folder / _SUMS)
     for file in (NETLIST, RTLIL, _STATISTICS, _PATH):
         (folder / file).unlink(missing_ok=True)

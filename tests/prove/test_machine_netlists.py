@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,26 @@ def test_netlists_of_real_machines_are_proved(name: str, target: str, tmp_path: 
     assert record.verdict is Verdict.PASS, record.message
     assert record.machine is not None
     assert len(record.machine.registers) == made.counts["FF"]
+
+
+def renamed(text: str, names: Mapping[str, str]) -> str:
+    """A netlist with other names for its registers; ``names``: of bits, as Verilog writes them."""
+    return re.sub(r"\\\S+\[\d+\] ", lambda match: names.get(match[0], match[0]), text)
+
+
+@pytest.mark.parametrize("names", [pytest.param("hidden", marks=pytest.mark.slow), "of other bits"])
+def test_names_of_registers_propose_and_decide_nothing(names: str, tmp_path: Path) -> None:
+    """The same netlist is proved where it has none, and where each has that of another."""
+    made = synthesize(SynthesisRequest(program=FSM / "f04_fifo" / "fsm.json.gz", target="generic", output=tmp_path))
+    netlist = tmp_path / "netlist.v"
+    text = netlist.read_text()
+    bits = sorted(set(re.findall(r"^  reg (\\\S+\[\d+\] )", text, re.M)))
+    assert len(bits) > made.counts["FF"] // 2
+    others = bits[1:] + bits[:1] if names == "of other bits" else [f"hidden_{n} " for n in range(len(bits))]
+    netlist.write_text(renamed(text, dict(zip(bits, others, strict=True))))
+    record = proved("f04_fifo", tmp_path)
+    assert record.verdict is Verdict.PASS, record.message
+    assert record.machine is not None and len(record.machine.registers) == made.counts["FF"]
 
 
 #: Faults of the counter's netlist: what becomes what in it.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
@@ -13,6 +14,10 @@ from dais_verif.prover.machines.registers import Open, Place
 from dais_verif.prover.netlist import Signal
 
 __all__ = ["Meaning", "Run", "match_by_name", "runs_of"]
+
+
+#: A bit or word of a vector, or a bit of a word, as names have them.
+_PART = re.compile(r"(.+?)\[(\d+)\](?:\[(\d+)\])?")
 
 
 class Run(NamedTuple):
@@ -63,21 +68,20 @@ def runs_of(bits: Mapping[tuple[Signal, int], Meaning]) -> list[Run]:
 def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
     """What the names of signals say: a vector of a register's name and width, or a word a name for equal parts of it.
 
+    A netlist may have a name a bit, and lack those that nobody needs.
+
     Where no name does, an output may show what a register holds. Either only proposes; the proof shows if it is right.
     A bit that is proposed for several things, as of a register that an output shows too early, is what its name says.
     """
     numbers = {element: number for number, element in enumerate(step.state)}
     names, signals = signal_names(machine), opened.named
+    parts = _parts(signals)
     found: list[Run] = []
     for register in machine.registers:
         width, offsets = bits_of(register.types), offsets_of(register.types)
         for name in dict.fromkeys((names[register.name], register.name)):
-            whole = signals.get(name)
-            rows = [(0, whole)] if whole is not None and f"{name}[0]" not in signals else []
-            if whole is not None and not rows:
-                words = [signals[f"{name}[{n}]"] for n in range(whole.width) if f"{name}[{n}]" in signals]
-                rows = [(number * words[0].width, word) for number, word in enumerate(words)]
-            if not rows or sum(word.width for _, word in rows) != width:
+            rows = _rows(signals, name, width) or _scattered(parts.get(name, []), width)
+            if not rows:
                 continue
             elements = [numbers.get(Element(register.name, place)) for place in range(len(register.types))]
             for low, word in rows:
@@ -90,6 +94,40 @@ def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
         for bit, meaning in run.bits():
             bits.setdefault(bit, meaning)
     return runs_of(bits)
+
+
+def _rows(signals: Mapping[str, Signal], name: str, width: int) -> list[tuple[int, Signal]]:
+    """The vector ``name``, or the words of such an array, each with its lowest bit; none if the width is another."""
+    whole = signals.get(name)
+    if whole is None:
+        return []
+    rows = [(0, whole)]
+    if f"{name}[0]" in signals:
+        words = [signals[f"{name}[{n}]"] for n in range(whole.width) if f"{name}[{n}]" in signals]
+        rows = [(number * words[0].width, word) for number, word in enumerate(words)]
+    return rows if sum(word.width for _, word in rows) == width else []
+
+
+def _parts(signals: Mapping[str, Signal]) -> dict[str, list[tuple[int, int | None, Signal]]]:
+    """Signals that are named after a bit or word of a vector, or a bit of a word, by the names of these vectors."""
+    found: dict[str, list[tuple[int, int | None, Signal]]] = {}
+    for name, signal in signals.items():
+        match = _PART.fullmatch(name) if name.endswith("]") else None
+        if match is not None:
+            bit = None if match[3] is None else int(match[3])
+            found.setdefault(match[1], []).append((int(match[2]), bit, signal))
+    return found
+
+
+def _scattered(parts: Sequence[tuple[int, int | None, Signal]], width: int) -> list[tuple[int, Signal]]:
+    """What of a vector of ``width`` bits has a signal, each with its lowest bit; nothing if they do not fit."""
+    words = 1 + max((number for number, _, _ in parts), default=0)
+    size = width // words
+    if all(bit is None for _, bit, _ in parts):
+        size = parts[0][2].width if parts else 0
+    rows = [(number * size + (bit or 0), signal) for number, bit, signal in parts]
+    inside = all((bit or 0) + signal.width <= size for _, bit, signal in parts)
+    return rows if inside and words * size <= width else []
 
 
 def _shown_by_outputs(machine: Machine, step: Step, opened: Open, known: Set[int | None]) -> list[Run]:
