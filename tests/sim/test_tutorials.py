@@ -1,0 +1,36 @@
+"""The tutorials: every command is run as it stands, and prints what the page shows."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from support.transcripts import Step, matches, run, steps_of
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted((ROOT / "docs").glob("tutorial-*.md"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_a_page_shows_what_is_printed(page: Path, tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    steps = list(steps_of(page.read_text(encoding="utf-8")))
+    assert len(steps) >= 4
+    for step in steps:
+        printed = run(step, tmp_path)
+        assert matches(step.printed, printed), "\n".join([step.command, "prints", *printed])
+
+
+def test_another_line_does_not_match() -> None:
+    shown = ["a 1.5 s", "...", "PASS"]
+    assert matches(shown, ["a 2 s", "b", "c", "PASS"]) and matches(shown, ["a 2 s", "PASS"])
+    for printed in (["b 2 s", "PASS"], ["a 2 s", "FAIL"], ["a 2 s", "PASS", "d"], []):
+        assert not matches(shown, printed)
+    assert not matches([], ["more"])
+
+
+def test_commands_are_those_of_console_blocks() -> None:
+    text = "```console\n$ one \\\n  more\nprints\n$ two\n```\n\n```sh\n$ three\n```\n"
+    assert list(steps_of(text)) == [Step("one \\\n  more", ("prints",)), Step("two", ())]
