@@ -330,7 +330,7 @@ def test_the_frame_of_the_page(tmp_path: Path) -> None:
     made.connect(kept, made.output("y", four))
     (tmp_path / "frame.toml").write_text(textwrap.dedent(block[0]))
     said = read_frame(tmp_path / "frame.toml", made.build())
-    assert said.frame.cycles == 8 and len(said.frame.inputs) == len(said.frame.outputs) == 4
+    assert said.frame.cycles == 8 and said.frame.before == 2 and len(said.frame.inputs) == len(said.frame.outputs) == 4
     assert dict(said.stall) == {Element("en", 0): 0, Element("rst", 0): 0}
     assert dict(said.reset) == {Element("rst", 0): 1}
 
@@ -339,6 +339,7 @@ REFUSED = {
     "no TOML": ("cycles = ", "is no TOML"),
     "key": ("cycle = 4", "'cycle' is no key"),
     "cycles": ("cycles = 0", "cycles is 0, must be a number from 1"),
+    "before": ("cycles = 4\nbefore = 257", "before is 257, must be a number from 0 to 256"),
     "no outputs": ("cycles = 4", "outputs is empty"),
     "signal": ('cycles = 4\noutputs = [{ signal = "z", cycle = 0 }]', "'z' must be one of y"),
     "place": ('cycles = 4\noutputs = [{ signal = "y", cycle = 0, first = 1 }]', "first is 1, must be a number"),

@@ -31,7 +31,7 @@ _PLACE_KEYS = ("signal", "cycle", "to", "first", "last")
 _ANY = "any"
 #: Cycles of a frame, at most; and frames that come before those that are alike.
 _LONGEST = 1 << 16
-_MOST_BEFORE = 16
+_MOST_BEFORE = 256
 
 
 @dataclass(frozen=True)
