@@ -6,6 +6,7 @@ a clocked one at each rising edge, with the values from before it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -108,7 +109,7 @@ class Scoreboard:
         self.outputs = RowLayout(self._interface.ports.outputs, self._interface.output_types, "output")
         words = None if isinstance(ports, Mapping) else _words(ports, pins)
         sources = _paths(rtl)
-        self._rtl = Rtl(sources, top or dut._name, _paths(data), words) if sources else None
+        self._rtl = Rtl(sources, top or _module_of(dut), _paths(data), words) if sources else None
         self._output, self._stop, self._settle = None if output is None else Path(output), stop, settle
         self._reads = RowReader(dut, self._interface.interface.inputs)
         self._found = RowReader(dut, self._interface.interface.outputs)
@@ -283,6 +284,12 @@ class Scoreboard:
         if self._stop:
             self._told = True
             raise ScoreboardError(text)
+
+
+def _module_of(dut: Any) -> str:
+    """The name of the module of ``dut``, of an instance that of what it is an instance of."""
+    name = str(dut._def_name)
+    return name if re.fullmatch(r"[A-Za-z_]\w*", name) else str(dut._name)
 
 
 def _paths(given: Sequence[_Path] | _Path) -> tuple[Path, ...]:

@@ -31,7 +31,7 @@ module top;
   late_model late(.model_inp(x));
   narrow_model narrow(.model_inp(x[6:0]), .clk(clk));
   mac mac(.clk(clk), .rst_n(rst_n), .en(en), .in_valid(in_valid), .a(a), .b(b), .c(c));
-  bad_mac bad_mac(.clk(clk), .rst_n(rst_n), .en(en), .in_valid(in_valid), .a(a), .b(b), .c(c));
+  bad_mac second(.clk(clk), .rst_n(rst_n), .en(en), .in_valid(in_valid), .a(a), .b(b), .c(c));
 endmodule
 module slow_model(input wire [17:0] model_inp, output wire [5:0] model_out);
   wire [5:0] now;
@@ -67,7 +67,7 @@ FAILS = {
     "nothing_came_out": ["NOT_RUN", "1 vectors went in, and the test ended before they came out"],
     "unknown_inputs": ["in_valid is 1 at", "hold X or Z"],
 }
-PASSES = ["combinational", "delays", "pipeline", "pipeline_by_steps", "does_not_fit"]
+PASSES = ["combinational", "delays", "pipeline", "pipeline_by_steps", "does_not_fit", "pipeline_wrong_replayed"]
 
 
 def verdicts(results: Path) -> dict[str, bool]:
@@ -76,7 +76,7 @@ def verdicts(results: Path) -> dict[str, bool]:
     return {name: case.find("failure") is None and case.find("error") is None for name, case in cases.items()}
 
 
-def simulate(folder: Path, text: str) -> tuple[dict[str, bool], str]:
+def simulate(folder: Path, text: str, only: str | None = None, **environment: str) -> tuple[dict[str, bool], str]:
     """Run the benches in Icarus, by cocotb's own runner; return which of them passed, and the log of the run."""
     (folder / "top.v").write_text(text)
     runner = get_runner("icarus")
@@ -88,7 +88,8 @@ def simulate(folder: Path, text: str) -> tuple[dict[str, bool], str]:
             build_dir=folder,
             test_dir=folder,
             results_xml=str(folder / "results.xml"),
-            extra_env={"PYTHONPATH": str(ROOT / "tests"), "NO_COLOR": "1", "COCOTB_ANSI_OUTPUT": "0"},
+            test_filter=only,
+            extra_env={"PYTHONPATH": str(ROOT / "tests"), "NO_COLOR": "1", "COCOTB_ANSI_OUTPUT": "0", **environment},
             log_file=str(folder / "log"),
         )
     return verdicts(folder / "results.xml"), (folder / "log").read_text()
@@ -125,6 +126,14 @@ def test_what_is_wrong_fails_and_says_why(ran: tuple[dict[str, bool], str], name
     assert not ran[0][name], said
     for words in FAILS[name]:
         assert words in said, said
+
+
+@pytest.mark.slow
+def test_a_replay_names_the_op_of_an_instance(tmp_path: Path) -> None:
+    name = "pipeline_wrong_replayed"
+    passed, log = simulate(tmp_path, sources(), f"{name}$", BENCH_RTL=str(tmp_path / "top.v"))
+    assert not passed[name]
+    assert "op 6 (add_const) is the first op whose value diverges" in log and "waves      gtkwave " in log
 
 
 @pytest.mark.slow

@@ -5,6 +5,7 @@ the module that ``tests/sim/test_cocotb_scoreboard.py`` writes. Some of them mus
 
 from __future__ import annotations
 
+import os
 import random
 from pathlib import Path
 from typing import Any
@@ -143,7 +144,17 @@ async def pipeline_by_steps(dut: Any) -> None:
 
 @cocotb.test()
 async def pipeline_wrong(dut: Any) -> None:
-    scoreboard = Scoreboard(dut.bad_mac, PROGRAM, **CLOCKED)
+    scoreboard = Scoreboard(dut.second, PROGRAM, **CLOCKED)
+    await clocked(dut, scoreboard.model)
+
+
+@cocotb.test()
+async def pipeline_wrong_replayed(dut: Any) -> None:
+    """An instance, whose module is the top of the replay."""
+    rtl = os.environ.get("BENCH_RTL")
+    if rtl is None:
+        cocotb.pass_test("only where a replay is asked for")
+    scoreboard = Scoreboard(dut.second, PROGRAM, rtl=str(rtl), **CLOCKED)
     await clocked(dut, scoreboard.model)
 
 
