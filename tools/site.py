@@ -18,6 +18,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 import dais_verif
+import dais_verif.cocotb
 from dais_verif.cli.grouped import GROUPS
 from dais_verif.cli.main import cli
 
@@ -146,4 +147,6 @@ def functions() -> str:
     """Return the page of the Python API, of which mkdocstrings fills in what docstrings say."""
     names = [name for name in dais_verif.__all__ if not name.startswith("_")]
     parts = ["# Python API\n", "All that `import dais_verif` offers.\n"]
-    return "\n".join([*parts, *(f"::: dais_verif.{name}\n" for name in names)])
+    parts += [f"::: dais_verif.{name}\n" for name in names]
+    parts.append("## dais_verif.cocotb\n\nFor benches of your own ([cocotb.md](../cocotb.md)).\n")
+    return "\n".join([*parts, *(f"::: dais_verif.cocotb.{name}\n" for name in dais_verif.cocotb.__all__)])
