@@ -15,6 +15,7 @@ __all__ = [
     "MANIFEST",
     "NETWORK",
     "RTL",
+    "STREAM",
     "frame_name",
     "holds_network",
     "verified_files",
@@ -23,6 +24,8 @@ __all__ = [
 #: Says what the hardware is of, and what the other files of the folder hold.
 MANIFEST = "network.json"
 MACHINE, RTL = "machine.fsm.json", "model.v"
+#: Names of the pins of a stream, for ``emit --wrap axis --stream``.
+STREAM = "stream.toml"
 #: What the hardware is to compute: the network, and if there are any, its configurations and the table of their knobs.
 NETWORK, CONFIGURATIONS, KNOBS = "network.onnx", "configurations.txt", "knobs.txt"
 _MOST_BYTES = 1 << 26

@@ -72,7 +72,8 @@ class NetworkInfo:
 class FoldedStage:
     """A kernel of a network. ``fused``: the number of HPVM's node; None if it has none. ``ops``: of one member.
 
-    ``cycles``: from its start to the start of the next. ``configurations``: in which it runs, by their names.
+    ``cycles``: from its start to the start of the next, of a stream the beats that it gives of an image.
+    ``configurations``: in which it runs, by their names.
     """
 
     name: str
@@ -88,7 +89,9 @@ class FoldedNetwork:
     """A network as a machine, in a folder.
 
     ``configurations``: of each the cycles from that of start to that of done, in the order of input ``config``.
-    ``parallel``: members of a stage side by side, at most. ``words``, ``bits``: of all memories.
+    Of a stream they are those from the first beat of an image to the last one of its result, if none follows.
+    ``parallel``: members of a stage side by side, at most. ``words``, ``bits``: of all memories, or bits of what a
+    stream keeps.
     """
 
     form: str

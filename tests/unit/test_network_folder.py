@@ -21,6 +21,7 @@ from dais_verif.machine import Machine
 from dais_verif.machine.alirfsm_writer import machine_json
 from dais_verif.networks.hardware.driving import drive_network
 from dais_verif.networks.hardware.folder import NetworkFolder, read_folder
+from dais_verif.networks.hardware.stream_driving import drive_images
 from dais_verif.record.approximation import AppliedRecord
 from dais_verif.verdict import Verdict
 
@@ -81,7 +82,7 @@ def test_a_network_without_configurations(sources: Path, tmp_path: Path) -> None
     ("asked", "said"),
     [
         ({"form": "memory"}, "name a folder"),
-        ({"form": "stream", "output": "x"}, "must be one of"),
+        ({"form": "pipeline", "output": "x"}, "must be one of"),
         ({"parallel": 2}, "is for form memory"),
         ({"form": "memory", "output": "x", "top": "mine"}, "leave top out"),
         ({"form": "memory", "output": "x", "wrap": "uart"}, "is not for wrap"),
@@ -213,6 +214,34 @@ def unlatched(machine: Machine) -> Machine:
             for one in machine.connections
         ),
     )
+
+
+def test_a_stream_in_a_folder(sources: Path, tmp_path: Path) -> None:
+    """It has one configuration, and its results are the network's."""
+    confs, small = sources / "confs.txt", sources / "small.onnx"
+    dais_verif.apply_configuration(small, confs, "rows", tmp_path / "one", form="stream")
+    folder = read_folder(tmp_path / "one")
+    assert folder is not None
+    rng = np.random.default_rng(0)
+    (images,) = random_tensors(list(folder.chain.inputs.values()), [(32,)], 6, rng)
+    found = read_driven(folder.machine, drive_images(folder.stream, images, rng))
+    assert found.problem is None
+    assert np.array_equal(found.tensors[0], expected_tensors(folder.chain, [0] * 6, [images])[0])
+    with pytest.raises(InputError, match="one configuration"):
+        dais_verif.apply_configuration(small, confs, None, tmp_path / "two", select="exact,rows", form="stream")
+
+
+@pytest.mark.slow
+def test_a_stream_is_proved_and_simulated(sources: Path, tmp_path: Path) -> None:
+    """In frames without a pause and with one; another network in its place is found."""
+    dais_verif.apply_configuration(
+        sources / "small.onnx", sources / "confs.txt", "rows", tmp_path / "one", form="stream"
+    )
+    assert dais_verif.prove(tmp_path / "one").verdict is Verdict.PASS
+    assert dais_verif.simulate(tmp_path / "one", vectors=200).verdict is Verdict.PASS
+    other_network(tmp_path / "one")
+    assert dais_verif.prove(tmp_path / "one").verdict is Verdict.RTL_MISMATCH
+    assert dais_verif.simulate(tmp_path / "one", vectors=200).verdict is Verdict.RTL_MISMATCH
 
 
 def test_a_configuration_that_changes_in_the_middle_is_found(folded: NetworkFolder) -> None:

@@ -78,6 +78,10 @@ class MeasureRequest:
         require_range("grid", self.grid, 0, LIMIT)
         require_positive(timeout=self.timeout)
         require_form(self.form, self.parallel)
+        if self.form == "stream":
+            raise RequestError.of(
+                "{form} stream is not measured: synthesize the folder of `approx apply --form stream`."
+            )
         if self.target is not None:
             require_target(self.target)
         elif self.form != "unrolled":

@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from dais_verif.approx import ConfigurationFile, text_of
 from dais_verif.emitter import machines as emitter
 from dais_verif.flows.no_loss import require_no_loss, write_folder
 from dais_verif.machine import Machine, parse_machine
 from dais_verif.machine.alirfsm_writer import machine_json
-from dais_verif.network_folder import CONFIGURATIONS, KNOBS, MACHINE, MANIFEST, NETWORK, RTL, frame_name
-from dais_verif.networks.hardware.chain import chain_of
-from dais_verif.networks.hardware.folder import EXACT, manifest_of, networks_of
+from dais_verif.network_folder import CONFIGURATIONS, KNOBS, MACHINE, MANIFEST, NETWORK, RTL, STREAM, frame_name
+from dais_verif.networks.hardware.chain import Chain
+from dais_verif.networks.hardware.folder import EXACT, form_chain, manifest_of, networks_of, stream_cycles
 from dais_verif.networks.hardware.frame import memory_frame
-from dais_verif.networks.hardware.memory import MemoryNetwork, memory_network
+from dais_verif.networks.hardware.memory import memory_network
+from dais_verif.networks.hardware.stream import stream_network
+from dais_verif.networks.hardware.stream_frame import stream_frame, stream_pins
 from dais_verif.record.network import FoldedNetwork, FoldedStage
 
 __all__ = ["NetworkBuild", "build_network"]
@@ -47,31 +50,45 @@ def build_network(
     the bytes of their table, if it is not the one built in. ``unrolled``: fused nodes that become one member each.
     ``read``: files that must not be lost. Raises ``NetworkError`` and ``ConfigurationError`` with what does not fit.
     """
-    chain = chain_of(networks_of(data, file, grid), unrolled)
-    made = memory_network(chain, parallel)
+    chain = form_chain(networks_of(data, file, grid), form, unrolled)
     names = [EXACT] if file is None else [one.name for one in file.configurations]
+    made = _memory(chain, names, parallel) if form == "memory" else _stream(chain, names)
     machine = machine_json(made.machine)
     own = parse_machine(machine)
     files = {
         NETWORK: data,
         MACHINE: machine,
         RTL: emitter.emit_machine(own, "model").encode(),  # as ``emit`` writes that file
-        **{frame_name(at): memory_frame(chain, made.latency, at).encode() for at in range(len(names))},
+        **made.files,
     }
     if file is not None:
         files[CONFIGURATIONS] = text_of(file).encode()
     if knobs is not None:
         files[KNOBS] = knobs
     facts = {"parallel": parallel, "unrolled": unrolled, "grid": grid}
-    manifest = manifest_of(chain, form, names, made.latency, files, **facts)  # type: ignore[arg-type]
+    manifest = manifest_of(chain, form, names, made.cycles, files, **facts)  # type: ignore[arg-type]
     require_no_loss(output, (*files, MANIFEST), network=tuple(read))
     write_folder(output, {**files, MANIFEST: manifest}, MANIFEST)
-    return NetworkBuild(own, _info(made, names, form, parallel, output, sorted([*files, MANIFEST])))
+    cycles = dict(zip(names, made.cycles, strict=True))
+    info = FoldedNetwork(
+        form, str(output), sorted([*files, MANIFEST]), cycles, parallel, made.stages, made.words, made.bits
+    )
+    return NetworkBuild(own, info)
 
 
-def _info(
-    made: MemoryNetwork, names: Sequence[str], form: str, parallel: int, output: Path, files: list[str]
-) -> FoldedNetwork:
+class _Made(NamedTuple):
+    """A machine in a form, and what is told of it. ``files``: that go with it."""
+
+    machine: Machine
+    cycles: tuple[int, ...]
+    stages: list[FoldedStage]
+    words: int
+    bits: int
+    files: dict[str, bytes]
+
+
+def _memory(chain: Chain, names: Sequence[str], parallel: int) -> _Made:
+    made = memory_network(chain, parallel)
     stages = [
         FoldedStage(
             one.name,
@@ -83,5 +100,12 @@ def _info(
         )
         for one in made.stages
     ]
-    cycles = dict(zip(names, made.latency, strict=True))
-    return FoldedNetwork(form, str(output), files, cycles, parallel, stages, made.words, made.bits)
+    frames = {frame_name(at): memory_frame(chain, made.latency, at).encode() for at in range(len(names))}
+    return _Made(made.machine, made.latency, stages, made.words, made.bits, frames)
+
+
+def _stream(chain: Chain, names: Sequence[str]) -> _Made:
+    made = stream_network(chain)
+    stages = [FoldedStage(one.name, one.fused, one.members, one.ops, one.beats, list(names)) for one in made.stages]
+    files = {frame_name(0): stream_frame(made).encode(), STREAM: stream_pins().encode()}
+    return _Made(made.machine, stream_cycles(made), stages, 0, sum(one.kept for one in made.stages), files)

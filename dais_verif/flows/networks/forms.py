@@ -8,7 +8,7 @@ from dais_verif.flows.programs import require_range
 __all__ = ["FORMS", "MACHINE_FORMS", "require_form"]
 
 #: How a network becomes a machine, and all forms.
-MACHINE_FORMS = ("memory",)
+MACHINE_FORMS = ("memory", "stream")
 FORMS = ("unrolled", *MACHINE_FORMS)
 #: Members side by side, at most.
 _MOST_PARALLEL = 1 << 10
@@ -19,5 +19,9 @@ def require_form(form: str, parallel: int) -> None:
     if form not in FORMS:
         raise RequestError.of("{form} must be one of {forms}, not {value!r}.", forms=", ".join(FORMS), value=form)
     require_range("parallel", parallel, 1, _MOST_PARALLEL)
-    if form == "unrolled" and parallel > 1:
-        raise RequestError.of("{parallel} {value} is for {form} memory: unrolled, all is side by side.", value=parallel)
+    if form != "memory" and parallel > 1:
+        raise RequestError.of(
+            "{parallel} {value} is for {form} memory: unrolled, all is side by side, in a stream a pixel with all"
+            " channels.",
+            value=parallel,
+        )

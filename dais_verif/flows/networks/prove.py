@@ -6,6 +6,7 @@ the folder, and frames and members are made anew of that: what else lies in the 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,6 +22,7 @@ from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.kernels.laws.check import check_mapping
 from dais_verif.networks.hardware.folder import NetworkFolder
 from dais_verif.networks.hardware.frame import memory_frame, memory_signals
+from dais_verif.networks.hardware.stream_frame import stream_frame, stream_signals
 from dais_verif.networks.hardware.unfold import unfold_chain
 from dais_verif.own_command import own_command
 from dais_verif.prover.results import ProofOptions
@@ -111,16 +113,35 @@ def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress:
 
 
 def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecord:
-    """The machine against all members, and the signals that say when outputs are there against what is stated."""
-    signals = memory_signals(folder.chain, folder.cycles, number)
-    timed = {name: dict(enumerate(values)) for name, values in signals.items()}
-    bits = [bit for cycles in timed.values() for bit in cycles.values()]
+    """The machine against all members, and the signals that say when outputs are there against what is stated.
+
+    The first frame that is no PASS, else the last.
+    """
+    members = unfold_chain(folder.chain, number)
     with TemporaryDirectory(prefix="dais-verif-") as place:
         path = Path(place) / "frame.toml"
         # Made anew: what a folder says of its frames is no part of what is claimed.
-        path.write_text(with_signals(memory_frame(folder.chain, folder.cycles, number), timed), encoding="utf-8")
-        members = unfold_chain(folder.chain, number)
-        return diff(replace(asked, a=folder.machine, b=with_bits(members, bits), frame=path))
+        for frame, timed in _frames(folder, number):
+            bits = [bit for cycles in timed.values() for bit in cycles.values()]
+            path.write_text(with_signals(frame, timed), encoding="utf-8")
+            found = diff(replace(asked, a=folder.machine, b=with_bits(members, bits), frame=path))
+            if found.verdict is not Verdict.PASS:
+                break
+        return found
+
+
+def _frames(folder: NetworkFolder, number: int) -> Iterator[tuple[str, Mapping[str, Mapping[int, int]]]]:
+    """Each frame in which the machine is to compute the network, and what signals must be, by cycle.
+
+    As a stream: images without a pause, and images of which each waits for the result of the one before.
+    """
+    if folder.form == "stream":
+        for pause in (False, True):
+            yield stream_frame(folder.stream, pause=pause), stream_signals(folder.stream, pause=pause)
+        return
+    signals = memory_signals(folder.chain, folder.cycles, number)
+    timed = {name: dict(enumerate(values)) for name, values in signals.items()}
+    yield memory_frame(folder.chain, folder.cycles, number), timed
 
 
 def _together(proved: ProvedKernel, settings: list[ProvedSetting]) -> ProvedKernel:

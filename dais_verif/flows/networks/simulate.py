@@ -20,6 +20,7 @@ from dais_verif.kernels.driving.frames import Driven, Found, Ints, Run, random_t
 from dais_verif.machine import Machine
 from dais_verif.networks.hardware.driving import drive_network
 from dais_verif.networks.hardware.folder import NetworkFolder
+from dais_verif.networks.hardware.stream_driving import drive_images
 from dais_verif.record.kernels import KernelRun
 from dais_verif.record.simulation import SimulationRecord, StimulusClass
 from dais_verif.stimulus import read_tensors
@@ -108,13 +109,15 @@ def _drive(
     configurations: list[int],
     rng: np.random.Generator,
 ) -> _Driven:
+    if folder.form == "stream":
+        return _Driven(drive_images(folder.stream, tensors[0], rng), tensors, configurations)
     driven = drive_network(folder.chain, folder.cycles, machine, tensors, configurations, rng)
     return _Driven(driven, tensors, configurations)
 
 
 def _describe(folder: NetworkFolder, sequences: Sequence[_Driven]) -> str:
     resets, pauses = (sum(getattr(one.driven, name) for one in sequences) for name in ("broken_off", "stalls"))
-    parts = ["images in sequences from power-up, words in random order"]
+    parts = ["images in sequences from power-up"] + ["words in random order"] * (folder.form == "memory")
     if len(folder.configurations) > 1:
         parts.append("each image in a configuration of its own, with any other one said while it runs")
     return ", ".join([*parts, f"{resets} runs broken off by a reset", f"{pauses} cycles of pauses"])

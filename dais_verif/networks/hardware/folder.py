@@ -21,18 +21,28 @@ from dais_verif.approx.knob_file import parse_knobs
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
 from dais_verif.machine import Machine, load_machine
-from dais_verif.network_folder import CONFIGURATIONS, MACHINE, MANIFEST, NETWORK, RTL, frame_name
+from dais_verif.network_folder import CONFIGURATIONS, MACHINE, MANIFEST, NETWORK, RTL, STREAM, frame_name
 from dais_verif.network_folder import KNOBS as KNOBS_FILE
 from dais_verif.networks.approximate import approximate
 from dais_verif.networks.hardware.chain import Chain, chain_of
 from dais_verif.networks.hardware.memory import memory_latency
+from dais_verif.networks.hardware.stream import StreamNetwork, stream_chain, stream_network
 from dais_verif.networks.model import Network
 from dais_verif.networks.reading import parse
 
-__all__ = ["EXACT", "FORMS", "NetworkFolder", "manifest_of", "networks_of", "read_folder"]
+__all__ = [
+    "EXACT",
+    "FORMS",
+    "NetworkFolder",
+    "form_chain",
+    "manifest_of",
+    "networks_of",
+    "read_folder",
+    "stream_cycles",
+]
 
 #: How a network becomes a machine.
-FORMS = ("memory",)
+FORMS = ("memory", "stream")
 #: What the one setting of a machine is called that no configuration was given for.
 EXACT = "exact"
 
@@ -71,7 +81,8 @@ class _Manifest:
 class NetworkFolder:
     """A network in a ``form``, as it lies in a folder.
 
-    ``configurations``: their names, by the number that input ``config`` has; ``cycles``: from start to done, of each.
+    ``configurations``: their names, by the number that input ``config`` has; ``cycles``: of each from start to done, of
+    a stream from the first beat of an image to the last one of its result.
     ``files``: the names of those that say what it is, and of the hardware, the manifest first.
     """
 
@@ -113,17 +124,23 @@ class NetworkFolder:
         return networks_of(data, file, said.grid)
 
     @cached_property
+    def stream(self) -> StreamNetwork:
+        """The network as a stream, made anew, of which the folder has the machine that was written."""
+        return stream_network(self.chain)
+
+    @cached_property
     def chain(self) -> Chain:
         """The network under all configurations, with its stages, made anew.
 
         Raises ``InputError`` if the manifest says something else.
         """
-        said, found = self._said, chain_of(self._networks(), self._said.unrolled)
-        inputs, outputs = _tensors(found)
+        said, found = self._said, form_chain(self._networks(), self.form, self._said.unrolled)
+        inputs, outputs = _tensors(found, self.form)
         for what, stated, is_so in (("inputs", said.inputs, inputs), ("outputs", said.outputs, outputs)):
             if stated != is_so:
                 raise self._other(what, [one.name for one in stated], [one.name for one in is_so])
-        cycles = memory_latency(found, said.parallel)
+        memory = self.form == "memory"
+        cycles = memory_latency(found, said.parallel) if memory else stream_cycles(stream_network(found))
         if cycles != self.cycles:
             raise self._other("cycles", list(self.cycles), list(cycles))
         return found
@@ -151,6 +168,22 @@ def networks_of(data: bytes, file: ConfigurationFile | None, grid: int | None) -
     return tuple(approximate(data, file, one.name, grid=grid).network for one in file.configurations)
 
 
+def form_chain(networks: Sequence[Network], form: str, unrolled: Sequence[int]) -> Chain:
+    """Return the stages that a network has in a form. Raises ``NetworkError`` for what cannot be one."""
+    if form == "memory":
+        return chain_of(networks, unrolled)
+    if len(networks) > 1:
+        raise InputError(
+            f"a stream has one configuration, not {len(networks)}: write a folder for each, or form memory"
+        )
+    return stream_chain(networks[0], unrolled)
+
+
+def stream_cycles(made: StreamNetwork) -> tuple[int]:
+    """Return the cycles from the first beat of an image to the last one of its result, if no other image follows."""
+    return (made.alone[-1],)
+
+
 def manifest_of(
     chain: Chain,
     form: str,
@@ -163,7 +196,7 @@ def manifest_of(
     grid: int | None,
 ) -> bytes:
     """Return the manifest. ``configurations``: their names; ``files``: bytes by name; all else: as in the manifest."""
-    inputs, outputs = _tensors(chain)
+    inputs, outputs = _tensors(chain, form)
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     said = _Manifest(
         _SCHEMA,
@@ -198,7 +231,7 @@ def read_folder(path: Path) -> NetworkFolder | None:
             f"{' or '.join(FORMS)}; write the folder again"
         )
     needed = [name for name in (MACHINE, RTL, NETWORK, CONFIGURATIONS, KNOBS_FILE) if name in said.files]
-    frames = [frame_name(number) for number in range(len(said.configurations))]
+    frames = [STREAM, *(frame_name(number) for number in range(len(said.configurations)))]
     missing = [name for name in (MACHINE, RTL, NETWORK) if name not in needed]
     foreign = sorted(said.files.keys() - {*needed, *frames})
     if missing or foreign:
@@ -229,7 +262,8 @@ def read_folder(path: Path) -> NetworkFolder | None:
 
 def _require_ports(folder: NetworkFolder, said: _Manifest) -> None:
     """Raise ``InputError`` unless the ports of the machine carry what tensors and configurations need."""
-    wanted = {f"{one.port}_data": one for one in (*said.inputs, *said.outputs)}
+    suffix = "_data" if said.form == "memory" else ""
+    wanted = {f"{one.port}{suffix}": one for one in (*said.inputs, *said.outputs)}
     for port, tensor in wanted.items():
         signal = folder.machine.signals.get(port)
         if signal is None or {str(kind) for kind in signal.types} != {tensor.type}:
@@ -245,16 +279,16 @@ def _require_ports(folder: NetworkFolder, said: _Manifest) -> None:
         )
 
 
-def _tensors(chain: Chain) -> tuple[tuple[_Tensor, ...], tuple[_Tensor, ...]]:
+def _tensors(chain: Chain, form: str) -> tuple[tuple[_Tensor, ...], tuple[_Tensor, ...]]:
     """Inputs and outputs, as the manifest has them."""
-    first = chain.networks[0]
+    first, memory = chain.networks[0], form == "memory"
     inputs = tuple(
-        _Tensor(name, f"in{t}", first.tensors[name].shape, str(kind))
+        _Tensor(name, f"in{t}" if memory else "x", first.tensors[name].shape, str(kind))
         for t, (name, kind) in enumerate(chain.inputs.items())
     )
     # A tensor that is another one under a new name has that one's memory.
     outputs = tuple(
-        _Tensor(own, f"out{t}", first.tensors[own].shape, str(kind))
+        _Tensor(own, f"out{t}" if memory else "y", first.tensors[own].shape, str(kind))
         for t, (own, kind) in enumerate(zip(first.outputs, chain.outputs.values(), strict=True))
     )
     return inputs, outputs
