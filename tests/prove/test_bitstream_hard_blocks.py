@@ -1,0 +1,71 @@
+"""Hard blocks and pads that read-back does not know are refused by name, wherever Yosys and nextpnr put them."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from support.bitstreams import require_icestorm
+
+from dais_verif.errors import InputError
+from dais_verif.flows.read_back.bitstreams import BitstreamFile, read_bitstream
+from dais_verif.synthesis.devices import DEVICES, package_pins
+from dais_verif.toolchain import tools
+
+DEVICE = "ice40-up5k-sg48"
+PORTS = ["clk", *(f"{port}[{bit}]" for port in "ab" for bit in range(4)), *(f"o[{bit}]" for bit in range(8))]
+HEAD = "module top (input clk, input [3:0] a, input [3:0] b, output [7:0] o);"
+
+MULTIPLIER = f"""{HEAD}
+  wire [31:0] q;
+  SB_MAC16 #(.TOPOUTPUT_SELECT(2'b11), .BOTOUTPUT_SELECT(2'b11)) m (
+    .CLK(clk), .CE(1'b1), .A({{12'd0, a}}), .B({{12'd0, b}}), .C(16'd0), .D(16'd0), .AHOLD(1'b0), .BHOLD(1'b0),
+    .CHOLD(1'b0), .DHOLD(1'b0), .IRSTTOP(1'b0), .IRSTBOT(1'b0), .ORSTTOP(1'b0), .ORSTBOT(1'b0), .OLOADTOP(1'b0),
+    .OLOADBOT(1'b0), .ADDSUBTOP(1'b0), .ADDSUBBOT(1'b0), .OHOLDTOP(1'b0), .OHOLDBOT(1'b0), .CI(1'b0),
+    .ACCUMCI(1'b0), .SIGNEXTIN(1'b0), .O(q));
+  assign o = q[7:0];
+endmodule
+"""
+SINGLE_PORT_RAM = f"""{HEAD}
+  wire [15:0] q;
+  SB_SPRAM256KA m (.ADDRESS({{10'd0, a}}), .DATAIN({{12'd0, b}}), .MASKWREN(4'hf), .WREN(b[0]), .CHIPSELECT(1'b1),
+    .CLOCK(clk), .STANDBY(1'b0), .SLEEP(1'b0), .POWEROFF(1'b1), .DATAOUT(q));
+  assign o = q[7:0];
+endmodule
+"""
+PAD = f"""{HEAD}
+  SB_IO #(.PIN_TYPE(6'b010101)) p (.PACKAGE_PIN(o[0]), .OUTPUT_CLK(clk), .D_OUT_0(a[0] ^ b[0]));
+  assign o[7:1] = {{a ^ b, b[3:1]}};
+endmodule
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("design", "says"),
+    [
+        (MULTIPLIER, "of MAC16 is driven, in tile .* a hard block"),
+        (SINGLE_PORT_RAM, "of SPRAM is driven, in tile .* a hard block"),
+        (PAD, "has output type 0101"),
+    ],
+    ids=["multiplier", "single-port-ram", "register-in-a-pad"],
+)
+def test_what_is_not_known_is_refused_by_name(design: str, says: str, tmp_path: Path) -> None:
+    require_icestorm()
+    (tmp_path / "top.v").write_text(design)
+    free = [pin.name for pin in package_pins(DEVICES[DEVICE])]
+    clock = next(pin.name for pin in package_pins(DEVICES[DEVICE]) if pin.clock)
+    pins = [clock, *(pin for pin in free if pin != clock)]
+    lines = (f"set_io {port} {pin}\n" for port, pin in zip(PORTS, pins, strict=False))
+    (tmp_path / "pins.pcf").write_text("".join(lines))
+    part, package = "--up5k", DEVICES[DEVICE].package
+    placing = [part, "--package", package, "--json", "top.json", "--pcf", "pins.pcf", "--asc", "top.asc", "-q"]
+    for command in (
+        [tools.yosys().yosys, "-q", "-p", "read_verilog top.v; synth_ice40 -top top -json top.json"],
+        [tools.nextpnr("ice40"), *placing],
+        [tools.icestorm("icepack"), "top.asc", "top.bin"],
+    ):
+        subprocess.run([str(word) for word in command], cwd=tmp_path, check=True, capture_output=True)
+    with pytest.raises(InputError, match=says):
+        read_bitstream(BitstreamFile(tmp_path / "top.bin", tmp_path / "pins.pcf", DEVICE), tmp_path / "tools")
