@@ -4,7 +4,7 @@
 so many times with a program. ``approx`` is the package of approximation configurations,
 ``networks`` that of networks.
 ``simulate``, ``prove``, ``check``, ``diff``, ``convert``, ``cover``, ``explain_machine``, ``rank_sensitivity``,
-``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``fuzz``, ``shrink``, ``sign_off`` and
+``run_on_board``, ``emit``, ``synthesize``, ``regress``, ``fuzz``, ``shrink``, ``mutate``, ``sign_off`` and
 ``verify_certificate`` do what the verbs of the command line do, and return records.
 """
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from dais_verif.api.fuzzing import fuzz, shrink
     from dais_verif.api.hardware import build_bitstream, emit, synthesize
     from dais_verif.api.kernels import build_kernel, draw_kernel, list_kernels, show_kernel
+    from dais_verif.api.mutation import mutate
     from dais_verif.api.programs import check, convert, cover, diff, explain_machine, rank_sensitivity
     from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from dais_verif.flows.fuzzing.requests import FuzzRequest
     from dais_verif.flows.fuzzing.shrink import ShrinkRequest
     from dais_verif.flows.golden.explain import ExplanationRequest
+    from dais_verif.flows.mutation.requests import MutationRequest
     from dais_verif.flows.pins import Pins
     from dais_verif.flows.pipelines import PipelineRequest
     from dais_verif.flows.progress import Progress
@@ -69,6 +71,7 @@ if TYPE_CHECKING:
     from dais_verif.machine import Machine, load_machine
     from dais_verif.program import Program, load
     from dais_verif.record.build import BuildRecord
+    from dais_verif.record.campaigns.mutation import MutationRecord
     from dais_verif.record.certificate import CertificateRecord
     from dais_verif.record.check import CheckRecord
     from dais_verif.record.configurations import ConfigurationsRecord
@@ -124,6 +127,7 @@ __all__ = [
     "explain_machine",
     "fuzz",
     "measure_configurations",
+    "mutate",
     "prove",
     "rank_sensitivity",
     "regress",
@@ -146,6 +150,7 @@ __all__ = [
     "DiffRecord",
     "EmissionRecord",
     "FuzzRecord",
+    "MutationRecord",
     "ProofRecord",
     "RegressionRecord",
     "ShrinkRecord",
@@ -166,6 +171,7 @@ __all__ = [
     "EmitRequest",
     "ExplanationRequest",
     "FuzzRequest",
+    "MutationRequest",
     "Pins",
     "PipelineRequest",
     "ProveRequest",
@@ -211,6 +217,7 @@ _LATER = {
     **dict.fromkeys(("KernelBuild", "KernelInfo", "KernelListing"), "record.kernels"),
     "KernelPicture": "record.kernel_picture",
     **dict.fromkeys(("fuzz", "shrink"), "api.fuzzing"),
+    "mutate": "api.mutation",
     "Golden": "golden",
     "Program": "program",
     "Progress": "flows.progress",
@@ -230,6 +237,7 @@ _LATER = {
     "CycleRecord": "record.explanation",
     "DiffRecord": "record.diff",
     "FuzzRecord": "record.fuzzing",
+    "MutationRecord": "record.campaigns.mutation",
     "EmissionRecord": "record.emission",
     "ProofRecord": "record.proof",
     "RegressionRecord": "record.regression",
@@ -250,6 +258,7 @@ _LATER = {
     "DiffRequest": "flows.diff",
     "EmitRequest": "flows.emit",
     "FuzzRequest": "flows.fuzzing.requests",
+    "MutationRequest": "flows.mutation.requests",
     "ExplanationRequest": "flows.golden.explain",
     "Pins": "flows.pins",
     "PipelineRequest": "flows.pipelines",

@@ -22,6 +22,8 @@ class Verdict(Enum):
     PROGRAMS_DIFFER = "PROGRAMS_DIFFER"
     #: Two things that must agree on every case do not: engines, forms, a proof and its RTL, a tool of somebody else.
     DISAGREEMENT = "DISAGREEMENT"
+    #: A mutant was proved that a simulator tells from the program: a defect of ours.
+    UNSOUND = "UNSOUND"
     #: A promise of the program was broken: an op whose value may not change by quantisation changed.
     PROGRAM_INVALID = "PROGRAM_INVALID"
     #: The file, a vector or an option cannot be used at all.
@@ -67,6 +69,7 @@ _EXIT_CODES = {
     Verdict.UNKNOWN: 6,
     Verdict.NOT_RUN: 6,
     Verdict.NOT_SIGNED_OFF: 7,
+    Verdict.UNSOUND: 8,
     Verdict.INTERNAL_ERROR: 70,  # EX_SOFTWARE of sysexits.h
     Verdict.INTERRUPTED: 130,
 }
@@ -76,6 +79,7 @@ _NEXT_STEPS = {
     Verdict.PROGRAM_INVALID: "the program is wrong, not the RTL: widen the op's type where the program is made",
     Verdict.X_IN_OUTPUT: "find what is undriven or never set in the RTL: it is no value on an FPGA; see the waves",
     Verdict.SIMULATORS_DISAGREE: "the RTL has no one meaning (X, a race, an undriven net): trust neither; see the logs",
+    Verdict.UNSOUND: "a defect of dais-verif: report it, with the mutant; trust no proof of this design until then",
     Verdict.INTERNAL_ERROR: "nothing is known of the RTL: report it, with the traceback",
     Verdict.TOOL_FAILURE: "nothing is known of the RTL; read the tool's log",
 }
@@ -83,6 +87,7 @@ _NEXT_STEPS = {
 #: What many runs end in, if any of them did: what was found in RTL, then in programs, then why nothing was found.
 _WORST_FIRST = (
     Verdict.INTERRUPTED,
+    Verdict.UNSOUND,
     Verdict.RTL_MISMATCH,
     Verdict.PROGRAMS_DIFFER,
     Verdict.DISAGREEMENT,

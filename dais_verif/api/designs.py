@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from dais_verif.record.proof import ProofRecord
     from dais_verif.record.simulation import SimulationRecord
 
-__all__ = ["prove", "run_on_board", "simulate"]
+__all__ = ["design_request", "prove", "run_on_board", "simulate"]
 
 _Path = str | PathLike[str]
 
@@ -78,7 +78,7 @@ def simulate(
     from dais_verif.flows.simulate import simulate as flow
     from dais_verif.flows.simulation_request import ALL, SimulationRequest
 
-    design = _design(
+    design = design_request(
         rtl=rtl,
         top=top,
         data=data,
@@ -165,7 +165,7 @@ def prove(
     from dais_verif.flows.prove import ProveRequest
     from dais_verif.flows.prove import prove as flow
 
-    design = _design(
+    design = design_request(
         rtl=rtl,
         top=top,
         data=data,
@@ -243,7 +243,7 @@ def run_on_board(
     return flow(request, progress=listener(progress)).record
 
 
-def _design(
+def design_request(
     *,
     rtl: Sequence[_Path] | _Path | None,
     top: str | None,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dais_verif.cli.spelling import option_of
+from dais_verif.cli.options.spelling import option_of
 from dais_verif.cli.verb import FiniteRange, OutputPath
 from dais_verif.errors import DaisError
 from dais_verif.flows.networks.forms import FORMS

@@ -28,6 +28,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Simulators": ("sim", "icarus-vectors", "bulk", "waves"),
     "Fuzzing": ("command", "count", "pair", "against", "rtl-from", "replay"),
     "Diagnosis": ("blame", "load"),
+    "Mutation": ("judge", "expected", "add-vectors", "most-unknown"),
     "Proof": ("prove", "confirm", "cache", "sample", "dump-smt"),
     "Sign-off": ("policy", "show-policy", "sign"),
     "Runs": ("shard", "fail-fast", "resume", "rerun-failed", "retries", "allow-flaky", "cluster"),

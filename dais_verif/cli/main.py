@@ -15,7 +15,7 @@ from collections.abc import Sequence
 import click
 
 from dais_verif import __version__
-from dais_verif.cli.spelling import option_of
+from dais_verif.cli.options.spelling import option_of
 from dais_verif.errors import DaisError, RequestError, StateError
 from dais_verif.interrupts import take_interrupts
 from dais_verif.packages import missing_packages
@@ -51,6 +51,7 @@ _VERBS = (
     "diff",
     "approx",
     "kernel",
+    "mutate",
     "fuzz",
     "shrink",
     "schema",
@@ -100,6 +101,7 @@ def cli() -> None:
     dais-verif verify-cert DIR       does a certificate still hold?
     dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
     dais-verif diff a.bin b.bin      where two programs first differ
+    dais-verif mutate prog.bin       who notices changes of its Verilog?
     dais-verif fuzz                  random programs through all that must agree
     dais-verif shrink prog.bin       the smallest case that still fails
     dais-verif approx show confs.txt    HPVM's approximation configurations as a table
@@ -109,7 +111,7 @@ def cli() -> None:
     \b
     Exit codes: 0 pass, 1 RTL or programs differ, 2 invalid program or input, 3 a tool is missing or
     failed, 4 X in an output, 5 simulators disagree, 6 unknown or nothing compared, 7 not signed off,
-    70 a bug of dais-verif, 130 interrupted.
+    8 a proof that a simulator contradicts, 70 a bug of dais-verif, 130 interrupted.
     """
 
 

@@ -20,6 +20,7 @@ _FOUND = (
     Verdict.RTL_MISMATCH,
     Verdict.PROGRAMS_DIFFER,
     Verdict.DISAGREEMENT,
+    Verdict.UNSOUND,
     Verdict.PROGRAM_INVALID,
     Verdict.X_IN_OUTPUT,
     Verdict.SIMULATORS_DISAGREE,

@@ -62,9 +62,14 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         {"program", "machine", "golden", "dut", "emitter", "prover", "stimulus", "coverage", "simulation", "toolchain"},
         "it holds all that must agree against each other, and knows no use case",
     ),
+    "mutation": (
+        {"dut", "toolchain"},
+        "what changes RTL, and the bench that tells it from answers, must not know how answers are found",
+    ),
     "flows": (
         {
             "program",
+            "mutation",
             "fuzzing",
             "kernels",
             "machine",

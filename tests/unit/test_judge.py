@@ -119,6 +119,7 @@ def test_exit_codes_are_fixed() -> None:
         "RTL_MISMATCH": 1,
         "PROGRAMS_DIFFER": 1,
         "DISAGREEMENT": 1,
+        "UNSOUND": 8,
         "PROGRAM_INVALID": 2,
         "INVALID_INPUT": 2,
         "TOOL_FAILURE": 3,

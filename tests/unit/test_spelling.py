@@ -18,7 +18,7 @@ from support.programs import every_opcode
 
 import dais_verif
 from dais_verif.cli.main import cli, main
-from dais_verif.cli.spelling import option_of
+from dais_verif.cli.options.spelling import option_of
 from dais_verif.errors import Argument, DaisError, InputError, RequestError, ToolError
 
 EVERY = every_opcode()

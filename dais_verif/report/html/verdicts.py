@@ -23,6 +23,7 @@ _WORST_FIRST = (
     Verdict.X_IN_OUTPUT,
     Verdict.PROGRAMS_DIFFER,
     Verdict.DISAGREEMENT,
+    Verdict.UNSOUND,
     Verdict.PROGRAM_INVALID,
     Verdict.INTERNAL_ERROR,
     Verdict.INVALID_INPUT,

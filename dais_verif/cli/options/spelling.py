@@ -10,6 +10,7 @@ __all__ = ["option_of"]
 _OPTIONS: Final = {
     "bram=False": "--no-bram",
     "configurations": "CONFIGURATIONS",
+    "judges": "--judge",
     "output": "-o",
     "pairs": "--pair",
     "parameters": "--param",

@@ -1,0 +1,101 @@
+"""How good a verification was: mutants of RTL, and who kills them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Literal
+
+from dais_verif.api.designs import design_request
+from dais_verif.flows.arguments import path_from, paths_from, required_path, texts_from
+from dais_verif.flows.programs import AnyProgram
+from dais_verif.flows.progress import Progress, listener
+
+if TYPE_CHECKING:
+    from dais_verif.record.campaigns.mutation import MutationRecord
+
+__all__ = ["mutate"]
+
+_Path = str | PathLike[str]
+
+
+def mutate(
+    program: AnyProgram,
+    output: _Path = "mutation",
+    *,
+    layout: str | None = None,
+    rtl: Sequence[_Path] | _Path | None = None,
+    top: str | None = None,
+    data: Sequence[_Path] | _Path | None = None,
+    parameters: Mapping[str, str | int] | None = None,
+    ports: _Path | None = None,
+    clock: str | None = None,
+    latency: int | Literal["auto"] | None = None,
+    reset: str | None = None,
+    enable: str | None = None,
+    valid_in: str | None = None,
+    valid_out: str | None = None,
+    stages: int | None = None,
+    max_depth: float | None = None,
+    netlist: _Path | None = None,
+    target: str | None = None,
+    count: int = 200,
+    seed: int = 0,
+    judges: Sequence[str] | str | None = None,
+    vectors: int = 1000,
+    inputs: Sequence[_Path] | _Path | None = None,
+    simulators: str = "verilator",
+    unchecked: bool = False,
+    timeout: float = 10.0,
+    floor: float | None = None,
+    most_unknown: float | None = None,
+    expected: _Path | None = None,
+    add_vectors: _Path | None = None,
+    jobs: int | None = None,
+    progress: Progress | None = None,
+) -> MutationRecord:
+    """Change RTL of a program in ``count`` places, one at a time, and tell which changes the verification notices.
+
+    ``judges``: of ``sim``, ``directed`` and ``prove``; None: ``sim`` and ``prove``. ``simulators``: ``icarus``,
+    ``verilator`` or ``both``. ``timeout``: seconds for the proof of a mutant. ``floor``, ``most_unknown``: percent.
+    ``expected``: a manifest of which judge must find which mutants. ``add_vectors``: a file for the vectors that would
+    have killed what simulation did not. The record is also ``mutation.json`` in ``output``. Other arguments are those
+    of ``simulate``.
+    """
+    from dais_verif.flows.mutation.mutate import mutate as flow
+    from dais_verif.flows.mutation.requests import MutationRequest
+
+    design = design_request(
+        rtl=rtl,
+        top=top,
+        data=data,
+        parameters=parameters,
+        ports=ports,
+        pins=(clock, latency, reset, enable, valid_in, valid_out),
+        stages=stages,
+        max_depth=max_depth,
+        wrapped=None,
+        netlist=netlist,
+        target=target,
+        bits=(None, None, None),
+    )
+    request = MutationRequest(
+        program=program,
+        layout=layout,
+        design=design,
+        count=count,
+        seed=seed,
+        judges=texts_from("judges", judges),
+        vectors=vectors,
+        inputs=paths_from("inputs", inputs),
+        simulator=simulators,
+        unchecked=unchecked,
+        timeout=timeout,
+        floor=floor,
+        most_unknown=most_unknown,
+        expected=path_from("expected", expected),
+        add_vectors=path_from("add_vectors", add_vectors),
+        jobs=jobs,
+        output=required_path("output", output),
+    )
+    return flow(request, progress=listener(progress))

@@ -1,0 +1,54 @@
+"""``dais-verif mutate``: how good was a verification? Mutants of the RTL, and who kills them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dais_verif.cli import common
+from dais_verif.cli.grouped import GroupedCommand
+from dais_verif.cli.options.design import netlist_options, rtl_options
+from dais_verif.cli.terminal import TerminalProgress
+from dais_verif.cli.verb import FiniteRange
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.mutation.mutate import mutate as run_mutate
+from dais_verif.flows.mutation.requests import DEFAULT_FOLDER, JUDGES, MUTATION_SIMULATORS, MutationRequest
+from dais_verif.report.mutation_text import print_mutation
+
+
+@click.command(cls=GroupedCommand)
+@common.program_argument
+@common.layout_option
+@rtl_options
+@netlist_options
+@click.option("--count", type=click.IntRange(1), default=200, show_default=True, help="Mutants.")
+@click.option("--judge", "judges", type=click.Choice(JUDGES), multiple=True, help="[default: sim and prove]")
+@common.vectors_option(1000)
+@common.seed_option
+@common.inputs_option
+@common.unchecked_option
+@click.option("--sim", "simulator", type=click.Choice(MUTATION_SIMULATORS), default="verilator", show_default=True)
+@click.option("--timeout", type=common.seconds, default=10.0, show_default=True, help="Seconds for a mutant's proof.")
+@click.option("--floor", type=FiniteRange(0, 100), help="The least score, in percent.")
+@click.option("--most-unknown", type=FiniteRange(0, 100), help="The most unknown mutants, in percent.")
+@click.option("--expected", type=common.file_path, help="TOML file: which judge must find which mutants.")
+@click.option("--add-vectors", type=common.file_path, help="Write the vectors that simulation lacked, as CSV.")
+@common.jobs_option
+@click.option(
+    "-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="Folder to keep."
+)
+@common.json_option
+def mutate(dut: DesignRequest, as_json: bool, **asked: Any) -> int:
+    """Change the RTL of PROGRAM in many places, one at a time: does the verification notice (docs/mutation.md)?
+
+    \b
+    dais-verif mutate prog.bin --count 1000 -o mutation          our RTL
+    dais-verif mutate prog.bin --rtl model.v --judge sim         yours, and simulation alone
+    dais-verif mutate prog.bin --add-vectors more.csv            vectors that kill what random ones miss
+
+    Exit code 0 if all was judged and --floor, --most-unknown and --expected are met, 7 if not, 8 if a mutant was proved
+    that a simulator tells from the program.
+    """
+    record = run_mutate(MutationRequest(design=dut, **asked, command=common.reproduce()), progress=TerminalProgress())
+    return common.show_record(record, as_json, lambda: print_mutation(record, common.console()))

@@ -1,0 +1,1 @@
+"""Use cases of mutation: how good was a verification?"""

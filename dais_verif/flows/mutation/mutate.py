@@ -1,0 +1,304 @@
+"""Mutate: how good was a verification? Mutants of the RTL, each judged by what the user runs."""
+
+from __future__ import annotations
+
+import time as clock
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from dais_verif.dut.interface import Dut, packed
+from dais_verif.errors import InputError
+from dais_verif.files import make_folder, write_atomically
+from dais_verif.flows.designs import design_of, with_netlist
+from dais_verif.flows.mutation.expected import read_expected, unexpected
+from dais_verif.flows.mutation.proofs import Proved, Question, ToProve, prove_all, prove_original, with_latency
+from dais_verif.flows.mutation.requests import RECORD_NAME, MutationRequest
+from dais_verif.flows.mutation.simulations import Bench, Wrong, plan_of, simulators_of
+from dais_verif.flows.programs import read_program
+from dais_verif.flows.progress import SILENT, Progress
+from dais_verif.flows.vectors import batch_of, decimal, real_inputs
+from dais_verif.golden.fast import threads
+from dais_verif.mutation.mutant import Mutant
+from dais_verif.mutation.operators import KINDS
+from dais_verif.mutation.sites import all_mutants, drawn
+from dais_verif.own_command import own_command
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.record.campaigns.mutation import Fate, MutantRow, MutationRecord, MutationSummary
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.rtl import RtlFacts
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.temporary import temporary_folder
+from dais_verif.toolchain.sources import digests, is_vhdl
+from dais_verif.verdict import Verdict
+
+__all__ = ["mutate"]
+
+#: Seconds that the proof of a mutant may take which simulation has killed: only a PASS of it would be news.
+_KILLED_SECONDS = 2.0
+#: Seconds for the proof of the design as it was, at least; and for each build and each run of a simulator.
+_ORIGINAL_SECONDS, _SIMULATOR_SECONDS = 120.0, 600.0
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """What the judges say of the mutants, by their numbers. ``again``: whether a build of its own goes wrong, too."""
+
+    wrong: Mapping[int, Wrong]
+    refused: Mapping[int, Sequence[str]]
+    proved: Mapping[int, Proved]
+    again: Mapping[int, bool]
+    warnings: Sequence[str]
+
+
+def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> MutationRecord:
+    """Judge mutants of the RTL of ``request``, and keep the record in its folder.
+
+    Verdicts: PASS if all were judged and score, unknowns and expectations are as asked; NOT_SIGNED_OFF if not; UNSOUND
+    if a mutant was proved that a simulator tells from the program; NOT_RUN if there is no mutant; what becomes of the
+    design as it was, if that is no PASS. Raises ``InputError``, ``ProgramError`` or ``RequestError`` for what cannot be
+    used, ``ToolError`` where a simulator fails on the design as it was.
+    """
+    begun = clock.monotonic()
+    program, warnings = read_program(request.program, request.layout, progress)
+    expectations = [] if request.expected is None else read_expected(request.expected)
+    make_folder(request.output)
+    with temporary_folder() as scratch:
+        asked = with_netlist(request.design, scratch.path)
+        design = design_of(program, asked, scratch.path)
+        if any(map(is_vhdl, design.sources)):
+            raise InputError("mutants are made of Verilog; VHDL is not mutated")
+        files, facts = _texts(design), _facts(request, design)
+        own = files if not asked.of_bits else {design.sources[0].name: files[design.sources[0].name]}
+        possible = all_mutants(own)
+        chosen = dict(enumerate(drawn(possible, request.count, request.seed), start=1))
+        batch = _vectors(program, request, progress)
+        bits = asked.of_bits
+        question = Question(
+            program, design.top, design.dut or packed(program), design.data, not request.unchecked, bits, request.seed
+        )
+        with progress.working("proving the design as it is"):
+            first = prove_original(question, files, scratch.path, max(_ORIGINAL_SECONDS, request.timeout))
+        question = replace(question, dut=with_latency(question.dut, first))
+        judged, verdict, message = _judge(
+            request, question, design, files, chosen, batch, first, scratch.path, progress
+        )
+    of = chosen if verdict is Verdict.PASS else {}  # else nobody has judged any
+    rows = [_row(number, mutant, judged, program, question.dut, request) for number, mutant in of.items()]
+    summary = _summary(rows)
+    missed = unexpected(expectations, rows)
+    if verdict is Verdict.PASS:
+        verdict, message = _verdict(request, summary, missed)
+    kinds = {kind: dict(Counter(row.fate for row in rows if row.kind == kind)) for kind in KINDS}
+    if request.add_vectors is not None:
+        write_atomically(request.add_vectors, _found_vectors(rows).encode())
+    record = MutationRecord(
+        verdict=verdict,
+        message=message,
+        program=ProgramInfo.of(program),
+        rtl=facts,
+        judges=list(request.asked),
+        simulators=list(simulators_of(request.simulator)),
+        vectors=batch.rows,
+        seed=request.seed,
+        possible=len(possible),
+        summary=summary,
+        kinds={kind: fates for kind, fates in kinds.items() if fates},
+        mutants=rows,
+        unexpected=missed,
+        seconds=round(clock.monotonic() - begun, 3),
+        warnings=[*warnings, *judged.warnings],
+        reproduce=own_command(request.words()) if request.command is None else request.command,
+    )
+    write_atomically(request.output / RECORD_NAME, record.to_json().encode())
+    return record
+
+
+def _texts(design: RtlDesign) -> dict[str, str]:
+    """The sources, a character a byte. Raises ``InputError`` for two of one name."""
+    files = {source.name: source.read_bytes().decode("latin-1") for source in design.sources}
+    if len(files) < len(design.sources):
+        raise InputError("two files of the RTL have one name; rename one of them to have mutants of both")
+    return files
+
+
+def _facts(request: MutationRequest, design: RtlDesign) -> RtlFacts:
+    hashes = [digest.hex() for digest in digests(list(design.sources))]
+    emitted = not (request.design.rtl or request.design.of_bits)
+    return RtlFacts(top=design.top, emitted=emitted, files=[source.name for source in design.sources], sha256=hashes)
+
+
+def _vectors(program: Program, request: MutationRequest, progress: Progress) -> Batch:
+    """Those of files, generated ones, and directed ones if they are asked for."""
+    batch = batch_of([program], request.inputs, request.vectors, request.seed)
+    if "directed" not in request.asked:
+        return batch
+    from dais_verif.coverage import measure
+
+    with progress.working("counting coverage") as tell:
+        _, found = measure(
+            program, batch, seed=request.seed, check=not request.unchecked, jobs=threads(request.jobs), notice=tell
+        )
+    return Batch.concatenate([batch, found]) if found.rows else batch
+
+
+def _judge(
+    request: MutationRequest,
+    question: Question,
+    design: RtlDesign,
+    files: dict[str, str],
+    chosen: Mapping[int, Mutant],
+    batch: Batch,
+    first: Proved,
+    folder: Path,
+    progress: Progress,
+) -> tuple[_Judged, Verdict, str]:
+    nothing = _Judged({}, {}, {}, {}, [])
+    if not chosen:
+        return nothing, Verdict.NOT_RUN, "there is no place in the RTL that can be mutated"
+    if first.verdict is Verdict.RTL_MISMATCH:
+        return nothing, Verdict.RTL_MISMATCH, f"the design as it is is wrong: {first.message}"
+    warnings = []
+    provable = first.verdict is Verdict.PASS
+    if not provable:
+        if "prove" in request.asked:
+            return nothing, Verdict.UNKNOWN, f"the design as it is is not proved: {first.message}"
+        warnings.append(f"nothing is said of equivalence, since the design as it is is not proved: {first.message}")
+    clocking = question.dut.interface.clocking
+    if clocking is not None and clocking.latency is None:
+        raise InputError.of("the latency of the design is not known: give it with {latency}")
+    wrong: dict[int, Wrong] = {}
+    refused: dict[int, list[str]] = {}
+    bench = None
+    if {"sim", "directed"} & {*request.asked}:
+        if not batch.rows:
+            return nothing, Verdict.NOT_RUN, "there is no vector to simulate"
+        plan = plan_of(question.program, question.dut, batch, not request.unchecked, request.seed)
+        bench = Bench(files, design.top, question.dut, design.data, plan, folder, _SIMULATOR_SECONDS)
+        for name in simulators_of(request.simulator):
+            if not bench.is_right(name):
+                return nothing, Verdict.RTL_MISMATCH, f"the design as it is goes wrong in {name}"
+            left = {number: mutant for number, mutant in chosen.items() if number not in wrong}
+            with progress.working(f"simulating {len(left)} mutants") as tell:
+                found, said = bench.judge(name, left, partial(_tell, tell, "simulating", len(left)))
+            wrong |= found
+            for number, text in said.items():
+                refused.setdefault(number, []).append(text)
+    questions = []
+    if provable:
+        for number, mutant in chosen.items():
+            if number not in wrong or "prove" in request.asked:
+                seconds = min(_KILLED_SECONDS, request.timeout) if number in wrong else request.timeout
+                questions.append(ToProve(number, mutant.applied(files), seconds))
+    with progress.working(f"proving {len(questions)} mutants") as tell:
+        answers = prove_all(
+            question,
+            questions,
+            folder,
+            threads(request.jobs),
+            partial(_tell, tell, "proving", len(questions)),
+        )
+        proved = {answer.number: answer for answer in answers}
+    again = {}
+    for number, answer in proved.items():
+        if bench is not None and number in wrong and answer.verdict is Verdict.PASS:
+            again[number] = bench.goes_wrong(wrong[number].simulator, chosen[number])
+    return _Judged(wrong, refused, proved, again, warnings), Verdict.PASS, ""
+
+
+def _tell(tell: Callable[[str], None], what: str, total: int, done: int) -> None:
+    tell(f"{what}: {done} of {total} mutants")
+
+
+def _row(
+    number: int, mutant: Mutant, judged: _Judged, program: Program, dut: Dut, request: MutationRequest
+) -> MutantRow:
+    wrong, proved = judged.wrong.get(number), judged.proved.get(number)
+    inputs = None
+    if proved is not None and proved.vector is not None:
+        inputs = [decimal(value) for value in real_inputs(program, proved.vector, dut.ports.inputs)]
+    proof = None if proved is None else "refused" if proved.verdict is None else proved.verdict.value
+    text = "" if proved is None else proved.message
+    if number in judged.refused:
+        text = "; ".join(dict.fromkeys([*judged.refused[number], *([text] if text else [])]))
+    return MutantRow(
+        number=number,
+        kind=mutant.kind,
+        file=mutant.file,
+        line=mutant.line,
+        op=mutant.op,
+        old=mutant.old,
+        new=mutant.new,
+        fate=_fate(number, judged, request),
+        simulator=None if wrong is None else wrong.simulator,
+        vector=None if wrong is None else wrong.row,
+        proof=proof,
+        text=text,
+        inputs=inputs,
+    )
+
+
+def _fate(number: int, judged: _Judged, request: MutationRequest) -> str:
+    """What becomes of a mutant. Where the batch and a build of its own differ, nobody knows."""
+    proved = judged.proved.get(number)
+    verdict = None if proved is None else proved.verdict
+    if number in judged.again:
+        return Fate.UNSOUND if judged.again[number] else Fate.UNKNOWN
+    if number in judged.wrong:
+        return Fate.SIMULATION
+    if proved is not None and verdict is None and number in judged.refused:
+        return Fate.INVALID
+    if verdict is Verdict.PASS:
+        return Fate.EQUIVALENT
+    if verdict is Verdict.RTL_MISMATCH and "prove" in request.asked:
+        return Fate.PROOF
+    if verdict is Verdict.RTL_MISMATCH or proved is None:
+        return Fate.SURVIVED
+    return Fate.UNKNOWN
+
+
+def _summary(rows: Sequence[MutantRow]) -> MutationSummary:
+    counts = Counter(row.fate for row in rows)
+    killed = counts[Fate.SIMULATION] + counts[Fate.PROOF]
+    judged = len(rows) - counts[Fate.INVALID]
+    to_kill = judged - counts[Fate.EQUIVALENT]
+    return MutationSummary(
+        mutants=judged,
+        killed_by_simulation=counts[Fate.SIMULATION],
+        killed_by_proof=counts[Fate.PROOF],
+        equivalent=counts[Fate.EQUIVALENT],
+        unknown=counts[Fate.UNKNOWN],
+        survived=counts[Fate.SURVIVED],
+        unsound=counts[Fate.UNSOUND],
+        invalid=counts[Fate.INVALID],
+        score=round(100 * killed / to_kill, 2) if to_kill else None,
+    )
+
+
+def _verdict(request: MutationRequest, summary: MutationSummary, missed: Sequence[str]) -> tuple[Verdict, str]:
+    if summary.unsound:
+        text = f"{summary.unsound} mutants were proved, and a simulator tells them from the program"
+        return Verdict.UNSOUND, f"{text}: a defect of dais-verif"
+    if not summary.mutants:
+        return Verdict.NOT_RUN, "no tool reads any of the mutants"
+    if missed:
+        return Verdict.NOT_SIGNED_OFF, f"{len(missed)} expectations are not met, the first: {missed[0]}"
+    if request.floor is not None and (summary.score is None or summary.score < request.floor):
+        score = "there is no score" if summary.score is None else f"the score is {summary.score:g} %"
+        return Verdict.NOT_SIGNED_OFF, f"{score}, and must be {request.floor:g} %"
+    unknown = 100 * summary.unknown / summary.mutants
+    if request.most_unknown is not None and unknown > request.most_unknown:
+        text = f"{summary.unknown} of {summary.mutants} mutants are unknown, {unknown:.1f} %"
+        return Verdict.NOT_SIGNED_OFF, f"{text}, and may be {request.most_unknown:g} %"
+    killed = summary.killed_by_simulation + summary.killed_by_proof
+    text = f"{killed} of {summary.mutants - summary.equivalent} mutants that are not equivalent are killed"
+    return Verdict.PASS, f"{text}; {summary.survived} survived, {summary.unknown} unknown"
+
+
+def _found_vectors(rows: Sequence[MutantRow]) -> str:
+    """The vectors that simulation lacked, one a line, each once."""
+    lacking = (row.inputs for row in rows if row.fate in (Fate.PROOF, Fate.SURVIVED) and row.inputs is not None)
+    return "".join(f"{line}\n" for line in dict.fromkeys(",".join(inputs) for inputs in lacking))

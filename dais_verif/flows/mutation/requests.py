@@ -1,0 +1,117 @@
+"""Which RTL to mutate, and what judges the mutants."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from dais_verif.errors import RequestError
+from dais_verif.flows.arguments import require_types
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.no_loss import require_no_loss
+from dais_verif.flows.programs import (
+    AnyProgram,
+    path_of,
+    require_counts,
+    require_number,
+    require_positive,
+    require_range,
+)
+from dais_verif.flows.words import option_words
+
+__all__ = ["DEFAULT_FOLDER", "JUDGES", "MUTATION_SIMULATORS", "RECORD_NAME", "MutationRequest"]
+
+#: What may kill mutants: simulation of vectors, vectors computed for coverage besides, and proof.
+JUDGES = ("sim", "directed", "prove")
+MUTATION_SIMULATORS = ("icarus", "verilator", "both")
+
+DEFAULT_FOLDER = Path("mutation")
+#: The record, in the folder of the run.
+RECORD_NAME = "mutation.json"
+
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class MutationRequest:
+    """Which RTL to mutate, and what judges the mutants; every default is that of ``dais-verif mutate``.
+
+    ``count``: mutants, drawn by ``seed``, as even over the kinds as they allow. ``judges``: of ``JUDGES``; none:
+    ``sim`` and ``prove``. Without ``prove`` the prover still tells survivors from equivalent ones. ``inputs``: files of
+    vectors, before ``vectors`` generated ones. ``timeout``: seconds for the proof of a mutant. ``simulator``: one of
+    ``MUTATION_SIMULATORS``. ``floor``: the least score, in percent; ``most_unknown``: the most unknowns, in percent.
+    ``expected``: a manifest that says which judge must find which mutants. ``add_vectors``: a file for the vectors that
+    would have killed what simulation did not.
+    """
+
+    program: AnyProgram
+    layout: str | None = None
+    design: DesignRequest = field(default_factory=DesignRequest)
+    count: int = 200
+    seed: int = 0
+    judges: tuple[str, ...] = ()
+    vectors: int = 1000
+    inputs: tuple[Path, ...] = ()
+    simulator: str = "verilator"
+    unchecked: bool = False
+    timeout: float = 10.0
+    floor: float | None = None
+    most_unknown: float | None = None
+    expected: Path | None = None
+    add_vectors: Path | None = None
+    jobs: int | None = None
+    output: Path = DEFAULT_FOLDER
+    command: str | None = None
+
+    def __post_init__(self) -> None:
+        require_types(self)
+        require_counts(seed=self.seed, vectors=self.vectors)
+        require_range("count", self.count, 1, _MOST)
+        require_positive(timeout=self.timeout)
+        require_number("floor", self.floor)
+        require_number("most_unknown", self.most_unknown)
+        for name in self.judges:
+            if name not in JUDGES:
+                raise RequestError.of(
+                    "{judges} must be of {known}, not {value!r}.", known=", ".join(JUDGES), value=name
+                )
+        if self.simulator not in MUTATION_SIMULATORS:
+            raise RequestError.of(
+                "{simulators} must be one of {known}, not {value!r}.",
+                known=", ".join(MUTATION_SIMULATORS),
+                value=self.simulator,
+            )
+        if self.design.wrapped is not None:
+            raise RequestError.of("{wrapped} is not for mutants: name the RTL of the core.")
+        if self.design.bitstream is not None:
+            raise RequestError.of("{bitstream} is not for mutants: name RTL or a netlist.")
+        for given in (self.inputs, (self.expected,)):
+            if self.add_vectors is not None and self.add_vectors in given:
+                raise RequestError.of("{add_vectors} {name!r} is also read.", name=str(self.add_vectors))
+        require_no_loss(self.output, (RECORD_NAME,), program=self.program, inputs=self.inputs, **self.design.read)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The judges."""
+        return tuple(name for name in JUDGES if name in (self.judges or ("sim", "prove")))
+
+    def words(self) -> list[str]:
+        """Return the words after ``dais-verif`` that ask for this."""
+        valued = {
+            "--layout": self.layout,
+            "--count": self.count,
+            "--seed": self.seed,
+            "--vectors": self.vectors,
+            "--sim": self.simulator,
+            "--timeout": self.timeout,
+            "--floor": self.floor,
+            "--most-unknown": self.most_unknown,
+            "--expected": self.expected,
+            "--add-vectors": self.add_vectors,
+            "--jobs": self.jobs,
+            "--output": self.output,
+        }
+        words = ["mutate", path_of(self.program), *option_words(valued, {"--unchecked": self.unchecked})]
+        words += [word for name in self.judges for word in ("--judge", name)]
+        words += [word for path in self.inputs for word in ("--inputs", str(path))]
+        return [*words, *self.design.words()]

@@ -1,0 +1,159 @@
+"""Mutants in simulators: as many as fit into one build, the others in builds of their own."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.dut.encode import encode_outputs
+from dais_verif.dut.interface import Dut
+from dais_verif.errors import ToolError
+from dais_verif.golden import run_raw
+from dais_verif.mutation.bench import Plan, bench_of, combinational, cycles, memories
+from dais_verif.mutation.mutant import Files, Mutant
+from dais_verif.mutation.selection import can_be_chosen, with_choice
+from dais_verif.mutation.simulators import SIMULATORS, Build, run
+from dais_verif.program import Program
+from dais_verif.program.numbers import Batch
+from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.data_files import DataFile, copy_into
+
+__all__ = ["Bench", "Wrong", "plan_of", "simulators_of"]
+
+#: Mutants of one build: beyond that, what a simulator compiles grows faster than what is saved.
+_TOGETHER = 1000
+_BENCH = "dais_bench.sv"
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Where a mutant first went wrong: in a ``simulator``, at vector ``row``."""
+
+    simulator: str
+    row: int
+
+
+def simulators_of(choice: str) -> tuple[str, ...]:
+    """The simulators that ``choice`` means."""
+    return tuple(SIMULATORS) if choice == "both" else (choice,)
+
+
+def plan_of(program: Program, dut: Dut, batch: Batch, check: bool, seed: int) -> Plan:
+    """What every mutant is given, and must answer. Raises ``ViolationError`` if ``check`` and a promise is broken."""
+    raw = encode_outputs(run_raw(program, batch, check=check), program.output_types, dut.output_types, 0)
+    given, wanted = pack_inputs(batch, dut.ports), pack_outputs(raw, dut.ports, batch.rows)
+    rows = range(batch.rows)
+    clocked = dut.interface.clocking is not None
+    return Plan(
+        [bits_of_row(given, row, dut.ports.input_bits) for row in rows],
+        [bits_of_row(wanted, row, dut.ports.output_bits) for row in rows],
+        cycles(batch.rows, seed) if clocked else combinational(batch.rows),
+    )
+
+
+@dataclass(frozen=True)
+class Bench:
+    """How mutants of ``files`` are simulated. ``data``: what the design reads."""
+
+    files: Files
+    top: str
+    dut: Dut
+    data: tuple[DataFile, ...]
+    plan: Plan
+    folder: Path
+    timeout: float
+
+    def judge(
+        self, simulator: str, mutants: Mapping[int, Mutant], tell: Callable[[int], None]
+    ) -> tuple[dict[int, Wrong], dict[int, str]]:
+        """Which of ``mutants`` go wrong, and which the simulator does not take, and why.
+
+        What needs a build of its own is built for Icarus where it can be, which takes a tenth of the time.
+        Raises ``ToolError`` if the design as it was does not run, or goes wrong.
+        """
+        wrong: dict[int, Wrong] = {}
+        refused: dict[int, str] = {}
+        together = [number for number, mutant in mutants.items() if can_be_chosen(mutant)]
+        alone = [number for number, mutant in mutants.items() if not can_be_chosen(mutant)]
+        quick = bool(alone) and tools.has_icarus() and self._is_right_in_icarus()
+        done = 0
+        for first in range(0, len(together), _TOGETHER):
+            numbers = together[first : first + _TOGETHER]
+            self._some(simulator, mutants, numbers, wrong, refused)
+            done += len(numbers)
+            tell(done)
+        for number in alone:
+            text, name = mutants[number].applied(self.files), "icarus" if quick else simulator
+            try:
+                found = self._run(name, text, 0, f"{name}_{number}")
+            except ToolError as error:
+                refused[number] = _short(error)
+            else:
+                if 0 in found:
+                    wrong[number] = Wrong(name, self._row(found[0]))
+            done += 1
+            tell(done)
+        return wrong, refused
+
+    def is_right(self, simulator: str) -> bool:
+        """Whether nothing goes wrong in the design as it was. Raises ``ToolError`` where it cannot be simulated."""
+        return not self._run(simulator, dict(self.files), 0, f"{simulator}_original")
+
+    def _is_right_in_icarus(self) -> bool:
+        try:
+            return self.is_right("icarus")
+        except ToolError:
+            return False
+
+    def goes_wrong(self, simulator: str, mutant: Mutant) -> bool:
+        """Whether a mutant goes wrong in a build of its own."""
+        return bool(self._run(simulator, mutant.applied(self.files), 0, f"{simulator}_again"))
+
+    def _some(
+        self,
+        simulator: str,
+        mutants: Mapping[int, Mutant],
+        numbers: Sequence[int],
+        wrong: dict[int, Wrong],
+        refused: dict[int, str],
+    ) -> None:
+        """Many in one build; where a simulator does not take that, halves."""
+        some = [mutants[number] for number in numbers]
+        name = f"{simulator}_{numbers[0]}_{len(numbers)}"
+        try:
+            found = self._run(simulator, with_choice(self.files, some), len(some), name)
+        except ToolError as error:
+            if len(numbers) == 1:
+                refused[numbers[0]] = _short(error)
+                return
+            middle = len(numbers) // 2
+            for half in (numbers[:middle], numbers[middle:]):
+                self._some(simulator, mutants, half, wrong, refused)
+            return
+        if 0 in found:  # after all others, what they leave behind is gone
+            raise ToolError(f"{simulator}: the design goes wrong among its mutants, at vector {self._row(found[0])}")
+        wrong |= {numbers[k - 1]: Wrong(simulator, self._row(cycle)) for k, cycle in found.items()}
+
+    def _row(self, cycle: int) -> int:
+        return self.plan.cycles[cycle].row
+
+    def _run(self, simulator: str, files: Files, mutants: int, name: str) -> dict[int, int]:
+        folder = self.folder / name
+        folder.mkdir(parents=True, exist_ok=True)
+        for file, text in files.items():
+            (folder / file).write_text(text, encoding="latin-1")
+        for file, text in memories(self.plan).items():
+            (folder / file).write_text(text)
+        (folder / _BENCH).write_text(bench_of(self.top, self.dut.interface, self.plan))
+        copy_into(folder, self.data)
+        build = Build(folder, [*files, _BENCH], len(self.plan.cycles), mutants, self.timeout)
+        found = run(simulator, build)
+        shutil.rmtree(folder)
+        return found
+
+
+def _short(error: ToolError) -> str:
+    return str(error).partition(" (full output")[0]

@@ -1,0 +1,1 @@
+"""Mutants of RTL: small changes of the kinds that people and generators get wrong; benches that hold many of them."""

@@ -1,0 +1,178 @@
+"""The bench of many mutants: each is run from the beginning, until an output bit is wrong.
+
+Beside the design stands a judge: a line as long as the latency that moves on as the pins say, and knows what must come
+out. Pins change while the clock is low, outputs are looked at before each rising edge. Icarus and Verilator run the
+same text.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.mutation.selection import BENCH
+
+__all__ = ["DRIVE", "Cycle", "Plan", "bench_of", "combinational", "cycles", "driver", "memories"]
+
+#: The top module in Icarus.
+DRIVE = "dais_drive"
+
+
+class Cycle(NamedTuple):
+    """Pins before a rising edge, 1 being active; ``row``: of the vectors."""
+
+    reset: int
+    enable: int
+    valid: int
+    row: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What every mutant is given: rows of the ports' bits, the most significant one first, and the cycles."""
+
+    given: Sequence[str]
+    wanted: Sequence[str]
+    cycles: Sequence[Cycle]
+
+
+def combinational(rows: int) -> list[Cycle]:
+    """Every vector once."""
+    return [Cycle(0, 1, 1, row) for row in range(rows)]
+
+
+def cycles(rows: int, seed: int) -> list[Cycle]:
+    """Every vector at least once, in stretches with other habits: every edge, stalls, bubbles, resets."""
+    rng = random.Random(seed)
+    found = [Cycle(0, 1, 1, 0), Cycle(1, 1, 0, 0)]
+    row = 0
+    while row < rows:
+        length = rng.choice((3, 12, 40, 120))
+        enabled, valid = rng.choice((1, 1, 0.9, 0.5)), rng.choice((1, 1, 0.8, 0.4))
+        reset = rng.choice((0, 0, 0, 0.05))
+        for _ in range(length):
+            cycle = Cycle(rng.random() < reset, rng.random() < enabled, rng.random() < valid, row % max(rows, 1))
+            found.append(cycle)
+            row += cycle.enable and cycle.valid and not cycle.reset
+        if rng.random() < 0.5:  # a reset of one edge, in the middle of all that is under way
+            found.append(Cycle(1, rng.randrange(2), rng.randrange(2), rng.randrange(max(rows, 1))))
+    return [Cycle(*map(int, cycle)) for cycle in found]
+
+
+_JUDGE = """\
+module dais_judge #(parameter L = 1, W = 1, RST = 0, EN = 0, VIN = 0, VOUT = 0) (
+    input look, input move, input again, input rst, input en, input valid,
+    input [W-1:0] now, input [W-1:0] got, input told, output reg bad);
+  // known: a vector is there. sure: it is known whether one is. is_valid: one is. Place 0: what came last.
+  reg [L:0] known, sure, is_valid;
+  reg [W*(L+1)-1:0] words;
+  wire taken = EN ? en : 1'b1, real_one = VIN ? valid : 1'b1;
+  wire [W-1:0] due = L == 0 ? now : words[(L > 0 ? W*L-1 : W-1) -: W];
+  wire there = L == 0 ? taken & real_one : known[L > 0 ? L - 1 : 0];
+  wire due_valid = L == 0 ? valid : is_valid[L > 0 ? L - 1 : 0];
+  wire is_sure = L == 0 ? 1'b1 : sure[L > 0 ? L - 1 : 0];
+  always @(posedge look or posedge again)
+    if (again) bad = 0;
+    else if (!(RST && rst)) begin
+      if (there && got !== due) bad = 1;
+      if (VOUT && is_sure && told !== due_valid) bad = 1;
+    end
+  always @(posedge move or posedge again)
+    if (again) begin
+      known = 0; is_valid = 0; sure = 0;
+    end else if (RST && rst) begin
+      known = 0; is_valid = 0; sure = ~0;
+    end else if (taken) begin
+      words = (words << W) | now;
+      known = (known << 1) | real_one;
+      is_valid = (is_valid << 1) | valid;
+      sure = (sure << 1) | 1'b1;
+    end
+endmodule
+"""
+
+
+def memories(plan: Plan) -> dict[str, str]:
+    """The files that the bench reads."""
+    pins = [f"{c.reset}{c.enable}{c.valid}" for c in plan.cycles]
+    given, wanted = ([rows[c.row] for c in plan.cycles] for rows in (plan.given, plan.wanted))
+    return {f"dais_{name}.txt": "\n".join(rows) for name, rows in (("pins", pins), ("inp", given), ("out", wanted))}
+
+
+def bench_of(top: str, interface: DesignInterface, plan: Plan) -> str:
+    """The module ``BENCH``: the design ``top`` beside its judge; ``chosen`` is the mutant."""
+    count, inp, out = len(plan.cycles), max(interface.input_bits, 1), max(interface.output_bits, 1)
+    clocking = interface.clocking
+    lines = [
+        f"module {BENCH}(input clk, input look, input move, input again, input [31:0] n, input [31:0] chosen,"
+        " output bad);",
+        f"  reg [2:0] pins_of [0:{count - 1}]; reg [{inp - 1}:0] inp_of [0:{count - 1}];"
+        f" reg [{out - 1}:0] out_of [0:{count - 1}];",
+        '  initial begin $readmemb("dais_pins.txt", pins_of); $readmemb("dais_inp.txt", inp_of);'
+        ' $readmemb("dais_out.txt", out_of); end',
+        "  wire [2:0] pins = pins_of[n];",
+        "  wire rst = pins[2], en = pins[1], valid = pins[0];",
+        f"  wire [{inp - 1}:0] inp = inp_of[n]; wire [{out - 1}:0] due = out_of[n];",
+        f"  wire [{out - 1}:0] got; wire told;",
+    ]
+    given = {wire.name: _bits("inp", wire) for wire in interface.inputs}
+    given |= {name: str(value) for name, value in interface.ties}
+    if clocking is not None:
+        given[clocking.clock] = "clk"
+        if clocking.reset:
+            given[clocking.reset] = "~rst" if clocking.reset_low else "rst"
+        given |= {pin: name for pin, name in ((clocking.enable, "en"), (clocking.valid_in, "valid")) if pin}
+    given |= {wire.name: _bits("got", wire) for wire in interface.outputs if wire.width}
+    if interface.output_bits == 0:
+        lines.append("  assign got = 0;")
+    if clocking is not None and clocking.valid_out:
+        given[clocking.valid_out] = "told"
+    else:
+        lines.append("  assign told = 0;")
+    lines.append(f"  {top} dut({', '.join(f'.{port}({what})' for port, what in given.items())});")
+    latency = 0 if clocking is None else clocking.latency
+    flags = {"RST": 0, "EN": 0, "VIN": 0, "VOUT": 0}
+    if clocking is not None:
+        pins = (clocking.reset, clocking.enable, clocking.valid_in, clocking.valid_out)
+        flags = {flag: int(pin is not None) for flag, pin in zip(flags, pins, strict=True)}
+    said = "".join(f", .{flag}({value})" for flag, value in flags.items())
+    lines.append(
+        f"  dais_judge #(.L({latency}), .W({out}){said}) judge(.look(look), .move(move), .again(again), .rst(rst),"
+        " .en(en), .valid(valid), .now(due), .got(got), .told(told), .bad(bad));"
+    )
+    return "\n".join([_JUDGE, *lines, "endmodule", ""])
+
+
+def _bits(name: str, wire: Wire) -> str:
+    return f"{name}[{wire.offset + wire.width - 1}:{wire.offset}]" if wire.width else "1'b0"
+
+
+def driver(cycles: int, first: int, last: int) -> str:
+    """What drives the bench in Icarus: the mutants ``first`` to ``last``, then the design as it was."""
+    return f"""\
+module {DRIVE};
+  reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n = 0, chosen = 0; wire bad;
+  integer k;
+  {BENCH} {BENCH}(clk, look, move, again, n, chosen, bad);
+  initial begin
+    for (k = {first}; k <= {last} + 1; k = k + 1) begin
+      chosen = k > {last} ? 0 : k; n = 0; #1 again = 1; #1 again = 0;
+      while (n < {cycles}) begin
+        #2 look = 1; #1 look = 0;
+        if (bad) begin
+          $display("WRONG %0d %0d", chosen, n);
+          n = {cycles};
+        end else begin
+          #1 clk = 1; #1 move = 1; #1 move = 0; #2 clk = 0; #1 n = n + 1;
+        end
+      end
+      clk = 0;
+    end
+    $display("END");
+    $finish;
+  end
+endmodule
+"""

@@ -1,0 +1,1 @@
+"""Records of runs over many designs: what became of each."""

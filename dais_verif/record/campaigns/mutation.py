@@ -1,0 +1,95 @@
+"""The record of ``mutate``: what became of every mutant."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from dais_verif.record.base import RunRecord
+from dais_verif.record.program import ProgramInfo
+from dais_verif.record.rtl import RtlFacts
+
+__all__ = ["MUTATION_SCHEMA", "Fate", "MutantRow", "MutationRecord", "MutationSummary"]
+
+MUTATION_SCHEMA = "dais-verif/mutation/1"
+
+
+class Fate:
+    """What becomes of a mutant, as rows name it."""
+
+    SIMULATION = "killed by simulation"
+    PROOF = "killed by proof"
+    EQUIVALENT = "equivalent"
+    UNKNOWN = "unknown"
+    SURVIVED = "survived"
+    UNSOUND = "unsound"
+    INVALID = "invalid"
+
+
+@dataclass(frozen=True)
+class MutantRow:
+    """A mutant: ``old`` in ``line`` of ``file`` is ``new``. ``op``: whose signal the statement assigns.
+
+    ``fate``: of ``Fate``. ``simulator``, ``vector``: where it first went wrong, and on the vector of which number.
+    ``proof``: the verdict of the prover, or ``refused``; None: it was not asked. ``text``: what it said. ``inputs``: a
+    vector on which the mutant is wrong, from the prover, as decimals.
+    """
+
+    number: int
+    kind: str
+    file: str
+    line: int
+    op: int | None
+    old: str
+    new: str
+    fate: str
+    simulator: str | None = None
+    vector: int | None = None
+    proof: str | None = None
+    text: str = ""
+    inputs: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class MutationSummary:
+    """How many mutants met which fate. ``mutants``: all but the ``invalid`` ones, which no tool reads.
+
+    ``score``: those that were killed, of those that are not equivalent, in percent; None: there were none.
+    """
+
+    mutants: int
+    killed_by_simulation: int
+    killed_by_proof: int
+    equivalent: int
+    unknown: int
+    survived: int
+    unsound: int
+    invalid: int
+    score: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MutationRecord(RunRecord):
+    """A run of ``mutate``. ``verdict``: PASS if all were judged and what was asked of them is met, NOT_SIGNED_OFF if
+    not, UNSOUND if a mutant was proved that a simulator tells from the program.
+
+    ``possible``: mutants that there are. ``vectors``: how many were simulated. ``kinds``: of every kind how many met
+    which fate. ``unexpected``: what the manifest of expected judges is not met in.
+    """
+
+    SCHEMA: ClassVar = MUTATION_SCHEMA
+
+    program: ProgramInfo
+    rtl: RtlFacts
+    judges: list[str]
+    simulators: list[str]
+    vectors: int
+    seed: int
+    possible: int
+    summary: MutationSummary
+    kinds: dict[str, dict[str, int]]
+    mutants: list[MutantRow]
+    unexpected: list[str]
+    seconds: float
+    warnings: list[str]
+    reproduce: str

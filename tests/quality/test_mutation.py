@@ -1,0 +1,186 @@
+"""Mutation: every fate is provoked, verdicts follow from fates, and what was unsound would be seen."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from support.adder import ADDER
+
+import dais_verif
+from dais_verif.emitter import emit_verilog
+from dais_verif.errors import RequestError
+from dais_verif.flows.mutation import mutate as flow
+from dais_verif.flows.mutation.proofs import Proved, Question, ToProve, _proved
+from dais_verif.flows.mutation.requests import MutationRequest
+from dais_verif.program import Program, load
+from dais_verif.record.campaigns.mutation import MutationRecord
+from dais_verif.verdict import Verdict
+
+#: max(x0 - 3, 0) as 5 bits, and a comparison that one input of 256 makes.
+RARE = Program.build(
+    [
+        (-1, 0, -1, 0, (0, 8, 0)),
+        (4, 0, -1, 1, (0, 9, 0)),
+        (3, 1, -1, 0, (0, 8, 0)),
+        (9, 2, -1, 1 << 0, (0, 1, 0)),
+    ],
+    [(3, 0, 0), (1, 0, 0)],
+    inp_shift=[0],
+)
+
+
+def in_this_process(
+    question: Question, mutants: Sequence[ToProve], folder: Path, jobs: int, tell: Callable[[int], None]
+) -> Iterator[Proved]:
+    """What ``prove_all`` does, without processes, which take half a second each."""
+    folder = folder / "proof"
+    folder.mkdir(exist_ok=True)
+    return iter([_proved(question, mutant, folder) for mutant in mutants])
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow, "prove_all", in_this_process)
+    monkeypatch.setattr(
+        flow,
+        "prove_original",
+        lambda question, files, folder, seconds: next(
+            in_this_process(question, [ToProve(0, files, seconds)], folder, 1, print)
+        ),
+    )
+
+
+def mutated(tmp_path: Path, program: Program = ADDER, **asked: object) -> MutationRecord:
+    request = {"simulator": "icarus", "vectors": 50, "count": 12, "output": tmp_path / "out", **asked}
+    return flow.mutate(MutationRequest(program=program, **request))  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("quick")
+def test_mutants_are_killed_or_shown_to_be_equivalent(tmp_path: Path) -> None:
+    record = mutated(tmp_path)
+    summary = record.summary
+    assert record.verdict is Verdict.PASS
+    assert summary.killed_by_simulation > 0
+    assert summary.unsound == summary.survived == summary.unknown == 0
+    assert summary.killed_by_simulation + summary.killed_by_proof + summary.equivalent == summary.mutants == 12
+    assert summary.score == 100
+    for row in record.mutants:
+        assert (row.fate == "equivalent") == (row.proof == "PASS")
+        assert (row.fate == "killed by simulation") == (row.simulator == "icarus" and row.vector is not None)
+    kept = (tmp_path / "out" / "mutation.json").read_bytes()
+    assert MutationRecord.from_json(kept) == record
+    assert json.loads(kept)["summary"]["mutants"] == 12
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_simulation_misses_survives_and_comes_with_a_vector_that_kills_it(tmp_path: Path) -> None:
+    few = tmp_path / "few.csv"
+    few.write_text("0\n")
+    more = tmp_path / "more.csv"
+    asked = {"program": RARE, "vectors": 0, "inputs": (few,), "count": 40, "unchecked": True}
+    alone = mutated(tmp_path, judges=("sim",), add_vectors=more, floor=99.0, **asked)  # type: ignore[arg-type]
+    assert alone.summary.survived > 0
+    assert alone.verdict is Verdict.NOT_SIGNED_OFF
+    assert "must be 99 %" in alone.message
+    survivors = {row.number for row in alone.mutants if row.fate == "survived"}
+    assert all(row.inputs for row in alone.mutants if row.number in survivors)
+    proved = mutated(tmp_path, **asked)  # type: ignore[arg-type]
+    assert {row.number for row in proved.mutants if row.fate == "killed by proof"} == survivors
+    assert list(csv.reader(more.open()))
+    with_more = mutated(tmp_path, judges=("sim",), **{**asked, "inputs": (few, more)})  # type: ignore[arg-type]
+    assert {row.fate for row in with_more.mutants if row.number in survivors} == {"killed by simulation"}
+
+
+def wrong_prover(
+    question: Question, mutants: Sequence[ToProve], folder: Path, jobs: int, tell: Callable[[int], None]
+) -> Iterator[Proved]:
+    return iter([Proved(mutant.number, Verdict.PASS, "all is well") for mutant in mutants])
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_proof_that_a_simulator_contradicts_has_an_exit_code_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(flow, "prove_all", wrong_prover)
+    record = mutated(tmp_path, count=3, floor=0.0)
+    assert record.verdict is Verdict.UNSOUND
+    assert record.verdict.exit_code == 8
+    assert record.summary.unsound > 0
+    monkeypatch.setattr("dais_verif.flows.mutation.simulations.Bench.goes_wrong", lambda *_: False)
+    again = mutated(tmp_path, count=3)
+    assert again.summary.unsound == 0  # the bench of many is contradicted by a build of its own
+    assert again.summary.unknown == record.summary.unsound
+
+
+def no_prover(
+    question: Question, mutants: Sequence[ToProve], folder: Path, jobs: int, tell: Callable[[int], None]
+) -> Iterator[Proved]:
+    return iter([Proved(mutant.number, Verdict.UNKNOWN, "no answer") for mutant in mutants])
+
+
+@pytest.mark.usefixtures("quick")
+def test_unknown_mutants_are_counted_and_have_a_ceiling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(flow, "prove_all", no_prover)
+    (tmp_path / "zero.csv").write_text("0,0\n")
+    record = mutated(tmp_path, vectors=0, inputs=(tmp_path / "zero.csv",), most_unknown=5.0)
+    assert record.summary.unknown > 0
+    assert record.summary.score is not None
+    assert record.summary.score < 100
+    assert record.verdict is Verdict.NOT_SIGNED_OFF
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_design_that_is_wrong_has_no_mutants(tmp_path: Path) -> None:
+    rtl = tmp_path / "bad.v"
+    rtl.write_text(emit_verilog(ADDER).replace(" + ", " - "))
+    record = flow.mutate(
+        MutationRequest(
+            program=ADDER,
+            design=dais_verif.DesignRequest(rtl=(rtl,)),
+            simulator="icarus",
+            output=tmp_path / "out",
+        )
+    )
+    assert record.verdict is Verdict.RTL_MISMATCH
+    assert record.mutants == []
+
+
+@pytest.mark.usefixtures("quick")
+def test_expectations_that_are_not_met_end_with_another_verdict(tmp_path: Path) -> None:
+    manifest = tmp_path / "expected.toml"
+    manifest.write_text('[[expect]]\nkind = "operator"\nby = "simulation"\n')
+    assert mutated(tmp_path, expected=manifest).verdict is Verdict.PASS
+    manifest.write_text('[[expect]]\nkind = "operator"\nby = "proof"\n')
+    record = mutated(tmp_path, expected=manifest)
+    assert record.verdict is Verdict.NOT_SIGNED_OFF
+    assert record.unexpected
+
+
+@pytest.mark.parametrize(
+    ("asked", "rule"),
+    [({"judges": ("luck",)}, "must be of"), ({"simulator": "ghdl"}, "must be one of"), ({"count": 0}, "must be 1")],
+    ids=["judge", "simulator", "count"],
+)
+def test_what_cannot_be_asked_is_refused(tmp_path: Path, asked: dict[str, object], rule: str) -> None:
+    with pytest.raises(RequestError, match=rule):
+        mutated(tmp_path, **asked)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("stages", [None, 3], ids=["combinational", "pipeline"])
+def test_simulators_agree_on_what_they_kill_and_nothing_is_unsound(tmp_path: Path, stages: int | None) -> None:
+    corpus = Path(__file__).parents[1] / "corpus" / "p01_addsub_tiny" / "prog.v1.bin"
+    records = [
+        dais_verif.mutate(load(corpus), tmp_path / name, stages=stages, count=100, vectors=300, simulators=name, jobs=2)
+        for name in ("icarus", "verilator")
+    ]
+    fates = [[row.fate for row in record.mutants] for record in records]
+    assert fates[0] == fates[1]
+    for record in records:
+        assert record.verdict is Verdict.PASS
+        assert record.summary.unsound == record.summary.survived == record.summary.invalid == 0
+        assert record.summary.killed_by_simulation > record.summary.mutants // 2
