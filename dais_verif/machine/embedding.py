@@ -11,19 +11,30 @@ from dais_verif.machine.model import Machine, Role, Signal, View
 __all__ = ["embed"]
 
 
-def embed(made: MachineBuilder, machine: Machine, prefix: str, *, without: Collection[str] = ()) -> dict[str, View]:
+def embed(
+    made: MachineBuilder,
+    machine: Machine,
+    prefix: str,
+    *,
+    without: Collection[str] = (),
+    given: Mapping[str, View] | None = None,
+) -> dict[str, View]:
     """Add ``machine`` to what is ``made``, each name behind ``prefix``, and return its signals by their own names.
 
-    Inputs become wires, to which something is to be connected, and outputs what the outside does not see. ``without``:
-    signals that are left out, with all connections that read or write them; nothing else may read them.
+    Inputs become wires, to which something is to be connected, or are what is ``given`` for them, which no index
+    chooses; outputs what the outside does not see. ``without``: signals that are left out, with all connections that
+    read or write them; nothing else may read them.
     """
     views: dict[str, View] = {}
+    named = given or {}
     inside = {name: block for block in machine.blocks.values() for name in (block.inputs, block.outputs)}
     for block in machine.blocks.values():
         added = made.block(f"{prefix}{block.name}", block.program)
         views[block.inputs], views[block.outputs] = added.inputs, added.outputs
     for signal in machine.signals.values():
-        if signal.name not in inside and signal.name not in without and signal.role is Role.INPUT:
+        if signal.role is Role.INPUT and signal.name in named:
+            views[signal.name] = named[signal.name]
+        elif signal.name not in inside and signal.name not in without and signal.role is Role.INPUT:
             views[signal.name] = made.wire(f"{prefix}{signal.name}", signal.types)
     for signal in machine.signals.values():
         if signal.name not in views and signal.name not in without:
@@ -47,12 +58,13 @@ def _added(made: MachineBuilder, signal: Signal, prefix: str, views: Mapping[str
     # A reset may be a register that is not there yet: what it is called is known.
     reset = None
     if signal.reset is not None:
-        known = views.get(signal.reset.signal)
-        reset = replace(signal.reset, signal=f"{prefix}{signal.reset.signal}" if known is None else known.signal)
+        there = signal.reset.signal in views
+        reset = _moved(signal.reset, views) if there else replace(signal.reset, signal=f"{prefix}{signal.reset.signal}")
     return made.register(name, signal.types, initial=signal.initial, reset=reset)
 
 
 def _moved(view: View, views: Mapping[str, View]) -> View:
     index = view.index
     moved = None if index is None else replace(index, value=_moved(index.value, views))
-    return View(views[view.signal].signal, view.start, view.stop, moved)
+    base = views[view.signal]
+    return View(base.signal, base.start + view.start, base.start + view.stop, moved)

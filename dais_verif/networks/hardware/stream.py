@@ -179,10 +179,8 @@ class _Streams:
         if len(set(stage.inputs)) > 1:
             read, waiting = self.waiting(stage, read)
         machine = stream_machine(stage.instance, raster, control_of(raster, shifting=True))
-        views = embed(made, machine, prefix)
-        for name, view in (("valid_in", read[0].there), ("en", self.enable), ("rst", self.reset)):
-            if name in views:
-                made.connect(view, views[name])
+        given = {"valid_in": read[0].there, "en": self.enable, "rst": self.reset}
+        views = embed(made, machine, prefix, given=given)
         for one, plane in zip(read, _names(machine, "x"), strict=True):
             made.connect(one.data, views[plane])
         pixels = len(stage.instance.mapping.outputs[0].sizes) > 1
@@ -192,9 +190,9 @@ class _Streams:
             data = self.marked(stage, stage.left_out, data, there)
         kinds = machine.signals["y"].types
         result = made.register(f"{prefix}held", kinds, initial=0, reset=self.reset)
-        given = made.register(f"{prefix}given", BIT, initial=0, reset=self.reset)
+        come = made.register(f"{prefix}given", BIT, initial=0, reset=self.reset)
         made.connect(data, result, enable=self.enable)
-        made.connect(there, given, enable=self.enable)
+        made.connect(there, come, enable=self.enable)
         kept = sum(k.width for one in machine.registers for k in one.types)
         members = stage.instance.mapping.members
         if stage.left_out is not None:
@@ -202,7 +200,7 @@ class _Streams:
             members = members // size * (size - len(stage.left_out.places))
         ops = stage.instance.block.n_ops
         self.facts.append(StreamStage(stage.name, stage.fused, members, beats, ops, kept, waiting))
-        return _Stream(result, given, beats, pixels, held(given_by(raster, read[0].times)))
+        return _Stream(result, come, beats, pixels, held(given_by(raster, read[0].times)))
 
     def fitting(self, stage: Stage, raster: Raster, at: int) -> _Stream:
         """An input of a stage as it reads it: pixel after pixel, or all of it, which is gathered."""
