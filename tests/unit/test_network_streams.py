@@ -23,7 +23,7 @@ from dais_verif.networks.hardware.chain import chain_of
 from dais_verif.networks.hardware.stages import LeftOut, Stage
 from dais_verif.networks.hardware.stream import StreamNetwork, build, stream_chain, stream_network
 from dais_verif.networks.hardware.stream_driving import drive_images
-from dais_verif.networks.hardware.stream_frame import stream_frame, stream_signals
+from dais_verif.networks.hardware.stream_frame import stream_frame, stream_pins, stream_signals
 from dais_verif.networks.hardware.times import Times, joined
 from dais_verif.networks.hardware.unfold import unfold_chain
 from dais_verif.networks.knobs import Applied, Approximation
@@ -116,9 +116,34 @@ def compared(machine: Machine, made: StreamNetwork, folder: Path, *, pause: bool
 @pytest.mark.parametrize("name", NAMES)
 def test_images_with_gaps_stalls_and_resets_give_what_the_network_does(name: str) -> None:
     """Also where a pause ends while results come, and the next image meets the end of the last one."""
-    made, one = stream(name), network(name)
+    driven_right(stream(name), network(name), 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [2, 5])
+def test_all_knobs_give_what_the_network_does(size: int) -> None:
+    """Also where nothing is skipped, and at both edges."""
+    numbers = [11, 12, *range(121, 139), *range(151, 169), *range(231, 240), *range(261, 270)]
+    assert len(numbers) == 56
+    for knob in numbers:
+        one = perforated(knob, size)
+        driven_right(build(one), one, 1)
+
+
+@pytest.mark.slow
+def test_a_stream_stands_behind_axi4_stream(tmp_path: Path) -> None:
+    """Every register has the reset that the wrapper names, and ``en`` holds all of them."""
+    made = stream("small")
+    (tmp_path / "stream.toml").write_text(stream_pins())
+    dais_verif.emit(made.machine, wrap="axis", stream=tmp_path / "stream.toml", output=tmp_path / "axis")
+    record = dais_verif.simulate(made.machine, wrapped=tmp_path / "axis", vectors=100, simulators=["verilator"])
+    assert record.passed and all(one.bits_compared for one in record.simulators)
+
+
+def driven_right(made: StreamNetwork, one: Network, seeds: int) -> None:
+    """What comes out of random sequences is what the network's golden model says."""
     program, (kind,) = one.program(), made.chain.inputs.values()
-    for seed in range(2):
+    for seed in range(seeds):
         rng = np.random.default_rng(seed)
         images = rng.integers(kind.raw_min, kind.raw_max + 1, size=(12, program.n_in))
         driven = drive_images(made, images, rng)
