@@ -29,6 +29,7 @@ regress: export PROGRAMS ?= examples
 synth: export TARGET ?= ice40
 hil: export TARGET ?= sim://uart
 others-rtl: export FROM ?=
+twins: export TWINS ?= 400
 mutate-prover: export MUTANTS ?= 300
 mutate-prover: export SEED ?= 0
 
@@ -50,7 +51,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -183,6 +184,9 @@ kernel-faults: .venv/.ready-test  ## Faults in mapping, control and block of ten
 
 bitstream-flips: .venv/.ready-test  ## Single bits of five bitstreams turned over: found, proved to be without effect, or refused? FLIPS=1000; goes on where it was; build/bitstream-flips.md
 	PYTHONPATH=tests .venv/bin/python -m prove.bitstream_flips.campaign -o build/bitstream-flips.jsonl --flips $(FLIPS)
+
+twins: .venv/.ready-test  ## RTL rewritten without a change of its meaning must stay proved: TWINS=400, of each of five programs
+	.venv/bin/python -m pytest -q -m slow tests/prove/test_rewritings.py
 
 mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is each noticed by a test? MUTANTS=300 SEED=0; goes on where it was; build/
 	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"

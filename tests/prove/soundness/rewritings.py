@@ -1,0 +1,103 @@
+"""Twins of RTL: the same meaning in another text. Each must stay PROVED.
+
+Operands change places where the order does not matter, sums are grouped in another way, signals have other names or
+more bits, blocks are split into one a statement or become ``assign``, and several of these at once.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+
+__all__ = ["REWRITINGS", "rewritten"]
+
+#: A statement of our combinational modules: what is assigned, and its right side.
+_STATEMENT = re.compile(r"^    (op_\d+) = (.*?);(.*)$", re.MULTILINE)
+_OPERAND = r"(?:op_\d+|\(op_\d+ (?:<<<|>>>) \d+\)|\d+'sd\d+)"
+_BLOCK = re.compile(r"  always @\(model_inp\) begin\n(.*?)\n  end\n", re.DOTALL)
+
+
+def _commuted(text: str, rng: random.Random) -> str:
+    """``a + b`` becomes ``b + a`` in some statements; so do products and bits of both."""
+
+    def new(match: re.Match[str]) -> str:
+        found = re.fullmatch(rf"({_OPERAND}) ([+*&|^]) ({_OPERAND})", match[2])
+        if found is None or rng.random() < 0.5:
+            return match[0]
+        return f"    {match[1]} = {found[3]} {found[2]} {found[1]};{match[3]}"
+
+    return _STATEMENT.sub(new, text)
+
+
+def _regrouped(text: str, rng: random.Random) -> str:
+    """``a - b`` becomes ``-(b - a)`` or ``a + (-b)``, ``a + b`` becomes ``a - (-b)``."""
+
+    def new(match: re.Match[str]) -> str:
+        found = re.fullmatch(rf"({_OPERAND}) ([+-]) ({_OPERAND})", match[2])
+        if found is None or rng.random() < 0.5:
+            return match[0]
+        a, sign, b = found.groups()
+        right = f"{a} - (-{b})" if sign == "+" else rng.choice([f"-({b} - {a})", f"{a} + (-{b})"])
+        return f"    {match[1]} = {right};{match[3]}"
+
+    # Minus the least value of a type wraps, so every signal has bits to spare.
+    return _STATEMENT.sub(new, _wider(text, rng, always=True))
+
+
+def _wider(text: str, rng: random.Random, *, always: bool = False) -> str:
+    """Signals have more bits than their types: what is cut off where a value is assigned is put back before.
+
+    An op that wraps or floors needs its width, so only plain sums are widened; their promise says that nothing is lost.
+    """
+    plain = {m[1] for m in _STATEMENT.finditer(text) if re.search(r"\b(?:add|sub)\b", m[3])}
+
+    def new(match: re.Match[str]) -> str:
+        if match[2] not in plain or not (always or rng.random() < 0.5):
+            return match[0]
+        return f"reg signed [{int(match[1]) + rng.randint(1, 3)}:0] {match[2]};"
+
+    return re.sub(r"reg signed \[(\d+):0\] (op_\d+);", new, text)
+
+
+def _renamed(text: str, rng: random.Random) -> str:
+    """No signal tells which op it is."""
+    key = rng.randrange(1000)
+    return re.sub(r"\bop_(\d+)\b", lambda m: f"n{(int(m[1]) * 7919 + key) % 1_000_003}_x", text)
+
+
+def _split(text: str, rng: random.Random) -> str:
+    """Every statement has a block of its own, or is an ``assign``, in any order."""
+    block = _BLOCK.search(text)
+    if block is None or not all(_STATEMENT.fullmatch(line) for line in block[1].split("\n")):
+        return text
+    parts, nets = [], set()
+    for line in block[1].split("\n"):
+        match = _STATEMENT.fullmatch(line)
+        assert match is not None
+        if rng.random() < 0.5:
+            nets.add(match[1])
+            parts.append(f"  assign {match[1]} = {match[2]};")
+        else:
+            parts.append(f"  always @* {match[1]} = {match[2]};")
+    rng.shuffle(parts)
+    text = text[: block.start()] + "\n".join(parts) + "\n" + text[block.end() :]
+    return re.sub(r"reg (signed \[\d+:0\] (op_\d+);)", lambda m: ("wire " if m[2] in nets else "reg ") + m[1], text)
+
+
+REWRITINGS: dict[str, Callable[[str, random.Random], str]] = {
+    "commuted": _commuted,
+    "regrouped": _regrouped,
+    "wider": _wider,
+    "split": _split,
+    "renamed": _renamed,
+}
+
+
+def rewritten(text: str, seed: int) -> tuple[str, tuple[str, ...]]:
+    """A twin of our combinational module ``text``, and how it came about: one to all of ``REWRITINGS``, in order."""
+    rng = random.Random(seed)
+    chosen = sorted(rng.sample(list(REWRITINGS), rng.randint(1, len(REWRITINGS))), key=list(REWRITINGS).index)
+    for name in chosen:
+        text = REWRITINGS[name](text, rng)
+    return text, tuple(chosen)
