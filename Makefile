@@ -185,7 +185,7 @@ kernel-faults: .venv/.ready-test  ## Faults in mapping, control and block of ten
 bitstream-flips: .venv/.ready-test  ## Single bits of five bitstreams turned over: found, proved to be without effect, or refused? FLIPS=1000; goes on where it was; build/bitstream-flips.md
 	PYTHONPATH=tests .venv/bin/python -m prove.bitstream_flips.campaign -o build/bitstream-flips.jsonl --flips $(FLIPS)
 
-twins: .venv/.ready-test  ## RTL rewritten without a change of its meaning must stay proved: TWINS=400, of each of five programs
+twins: .venv/.ready-test  ## RTL rewritten without a change of its meaning must stay proved: TWINS=400, of each of two programs
 	.venv/bin/python -m pytest -q -m slow tests/prove/test_rewritings.py
 
 mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is each noticed by a test? MUTANTS=300 SEED=0; goes on where it was; build/
