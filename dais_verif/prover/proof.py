@@ -56,11 +56,13 @@ def prove(
     watcher: ProofWatcher | None = None,
     named: Mapping[int, Signal] | None = None,
     without: Container[int] = (),
+    fixed: Mapping[tuple[int, int], int] | None = None,
 ) -> Proof:
     """Prove that ``netlist``, combinational or a pipeline, computes ``program`` for all inputs, or refute it.
 
     ``dut``: how its ports carry the program. ``named``: the signals of ops; None: those that their names tell.
-    ``without``: ops for which no signal is looked for.
+    ``without``: ops for which no signal is looked for. ``fixed``: what bits of inputs always are, by input and place;
+    only a proof bit by bit looks at it.
 
     Raises ``InputError`` if the ports do not fit the program, or the RTL has loops, latches or X where the proof looks.
     """
@@ -77,7 +79,7 @@ def prove(
     boundary = boundary.holding({netlist.signals[name]: value for name, value in held.items()})
     pool = Pool(options, watcher)
     if options.bits or (netlist.bitwise and not cut):
-        proof = _bit_by_bit(program, netlist, boundary, assumptions, clocking, options, watcher)
+        proof = _bit_by_bit(program, netlist, boundary, assumptions, clocking, options, watcher, fixed or {})
     else:
         proof = _op_by_op(program, netlist, boundary, assumptions, cut, without, clocking, options, watcher, pool)
     timing = proof.timing
@@ -165,10 +167,11 @@ def _bit_by_bit(
     clocking: Clocking | None,
     options: ProofOptions,
     watcher: ProofWatcher,
+    fixed: Mapping[tuple[int, int], int],
 ) -> Proof:
     """Of a netlist, in which they have none."""
     timing = infer_timing(netlist, boundary, [], clocking)
-    swept = sweep_netlist(program, netlist, boundary, assumptions, options, watcher)
+    swept = sweep_netlist(program, netlist, boundary, assumptions, options, watcher, fixed)
     claims = {(claim.kind, claim.number): claim for claim in (*swept.ops, *swept.outputs)}
     found = {claim.number for claim in swept.ops}
     points = f"the netlist has {len(found)} of {program.n_ops} ops"

@@ -70,6 +70,63 @@ def test_names_of_registers_propose_and_decide_nothing(names: str, tmp_path: Pat
     assert record.machine is not None and len(record.machine.registers) == made.counts["FF"]
 
 
+#: A machine of which two bits never change: the highest of a number that a choice keeps small, and of what follows it.
+SMALL = """machine
+input  x: u4.0
+input  rst: u1.0
+output y: u4.0
+register kept: u4.0 = 0 reset rst
+register later: u4.0 = 0 reset rst
+block small {
+    input x, kept
+    a = u4.0 input x
+    b = u4.0 input kept
+    c = u3.0 quant(a)
+    d = u4.0 quant(c)
+    e = u4.0 quant(b)
+    output next = d
+    output after = e
+}
+small.x <- x
+small.kept <- kept
+kept <- small.next
+later <- small.after
+y <- later
+"""
+
+
+def test_bits_that_never_change_need_no_flip_flop(tmp_path: Path) -> None:
+    machine, net = tmp_path / "small.mach", tmp_path / "net"
+    machine.write_text(SMALL)
+    made = synthesize(SynthesisRequest(program=machine, target="generic", output=net))
+    assert made.counts["FF"] == 6
+    record = prove(
+        ProveRequest(program=machine, design=DesignRequest(netlist=find_netlist(net, None)), cache=False)
+    ).record
+    assert record.verdict is Verdict.PASS, record.message
+    assert record.machine is not None
+    assert {"kept[0], bit 3 is always 0", "later[0], bit 3 is always 0"} <= set(record.machine.invariants)
+
+
+def without(text: str, bit: str) -> str:
+    """A netlist in which ``bit``, a flip-flop, is a wire that is tied to 0."""
+    tied = text.replace(f"\n  reg {bit} = 1'h0;", f"\n  wire {bit} = 1'h0;")
+    return re.sub(rf"^  always @\(posedge \w+\)\n.*{re.escape(bit)} <= .*;\n", "", tied, flags=re.M)
+
+
+def test_a_bit_that_changes_is_not_taken_for_one_that_never_does(tmp_path: Path) -> None:
+    """A flip-flop is left out whose bit other values reach."""
+    synthesize(SynthesisRequest(program=FSM / "f04_fifo" / "fsm.json.gz", target="generic", output=tmp_path))
+    netlist = tmp_path / "netlist.v"
+    text = netlist.read_text()
+    bit = sorted(set(re.findall(r"^  reg (\\\S+\[\d+\] )", text, re.M)))[0]
+    wrong = without(text, bit)
+    assert wrong.count(" <= ") == text.count(" <= ") - 1 and "wire " + bit in wrong
+    netlist.write_text(wrong)
+    record = proved("f04_fifo", tmp_path)
+    assert record.verdict is Verdict.RTL_MISMATCH, record.message
+
+
 #: Faults of the counter's netlist: what becomes what in it.
 FAULTS = {
     "a table": (r"LUT_INIT\(16'h....\)", "LUT_INIT(16'h1234)"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from dais_verif.errors import InputError
@@ -41,9 +41,18 @@ class ProgramBits:
     end: int
 
     @classmethod
-    def of(cls, program: Program, boundary: Boundary, assumptions: Assumptions, aig: Aig) -> ProgramBits:
-        """The bits of ``program`` over new inputs of ``aig``."""
+    def of(
+        cls,
+        program: Program,
+        boundary: Boundary,
+        assumptions: Assumptions,
+        aig: Aig,
+        fixed: Mapping[tuple[int, int], int],
+    ) -> ProgramBits:
+        """The bits of ``program`` over new inputs of ``aig``; ``fixed``: bits that inputs always have."""
         inputs = [[aig.input() for _ in range(element.width)] for element in boundary.inputs]
+        for (number, place), bit in fixed.items():
+            inputs[number][place] = TRUE if bit else FALSE
         ops: list[Word] = []
         kept, first = [], []
         for op in program.ops:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dais_verif.errors import InputError
@@ -53,9 +53,10 @@ def sweep_netlist(
     assumptions: Assumptions,
     options: ProofOptions,
     watcher: ProofWatcher,
+    fixed: Mapping[tuple[int, int], int],
 ) -> NetlistProof:
-    """Prove or refute every output. Raises ``InputError`` for loops."""
-    work = _Work(program, netlist, boundary, assumptions, options, watcher)
+    """Prove or refute every output. ``fixed``: what bits of inputs always are. Raises ``InputError`` for loops."""
+    work = _Work(program, netlist, boundary, assumptions, options, watcher, fixed)
     outputs = []
     for done, number in enumerate(boundary.claimed):
         watcher.progress("outputs", done, len(boundary.claimed))
@@ -92,11 +93,12 @@ class _Work:
         assumptions: Assumptions,
         options: ProofOptions,
         watcher: ProofWatcher,
+        fixed: Mapping[tuple[int, int], int],
     ) -> None:
-        self._options, self._boundary = options, boundary
+        self._options, self._boundary, self._fixed = options, boundary, fixed
         self.costs = Costs()
         self._aig = Aig()
-        self._program_bits = ProgramBits.of(program, boundary, assumptions, self._aig)
+        self._program_bits = ProgramBits.of(program, boundary, assumptions, self._aig, fixed)
         drivers = sum(len(signal.drivers) for signal in netlist.signals.values())
         miter = Miter(
             netlist,
@@ -154,6 +156,8 @@ class _Work:
         for element in self._boundary.inputs:
             vector.append(pattern & ((1 << element.width) - 1))
             pattern >>= element.width
+        for (number, place), bit in self._fixed.items():
+            vector[number] = vector[number] & ~(1 << place) | bit << place
         return tuple(vector)
 
     def _on_patterns(self) -> Counterexample | None:
