@@ -6,7 +6,7 @@ EXAMPLE := examples/quantised_mac.bin
 
 # The variables that mean something here; any other on the command line is a mistake, and would be passed over in silence.
 KNOWN := PYTHON PROGRAM PROGRAMS SIM VECTORS SEED OUT TARGET ARGS \
-  FROM MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED FAULTS FLIPS
+  FROM MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED FAULTS FLIPS TWINS
 
 # What is given on the command line is text, as it stands: make would expand $(shell ...) in it for the recipes.
 $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),\

@@ -56,7 +56,7 @@ def prove(
     watcher: ProofWatcher | None = None,
     named: Mapping[int, Signal] | None = None,
     without: Container[int] = (),
-    fixed: Mapping[tuple[int, int], int] | None = None,
+    fixed: Mapping[tuple[int, int], int | tuple[int, int]] | None = None,
 ) -> Proof:
     """Prove that ``netlist``, combinational or a pipeline, computes ``program`` for all inputs, or refute it.
 
@@ -167,7 +167,7 @@ def _bit_by_bit(
     clocking: Clocking | None,
     options: ProofOptions,
     watcher: ProofWatcher,
-    fixed: Mapping[tuple[int, int], int],
+    fixed: Mapping[tuple[int, int], int | tuple[int, int]],
 ) -> Proof:
     """Of a netlist, in which they have none."""
     timing = infer_timing(netlist, boundary, [], clocking)

@@ -70,42 +70,62 @@ def test_names_of_registers_propose_and_decide_nothing(names: str, tmp_path: Pat
     assert record.machine is not None and len(record.machine.registers) == made.counts["FF"]
 
 
-#: A machine of which two bits never change: the highest of a number that a choice keeps small, and of what follows it.
+#: A machine of which two bits never change, and two registers are always the same.
 SMALL = """machine
 input  x: u4.0
-input  rst: u1.0
+input  rst, go: u1.0
 output y: u4.0
+output both: u5.0
 register kept: u4.0 = 0 reset rst
 register later: u4.0 = 0 reset rst
+register one: u4.0 = 0
+register other: u4.0 = 0
+register total: u5.0 = 0
 block small {
-    input x, kept
+    input x, kept, one, other
     a = u4.0 input x
     b = u4.0 input kept
     c = u3.0 quant(a)
     d = u4.0 quant(c)
     e = u4.0 quant(b)
+    f = u4.0 input one
+    g = u4.0 input other
+    h = u5.0 f + g
     output next = d
     output after = e
+    output sum = h
+    output mine = a
 }
 small.x <- x
 small.kept <- kept
+small.one <- one
+small.other <- other
 kept <- small.next
 later <- small.after
+one <- small.mine when go
+other <- small.mine when go
 y <- later
+total <- small.sum
+both <- total
 """
 
 
-def test_bits_that_never_change_need_no_flip_flop(tmp_path: Path) -> None:
+def test_bits_that_never_change_or_are_those_of_others_need_no_flip_flop(tmp_path: Path) -> None:
     machine, net = tmp_path / "small.mach", tmp_path / "net"
     machine.write_text(SMALL)
     made = synthesize(SynthesisRequest(program=machine, target="generic", output=net))
-    assert made.counts["FF"] == 6
-    record = prove(
-        ProveRequest(program=machine, design=DesignRequest(netlist=find_netlist(net, None)), cache=False)
-    ).record
+    assert made.counts["FF"] == 14
+    asked = ProveRequest(program=machine, design=DesignRequest(netlist=find_netlist(net, None)), cache=False)
+    record = prove(asked).record
     assert record.verdict is Verdict.PASS, record.message
     assert record.machine is not None
-    assert {"kept[0], bit 3 is always 0", "later[0], bit 3 is always 0"} <= set(record.machine.invariants)
+    told = set(record.machine.invariants)
+    assert {"kept[0], bit 3, is always 0", "later[0], bit 3, is always 0"} <= told
+    assert len([text for text in told if "is always that of" in text]) == 4
+    machine.write_text(SMALL.replace("register other: u4.0 = 0", "register other: u4.0 = 1"))
+    assert prove(asked).record.verdict is Verdict.RTL_MISMATCH
+    machine.write_text(SMALL.replace("other <- small.mine when go", "other <- small.mine"))
+    assert prove(asked).record.verdict is Verdict.RTL_MISMATCH
 
 
 def without(text: str, bit: str) -> str:

@@ -47,12 +47,13 @@ class ProgramBits:
         boundary: Boundary,
         assumptions: Assumptions,
         aig: Aig,
-        fixed: Mapping[tuple[int, int], int],
+        fixed: Mapping[tuple[int, int], int | tuple[int, int]],
     ) -> ProgramBits:
-        """The bits of ``program`` over new inputs of ``aig``; ``fixed``: bits that inputs always have."""
+        """The bits of ``program`` over new inputs of ``aig``; ``fixed``: what bits of inputs always are."""
         inputs = [[aig.input() for _ in range(element.width)] for element in boundary.inputs]
         for (number, place), bit in fixed.items():
-            inputs[number][place] = TRUE if bit else FALSE
+            same = inputs[bit[0]][bit[1]] if isinstance(bit, tuple) else None
+            inputs[number][place] = (TRUE if bit else FALSE) if same is None else same
         ops: list[Word] = []
         kept, first = [], []
         for op in program.ops:

@@ -53,7 +53,7 @@ def sweep_netlist(
     assumptions: Assumptions,
     options: ProofOptions,
     watcher: ProofWatcher,
-    fixed: Mapping[tuple[int, int], int],
+    fixed: Mapping[tuple[int, int], int | tuple[int, int]],
 ) -> NetlistProof:
     """Prove or refute every output. ``fixed``: what bits of inputs always are. Raises ``InputError`` for loops."""
     work = _Work(program, netlist, boundary, assumptions, options, watcher, fixed)
@@ -93,7 +93,7 @@ class _Work:
         assumptions: Assumptions,
         options: ProofOptions,
         watcher: ProofWatcher,
-        fixed: Mapping[tuple[int, int], int],
+        fixed: Mapping[tuple[int, int], int | tuple[int, int]],
     ) -> None:
         self._options, self._boundary, self._fixed = options, boundary, fixed
         self.costs = Costs()
@@ -157,7 +157,8 @@ class _Work:
             vector.append(pattern & ((1 << element.width) - 1))
             pattern >>= element.width
         for (number, place), bit in self._fixed.items():
-            vector[number] = vector[number] & ~(1 << place) | bit << place
+            value = vector[bit[0]] >> bit[1] & 1 if isinstance(bit, tuple) else bit
+            vector[number] = vector[number] & ~(1 << place) | value << place
         return tuple(vector)
 
     def _on_patterns(self) -> Counterexample | None:

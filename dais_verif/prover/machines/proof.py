@@ -8,19 +8,19 @@ of inputs that shows it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dais_verif.machine import Machine
 from dais_verif.machine.step import Step, step_of
 from dais_verif.machine.unknowns import step_with_unknowns
 from dais_verif.program.ranges import Interval
+from dais_verif.prover.machines.absent import Absent, absent_bits
 from dais_verif.prover.machines.both_sides import RtlCycle, initial_bits, read_rtl
 from dais_verif.prover.machines.bounded import cycles_until_equal, search_from_power_up
 from dais_verif.prover.machines.correspondence import Meaning, Run, match_by_name, runs_of
 from dais_verif.prover.machines.cycle import Cycle, cycle_of
 from dais_verif.prover.machines.dependence import seen_from_outside
-from dais_verif.prover.machines.frozen import Frozen, frozen_bits
 from dais_verif.prover.machines.guesses import Guesses, at_power_up
 from dais_verif.prover.machines.invariants import bounded, bounds_of
 from dais_verif.prover.machines.op_signals import credible, named_ops
@@ -83,8 +83,8 @@ def prove_machine(
     runs = [run for run in by_name if run.element in visible]
     result: MachineProof | None = None
     if not _without(opened, by_name):
-        frozen = frozen_bits(machine, step, opened, runs, visible) if options.bits else None
-        result = work.attempt(runs, frozen)
+        absent = absent_bits(machine, step, opened, runs, visible) if options.bits else None
+        result = work.attempt(runs, absent)
         if result.proof.verdict is Verdict.PASS:
             return result
     watcher.progress("registers matched", 0, 1)
@@ -109,15 +109,15 @@ class _Work:
     options: ProofOptions
     watcher: ProofWatcher
 
-    def attempt(self, runs: Sequence[Run], frozen: Frozen | None = None) -> MachineProof:
+    def attempt(self, runs: Sequence[Run], absent: Absent | None = None) -> MachineProof:
         """The proof that ``runs`` correspond for ever and all outputs are equal, or why there is none.
 
-        ``frozen``: bits of the state that are to be proved never to change, with the rest.
+        ``absent``: bits of the state that the RTL lacks, and what they are to be proved to be, with the rest.
         """
         machine, step, opened, bounds, options = self.machine, self.step, self.opened, self.bounds, self.options
         real, fixed = runs, {}
-        if frozen is not None:
-            opened, runs, fixed = frozen.opened, [*runs, *frozen.runs], dict(frozen.bits)
+        if absent is not None:
+            opened, runs, fixed = absent.opened, [*runs, *absent.runs], dict(absent.fixed)
         wrong = _wrong_at_first(machine, step, opened, runs)
         open_ = [*_not_initialised(machine, step, opened, runs), *_loose(opened, runs)]
         cycle = cycle_of(machine, step, opened, runs)
@@ -130,12 +130,15 @@ class _Work:
             step=step,
             claims=cycle.claims,
             registers=tuple((_bits(run.place), _held(step, run)) for run in real),
-            invariants=(*(_bound(step, n, bounds[n]) for n in sorted(bounds)), *_frozen(machine, step, frozen)),
+            invariants=(
+                *(_bound(step, n, bounds[n]) for n in sorted(bounds)),
+                *(absent.told if absent is not None else ()),
+            ),
             assumed=tuple(_assumed(machine)),
         )
         if proof.verdict is Verdict.PASS and not open_:
             edges: int | None = 0
-            if wrong and frozen is not None:
+            if wrong and absent is not None:
                 edges = None
             elif wrong:  # what is overwritten before anything reads it
                 seconds = min(_SOLVER_SECONDS, options.timeout)
@@ -143,7 +146,7 @@ class _Work:
             if edges is not None:
                 return replace(
                     result,
-                    proof=replace(result.proof, message=_passed(result, proof, machine, edges, frozen is not None)),
+                    proof=replace(result.proof, message=_passed(result, proof, machine, edges, absent is not None)),
                 )
         why = _why(cycle, proof, [*open_, *wrong])
         return replace(result, proof=replace(result.proof, verdict=Verdict.UNKNOWN, message=why))
@@ -276,16 +279,7 @@ def _bound(step: Step, number: int, bound: Interval) -> str:
     return f"{bound.lo} <= {step.state[number]} <= {bound.hi}, as raw integers"
 
 
-def _frozen(machine: Machine, step: Step, frozen: Frozen | None) -> Iterator[str]:
-    """What never changes, in words."""
-    initial = initial_bits(machine, step)
-    for run in frozen.runs if frozen is not None else ():
-        assert run.element is not None
-        value = (initial[run.element] or 0) >> run.at & ((1 << run.place.width) - 1)
-        yield f"{_held(step, run)} is always {value}"
-
-
-def _passed(result: MachineProof, proof: Proof, machine: Machine, edges: int, frozen: bool) -> str:
+def _passed(result: MachineProof, proof: Proof, machine: Machine, edges: int, absent: bool) -> str:
     outputs = len(result.step.outputs)
     equal = f"all {outputs} outputs equal the machine's" if outputs != 1 else "the output equals the machine's"
     where = " as long as the machine keeps its promises" * proof.conditional
@@ -293,7 +287,7 @@ def _passed(result: MachineProof, proof: Proof, machine: Machine, edges: int, fr
     message = f"in every cycle from power-up, for all inputs{where}: {equal}; {held}"
     if edges:
         message += f", {edges} edge{'s' * (edges != 1)} after power-up at the latest"
-    if proof.bounded or frozen:
+    if proof.bounded or absent:
         message += f"; proved of the state: {'; '.join(result.invariants[:_SHOWN])}"
         message += ", ..." * (len(result.invariants) > _SHOWN)
     return message + "".join(f"; assumed: {text}" for text in result.assumed)

@@ -1,0 +1,174 @@
+"""Bits of a machine's state for which a netlist has no flip-flop: they never change, or are always what another bit is.
+
+Synthesis finds such bits. That they are so is proved like all that registers hold: by induction, with everything else.
+For that they are bits of a register that is not there: it holds what they held at power-up, before and after every
+edge, or what the flip-flop of the other bit holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from dais_verif.machine import Machine
+from dais_verif.machine.step import Step
+from dais_verif.program.opcodes import INPUT
+from dais_verif.prover.machines.both_sides import initial_bits
+from dais_verif.prover.machines.correspondence import Meaning, Run, runs_of
+from dais_verif.prover.machines.registers import Open, Place
+from dais_verif.prover.netlist import Bits, Read, Signal, driver_of
+from dais_verif.prover.terms import Term, bnot, concat, const, extract
+
+__all__ = ["Absent", "absent_bits"]
+
+#: Ops that an element's next value may depend on, where others are looked for that always are the same.
+_LARGEST = 200
+
+#: A bit of the state: the number of the element, and its place in it.
+Bit = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Absent:
+    """``opened``: the design with such a register. ``runs``: what of the state it holds.
+
+    ``fixed``: what these bits are, 0, 1 or another bit of an input, by the number of the program's input and their
+    place in it. ``told``: the same in words.
+    """
+
+    opened: Open
+    runs: tuple[Run, ...]
+    fixed: Mapping[Bit, int | Bit]
+    told: tuple[str, ...]
+
+
+def absent_bits(
+    machine: Machine, step: Step, opened: Open, runs: Sequence[Run], visible: Collection[int]
+) -> Absent | None:
+    """Propose what the bits of the elements ``visible`` are to which nothing corresponds.
+
+    None if there are no such bits, or nothing says what one of them holds at power-up.
+    """
+    held: dict[Bit, tuple[Place, bool]] = {}
+    for run in runs:
+        for n, (_, meaning) in enumerate(run.bits()):
+            if meaning.element is not None:
+                place = Place(run.place.signal, run.place.low + n, 1)
+                held.setdefault((meaning.element, meaning.at), (place, meaning.inverted))
+    first = initial_bits(machine, step)
+    free = [bit for bit in _bits(step, visible) if bit not in held]
+    if not free or any(first[number] is None for number, _ in free):
+        return None
+    twins = _twins(step, first, {number for number, _ in free}, {number for number, _ in held})
+    others = {bit: (twins[bit[0]], bit[1]) for bit in free if (twins.get(bit[0], -1), bit[1]) in held}
+    values = {(number, at): (first[number] or 0) >> at & 1 for number, at in free}
+    parts = [held[others[bit]] if bit in others else values[bit] for bit in free]
+    nowhere, now, after = (Signal(f"{name}no register", len(free), "", hidden=True) for name in ("", "now ", "after "))
+    after.drive(driver_of(_after(opened, parts), 0, len(free), 0, ""))
+    there = replace(
+        opened,
+        now=opened.now | {nowhere: now},
+        after=opened.after | {nowhere: after},
+        initial=opened.initial | {nowhere: _initial(opened, parts)},
+    )
+    made = runs_of({(nowhere, n): Meaning(*bit) for n, bit in enumerate(free)})
+    inputs = len(step.inputs)
+    fixed: dict[Bit, int | Bit] = {}
+    for number, at in free:
+        other = others.get((number, at))
+        fixed[inputs + number, at] = values[number, at] if other is None else (inputs + other[0], other[1])
+    told = [
+        f"{step.state[number]}, bit {at}, is always "
+        + (f"that of {step.state[twins[number]]}" if (number, at) in others else str(values[number, at]))
+        for number, at in free
+    ]
+    return Absent(there, tuple(made), fixed, tuple(told))
+
+
+def _bits(step: Step, visible: Collection[int]) -> Iterator[Bit]:
+    """Each bit of some elements."""
+    program, first = step.program, len(step.outputs)
+    for number in sorted(visible):
+        width = program.ops[program.outputs[first + number][0]].type.width
+        yield from ((number, at) for at in range(width))
+
+
+def _after(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Bits:
+    """What the bits hold after an edge."""
+
+    def bits(read: Read, low: int, width: int) -> Term:
+        found = []
+        for part in parts[low : low + width]:
+            if isinstance(part, int):
+                found.append(const(1, part))
+                continue
+            place, inverted = part
+            bit = read(opened.after[place.signal], place.low, 1)
+            found.append(bnot(bit) if inverted else bit)
+        return concat(*reversed(found))
+
+    return bits
+
+
+def _initial(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Term:
+    """What they hold at power-up."""
+    found = []
+    for part in parts:
+        if isinstance(part, int):
+            found.append(const(1, part))
+            continue
+        place, inverted = part
+        bit = extract(opened.initial[place.signal], place.low, 1)
+        found.append(bnot(bit) if inverted else bit)
+    return concat(*reversed(found))
+
+
+def _twins(step: Step, first: Sequence[int | None], wanted: Collection[int], others: Collection[int]) -> dict[int, int]:
+    """For elements of ``wanted`` one of ``others`` that begins alike, and whose next value is made in the same way."""
+    known: dict[Hashable, int] = {}
+    made: dict[int, dict[Hashable, int]] = {}
+    everywhere = _numbered(step, range(step.program.n_ops), -1, known, [])
+    for number in others:
+        key = _next(step, number, known, everywhere)
+        if key is not None:
+            made.setdefault(key, {}).setdefault(first[number], number)
+    found = {}
+    for number in wanted:
+        key = _next(step, number, known, everywhere)
+        other = made.get(key, {}).get(first[number]) if key is not None else None
+        if other is not None:
+            found[number] = other
+    return found
+
+
+def _next(step: Step, number: int, known: dict[Hashable, int], everywhere: Sequence[int]) -> int | None:
+    """What is the same for two elements whose next values depend alike on themselves, and on the same of all else."""
+    program = step.program
+    (root, _, _) = program.outputs[len(step.outputs) + number]
+    ops, waiting = {root}, [root]
+    while waiting:
+        new = set(program.ops[waiting.pop()].operands) - ops
+        ops |= new
+        waiting += new
+        if len(ops) > _LARGEST:
+            return None
+    return _numbered(step, sorted(ops), len(step.inputs) + number, known, everywhere)[root]
+
+
+def _numbered(
+    step: Step, ops: Collection[int], own: int, known: dict[Hashable, int], everywhere: Sequence[int]
+) -> list[int]:
+    """A number for each of ``ops``, the same for the same op of the same values; input ``own`` has its own."""
+    program = step.program
+    numbers = list(everywhere) or [0] * program.n_ops
+    changed: set[int] = set()
+    for index in ops:
+        op = program.ops[index]
+        mine = op.code == INPUT and op.id0 == own
+        if everywhere and not mine and changed.isdisjoint(op.operands):
+            continue
+        changed.add(index)
+        again = op if op.code == INPUT else op.rewired(lambda operand: numbers[operand])
+        key = (again.code, "itself" if mine else again.id0, again.id1, again.data, again.type, again.terms)
+        numbers[index] = known.setdefault(key, len(known))
+    return numbers
