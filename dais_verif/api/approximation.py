@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING
 
@@ -85,16 +86,18 @@ def apply_configuration(
     select: str | None = None,
     form: str = "unrolled",
     parallel: int = 1,
+    at_once: Sequence[int] = (),
     grid: int | None = None,
     knobs: _Path | None = None,
     progress: Progress | None = None,
 ) -> AppliedRecord:
     """Write the network in an ONNX file under configuration ``config`` as a program, into the folder ``output``.
 
-    ``form``: or ``memory``, a machine with memories, with ``parallel`` members of each stage side by side at most;
-    ``select``: in the place of ``config`` the names, with commas, of those between which it chooses. ``grid``: bits
-    behind the point of weights that a knob multiplies by 4/3. Raises ``ConfigurationError`` with the line if a
-    configuration is for another network, ``NetworkError`` if a knob cannot be applied, with node and reason.
+    ``form``: or ``memory``, a machine with memories, with ``parallel`` members of each stage side by side at most, and
+    fused nodes ``at_once``, by number, in one member each; ``select``: in the place of ``config`` the names, with
+    commas, of those between which it chooses. ``grid``: bits behind the point of weights that a knob multiplies by 4/3.
+    Raises ``ConfigurationError`` with the line if a configuration is for another network, ``NetworkError`` if a knob
+    cannot be applied, with node and reason.
     """
     from dais_verif.flows.approximation.apply import ApplyRequest
     from dais_verif.flows.approximation.apply import apply_configuration as flow
@@ -106,6 +109,7 @@ def apply_configuration(
         select=select,
         form=form,
         parallel=parallel,
+        at_once=tuple(at_once),
         output=required_path("output", output),
         grid=grid,
         knobs=path_from("knobs", knobs),

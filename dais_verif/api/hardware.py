@@ -42,6 +42,7 @@ def emit(
     output: _Path | None = None,
     form: str = "unrolled",
     parallel: int = 1,
+    at_once: Sequence[int] = (),
     progress: Progress | None = None,
 ) -> EmissionRecord:
     """Write a program as one synthesizable Verilog-2005 module; ``verilog`` of the record is its text.
@@ -50,8 +51,9 @@ def emit(
     ``uart``, ``spi`` or ``fifo``, in a project folder; ``stream``: a file that names the valid bits of a machine for
     ``axis``; ``cycles``: of a machine in a vector of ``uart``, ``spi`` or ``fifo`` (32).
     ``form``: of a network, or ``memory``, a machine with memories in a folder, with ``parallel`` members of each stage
-    side by side, at most. ``output``: the file, or with ``wrap`` or ``form`` the folder, to write. Raises
-    ``InputError`` for a pipeline that cannot be made, or a place that cannot be written.
+    side by side, at most, and fused nodes ``at_once``, by number, in one member each. ``output``: the file, or with
+    ``wrap`` or ``form`` the folder, to write. Raises ``InputError`` for a pipeline that cannot be made, or a place that
+    cannot be written.
     """
     from dais_verif.flows.emit import EmitRequest, WrapRequest
     from dais_verif.flows.emit import emit as flow
@@ -73,6 +75,7 @@ def emit(
         output=path_from("output", output),
         form=form,
         parallel=parallel,
+        at_once=tuple(at_once),
     )
     return flow(request, progress=listener(progress))
 

@@ -89,6 +89,7 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
 @click.option("--select", metavar="NAMES", help="Several, with commas: one machine with an input that chooses one.")
 @common.form_option
 @common.parallel_option
+@common.at_once_option
 @click.option(
     "-o", "--output", required=True, type=common.output_path, help="A folder, which an earlier call may have left."
 )

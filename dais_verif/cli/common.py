@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     # arguments and options
+    "at_once_option",
     "file_path",
     "form_option",
     "html_option",
@@ -125,6 +126,9 @@ inputs_option = click.option(
 )
 parallel_option = click.option(
     "--parallel", type=int, default=1, show_default=True, help="With --form memory: members of a stage side by side."
+)
+at_once_option = click.option(
+    "--at-once", type=int, multiple=True, help="With --form: compute all of this fused node in one member; repeatable."
 )
 form_option = click.option(
     "--form", type=click.Choice(FORMS), default="unrolled", show_default=True, help="What a network becomes."

@@ -54,6 +54,7 @@ _wrap_options = bundled(
 @_wrap_options
 @common.form_option
 @common.parallel_option
+@common.at_once_option
 @common.json_option
 def emit(
     program: Path,

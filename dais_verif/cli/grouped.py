@@ -10,7 +10,7 @@ __all__ = ["GROUPS", "GroupedCommand"]
 
 #: Titles, in the order of the help, and the options below them.
 GROUPS: dict[str, tuple[str, ...]] = {
-    "Program": ("layout", "layout-b", "frame", "engine", "form", "parallel", "config", "select"),
+    "Program": ("layout", "layout-b", "frame", "engine", "form", "parallel", "at-once", "config", "select"),
     "Design": (
         *("rtl", "top", "param", "data", "ports", "wrapped", "netlist", "target", "front-end"),
         *("bitstream", "device", "pins"),

@@ -105,7 +105,7 @@ class EmitRequest:
     """What to write. ``output``: the file, or with a wrapper the folder, to write; None: only return it.
 
     ``form``: of a network, ``unrolled``, or ``memory``: a machine with memories, in a folder. ``parallel``: members of
-    each of its stages side by side, at most.
+    each of its stages side by side, at most; ``at_once``: fused nodes, by number, that one member computes as a whole.
     """
 
     program: AnyProgram
@@ -116,10 +116,11 @@ class EmitRequest:
     output: Path | None = None
     form: str = "unrolled"
     parallel: int = 1
+    at_once: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         require_module_name(self.top)
-        require_form(self.form, self.parallel)
+        require_form(self.form, self.parallel, self.at_once)
         require_types(self)
         if self.wrapper.wrap is not None and self.output is None:
             raise InputError.of("{wrap} writes several files; name a folder for them with {output}")

@@ -40,8 +40,8 @@ class ApplyRequest:
 
     ``grid``: bits behind the point of weights that a knob multiplies by 4/3; None: 2 more than they have. ``form``:
     ``unrolled``, a program, or ``memory``, a machine with memories, with ``parallel`` members of each stage side by
-    side, at most. ``select``: names with commas between them, in the place of ``config``: one machine with an input
-    that chooses one of them.
+    side, at most, and fused nodes ``at_once`` in one member each. ``select``: names with commas between them, in the
+    place of ``config``: one machine with an input that chooses one of them.
     """
 
     network: Path
@@ -51,6 +51,7 @@ class ApplyRequest:
     select: str | None = None
     form: str = "unrolled"
     parallel: int = 1
+    at_once: tuple[int, ...] = ()
     grid: int | None = None
     knobs: Path | None = None
     command: str | None = None
@@ -58,7 +59,7 @@ class ApplyRequest:
     def __post_init__(self) -> None:
         require_types(self)
         require_range("grid", self.grid, 0, LIMIT)
-        require_form(self.form, self.parallel)
+        require_form(self.form, self.parallel, self.at_once)
         if (self.config is None) == (self.select is None):
             raise RequestError.of("give {config}, the name of one configuration, or {select}, those of several.")
         if self.select is not None and self.form == "unrolled":
@@ -80,7 +81,8 @@ class ApplyRequest:
             "--knobs": self.knobs,
             "-o": self.output,
         }
-        return ["approx", "apply", str(self.network), str(self.configurations), *option_words(valued, {})]
+        at_once = [word for number in self.at_once for word in ("--at-once", str(number))]
+        return ["approx", "apply", str(self.network), str(self.configurations), *option_words(valued, {}), *at_once]
 
 
 def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -> AppliedRecord:
@@ -132,6 +134,7 @@ def _folded(request: ApplyRequest, opened: Opened, progress: Progress) -> Applie
             request.output,
             form=request.form,
             parallel=request.parallel,
+            unrolled=request.at_once,
             grid=request.grid,
             knobs=None if request.knobs is None else read_plain(request.knobs, _MOST_BYTES),
             read=[request.network, request.configurations, *([] if request.knobs is None else [request.knobs])],

@@ -38,5 +38,13 @@ def emit_network(request: EmitRequest) -> EmissionRecord:
         raise InputError.of("{form} {value} is for networks in ONNX files, and this is none", value=request.form)
     data = program if isinstance(program, bytes) else read_plain(Path(str(program)), _MOST_BYTES)
     read = () if isinstance(program, bytes) else (Path(str(program)),)
-    made = build_network(data, None, request.output, form=request.form, parallel=request.parallel, read=read)
+    made = build_network(
+        data,
+        None,
+        request.output,
+        form=request.form,
+        parallel=request.parallel,
+        unrolled=request.at_once,
+        read=read,
+    )
     return emit_machine(made.machine, request, folded=made.info)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dais_verif.errors import RequestError
 from dais_verif.flows.programs import require_range
 
@@ -14,8 +16,11 @@ FORMS = ("unrolled", *MACHINE_FORMS)
 _MOST_PARALLEL = 1 << 10
 
 
-def require_form(form: str, parallel: int) -> None:
-    """Raise ``RequestError`` unless ``form`` is one of ``FORMS``, and as many members can be side by side in it."""
+def require_form(form: str, parallel: int, at_once: Sequence[int] = ()) -> None:
+    """Raise ``RequestError`` unless ``form`` is one of ``FORMS``, and as many members can be side by side in it.
+
+    ``at_once``: fused nodes that are one member each, which machines alone have.
+    """
     if form not in FORMS:
         raise RequestError.of("{form} must be one of {forms}, not {value!r}.", forms=", ".join(FORMS), value=form)
     require_range("parallel", parallel, 1, _MOST_PARALLEL)
@@ -25,3 +30,5 @@ def require_form(form: str, parallel: int) -> None:
             " channels.",
             value=parallel,
         )
+    if at_once and form == "unrolled":
+        raise RequestError.of("{at_once} is for {form} memory or stream: unrolled, all is computed at once.")

@@ -15,7 +15,7 @@ from dais_verif.networks.graph import fuse
 from dais_verif.networks.lowering import Lowering
 from dais_verif.networks.model import Network, Node
 from dais_verif.networks.operators.windows import pads_of
-from dais_verif.networks.problems import Refusal
+from dais_verif.networks.problems import NetworkError, Refusal
 
 __all__ = ["Part", "Window", "parts_of_network", "window_of"]
 
@@ -69,8 +69,12 @@ class Part:
 def parts_of_network(network: Network, unrolled: Sequence[int] = ()) -> list[list[Part]]:
     """Return the parts of each fused node, each behind those that it reads from.
 
-    ``unrolled``: numbers of fused nodes that become one member each.
+    ``unrolled``: numbers of fused nodes that become one member each. Raises ``NetworkError`` if one is none.
     """
+    known = {fused.number for fused in fuse(network)} - {None}
+    unknown = sorted(set(unrolled) - known)
+    if unknown:
+        raise NetworkError(f"there is no fused node {unknown[0]}: `show` lists them, {len(known)} in this network")
     by_output = {node.outputs[0]: node for node in network.nodes}
     found = []
     for fused in fuse(network):
