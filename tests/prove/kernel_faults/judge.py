@@ -10,8 +10,9 @@ import numpy as np
 from prove.kernel_faults.instances import instances, kernel_of, machine_of
 
 from dais_verif.errors import DaisError, ViolationError
+from dais_verif.flows.kernels.driven import read_driven
 from dais_verif.flows.kernels.prove import compare_with_members, facts_of
-from dais_verif.flows.kernels.simulate import _difference, _driven, _read
+from dais_verif.flows.kernels.simulate import _difference, _driven
 from dais_verif.golden.members import run_instance
 from dais_verif.kernels.driving.frames import random_tensors
 from dais_verif.machine import Machine
@@ -55,7 +56,7 @@ class Judge:
         """The first difference that driving shows, or the first broken promise; with ``cycles``, driving of its own."""
         for number, (one, expected) in enumerate(self._driving(cycles, 1) if cycles else self._driving(self.cycles, 0)):
             try:
-                wrong = _difference(self.kernel, _read(machine, one, check), expected, number)
+                wrong = _difference(self.kernel, read_driven(machine, one, check=check), expected, number)
             except ViolationError as error:  # a faulty block breaks what it promises, which sim says
                 return str(error)
             if wrong is not None:
