@@ -147,7 +147,7 @@ REQUESTS: dict[str, tuple[Callable[..., Any], str, tuple[type, ...]]] = {
 
 
 #: What is repeated, and what a machine decides, has no default in the help.
-NO_DEFAULT = ("inputs", "rtl", "data", "parameters", "jobs", "latency")
+NO_DEFAULT = ("inputs", "rtl", "data", "parameters", "jobs", "latency", "at_once")
 
 
 @pytest.mark.parametrize("name", REQUESTS)
@@ -164,14 +164,7 @@ def test_defaults_are_the_same(name: str) -> None:
             if field.name in parameters and field.default is not dataclasses.MISSING:
                 given = parameters[field.name].default
                 assert given == field.default or (given is None and field.default == ()), f"{name}({field.name})"
-                if field.name in options and field.name not in (
-                    "inputs",
-                    "rtl",
-                    "data",
-                    "parameters",
-                    "jobs",
-                    "latency",
-                ):
+                if field.name in options and field.name not in NO_DEFAULT:
                     assert default_of(options[field.name]) == field.default, f"{verb} --{field.name}"
                 compared += 1
     assert compared >= (2 if name == "convert" else 4)
