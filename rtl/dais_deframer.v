@@ -32,7 +32,8 @@ module dais_deframer #(
   reg        escaped, dropped;
 
   // Complete frames lie up to `committed`, what has come of the next one up to `head`.
-  reg [8:0] memory [0:(1 << BUFFER_BITS) - 1];
+  // No place is read at the edge at which it is written: it is free then, and `fetch` reads what is complete.
+  (* no_rw_check *) reg [8:0] memory [0:(1 << BUFFER_BITS) - 1];
   reg [BUFFER_BITS:0] head, committed, tail;
   reg [8:0] out;
 

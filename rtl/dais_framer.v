@@ -17,7 +17,8 @@ module dais_framer (
   localparam [7:0] FLAG = 8'h7E, ESCAPE = 8'h7D;
   localparam [1:0] OPEN = 2'd0, BODY = 2'd1, CHECK = 2'd2, CLOSE = 2'd3;
 
-  reg [1:0]  state, index;
+  (* fsm_encoding = "none" *) reg [1:0] state;  // with these numbers, by which a bitstream is proved
+  reg [1:0]  index;
   reg        escaping;  // the escape of this byte is out, the byte itself is next
   reg [31:0] crc;
 

@@ -78,7 +78,7 @@ def _require_known(wiring: Wiring) -> None:
     for bit in wiring.configuration.extra:
         if bit not in wiring.chip.extra_bits:
             raise InputError(
-                f"bit {bit[1]}, {bit[2]} of bank {bit[0]}, outside of tiles, is set; nobody knows what it does"
+                f"bit {bit[1]}, {bit[2]} of bank {bit[0]}, outside of tiles, is set, and what it does is not known"
             )
 
 
@@ -334,7 +334,7 @@ class _Trace:
         def falls(pin: str) -> bool:
             place = bottom if (*bottom, f"ram/{pin}") in nets else top
             if self._bit(place, "NegClk") and self._chip.device == "5k":
-                raise InputError(f"the {what} of a 5k is clocked by falling edges, which nobody has tried")
+                raise InputError(f"the {what} of a 5k is clocked by falling edges, which was never tried")
             return self._bit(place, "NegClk")
 
         def mode(*numbers: int) -> int:

@@ -9,14 +9,14 @@ from dais_verif.bitstream.logic import Carry, Lut, PortBit, Ram, ReadBack, Regis
 from dais_verif.errors import InputError
 from dais_verif.verilog_names import require_module_name
 
-__all__ = ["write_verilog"]
+__all__ = ["PLACES", "WIDTHS", "write_verilog"]
 
 _OURS = re.compile(r"(lut|carry|reg|ram)_\d+_\d+")
 _ZERO, _ONE = "1'b0", "1'b1"
 
 #: The words and bits of a block RAM that each mode has, and where a narrow word's bits are among the 16.
-_WIDTHS = (16, 8, 4, 2)
-_PLACES = (tuple(range(16)), (0, 2, 4, 6, 8, 10, 12, 14), (1, 5, 9, 13), (3, 11))
+WIDTHS = (16, 8, 4, 2)
+PLACES = (tuple(range(16)), (0, 2, 4, 6, 8, 10, 12, 14), (1, 5, 9, 13), (3, 11))
 
 
 def write_verilog(logic: ReadBack, top: str) -> str:
@@ -126,7 +126,7 @@ def _ram(ram: Ram) -> Iterator[str]:
 
 
 def _read_port(ram: Ram, words: str) -> Iterator[str]:
-    width, places = _WIDTHS[ram.read_mode], _PLACES[ram.read_mode]
+    width, places = WIDTHS[ram.read_mode], PLACES[ram.read_mode]
     edge = "negedge" if ram.read_falling else "posedge"
     clock, enabled = ram.pins["RCLK"][0], _all(ram.pins["RCLKE"][0], ram.pins["RE"][0])
     if clock in (_ZERO, _ONE):
@@ -152,7 +152,7 @@ def _write_port(ram: Ram, words: str) -> Iterator[str]:
     edge, clock = "negedge" if ram.write_falling else "posedge", ram.pins["WCLK"][0]
     if clock in (_ZERO, _ONE):
         raise InputError(f"the clock that writes block RAM {ram.name} is constant")
-    width, data = _WIDTHS[ram.write_mode], ram.pins["WDATA"]
+    width, data = WIDTHS[ram.write_mode], ram.pins["WDATA"]
     row = _vector(ram.pins["WADDR"][:8])
     yield f"  always @({edge} {clock}) if ({enabled}) begin"
     if width == 16:
@@ -165,7 +165,7 @@ def _write_port(ram: Ram, words: str) -> Iterator[str]:
         step = 16 // width
         part = _vector(ram.pins["WADDR"][8 : 8 + step.bit_length() - 1])
         mask = f"{{{width}{{{step}'d1 << {part}}}}}"
-        spread = _vector(tuple(data[place] for place in _PLACES[ram.write_mode] for _ in range(step)))
+        spread = _vector(tuple(data[place] for place in PLACES[ram.write_mode] for _ in range(step)))
         yield f"    {words}[{row}] <= ({words}[{row}] & ~{mask}) | ({spread} & {mask});"
     yield "  end"
 

@@ -86,6 +86,8 @@ def read_wiring(chip: Chip, configuration: Configuration) -> Wiring:
             bits.difference_update(wanted)
         if bits:
             row, column = min(bits)
-            raise InputError(f"bit B{row}[{column}] of tile ({place[0]} {place[1]}) is set; nobody knows what it does")
+            raise InputError(
+                f"bit B{row}[{column}] of tile ({place[0]} {place[1]}) is set, and what it does is not known"
+            )
         named[place] = frozenset(names)
     return Wiring(chip, configuration, {net: tuple(drivers) for net, drivers in closed.items()}, named)

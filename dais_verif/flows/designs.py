@@ -20,7 +20,7 @@ from dais_verif.files import require_plain, write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.pins import Pins
 from dais_verif.flows.progress import Progress
-from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_rtl
+from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_rtl, link_of
 from dais_verif.flows.words import option_words
 from dais_verif.flows.wrapper import WrapperFolder
 from dais_verif.program import Program
@@ -76,7 +76,7 @@ class DesignRequest:
         if self.data and not self.rtl:
             raise RequestError.of("{data} is for RTL that reads files; give the RTL with {rtl}.")
         if self.parameters and not self.rtl:
-            raise RequestError.of("{parameters} is for a module of somebody else's; give the RTL with {rtl}.")
+            raise RequestError.of("{parameters} is for RTL of others; give it with {rtl}.")
 
     @property
     def module(self) -> str:
@@ -145,11 +145,12 @@ def with_bitstream(
         return asked
     if pins is None:
         raise RequestError.of("a bitstream knows no names: {pins} FILE.pcf says which port is at which pin.")
-    if asked.rtl or asked.netlist or asked.wrapped or asked.pipeline:
+    found = BitstreamFile(bitstream, pins, device)
+    if asked.rtl or asked.netlist or asked.wrapped or (asked.pipeline and link_of(found) is None):
         raise RequestError.of(
             "{bitstream} names all that is to be verified: no {rtl}, {netlist}, {wrapped} or {stages} beside it."
         )
-    return replace(asked, bitstream=BitstreamFile(bitstream, pins, device))
+    return replace(asked, bitstream=found)
 
 
 def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
@@ -241,5 +242,9 @@ def emitted(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
         return RtlDesign((source,), asked.module)
     pipeline = emit_pipeline(program, asked.module, asked.pipeline)
     write_atomically(source, pipeline.text.encode())
-    pins = Clocking("clk", pipeline.latency, "rst", False, "en", "in_valid", "out_valid")
+    options = asked.pipeline
+    valid = ("in_valid", "out_valid") if options.valid else (None, None)
+    pins = Clocking(
+        "clk", pipeline.latency, "rst" if options.reset else None, False, "en" if options.enable else None, *valid
+    )
     return RtlDesign((source,), asked.module, dut=packed(program, pins), path_of=pipeline.path_of)

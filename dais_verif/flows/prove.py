@@ -20,6 +20,7 @@ from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
 from dais_verif.flows.proof.confirm import prove_and_confirm
 from dais_verif.flows.proof.decide import ProofTask, prove_design, state_obligations
+from dais_verif.flows.proof.links import core_request, link_asked, prove_link
 from dais_verif.flows.proof.proof_record import proof_record
 from dais_verif.flows.proof.reading import RtlReader
 from dais_verif.flows.proof.replay import (
@@ -99,6 +100,11 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
     if machine is not None:
         options = _options(request, request.design)
         return Proved(*prove_machine(machine, request, options, progress, watch), bitwise=False)
+    kind = link_asked(request)
+    if kind is not None:
+        core = prove(core_request(request), progress=progress, watch=watch)
+        record, kept = prove_link(request, kind, core.record, progress)
+        return Proved(record, core.program, kept, None, bitwise=False)
     statements = None if request.dump_smt is None else empty_folder(request.dump_smt)
     with watch.stage("read"):
         opened = open_projects(request.program, request.design)

@@ -171,6 +171,7 @@ def regress(request: RegressionRequest, *, progress: Progress = SILENT) -> Regre
         cluster=request.cluster,
         warnings=warnings,
         env=_environment() if request.cluster else {},
+        jointly=not request.fail_fast,  # what shares a build is told together
     )
     workers = min(at_once, max(len(plan), 1))
     with _locked(request.output), closing(_executor(request.cluster, workers, progress)) as executor:

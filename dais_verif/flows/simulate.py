@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dais_verif.errors import RequestError
-from dais_verif.flows.designs import design_of, told_apart, with_netlist
+from dais_verif.flows.designs import DesignRequest, design_of, told_apart, with_netlist
 from dais_verif.flows.kernels.folders import find_kernel
 from dais_verif.flows.machines.requests import find_machine
 from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
-from dais_verif.flows.projects import open_projects
+from dais_verif.flows.projects import Opened, open_projects
 from dais_verif.flows.simulation_record import begun_record, finished_record, given_vectors, with_share_of_icarus
 from dais_verif.flows.simulation_request import ALL, SimulationRequest
 from dais_verif.flows.watched_files import WatchedFiles
@@ -32,9 +32,18 @@ from dais_verif.toolchain.data_files import mentioned, never_read
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
-    from dais_verif.simulation.verify import Finding
+    from dais_verif.simulation.verify import Finding, SimulationOptions
 
-__all__ = ["Simulated", "simulate"]
+__all__ = [
+    "BegunRun",
+    "OpenedRequest",
+    "Simulated",
+    "begun_run",
+    "ended_run",
+    "opened_request",
+    "simulate",
+    "simulation_options",
+]
 
 #: Ops evaluated in about a second: outside cocotb, in Icarus, and in GHDL where an op is an instance.
 _BULK_BUDGET, _PORT_BUDGET, _GHDL_BUDGET = 1_000_000_000, 2_000_000, 30_000
@@ -76,14 +85,71 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
         from dais_verif.flows.machines.simulate import simulate_machine
 
         return Simulated(*simulate_machine(machine, request, progress, watch))
+    given = opened_request(request, watch, progress)
+    with work_folder(request.output) as folder:
+        begun = begun_run(given, folder.path, watch, progress)
+        folder.begin(begun.record)
+        stimulus, record = request.covering.directed(
+            given.stimulated, given.stimulus, begun.record, folder.path, watch, jobs=request.jobs, progress=progress
+        )
+        if begun.asked.wrapped is not None:
+            with progress.working("simulating streams"):
+                finding = verify_wrapper(
+                    given.program,
+                    stimulus.slice(0, stimulus.rows),
+                    begun.asked.wrapped,
+                    folder.path,
+                    simulators=given.simulators,
+                    check=not request.unchecked,
+                    seed=request.seed,
+                    waves=request.waves,
+                    timeout=request.timeout,
+                )
+        else:
+            finding = _verified(given, stimulus, begun.design, folder.path, progress, watch)
+        record = ended_run(given, replace(begun, record=record), finding, watch, progress)
+        record = request.covering.of_rtl(record, folder.path)
+        folder.keep(record)
+        return Simulated(record, given.program, folder.path if folder.kept else None)
+
+
+@dataclass(frozen=True)
+class OpenedRequest:
+    """A request for a program, with what was read of it. ``stimulated``: what says which inputs are generated."""
+
+    request: SimulationRequest
+    opened: Opened
+    simulators: tuple[str, ...]
+    program: Program
+    stimulated: Program
+    stimulus: Stimulus
+    classes: list[StimulusClass]
+    warnings: list[str]
+
+    @property
+    def paired(self) -> bool:
+        """Whether Icarus runs beside Verilator."""
+        return len(self.simulators) > 1 and self.opened.design.wrapped is None
+
+
+@dataclass(frozen=True)
+class BegunRun:
+    """A run of which all is known but what the simulators find."""
+
+    asked: DesignRequest
+    design: RtlDesign
+    watched: WatchedFiles
+    record: SimulationRecord
+
+
+def opened_request(request: SimulationRequest, watch: Stopwatch, progress: Progress) -> OpenedRequest:
+    """Read what ``request``, which is for a program, names. Raises ``InputError`` or the like if it cannot be used."""
     with watch.stage("read"):
         opened = open_projects(request.program, request.design)
-    asked = opened.design
-    simulators = simulators_for(request.simulator, asked.rtl)
-    paired = len(simulators) > 1 and asked.wrapped is None
-    if request.icarus_vectors not in (None, ALL) and not paired:
+    simulators = simulators_for(request.simulator, opened.design.rtl)
+    if request.icarus_vectors not in (None, ALL) and (len(simulators) == 1 or opened.design.wrapped is not None):
         raise RequestError.of("{icarus_vectors} is for runs in both simulators; one alone compares all vectors.")
-    request.covering.check(simulators, asked.wrapped is not None)
+    request.covering.check(simulators, opened.design.wrapped is not None)
     with watch.stage("read"):
         program, warnings = read_program(opened.program, request.layout, progress)
         opened.require_dialect(program)
@@ -92,56 +158,44 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
         classes += [StimulusClass("generated", request.vectors)] if request.vectors else []
         stimulated = replace(program, intervals=None) if request.out_of_range else program
         stimulus = Stimulus([*given, Generated([stimulated], request.vectors, request.seed)])
-    with work_folder(request.output) as folder:
-        with watch.stage("emit"), _working(progress, program, "writing Verilog"):
-            asked = with_netlist(asked, folder.path)
-            design = design_of(program, asked, folder.path)
-            if not asked.of_bits and asked.wrapped is None:
-                warnings += told_apart(design, asked, progress)
-            watched = WatchedFiles.of(design, asked.bitstream_facts)
-        record = begun_record(request, program, watched, asked, warnings, classes, simulators, opened.project)
-        folder.begin(record)
-        stimulus, record = request.covering.directed(
-            stimulated, stimulus, record, folder.path, watch, jobs=request.jobs, progress=progress
-        )
-        if asked.wrapped is not None:
-            with progress.working("simulating streams"):
-                finding = verify_wrapper(
-                    program,
-                    stimulus.slice(0, stimulus.rows),
-                    asked.wrapped,
-                    folder.path,
-                    simulators=simulators,
-                    check=not request.unchecked,
-                    seed=request.seed,
-                    waves=request.waves,
-                    timeout=request.timeout,
-                )
-        else:
-            finding = _verified(request, program, stimulus, design, simulators, folder.path, progress, watch)
-        watched.require_unchanged("simulated")
-        if finding.verdict is not Verdict.PASS:
-            record = replace(record, warnings=[*warnings, *_data_not_found(design, progress)])
-        record = finished_record(record, finding, watch)
-        if paired and request.icarus_vectors is None:
-            record = with_share_of_icarus(record, request)
-        record = request.covering.of_rtl(record, folder.path)
-        folder.keep(record)
-        return Simulated(record, program, folder.path if folder.kept else None)
+    return OpenedRequest(request, opened, simulators, program, stimulated, stimulus, classes, warnings)
+
+
+def begun_run(given: OpenedRequest, folder: Path, watch: Stopwatch, progress: Progress) -> BegunRun:
+    """Write or find the design, and the record as it is while simulators run."""
+    request, program, warnings = given.request, given.program, list(given.warnings)
+    with watch.stage("emit"), _working(progress, program, "writing Verilog"):
+        asked = with_netlist(given.opened.design, folder)
+        design = design_of(program, asked, folder)
+        if not asked.of_bits and asked.wrapped is None:
+            warnings += told_apart(design, asked, progress)
+        watched = WatchedFiles.of(design, asked.bitstream_facts)
+    record = begun_record(
+        request, program, watched, asked, warnings, given.classes, given.simulators, given.opened.project
+    )
+    return BegunRun(asked, design, watched, record)
+
+
+def ended_run(
+    given: OpenedRequest, begun: BegunRun, finding: Finding, watch: Stopwatch, progress: Progress
+) -> SimulationRecord:
+    """The record of a run that found ``finding``. Raises ``InputError`` if the RTL was changed meanwhile."""
+    begun.watched.require_unchanged("simulated")
+    record = begun.record
+    if finding.verdict is not Verdict.PASS:
+        record = replace(record, warnings=[*record.warnings, *_data_not_found(begun.design, progress)])
+    record = finished_record(record, finding, watch)
+    if given.paired and given.request.icarus_vectors is None:
+        record = with_share_of_icarus(record, given.request)
+    return record
 
 
 def _verified(
-    request: SimulationRequest,
-    program: Program,
-    stimulus: Stimulus,
-    design: RtlDesign,
-    simulators: tuple[str, ...],
-    folder: Path,
-    progress: Progress,
-    watch: Stopwatch,
+    given: OpenedRequest, stimulus: Stimulus, design: RtlDesign, folder: Path, progress: Progress, watch: Stopwatch
 ) -> Finding:
+    request = given.request
     with begin(
-        simulators,
+        given.simulators,
         design,
         folder,
         seed=request.seed,
@@ -151,26 +205,34 @@ def _verified(
         watch=watch,
     ) as begun:
         # Only now, while the simulators start: to load all this takes as long as to simulate a small design.
-        from dais_verif.golden.fast import threads
-        from dais_verif.simulation.verify import SimulationOptions, verify
+        from dais_verif.simulation.verify import verify
 
-        options = SimulationOptions(
-            simulators,
-            check=not request.unchecked,
-            waves=request.waves,
-            seed=request.seed,
-            timeout=request.timeout,
-            jobs=threads(request.jobs),
-            bulk=request.bulk,
-            keep=request.output is not None,
-            exhaustive_rows=_exhaustive_rows(request, program, simulators, stimulus.rows),
-            exhaustive_bits=request.exhaustive_bits,
-            declared=not request.out_of_range,
-            icarus_rows=request.icarus_vectors,
-        )
+        options = simulation_options(given, stimulus.rows)
         with progress.simulators():
             watch.listen(progress.stage)
-            return verify(program, stimulus, design, folder, options, progress, watch, begun)
+            return verify(given.program, stimulus, design, folder, options, progress, watch, begun)
+
+
+def simulation_options(given: OpenedRequest, rows: int) -> SimulationOptions:
+    """How ``rows`` vectors are simulated."""
+    from dais_verif.golden.fast import threads
+    from dais_verif.simulation.verify import SimulationOptions
+
+    request = given.request
+    return SimulationOptions(
+        given.simulators,
+        check=not request.unchecked,
+        waves=request.waves,
+        seed=request.seed,
+        timeout=request.timeout,
+        jobs=threads(request.jobs),
+        bulk=request.bulk,
+        keep=request.output is not None,
+        exhaustive_rows=_exhaustive_rows(request, given.program, given.simulators, rows),
+        exhaustive_bits=request.exhaustive_bits,
+        declared=not request.out_of_range,
+        icarus_rows=request.icarus_vectors,
+    )
 
 
 def _exhaustive_rows(request: SimulationRequest, program: Program, simulators: Sequence[str], sampled: int) -> int:

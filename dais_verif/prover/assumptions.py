@@ -1,6 +1,6 @@
 """Intervals that the source of a program declares of its inputs, as da4ml's JSON does: nothing proves them.
 
-Who uses such RTL promises to stay within them, and its ports may be too narrow for anything else.
+Users of such RTL must keep inputs within these intervals; its ports may be too narrow for other values.
 """
 
 from __future__ import annotations

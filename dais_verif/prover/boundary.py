@@ -72,12 +72,12 @@ class Boundary:
 
     @classmethod
     def of_program(cls, program: Program) -> Boundary:
-        """That of no design at all."""
+        """Return an empty boundary: of the program only, without a design."""
         own, kinds = ports_of(program), program.output_types
         return cls(own.inputs, own.outputs, kinds, kinds, (), {}, {})
 
     def holding(self, held: Mapping[Signal, int]) -> Boundary:
-        """The same, with further inputs that have one value."""
+        """Return this boundary with further inputs that have one value."""
         return replace(self, constants={**self.constants, **held}, others=self.others - held.keys())
 
     def is_input(self, signal: Signal) -> bool:

@@ -42,7 +42,9 @@ _CANDIDATES = 2
 
 @dataclass(frozen=True)
 class Equivalence:
-    """``equal``: of every output, None where it is undecided. ``witness``: inputs on which one that is not equal
+    """What is known of the equality of two programs.
+
+    ``equal``: of every output, None where it is undecided. ``witness``: inputs on which one that is not equal
     differs.
 
     ``methods``: how often each decided an op or an output. ``merged``: ops of the second program that were proved

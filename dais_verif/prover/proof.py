@@ -35,7 +35,7 @@ from dais_verif.prover.terms import leaves
 from dais_verif.record.proof import Basis, Claim, Counterexample, Handshake, Status, Timing
 from dais_verif.verdict import Verdict
 
-__all__ = ["UNDEFINED", "named_signals", "prove"]
+__all__ = ["UNDEFINED", "all_obligations", "claim_of", "named_signals", "prove", "settled"]
 
 #: With this the message of a proof begins to name what is undefined in claims that are refuted.
 UNDEFINED = "; undefined: "
@@ -129,20 +129,26 @@ def _op_by_op(
         cut = dict(sorted({**cut, **guessed}.items()))
     timing = infer_timing(netlist, boundary, list(cut.values()), clocking)
     builder = Builder(program, netlist, cut, boundary)
-    obligations: dict[tuple[str, int], Obligation] = {}
-    for done, index in enumerate(cut):
-        obligations["op", index] = builder.op(index)
-        if done % _EVERY == 0:
-            watcher.progress("ops read", done, len(cut))
-    _refuse_loops({index: obligations["op", index].reads for index in cut}, cut)
-    for j in boundary.claimed:
-        obligations["output", j] = builder.output(j)
-    tied = [builder.no_output(signal) for signal, wire in boundary.wires if not wire.width]
-    pool.decide_all((o.rtl, o.wanted, o.given) for o in (*obligations.values(), *tied))
+    obligations = all_obligations(builder, pool, watcher)
     costs = Costs()
-    claims = {key: _claim(key, obligation, cut, pool, costs) for key, obligation in obligations.items()}
-    if not all(pool.decide(o.rtl, o.wanted).decision.equal for o in tied):
-        raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
+    claims = {key: claim_of(key, obligation, cut, pool, costs) for key, obligation in obligations.items()}
+    return settled(builder, obligations, claims, len(guessed), timing, assumptions, options, watcher, pool, costs)
+
+
+def settled(
+    builder: Builder,
+    obligations: dict[tuple[str, int], Obligation],
+    claims: dict[tuple[str, int], Claim],
+    guessed: int,
+    timing: Timing | None,
+    assumptions: Assumptions,
+    options: ProofOptions,
+    watcher: ProofWatcher,
+    pool: Pool,
+    costs: Costs,
+) -> Proof:
+    """The proof, when it is known which of ``claims`` hold as they stand: the others are pursued."""
+    program, netlist, cut = builder.program, builder.netlist, dict(builder.cut)
     counterexample = None
     if any(claim.status is not Status.PROVED for claim in claims.values()):
         refiner = Refiner(program, netlist, builder, pool, options, watcher, assumptions, obligations, claims, costs)
@@ -156,7 +162,28 @@ def _op_by_op(
     # Without a counterexample the refinement has gone on until no proof rests on what is not proved.
     standing = proved_outputs(claims) if counterexample is None else standing_outputs(program, obligations, claims)
     drawn = draw(obligations, claims, set(dropped), options)
-    return replace(proof, guessed=len(guessed), dropped=dropped, proved_outputs=standing, drawn=drawn)
+    return replace(proof, guessed=guessed, dropped=dropped, proved_outputs=standing, drawn=drawn)
+
+
+def all_obligations(builder: Builder, pool: Pool, watcher: ProofWatcher) -> dict[tuple[str, int], Obligation]:
+    """The obligations of all ops that are cut points, and of all outputs, of which ``pool`` knows the answers then.
+
+    Raises ``InputError`` if signals depend on themselves, or a port of nothing is not tied.
+    """
+    obligations: dict[tuple[str, int], Obligation] = {}
+    cut, boundary = builder.cut, builder.boundary
+    for done, index in enumerate(cut):
+        obligations["op", index] = builder.op(index)
+        if done % _EVERY == 0:
+            watcher.progress("ops read", done, len(cut))
+    _refuse_loops({index: obligations["op", index].reads for index in cut}, cut)
+    for j in boundary.claimed:
+        obligations["output", j] = builder.output(j)
+    tied = [builder.no_output(signal) for signal, wire in boundary.wires if not wire.width]
+    pool.decide_all((o.rtl, o.wanted, o.given) for o in (*obligations.values(), *tied))
+    if not all(pool.decide(o.rtl, o.wanted).decision.equal for o in tied):
+        raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
+    return obligations
 
 
 def _bit_by_bit(
@@ -180,7 +207,10 @@ def _bit_by_bit(
     return replace(proof, message=swept.remark or proof.message, bits=True, proved_outputs=proved_outputs(claims))
 
 
-def _claim(key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool, costs: Costs) -> Claim:
+def claim_of(
+    key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool, costs: Costs
+) -> Claim:
+    """What is known of an obligation as it stands."""
     decided = pool.decide(obligation.rtl, obligation.wanted, obligation.given)
     decision = decided.decision
     status = Status.PROVED if decision.equal else Status.UNKNOWN

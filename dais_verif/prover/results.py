@@ -44,21 +44,22 @@ class ProofWatcher:
 
 @dataclass(frozen=True)
 class Proof:
-    """The verdict with all claims. ``unnamed``: ops without a signal. ``conditional``: promises had to be assumed.
-    ``bounded``: inputs had to lie in their declared intervals.
+    """The verdict with all claims.
 
-    ``obligations``: how many different ones the claims came down to. ``timing``: of a pipeline.
-    ``pins``: the ports of the design; ``inputs``: of them. ``elements``: what bits of every input a vector consists of.
-    ``held``: inputs that were found to be resets, with the values at which they are not active. ``agreed``: on how
-    many signals two front ends agreed. ``guessed``: signals that were found by their values, not by name.
-    ``dropped``: ops whose signals are no cut points any more, since they do not hold their values. ``bits``: it went
-    bit by bit, without obligations of ops. ``proved_outputs``: those that equal the program for all inputs, whatever
-    became of other claims: all that their proofs take for granted is proved as well. ``drawn``: the claims whose
-    obligations are to be a sample, of so many different ones; ``sample``: what became of them. ``contradicted``: of
-    those that the solver found not to hold, the statement as SMT-LIB 2, by claim. ``left_out``: assertions in the RTL
-    that are not proved, each with its place. ``unread``: why front ends that were to read the design, if they can, had
-    no say.
-    ``worst``: the claim that took longest; ``cached_claims``: how many were decided by earlier runs.
+    ``unnamed``: ops without a signal. ``conditional``: promises had to be assumed. ``bounded``: inputs had to lie in
+    their declared intervals.
+
+    ``obligations``: how many different ones the claims came down to. ``timing``: of a pipeline. ``pins``: the ports of
+    the design; ``inputs``: of them. ``elements``: what bits of every input a vector consists of. ``held``: inputs that
+    were found to be resets, with the values at which they are not active. ``agreed``: on how many signals two front
+    ends agreed. ``guessed``: signals that were found by their values, not by name. ``dropped``: ops whose signals are
+    no cut points any more, since they do not hold their values. ``bits``: it went bit by bit, without obligations of
+    ops. ``proved_outputs``: those that equal the program for all inputs, whatever became of other claims: all that
+    their proofs take for granted is proved as well. ``drawn``: the claims whose obligations are to be a sample, of so
+    many different ones; ``sample``: what became of them. ``contradicted``: of those that the solver found not to hold,
+    the statement as SMT-LIB 2, by claim. ``left_out``: assertions in the RTL that are not proved, each with its place.
+    ``unread``: why front ends that were to read the design, if they can, had no say. ``worst``: the claim that took
+    longest; ``cached_claims``: how many were decided by earlier runs.
     """
 
     verdict: Verdict

@@ -39,8 +39,8 @@ ASSERTED = (
 @pytest.mark.parametrize(
     ("body", "wrong"),
     [
-        (CARRIES, ("else c[i + 1] = c[i]", "else c[i + 1] = IN[i]")),
-        (ROWS, ("t[14:10]", "t[9:5]")),
+        pytest.param(CARRIES, ("else c[i + 1] = c[i]", "else c[i + 1] = IN[i]"), marks=pytest.mark.slow),
+        pytest.param(ROWS, ("t[14:10]", "t[9:5]"), marks=pytest.mark.slow),
         (ASSERTED, ("= sum;", "= 0;")),
     ],
     ids=["carries", "rows", "assertions"],

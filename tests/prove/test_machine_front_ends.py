@@ -51,6 +51,26 @@ def test_both_front_ends_may_be_asked_for(tmp_path: Path) -> None:
         assert record.verdict is Verdict.PASS, record.message
 
 
+WRITTEN = "mem[wptr] <= din;"
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ("begin mem[wptr][3:0] <= din[3:0]; mem[wptr][8:4] <= din[8:4]; end", Verdict.PASS),
+        ("begin mem[wptr][3:0] <= din[3:0]; mem[wptr][7:4] <= din[7:4]; end", Verdict.RTL_MISMATCH),
+        ("begin mem[wptr][3:0] <= din[3:0]; mem[rptr][8:4] <= din[8:4]; end", Verdict.RTL_MISMATCH),
+    ],
+    ids=["right", "a bit is left out", "another word"],
+)
+@pytest.mark.parametrize("front_end", ["slang", pytest.param("yosys", marks=pytest.mark.slow)])
+def test_words_of_a_memory_may_be_written_in_parts(
+    parts: str, verdict: Verdict, front_end: str, tmp_path: Path
+) -> None:
+    record = proved("f04_fifo", tmp_path, (WRITTEN, parts), front_end=front_end)
+    assert record.verdict is verdict, record.message
+
+
 #: What is wrong in RTL, and what the answer is.
 FAULTS = {
     "at power-up": ("f01_counter", ("initial count <= 6'h5", "initial count <= 6'h4"), Verdict.RTL_MISMATCH),
@@ -64,7 +84,11 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("fault", FAULTS)
+#: One of a register and one of a memory are in the fast suite.
+QUICK = ("at power-up", "a word at power-up")
+
+
+@pytest.mark.parametrize("fault", [pytest.param(f, marks=[] if f in QUICK else pytest.mark.slow) for f in FAULTS])
 def test_faults_are_refuted_by_yosys(fault: str, tmp_path: Path) -> None:
     name, edit, verdict = FAULTS[fault]
     record = proved(name, tmp_path, edit)

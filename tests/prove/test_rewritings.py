@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
 import pytest
-from prove.soundness.rewritings import REWRITINGS, rewritten
+from prove.soundness.rewritings import REWRITINGS, retimed, rewritten
 from support.places import CORPUS
 
-from dais_verif.dut.interface import packed
-from dais_verif.emitter import emit_verilog
+from dais_verif.dut.interface import Clocking, packed
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.errors import InputError
 from dais_verif.program import load
 from dais_verif.prover.proof import prove
 from dais_verif.prover.results import ProofOptions
@@ -19,6 +21,25 @@ from dais_verif.prover.slang import elaborate
 from dais_verif.verdict import Verdict
 
 NAMES = ("p01_addsub_tiny", "p14_v041_minmaxmul")
+
+
+def judge_pipelines(
+    name: str, seeds: range, folder: Path, stages: int = 3
+) -> dict[tuple[str, ...], list[tuple[int, str]]]:
+    """The retimed twins of a pipeline that are not proved, or have another latency."""
+    program = load(CORPUS / name / "prog.v1.bin")
+    text = emit_pipeline(program, "model", PipelineOptions(stages=stages)).text
+    failed: dict[tuple[str, ...], list[tuple[int, str]]] = {}
+    for seed in seeds:
+        twin, moved = retimed(text, seed)
+        path = folder / f"twin_{seed}.v"
+        path.write_text(twin)
+        netlist = elaborate([path], "model", {})
+        proof = prove(program, netlist, packed(program, Clocking("clk")), ProofOptions(timeout=5.0, jobs=1))
+        right = proof.verdict is Verdict.PASS and proof.timing is not None and proof.timing.latency == stages
+        if not right or (not moved and seed == seeds[0]):
+            failed.setdefault(("retimed",), []).append((seed, proof.message))
+    return failed
 
 
 def judge(name: str, seeds: range, folder: Path) -> dict[tuple[str, ...], list[tuple[int, str]]]:
@@ -53,7 +74,26 @@ def test_twins_are_proved(tmp_path: Path) -> None:
     assert judge("p01_addsub_tiny", range(12), tmp_path) == {}
 
 
+def test_retimed_twins_are_proved(tmp_path: Path) -> None:
+    assert judge_pipelines("p01_addsub_tiny", range(6), tmp_path, 2) == {}
+
+
+def test_a_twin_that_lacks_a_register_is_refused(tmp_path: Path) -> None:
+    program = load(CORPUS / "p01_addsub_tiny" / "prog.v1.bin")
+    text, moved = retimed(emit_pipeline(program, "model", PipelineOptions(stages=2)).text, 0)
+    assert moved
+    lost = re.sub(r"^    (op_\w+_r\d+) <= (op_\w+);$", "", text, count=1, flags=re.MULTILINE)
+    found = re.search(r"^    (op_\w+_r\d+) <= (op_\w+);$", text, re.MULTILINE)
+    assert found is not None
+    (tmp_path / "lost.v").write_text(lost.replace("endmodule", f"  always @* {found[1]} = {found[2]};\nendmodule"))
+    netlist = elaborate([tmp_path / "lost.v"], "model", {})
+    with pytest.raises(InputError, match="mixes vectors of different clock edges"):
+        prove(program, netlist, packed(program, Clocking("clk")), ProofOptions(jobs=1))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_many_twins_are_proved(tmp_path: Path, name: str) -> None:
-    assert judge(name, range(int(os.environ.get("TWINS", "40"))), tmp_path) == {}
+    count = int(os.environ.get("TWINS", "40"))
+    assert judge(name, range(count), tmp_path) == {}
+    assert judge_pipelines(name, range(count // 2), tmp_path) == {}

@@ -90,6 +90,33 @@ def test_a_member_at_a_variable_place(declared: str, wrong: str, verdict: str, t
     assert ended(text, tmp_path)[0][0] == verdict
 
 
+#: Words of eight bits, packed or not; bit 0 is the lowest, or the highest.
+WORDS = {"unpacked": "logic [7:0] t [0:3];", "packed": "logic [3:0][7:0] t;", "upwards": "logic [0:7] t [3:0];"}
+LOWER = {"unpacked": "[3:0]", "packed": "[3 -: 4]", "upwards": "[4:7]"}
+UPPER = {"unpacked": "[4 +: 4]", "packed": "[7:4]", "upwards": "[0 +: 4]"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "verdict"),
+    [
+        ("", "PASS"),
+        pytest.param("t[IN[1:0]][0] = 1;", "RTL_MISMATCH", marks=pytest.mark.slow),  # Verilator confirms it
+        ("t[IN[1:0]][8] = 1;", "INVALID_INPUT"),
+    ],
+    ids=["right", "a bit more", "beyond the word"],
+)
+@pytest.mark.parametrize("declared", WORDS)
+def test_some_bits_of_a_word_at_a_variable_place(declared: str, wrong: str, verdict: str, tmp_path: Path) -> None:
+    """As in memories with enables for their bytes."""
+    first, word = "for (int i = 0; i < 4; i++) t[i] = 0;", "t[IN[1:0]]"
+    stored = f"{word}{LOWER[declared]} = IN[3:0]; {word}{UPPER[declared]} = IN[7:4]; {wrong}"
+    ports = "input [7:0] IN, output reg [4:0] OUT"
+    text = f"module model({ports}); {WORDS[declared]} logic [7:0] w; always_comb begin {first} {stored}"
+    text += f" w = {word}; OUT = w[3:0] + w[7:4]; end endmodule"
+    found, message = ended(text, tmp_path)
+    assert found[0] == verdict, message
+
+
 @pytest.mark.parametrize(
     ("other", "verdict", "message"),
     [

@@ -36,7 +36,7 @@ MARKS = {
     "vivado_sum.v": [needs_yosys, pytest.mark.slow],
     "vivado_product.v": [needs_yosys],
     "quartus_sum.vo": [pytest.mark.slow],
-    "quartus_product.vo": [],
+    "quartus_product.vo": [pytest.mark.slow],
 }
 marked = [pytest.param(name, marks=MARKS[name], id=name.partition(".")[0]) for name in NETLISTS]
 

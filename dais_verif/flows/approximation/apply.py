@@ -86,8 +86,10 @@ class ApplyRequest:
 
 
 def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -> AppliedRecord:
-    """Apply the configuration. Raises ``ConfigurationError`` if it is not for this network, ``NetworkError`` if a knob
-    cannot be applied to a node."""
+    """Apply the configuration.
+
+    Raises ``ConfigurationError`` if it is not for this network, ``NetworkError`` if a knob cannot be applied to a node.
+    """
     opened = open_network(request.network, request.configurations, request.knobs, progress)
     if request.form != "unrolled":
         return _folded(request, opened, progress)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import time as clock
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 
-from dais_verif.errors import InputError
+from dais_verif.errors import DaisError, InputError, ToolError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.fuzzing.keeping import Keeper
 from dais_verif.flows.fuzzing.replay import replayed
@@ -22,21 +22,25 @@ from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.fuzzing.fuzzer import Finding, Judged, Stretch, judge_stretch
 from dais_verif.fuzzing.generate.cases import made_case
 from dais_verif.fuzzing.pairs.disagreement import NotJudged, Pair
-from dais_verif.fuzzing.pairs.table import PAIRS
+from dais_verif.fuzzing.pairs.simulators import require_simulator
+from dais_verif.fuzzing.pairs.table import PAIRS, USUAL
 from dais_verif.golden.fast import threads
 from dais_verif.own_command import own_command
 from dais_verif.record.fuzzing import FuzzRecord
+from dais_verif.regression.cluster import connect
 from dais_verif.temporary import temporary_folder
 from dais_verif.toolchain.process import workers
 from dais_verif.verdict import Verdict
+from dais_verif.version import VERSION
+from dais_verif.worker_processes import worker_processes
 
 __all__ = ["RECORD_NAME", "fuzz"]
 
 #: The record of the last run, in the folder of kept cases.
 RECORD_NAME = "fuzz.json"
 
-#: Cases that a worker judges in one go: about a second of them. Of tools of others: one.
-_STRETCH = 25
+#: Cases that a worker judges in one go: about a second of them, or a build. Of tools of others: one.
+_STRETCH, _BUILD = 25, 40
 _ALL = 1 << 60
 
 
@@ -45,12 +49,16 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
 
     Verdicts: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared; of ``replay``
     UNKNOWN if a case could not be judged. Raises ``RequestError`` if a tool cannot be run, ``InputError`` for a folder
-    without cases that are to be replayed.
+    without cases that are to be replayed, ``ToolError`` if a simulator that a pair needs is not there.
     """
     if request.replay is not None:
         return replayed(request, request.replay, progress)
     begun = clock.monotonic()
     tool = tool_of(request) if request.foreign else None
+    for name in request.pairs:
+        simulator = PAIRS[name].simulator
+        if simulator is not None:
+            require_simulator(simulator)
     make_folder(request.output)
     first = _resumed(request) if request.resume else 0
     total: Judged = Judged(0, [], Counter(), Counter())
@@ -100,8 +108,8 @@ def _judgements(
 ) -> Iterator[Iterator[Judged]]:
     """Judged stretches, in the order of their numbers."""
     jobs = threads(request.jobs)
-    size = _STRETCH if tool is None else 1
-    names = request.pairs or tuple(PAIRS)
+    names = request.pairs or USUAL
+    size = 1 if tool is not None else _BUILD if any(PAIRS[name].passing for name in names) else _STRETCH
     stretches = _stretches(request, first, begun, size, names)
     with ExitStack() as stack:
         if tool is not None:
@@ -110,13 +118,35 @@ def _judgements(
             for number in range(jobs):
                 free.put(tool(_made(scratch / str(number))))
             yield _in_order(pool, stretches, jobs, lambda stretch: _foreign(stretch, free))
+        elif request.cluster is not None:
+            client, many = stack.enter_context(_connected(request.cluster, jobs))
+            yield _in_order(client, stretches, many, partial(_on_worker, version=VERSION))
         elif jobs == 1:
             yield map(judge_stretch, stretches)
         else:
-            context = multiprocessing.get_context("spawn")
-            pool = ProcessPoolExecutor(jobs, mp_context=context)
-            stack.callback(pool.shutdown, wait=True, cancel_futures=True)
-            yield _in_order(pool, stretches, jobs, judge_stretch)
+            yield _in_order(stack.enter_context(worker_processes(jobs)), stretches, jobs, judge_stretch)
+
+
+@contextmanager
+def _connected(name: str, jobs: int) -> Iterator[tuple[Executor, int]]:
+    """The cluster ``name`` as an executor, and how many can work there. Raises ``ToolError`` if it is lost."""
+    cluster, client = connect(name, jobs)
+    try:
+        yield client.get_executor(pure=False), max(sum(client.nthreads().values()), jobs)
+    except DaisError:
+        raise
+    except Exception as error:  # whatever Dask raises of workers that are lost
+        raise ToolError.of("{cluster} {name}: {error}", name=name, error=error) from None
+    finally:
+        for each in (client, cluster):
+            if each is not None:
+                each.close()
+
+
+def _on_worker(stretch: Stretch, version: str) -> Judged:
+    if version != VERSION:
+        raise ToolError(f"the worker has dais-verif {VERSION}, and {version} asked it")
+    return judge_stretch(stretch)
 
 
 def _stretches(request: FuzzRequest, first: int, begun: float, size: int, names: tuple[str, ...]) -> Iterator[Stretch]:

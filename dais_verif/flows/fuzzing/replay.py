@@ -99,4 +99,4 @@ def _outcome(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> tup
     if kept.pair == "golden":
         violation = first_violation(case)
         return violation is not None, "" if violation is None else f"PROGRAM_INVALID: {violation}"
-    return None, f"{folder.name} is of a tool of somebody else ({kept.pair}); give the tool"
+    return None, f"{folder.name} is of another tool ({kept.pair}); give the tool"

@@ -10,6 +10,7 @@ from dais_verif.flows.arguments import require_types
 from dais_verif.flows.programs import require_counts, require_positive, require_range
 from dais_verif.flows.words import option_words
 from dais_verif.fuzzing.pairs.table import PAIRS
+from dais_verif.regression.cluster import check_name
 from dais_verif.verilog_names import require_module_name
 
 __all__ = ["ADAPTERS", "DEFAULT_FOLDER", "FORMS", "PAIRS", "FuzzRequest"]
@@ -35,8 +36,8 @@ class FuzzRequest:
     words with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``; ``rtl_from``: what writes
     Verilog, with ``{program}`` and ``{folder}``, whose module is ``top``; ``form``: how a program is given to either.
     ``timeout``: seconds for each of its runs. ``replay``: a folder of kept cases, which are judged again in the place
-    of new ones. ``resume``: go on behind the last case of the run that ``output`` holds. ``command``: the line that
-    asks for the same.
+    of new ones. ``resume``: go on behind the last case of the run that ``output`` holds. ``cluster``: judge on workers
+    of Dask, as ``regress`` names them. ``command``: the line that asks for the same.
     """
 
     time: float | None = None
@@ -51,6 +52,7 @@ class FuzzRequest:
     timeout: float = 20.0
     replay: Path | None = None
     resume: bool = False
+    cluster: str | None = None
     output: Path = DEFAULT_FOLDER
     command: str | None = None
 
@@ -75,6 +77,13 @@ class FuzzRequest:
             raise RequestError.of("{form} is for {against} or {rtl_from}.")
         if self.replay is not None and (self.resume or self.time is not None or self.count is not None):
             raise RequestError.of("{replay} makes no new cases: {time}, {count} and {resume} are not for it.")
+
+        if self.cluster is not None:
+            check_name(self.cluster)
+            if self.foreign or self.replay is not None:
+                raise RequestError.of(
+                    "{cluster} judges new cases by pairs of ours: not {against}, {rtl_from}, {replay}."
+                )
 
     @property
     def foreign(self) -> bool:
@@ -104,6 +113,7 @@ class FuzzRequest:
             "--top": None if self.top == "model" else self.top,
             "--timeout": self.timeout if self.foreign else None,
             "--replay": self.replay,
+            "--cluster": self.cluster,
             "--output": self.output,
         }
         pairs = [word for name in self.pairs for word in ("--pair", name)]

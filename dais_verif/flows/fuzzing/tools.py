@@ -68,7 +68,7 @@ class _Generator:
         ending = self._command.run({"program": program, "folder": rtl}, self._folder, self._request.timeout)
         if ending.status != 0:
             kind = "no end" if ending.status is None else "crash" if ending.crashed else f"exit code {ending.status}"
-            return Disagreement(RTL_FROM, kind, f"the tool of somebody else {ending.words}: {ending.last_line}")
+            return Disagreement(RTL_FROM, kind, f"the other tool {ending.words}: {ending.last_line}")
         sources = sorted(path for path in rtl.rglob("*") if path.suffix in (".v", ".sv") and path.is_file())
         if not sources:
             return Disagreement(RTL_FROM, "no RTL", "the tool ended with 0 and wrote no .v or .sv file into the folder")

@@ -30,7 +30,8 @@ __all__ = ["emit_machine"]
 def emit_machine(machine: Machine, request: EmitRequest, folded: FoldedNetwork | None = None) -> EmissionRecord:
     """Write ``machine`` as Verilog, and return it. ``folded``: what it was written as already.
 
-    Raises ``RequestError`` for options that only programs have."""
+    Raises ``RequestError`` for options that only programs have.
+    """
     pipeline = request.pipeline
     require_no_options(layout=request.layout, stages=pipeline.stages, max_depth=pipeline.max_depth)
     text = emitter.emit_machine(machine, request.top)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -37,7 +37,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["mutate"]
 
-#: Seconds that the proof of a mutant may take which simulation has killed: only a PASS of it would be news.
+#: Seconds that the proof of a mutant may take which simulation has killed.
 _KILLED_SECONDS = 2.0
 #: Seconds for the proof of the design as it was, at least; and for each build and each run of a simulator.
 _ORIGINAL_SECONDS, _SIMULATOR_SECONDS = 120.0, 600.0
@@ -45,13 +45,16 @@ _ORIGINAL_SECONDS, _SIMULATOR_SECONDS = 120.0, 600.0
 
 @dataclass(frozen=True)
 class _Judged:
-    """What the judges say of the mutants, by their numbers. ``again``: whether a build of its own goes wrong, too."""
+    """What the judges say of the mutants, by their numbers. ``again``: whether a build of its own goes wrong, too.
 
-    wrong: Mapping[int, Wrong]
-    refused: Mapping[int, Sequence[str]]
-    proved: Mapping[int, Proved]
-    again: Mapping[int, bool]
-    warnings: Sequence[str]
+    It grows while they judge.
+    """
+
+    wrong: dict[int, Wrong] = field(default_factory=dict)
+    refused: dict[int, list[str]] = field(default_factory=dict)
+    proved: dict[int, Proved] = field(default_factory=dict)
+    again: dict[int, bool] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
 
 
 def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> MutationRecord:
@@ -59,7 +62,8 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
 
     Verdicts: PASS if all were judged and score, unknowns and expectations are as asked; NOT_SIGNED_OFF if not; UNSOUND
     if a mutant was proved that a simulator tells from the program; NOT_RUN if there is no mutant; what becomes of the
-    design as it was, if that is no PASS. Raises ``InputError``, ``ProgramError`` or ``RequestError`` for what cannot be
+    design as it was, if that is no PASS. Interrupted, it keeps a record of what was judged until then, INTERRUPTED, and
+    raises ``KeyboardInterrupt`` again. Raises ``InputError``, ``ProgramError`` or ``RequestError`` for what cannot be
     used, ``ToolError`` where a simulator fails on the design as it was.
     """
     begun = clock.monotonic()
@@ -69,6 +73,7 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
     with temporary_folder() as scratch:
         asked = with_netlist(request.design, scratch.path)
         design = design_of(program, asked, scratch.path)
+        _refuse_arrays(request, design)
         if any(map(is_vhdl, design.sources)):
             raise InputError("mutants are made of Verilog; VHDL is not mutated")
         files, facts = _texts(design), _facts(request, design)
@@ -76,20 +81,31 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
         possible = all_mutants(own)
         chosen = dict(enumerate(drawn(possible, request.count, request.seed), start=1))
         batch = _vectors(program, request, progress)
-        bits = asked.of_bits
         question = Question(
-            program, design.top, design.dut or packed(program), design.data, not request.unchecked, bits, request.seed
+            program,
+            files,
+            design.top,
+            design.dut or packed(program),
+            design.data,
+            not request.unchecked,
+            asked.of_bits,
+            request.seed,
         )
         with progress.working("proving the design as it is"):
-            first = prove_original(question, files, scratch.path, max(_ORIGINAL_SECONDS, request.timeout))
+            first = prove_original(question, scratch.path, max(_ORIGINAL_SECONDS, request.timeout))
         question = replace(question, dut=with_latency(question.dut, first))
-        judged, verdict, message = _judge(
-            request, question, design, files, chosen, batch, first, scratch.path, progress
-        )
-    of = chosen if verdict is Verdict.PASS else {}  # else nobody has judged any
+        judged, interrupt = _Judged(), None
+        try:
+            verdict, message = _judge(request, question, chosen, batch, first, scratch.path, progress, judged)
+        except KeyboardInterrupt as error:
+            interrupt, verdict = error, Verdict.INTERRUPTED
+    if interrupt is not None:
+        chosen = {n: mutant for n, mutant in chosen.items() if n in judged.wrong or n in judged.proved}
+        message = f"interrupted when {len(chosen)} mutants were judged"
+    of = chosen if verdict in (Verdict.PASS, Verdict.INTERRUPTED) else {}  # else nobody has judged any
     rows = [_row(number, mutant, judged, program, question.dut, request) for number, mutant in of.items()]
     summary = _summary(rows)
-    missed = unexpected(expectations, rows)
+    missed = [] if interrupt else unexpected(expectations, rows)
     if verdict is Verdict.PASS:
         verdict, message = _verdict(request, summary, missed)
     kinds = {kind: dict(Counter(row.fate for row in rows if row.kind == kind)) for kind in KINDS}
@@ -114,7 +130,21 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
         reproduce=own_command(request.words()) if request.command is None else request.command,
     )
     write_atomically(request.output / RECORD_NAME, record.to_json().encode())
+    if interrupt is not None:
+        raise interrupt
     return record
+
+
+def _refuse_arrays(request: MutationRequest, design: RtlDesign) -> None:
+    """Raise ``InputError`` if mutants are to be simulated whose ports are arrays: the bench connects names."""
+    wires = () if design.dut is None else (*design.dut.interface.inputs, *design.dut.interface.outputs)
+    array = next((wire.name for wire in wires if "[" in wire.name), None)
+    if array is not None and {"sim", "directed"} & {*request.asked}:
+        raise InputError.of(
+            "port {name!r} is an element of an array, and mutants are not simulated through such ports; prove them"
+            " alone ({judges} prove), or name a module around it with a port an element",
+            name=array,
+        )
 
 
 def _texts(design: RtlDesign) -> dict[str, str]:
@@ -148,65 +178,59 @@ def _vectors(program: Program, request: MutationRequest, progress: Progress) -> 
 def _judge(
     request: MutationRequest,
     question: Question,
-    design: RtlDesign,
-    files: dict[str, str],
     chosen: Mapping[int, Mutant],
     batch: Batch,
     first: Proved,
     folder: Path,
     progress: Progress,
-) -> tuple[_Judged, Verdict, str]:
-    nothing = _Judged({}, {}, {}, {}, [])
+    judged: _Judged,
+) -> tuple[Verdict, str]:
+    """Ask all judges about the mutants that are ``chosen``, into ``judged``; what hinders that, as a verdict."""
     if not chosen:
-        return nothing, Verdict.NOT_RUN, "there is no place in the RTL that can be mutated"
+        return Verdict.NOT_RUN, "there is no place in the RTL that can be mutated"
     if first.verdict is Verdict.RTL_MISMATCH:
-        return nothing, Verdict.RTL_MISMATCH, f"the design as it is is wrong: {first.message}"
-    warnings = []
+        return Verdict.RTL_MISMATCH, f"the design as it is is wrong: {first.message}"
     provable = first.verdict is Verdict.PASS
     if not provable:
         if "prove" in request.asked:
-            return nothing, Verdict.UNKNOWN, f"the design as it is is not proved: {first.message}"
-        warnings.append(f"nothing is said of equivalence, since the design as it is is not proved: {first.message}")
+            return Verdict.UNKNOWN, f"the design as it is is not proved: {first.message}"
+        judged.warnings.append(
+            f"nothing is said of equivalence, since the design as it is is not proved: {first.message}"
+        )
     clocking = question.dut.interface.clocking
     if clocking is not None and clocking.latency is None:
         raise InputError.of("the latency of the design is not known: give it with {latency}")
-    wrong: dict[int, Wrong] = {}
-    refused: dict[int, list[str]] = {}
     bench = None
     if {"sim", "directed"} & {*request.asked}:
         if not batch.rows:
-            return nothing, Verdict.NOT_RUN, "there is no vector to simulate"
+            return Verdict.NOT_RUN, "there is no vector to simulate"
         plan = plan_of(question.program, question.dut, batch, not request.unchecked, request.seed)
-        bench = Bench(files, design.top, question.dut, design.data, plan, folder, _SIMULATOR_SECONDS)
+        bench = Bench(question.files, question.top, question.dut, question.data, plan, folder, _SIMULATOR_SECONDS)
         for name in simulators_of(request.simulator):
             if not bench.is_right(name):
-                return nothing, Verdict.RTL_MISMATCH, f"the design as it is goes wrong in {name}"
-            left = {number: mutant for number, mutant in chosen.items() if number not in wrong}
+                return Verdict.RTL_MISMATCH, f"the design as it is goes wrong in {name}"
+            left = {number: mutant for number, mutant in chosen.items() if number not in judged.wrong}
             with progress.working(f"simulating {len(left)} mutants") as tell:
                 found, said = bench.judge(name, left, partial(_tell, tell, "simulating", len(left)))
-            wrong |= found
+            judged.wrong.update(found)
             for number, text in said.items():
-                refused.setdefault(number, []).append(text)
-    questions = []
+                judged.refused.setdefault(number, []).append(text)
+    wrong, questions = judged.wrong, []
     if provable:
         for number, mutant in chosen.items():
-            if number not in wrong or "prove" in request.asked:
-                seconds = min(_KILLED_SECONDS, request.timeout) if number in wrong else request.timeout
-                questions.append(ToProve(number, mutant.applied(files), seconds))
+            if number not in wrong:
+                questions.append(ToProve(number, mutant, request.timeout))
+        for number, mutant in chosen.items():
+            if number in wrong and "prove" in request.asked:
+                questions.append(ToProve(number, mutant, min(_KILLED_SECONDS, request.timeout), quick=True))
     with progress.working(f"proving {len(questions)} mutants") as tell:
-        answers = prove_all(
-            question,
-            questions,
-            folder,
-            threads(request.jobs),
-            partial(_tell, tell, "proving", len(questions)),
-        )
-        proved = {answer.number: answer for answer in answers}
-    again = {}
-    for number, answer in proved.items():
+        told = partial(_tell, tell, "proving", len(questions))
+        for answer in prove_all(question, questions, folder, threads(request.jobs), told):
+            judged.proved[answer.number] = answer
+    for number, answer in judged.proved.items():
         if bench is not None and number in wrong and answer.verdict is Verdict.PASS:
-            again[number] = bench.goes_wrong(wrong[number].simulator, chosen[number])
-    return _Judged(wrong, refused, proved, again, warnings), Verdict.PASS, ""
+            judged.again[number] = bench.goes_wrong(wrong[number].simulator, chosen[number])
+    return Verdict.PASS, ""
 
 
 def _tell(tell: Callable[[str], None], what: str, total: int, done: int) -> None:

@@ -7,31 +7,44 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import as_completed
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from types import FrameType
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dais_verif.dut.interface import Dut
 from dais_verif.errors import InputError
+from dais_verif.mutation.mutant import Files, Mutant
 from dais_verif.program import Program
 from dais_verif.record.proof import Timing
 from dais_verif.toolchain.data_files import DataFile
 from dais_verif.verdict import Verdict
+from dais_verif.worker_processes import worker_processes
 
-__all__ = ["Proved", "Question", "ToProve", "prove_all", "prove_original", "with_latency"]
+if TYPE_CHECKING:
+    from dais_verif.prover import variants
+    from dais_verif.prover.netlist import Netlist
+    from dais_verif.prover.results import ProofOptions
 
-#: Mutants that a process proves.
-_TOGETHER = 25
+__all__ = ["Proved", "Prover", "Question", "ToProve", "prove_all", "prove_original", "with_latency"]
+
+#: Mutants that a process proves, about.
+_TOGETHER = 150
 _DEPTH = 20_000
+#: Seconds for each question to the solver, and their share of a mutant's; for the design that others are compared to.
+_QUESTION, _SHARE, _BASE_SECONDS = 5.0, 0.25, 60.0
 
 
 @dataclass(frozen=True)
 class Question:
-    """What all mutants have in common."""
+    """What all mutants have in common. ``files``: the texts of the sources, by name."""
 
     program: Program
+    files: Files
     top: str
     dut: Dut
     data: tuple[DataFile, ...]
@@ -41,11 +54,15 @@ class Question:
 
 
 class ToProve(NamedTuple):
-    """The texts of the sources of a mutant, by name, and the seconds that its proof may take."""
+    """A mutant, None for the design as it is, and the seconds that its proof may take.
+
+    ``quick``: a simulator tells it from the program, so only a PASS would be news.
+    """
 
     number: int
-    files: dict[str, str]
+    mutant: Mutant | None
     seconds: float
+    quick: bool = False
 
 
 class Proved(NamedTuple):
@@ -66,67 +83,138 @@ class _Late(BaseException):
 def prove_all(
     question: Question, mutants: Sequence[ToProve], folder: Path, jobs: int, tell: Callable[[int], None]
 ) -> Iterator[Proved]:
-    """Yield the answers, in the order of ``mutants``. ``tell``: how many there are so far."""
-    stretches = [mutants[n : n + _TOGETHER] for n in range(0, len(mutants), _TOGETHER)]
-    if not stretches:
-        return
-    context = multiprocessing.get_context("spawn")
-    done = 0
-    pool = ProcessPoolExecutor(min(jobs, len(stretches)), mp_context=context, max_tasks_per_child=1)
-    try:
-        waiting = [pool.submit(_stretch, question, of, folder / f"proof_{n}") for n, of in enumerate(stretches)]
-        for future in waiting:
-            for answer in future.result():
-                done += 1
-                tell(done)
+    """Yield the answers as they come. ``tell``: how many there are so far.
+
+    Whoever leaves before the end, interrupted say, leaves no process behind.
+    """
+    left = list(mutants)
+    while left:
+        answered = set()
+        try:
+            for answer in _answers(question, left[: _TOGETHER * jobs], folder, jobs):
+                answered.add(answer.number)
+                tell(len(mutants) - len(left) + len(answered))
                 yield answer
-    finally:
-        pool.shutdown(wait=True, cancel_futures=True)
+        except BrokenProcessPool:  # for want of memory, most likely
+            lost = next(mutant.number for mutant in left if mutant.number not in answered)
+            answered.add(lost)
+            yield Proved(lost, Verdict.UNKNOWN, "the process of the prover ended before it had an answer")
+        left = [mutant for mutant in left if mutant.number not in answered]
 
 
-def _stretch(question: Question, mutants: Sequence[ToProve], folder: Path) -> list[Proved]:
+def _answers(question: Question, mutants: Sequence[ToProve], folder: Path, jobs: int) -> Iterator[Proved]:
+    with worker_processes(min(jobs, len(mutants)), _begin, question, folder) as pool:
+        for future in as_completed([pool.submit(_answer, mutant) for mutant in mutants]):
+            yield future.result()
+
+
+#: Of a process that proves mutants.
+_prover: Prover | None = None
+
+
+def _begin(question: Question, folder: Path) -> None:
+    """A worker ends when it is told to, without a word; Ctrl-C is for the process that started it."""
+    global _prover
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     sys.setrecursionlimit(_DEPTH)
-    folder.mkdir(parents=True, exist_ok=True)
-    signal.signal(signal.SIGALRM, _ring)
-    return [_proved(question, mutant, folder) for mutant in mutants]
+    own = folder / f"proof_{multiprocessing.current_process().pid}"
+    own.mkdir(parents=True, exist_ok=True)
+    _prover = Prover(question, own)
+
+
+def _answer(mutant: ToProve) -> Proved:
+    assert _prover is not None
+    return _prover.answer(mutant)
+
+
+class Prover:
+    """Proves mutants, one after the other, with what is known of the design as it is. ``folder``: for their texts."""
+
+    def __init__(self, question: Question, folder: Path) -> None:
+        self._question, self._folder = question, folder
+
+    def answer(self, mutant: ToProve) -> Proved:
+        """The answer for a mutant, within its time."""
+        base = None if mutant.mutant is None else self._base
+        begun = time.process_time()
+        try:
+            with _at_most(mutant.seconds):
+                return self._proved(mutant, base)
+        except InputError as error:
+            return Proved(mutant.number, None, str(error).replace(f"{self._folder}/", ""))
+        except RecursionError:
+            return Proved(mutant.number, None, "its expressions nest deeper than a proof can follow")
+        except _Late:
+            return Proved(
+                mutant.number, Verdict.UNKNOWN, f"no answer within {time.process_time() - begun:.0f} s of CPU time"
+            )
+
+    def _proved(self, mutant: ToProve, base: variants.Proved | None) -> Proved:
+        from dais_verif.prover.proof import prove
+
+        question = self._question
+        netlist = self._netlist(question.files if mutant.mutant is None else mutant.mutant.applied(question.files))
+        if base is not None:
+            answer = base.of(netlist, min(_QUESTION, mutant.seconds * _SHARE), quick=mutant.quick)
+            if answer is not None:
+                return Proved(mutant.number, answer.verdict, answer.message, answer.vector)
+        options = replace(self._options, timeout=min(_QUESTION, mutant.seconds))
+        proof = prove(question.program, netlist, question.dut, options)
+        vector = None if proof.counterexample is None else proof.counterexample.vector
+        held = tuple(proof.held.items())
+        return Proved(mutant.number, proof.verdict, proof.message, vector, proof.timing, held)
+
+    def _netlist(self, files: Files) -> Netlist:
+        from dais_verif.prover.slang import elaborate
+
+        question, sources = self._question, []
+        for name, text in files.items():
+            (self._folder / name).write_text(text, encoding="latin-1")
+            sources.append(self._folder / name)
+        return elaborate(sources, question.top, {f.name: f.path for f in question.data}, question.bits)
+
+    @cached_property
+    def _options(self) -> ProofOptions:
+        from dais_verif.prover.results import ProofOptions
+
+        question = self._question
+        return ProofOptions(
+            timeout=_QUESTION, check=question.check, jobs=1, seed=question.seed, bits=question.bits, sample=0
+        )
+
+    @cached_property
+    def _base(self) -> variants.Proved | None:
+        """The design as it is, proved op by op; None: each mutant takes a whole proof."""
+        from dais_verif.prover.variants import proved_design
+
+        question = self._question
+        try:
+            with _at_most(_BASE_SECONDS):
+                return proved_design(question.program, self._netlist(question.files), question.dut, self._options)
+        except (InputError, RecursionError, _Late):
+            return None
+
+
+@contextmanager
+def _at_most(seconds: float) -> Iterator[None]:
+    """Raise ``_Late`` in what takes more CPU time, so that answers do not depend on what else runs here."""
+    before = signal.signal(signal.SIGPROF, _ring)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def _ring(number: int, frame: FrameType | None) -> None:
     raise _Late
 
 
-def _proved(question: Question, mutant: ToProve, folder: Path) -> Proved:
-    from dais_verif.prover.proof import prove
-    from dais_verif.prover.results import ProofOptions
-    from dais_verif.prover.slang import elaborate
-
-    sources = []
-    for name, text in mutant.files.items():
-        (folder / name).write_text(text, encoding="latin-1")
-        sources.append(folder / name)
-    options = ProofOptions(
-        timeout=min(mutant.seconds, 5.0), check=question.check, jobs=1, seed=question.seed, bits=question.bits, sample=0
-    )
-    begun = time.monotonic()
-    signal.setitimer(signal.ITIMER_REAL, mutant.seconds)
-    try:
-        netlist = elaborate(sources, question.top, {f.name: f.path for f in question.data}, question.bits)
-        proof = prove(question.program, netlist, question.dut, options)
-    except InputError as error:
-        return Proved(mutant.number, None, str(error).replace(f"{folder}/", ""))
-    except RecursionError:
-        return Proved(mutant.number, None, "its expressions nest deeper than a proof can follow")
-    except _Late:
-        return Proved(mutant.number, Verdict.UNKNOWN, f"no answer within {time.monotonic() - begun:.0f} s")
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    vector = None if proof.counterexample is None else proof.counterexample.vector
-    return Proved(mutant.number, proof.verdict, proof.message, vector, proof.timing, tuple(proof.held.items()))
-
-
-def prove_original(question: Question, files: dict[str, str], folder: Path, seconds: float) -> Proved:
+def prove_original(question: Question, folder: Path, seconds: float) -> Proved:
     """The design as it was, in a process of its own, too."""
-    return next(prove_all(question, [ToProve(0, files, seconds)], folder, 1, lambda done: None))
+    return next(prove_all(question, [ToProve(0, None, seconds)], folder, 1, lambda done: None))
 
 
 def with_latency(dut: Dut, proved: Proved) -> Dut:

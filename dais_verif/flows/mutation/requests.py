@@ -38,7 +38,7 @@ class MutationRequest:
 
     ``count``: mutants, drawn by ``seed``, as even over the kinds as they allow. ``judges``: of ``JUDGES``; none:
     ``sim`` and ``prove``. Without ``prove`` the prover still tells survivors from equivalent ones. ``inputs``: files of
-    vectors, before ``vectors`` generated ones. ``timeout``: seconds for the proof of a mutant. ``simulator``: one of
+    vectors, before ``vectors`` generated ones. ``timeout``: CPU seconds for a mutant. ``simulator``: one of
     ``MUTATION_SIMULATORS``. ``floor``: the least score, in percent; ``most_unknown``: the most unknowns, in percent.
     ``expected``: a manifest that says which judge must find which mutants. ``add_vectors``: a file for the vectors that
     would have killed what simulation did not.
@@ -54,7 +54,7 @@ class MutationRequest:
     inputs: tuple[Path, ...] = ()
     simulator: str = "verilator"
     unchecked: bool = False
-    timeout: float = 10.0
+    timeout: float = 4.0
     floor: float | None = None
     most_unknown: float | None = None
     expected: Path | None = None

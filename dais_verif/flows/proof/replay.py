@@ -59,8 +59,10 @@ _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISA
 
 
 def with_found_pins(dut: Dut, proof: Proof) -> Dut:
-    """Return the design with the pins and the latency that the proof found; other inputs are tied to the values at
-    which no reset is active, or to 0."""
+    """Return the design with the pins and the latency that the proof found.
+
+    Other inputs are tied to the values at which no reset is active, or to 0.
+    """
     if proof.timing is None:
         return dut
     clocking = dut.interface.clocking

@@ -29,8 +29,9 @@ class ProveRequest:
     counterexample: ``icarus``, ``verilator``, ``both``, or None: the first that builds the RTL. ``sample``: percent of
     the obligations that are put to the solver once more. ``dump_smt``: a folder for all that is to be shown, as
     SMT-LIB 2. ``cache``: use and keep proofs of earlier runs. ``confirm``: simulate RTL that is not ours once it is
-    proved. ``output``: a folder to keep. ``command`` makes the line to copy, which the record holds, given words to
-    add; None: it is derived from the request.
+    proved. ``period``: of the clock of a bitstream behind a link, in ns; None: 83.3, of 12 MHz. ``output``: a folder to
+    keep. ``command`` makes the line to copy, which the record holds, given words to add; None: it is derived from the
+    request.
     """
 
     program: AnyProgram
@@ -44,6 +45,7 @@ class ProveRequest:
     sample: float = 1.0
     dump_smt: Path | None = None
     cache: bool = True
+    period: float | None = None
     confirm: bool = True
     seed: int = 0
     jobs: int | None = None
@@ -67,6 +69,8 @@ class ProveRequest:
             raise RequestError.of("{sample} must be 0 to 100 percent, not {value}.", value=self.sample)
         if not 0 < self.timeout < float("inf"):
             raise RequestError.of("{timeout} must be a number of seconds above 0, not {value}.", value=self.timeout)
+        if self.period is not None and not 0 < self.period < float("inf"):
+            raise RequestError.of("{period} must be a number of ns above 0, not {value}.", value=self.period)
         if self.design.wrapped is not None:
             raise RequestError("a wrapped design cannot be proved: prove its core, and simulate its streams.")
         written = ("result.json", *self.design.written)
@@ -84,6 +88,7 @@ class ProveRequest:
             "--timeout": self.timeout,
             "--sim": self.simulator,
             "--sample": self.sample,
+            "--period": self.period,
             "--dump-smt": self.dump_smt,
             "--seed": self.seed,
             "--output": self.output,

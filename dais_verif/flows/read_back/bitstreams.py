@@ -19,7 +19,7 @@ from dais_verif.record.rtl import BitstreamFacts
 from dais_verif.synthesis.devices import DEVICES
 from dais_verif.toolchain import tools
 
-__all__ = ["BitstreamFile", "bitstream_board", "bitstream_rtl", "read_bitstream"]
+__all__ = ["BitstreamFile", "bitstream_board", "bitstream_facts", "bitstream_rtl", "link_of", "read_bitstream"]
 
 #: The device where nobody names one: each chip in its largest package.
 _USUAL = {"1k": "ice40-hx1k-tq144", "8k": "ice40-hx8k-ct256", "5k": "ice40-up5k-sg48"}
@@ -54,36 +54,41 @@ def bitstream_rtl(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, B
 
     Raises ``InputError``, too, if the bitstream or its pins are others afterwards.
     """
-    path, facts = folder / _RTL, _facts(given)
+    path, facts = folder / _RTL, bitstream_facts(given)
     write_atomically(path, write_verilog(read_bitstream(given, folder / _WORK), top).encode())
-    if _facts(given) != facts:
+    if bitstream_facts(given) != facts:
         raise InputError(f"{str(given.path)!r} or its pins were changed while they were read; run again")
     return path, facts
 
 
 def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, str, BitstreamFacts]:
-    """Write the logic of a board into ``folder``; return the file, the kind of its link, which is added to ``top``, and
-    what was read.
+    """Write the logic of a board into ``folder``.
 
-    Raises ``InputError`` if its pins are not those of a link.
+    Returns the file, the kind of its link, which is added to ``top``, and what was read. Raises ``InputError`` if its
+    pins are not those of a link.
     """
-    names = {bit.name for bit in read_pins(given.pins)}
-    kinds = [kind for kind, port in _LINK_PORTS.items() if port in names]
-    if not kinds:
+    kind = link_of(given)
+    if kind is None:
         raise InputError(
             f"{str(given.pins)!r} has no link that `hil` talks over ({' or '.join(_LINK_PORTS.values())}): `sim` and"
             " `prove` take the bitstream of a bare core"
         )
-    path, facts = bitstream_rtl(given, f"{top}_{kinds[0]}", folder)
-    return path, kinds[0], facts
+    path, facts = bitstream_rtl(given, f"{top}_{kind}", folder)
+    return path, kind, facts
 
 
-def _facts(given: BitstreamFile) -> BitstreamFacts:
+def bitstream_facts(given: BitstreamFile) -> BitstreamFacts:
     """Return which bitstream and pins these are, by the SHA-256 of each file as it is now."""
     bits, pins = (hashlib.sha256(read_plain(path, MOST_BYTES)).hexdigest() for path in (given.path, given.pins))
     return BitstreamFacts(
         file=str(given.path), sha256=bits, pins=str(given.pins), pins_sha256=pins, device=given.device
     )
+
+
+def link_of(given: BitstreamFile) -> str | None:
+    """Return the kind of link whose ports the pins have; None: they are those of a bare core."""
+    names = {bit.name for bit in read_pins(given.pins)}
+    return next((kind for kind, port in _LINK_PORTS.items() if port in names), None)
 
 
 def _package(name: str | None, configuration: Configuration) -> str:

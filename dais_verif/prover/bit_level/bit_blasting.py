@@ -109,17 +109,36 @@ class _Blaster:
     # products and quotients
 
     def _mul(self, t: Term, a: Word, b: Word) -> Word:
-        """Rows of ``b``, one for each bit of ``a``; a sign that fills the rest of ``a`` is one row, subtracted."""
-        if (_significant(b), b) < (_significant(a), a):
+        """Rows of ``b``, one for each bit of ``a``, added as mappers do: three words become two, till two are left.
+
+        A sign that fills the rest of ``a`` is one row, subtracted: inverted, and 1 more, where the sign is 1.
+        """
+        if _significant(b) < _significant(a) or (_significant(b) == _significant(a) and a < b):
             a, b = b, a
-        width = t.width
-        result = [FALSE] * width
+        width, columns = t.width, [list[int]() for _ in range(t.width)]
         last = _significant(a) - 1
+        last -= a[last] == FALSE  # of what is never negative
         for place, bit in enumerate(a[: last + 1]):
-            row = [FALSE] * place + [self._graph.both(bit, x) for x in b[: width - place]]
-            negative = place == last and place < width - 1
-            result = self._plus(result, _inverted(row), TRUE) if negative else self._plus(result, row, FALSE)
-        return result
+            negative = place == last < width - 1 and a[place] == a[place + 1]
+            row = _inverted(b[: width - place]) if negative else b[: width - place]
+            for column, x in zip(columns, [FALSE] * place + row, strict=True):
+                column.append(self._graph.both(bit, x))
+            if negative:
+                columns[place].insert(0, bit)
+        rows = max(1, *map(len, columns))
+        words = [[column[row] if row < len(column) else FALSE for column in columns] for row in range(rows)]
+        return self._plus(*self._saved(words), FALSE)
+
+    def _saved(self, words: list[Word]) -> tuple[Word, Word]:
+        """Two words with the sum of ``words``, whose carries are kept as words of their own."""
+        while len(words) > 2:
+            fewer: list[Word] = []
+            whole = len(words) - len(words) % 3
+            for first in range(0, whole, 3):
+                sums = [self._graph.sum(x, y, z) for x, y, z in zip(*words[first : first + 3], strict=True)]
+                fewer += [[bit for bit, _ in sums], [FALSE, *(carry for _, carry in sums[:-1])]]
+            words = fewer + words[whole:]
+        return words[0], words[1] if len(words) > 1 else [FALSE] * len(words[0])
 
     def _divided(self, a: Word, b: Word) -> tuple[Word, Word]:
         """Quotient and remainder of unsigned words; all ones and ``a`` where ``b`` is 0."""

@@ -43,8 +43,10 @@ Column = NDArray[Any]
 
 
 def bounds_of(machine: Machine, step: Step, options: ProofOptions, watcher: ProofWatcher) -> dict[int, Interval]:
-    """Bounds, as raw integers, of elements of the state by number, which hold in every cycle as long as the machine
-    keeps its promises."""
+    """Return bounds, as raw integers, of elements of the state, by number.
+
+    They hold in every cycle as long as the machine keeps its promises.
+    """
     return _inductive(step, _suggested(machine, step), Pool(options, watcher))
 
 

@@ -1,14 +1,14 @@
-"""What of a register is control and not data: clock enables, and pins at which it is reset or held.
+"""Infer clock-enable and reset pins of registers.
 
-Front ends give the next value of a register as a whole, whatever the RTL says it depends on. Here each pin that it
-depends on, an input of one bit that carries no data, is tried at 0 and at 1. If the register then gets a constant, or
-keeps its value although that is no plain clock enable, the pin is *held* at the other value: the proof speaks of the
-time when no reset is active, and says so. If it keeps its value at 0 only, the pin is a clock enable. What is left must
-be data. Registers that no output and no op needs are not looked at.
+Front ends give the next value of a register as one expression. Each pin that it depends on, an input of one bit that
+carries no data, is tried at 0 and at 1. If the register then becomes constant, or keeps its value although the pin is
+not a plain clock enable, the pin is *held* at the other value: the proof covers the time when no reset is active, and
+reports that. If the register keeps its value only while the pin is 0, the pin is a clock enable. Everything else must
+be data. Registers that no output and no op needs are ignored.
 
-The pin that says that an input is valid, if it is known, is data: a bit that travels with the vector, and is 1 for
-those of which the proof speaks. So a register may keep its value while a bit of data is 0, its *gate*, if that bit
-turns out to be 1 for every valid vector, and is as old as what the register takes in; ``latency`` sees to that.
+The pin that marks an input as valid, if it is known, is data: a bit that travels with the vector, and is 1 for the
+vectors that the proof covers. So a register may keep its value while a bit of data, its *gate*, is 0, provided that
+this bit is 1 for every valid vector and has the same latency as the input of the register; ``latency`` checks that.
 """
 
 from __future__ import annotations

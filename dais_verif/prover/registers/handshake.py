@@ -1,10 +1,10 @@
-"""The protocol of a pipeline's pins: what tells that outputs are valid told so of inputs, ``latency`` edges ago.
+"""Prove that ``valid_out`` equals ``valid_in`` delayed by ``latency`` clock cycles.
 
-A model of the protocol is a line of ``latency`` bits: an edge moves it on and takes in what ``valid_in`` is; where
-there is an enable, only while that is 1; a reset clears it. The design is proved to be that line by induction over
-edges. Which of its registers is which bit of the line, runs with random pins tell; whatever they suggest is proved. If
-that is not enough, the property itself is proved by k-induction. A protocol that is broken is shown by the fewest
-edges that break it, wherever the registers begin.
+The model of the protocol is a shift register of ``latency`` bits: at an edge it takes in ``valid_in``; with an enable,
+only while that is 1; a reset clears it. The design is proved to be that shift register by induction over edges. Random
+simulation proposes which of its registers is which bit; every proposal is proved. If that is not enough, the property
+itself is proved by k-induction. A violation is reported as the shortest sequence of edges that shows it, from any
+initial state.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from dais_verif.errors import InputError
 from dais_verif.prover.four_state import band, bnot, bor, eq, ite, mul, shl
 from dais_verif.prover.memory import chosen
 from dais_verif.prover.slang.design import ast
-from dais_verif.prover.slang.selects import element_bits, member_low, static_index, target_parts
+from dais_verif.prover.slang.selects import base_of, element_bits, member_low, static_index, target_parts
 from dais_verif.prover.terms import Term, concat, const, extract, replaced, resize
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def variable_place(c: Converter, e: Any) -> VariablePlace | None:
     selector = e.selector if type(e) is ast.ElementSelectExpression else e.left
     simple = type(e) is ast.RangeSelectExpression and e.selectionKind is ast.RangeSelectionKind.Simple
     if simple or static_index(c, selector) is not None:
-        return None
+        return _bits(c, e)
     try:
         ((symbol, low, total),) = target_parts(c, e.value)
     except InputError:
@@ -84,6 +84,18 @@ def variable_place(c: Converter, e: Any) -> VariablePlace | None:
             left -= count - 1
     position, inside = chosen(c(selector), c.type_of(selector)[1], left, right)
     return VariablePlace(symbol, low, total, position, inside, element, count > 1)
+
+
+def _bits(c: Converter, e: Any) -> VariablePlace | None:
+    """The place of some bits, always the same ones, of an element that an index names: bytes of a memory's words."""
+    found = variable_place(c, e.value) if type(e.value) in (*_SELECTS, ast.MemberAccessExpression) else None
+    place = None if found is None or found.ranged else base_of(c, e)
+    if found is None or place is None:
+        return None
+    low, element, count = place
+    if low < 0 or low + element * count > c.type_of(e.value)[0]:
+        return None
+    return found._replace(offset=(found.offset or 0) + low)
 
 
 def _member(c: Converter, e: Any) -> VariablePlace | None:

@@ -201,7 +201,6 @@ class _Block:
 
         It waits for what it reads at constant places, unless it also assigns that.
         """
-
         called: set[Any] = set()
 
         def look(e: Any) -> Any:

@@ -15,7 +15,17 @@ from dais_verif.prover.terms import Term, concat, const, extract, resize, undefi
 if TYPE_CHECKING:
     from dais_verif.prover.slang.expressions import Converter
 
-__all__ = ["CONSTANTS", "element_bits", "member", "member_low", "place_of", "selected", "static_index", "target_parts"]
+__all__ = [
+    "CONSTANTS",
+    "base_of",
+    "element_bits",
+    "member",
+    "member_low",
+    "place_of",
+    "selected",
+    "static_index",
+    "target_parts",
+]
 
 CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 
@@ -42,13 +52,13 @@ def place_of(c: Converter, e: Any) -> tuple[Any, int] | None:
     inner = place_of(c, e.value)
     if inner is None or kind is ast.MemberAccessExpression:
         return inner and (inner[0], inner[1] + member_low(c, e))
-    place = _base_of(c, e)
+    place = base_of(c, e)
     if place is None or place[0] < 0 or place[0] + c.type_of(e)[0] > c.type_of(e.value)[0]:
         return None
     return inner[0], inner[1] + place[0]
 
 
-def _base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
+def base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
     """Where bits with a constant place begin within ``e.value``: (low bit, element width, count); None if variable.
 
     For one element, or for a range of them.
@@ -95,7 +105,7 @@ def selected(c: Converter, e: Any) -> Term:
     known = place_of(c, e)
     if known is not None:
         return c.read(*known, width)
-    place = _base_of(c, e)
+    place = base_of(c, e)
     if place is None:
         return _at_variable_place(c, e, width)
     low, total = place[0], c.type_of(value)[0]
@@ -184,7 +194,7 @@ def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
         return [(symbol, low + member_low(c, e), c.type_of(e)[0])]
     width = c.type_of(e)[0]
     ((symbol, low, total),) = target_parts(c, e.value)
-    place = _base_of(c, e)
+    place = base_of(c, e)
     if place is None or place[0] < 0 or place[0] + width > total:
         raise c.refused(e, "an assignment to a place that is variable or beyond its signal is not supported")
     return [(symbol, low + place[0], width)]

@@ -6,6 +6,7 @@ import multiprocessing
 import signal
 import time
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from dais_verif.prover.results import ProofOptions, ProofWatcher
@@ -41,6 +42,12 @@ class Pool:
         self._options, self._watcher = options, watcher
         self._store = ObligationCache(options.store)
         self._known: dict[Question, Decided] = {}
+
+    def within(self, seconds: float) -> Pool:
+        """A pool that knows what this one does, and gives each question so many ``seconds``."""
+        other = Pool(replace(self._options, timeout=seconds), self._watcher)
+        other._known = self._known
+        return other
 
     def __len__(self) -> int:
         return len(self._known)

@@ -4,8 +4,8 @@ Both sides of a proof speak in terms: the meaning of an op, and the RTL that cla
 shape is one object, so equal terms are identical ones, and building a term brings it to a normal form by rules that
 hold for all values. Thus most proofs end before they begin.
 
-A term has a width of at least one bit and a value of ``0 .. 2**width - 1``; whoever means a signed number reads it in
-two's complement. Bit 0 is the least significant. Under ``as_written`` no rule is applied, for whoever trusts none.
+A term has a width of at least one bit and a value of ``0 .. 2**width - 1``; signed numbers are in two's complement. Bit
+0 is the least significant. ``as_written()`` disables all rewrite rules.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Twins of RTL: the same meaning in another text. Each must stay PROVED.
 
 Operands change places where the order does not matter, sums are grouped in another way, signals have other names or
-more bits, blocks are split into one a statement or become ``assign``, and several of these at once.
+more bits, blocks are split into one a statement or become ``assign``, and several of these at once. In pipelines
+registers move from what an op computes to what it reads.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import random
 import re
 from collections.abc import Callable
 
-__all__ = ["REWRITINGS", "rewritten"]
+__all__ = ["REWRITINGS", "retimed", "rewritten"]
 
 #: A statement of our combinational modules: what is assigned, and its right side.
 _STATEMENT = re.compile(r"^    (op_\d+) = (.*?);(.*)$", re.MULTILINE)
@@ -101,3 +102,38 @@ def rewritten(text: str, seed: int) -> tuple[str, tuple[str, ...]]:
     for name in chosen:
         text = REWRITINGS[name](text, rng)
     return text, tuple(chosen)
+
+
+def retimed(text: str, seed: int) -> tuple[str, int]:
+    """A twin of our pipeline ``text`` in which some registers stand before their ops, and how many did not.
+
+    ``op_5 = a + b`` with ``op_5_s2 <= op_5`` becomes ``a_r5 <= a``, ``b_r5 <= b`` and ``op_5_s2 = a_r5 + b_r5``.
+    """
+    rng = random.Random(seed)
+    declared = {m[2]: m[1] for m in re.finditer(r"^  reg (signed \[\d+:0\]) (op_\w+);$", text, re.MULTILINE)}
+    meant = {m[1]: m[2] for m in _STATEMENT.finditer(text)}
+    moved = 0
+
+    def new(match: re.Match[str]) -> str:
+        nonlocal moved
+        register, op = match[1], match[2]
+        right = meant.get(op, "model_inp")
+        read = sorted(set(re.findall(r"[A-Za-z_]\w*", re.sub(r"'s?[dhb][0-9a-f]+", "", right))))
+        if not read or not all(name in declared for name in read) or rng.random() < 0.5:
+            return match[0]
+        moved += 1
+        own = {name: f"{name}_r{op[3:]}" for name in read}
+        names = re.compile(rf"\b(?:{'|'.join(read)})\b")
+        added.extend(f"  reg {declared[name]} {copy};" for name, copy in own.items())
+        added.append(f"  always @* {register} = {names.sub(lambda m: own[m[0]], right)};")
+        return "\n".join(f"    {copy} <= {name};" for name, copy in own.items())
+
+    added: list[str] = []
+    text = re.sub(r"^    (op_\d+_s\d+) <= (op_\d+);$", new, text, flags=re.MULTILINE)
+    # Names are declared before the first block that uses them.
+    at = text.index("  // Stage 1")
+    declarations = [line for line in added if line.startswith("  reg")]
+    logic = [line for line in added if not line.startswith("  reg")]
+    text = "\n".join([text[:at] + "\n".join(declarations), text[at:]])
+    end = text.index("endmodule")
+    return text[:end] + "\n".join([*logic, ""]) + text[end:], moved

@@ -1,0 +1,175 @@
+"""Prove a bitstream behind a link: it is the RTL of core, wrapper and link in every cycle, and that core the program.
+
+Both halves are shown in one run. What is read back is known by bitstream and pins alone; the RTL that it
+is compared with is written anew from the program.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlencode
+
+from dais_verif.emitter.board import clocks_per_bit
+from dais_verif.errors import DaisError, InputError
+from dais_verif.files import write_atomically
+from dais_verif.flows.bitstream.design import build_design
+from dais_verif.flows.boards.run_on_board import BoardRequest, run_on_board
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.programs import read_program
+from dais_verif.flows.progress import Progress
+from dais_verif.flows.proof.request import ProveRequest
+from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_facts, link_of, read_bitstream
+from dais_verif.flows.read_back.gates import bitstream_gates
+from dais_verif.flows.work_folder import work_folder
+from dais_verif.program import Program
+from dais_verif.prover.sequential.answer import Equivalence
+from dais_verif.record.proof import ProofRecord
+from dais_verif.record.rtl import ProvedLink
+from dais_verif.verdict import Verdict
+
+__all__ = ["core_request", "link_asked", "prove_link"]
+
+#: The port of the clock of every board.
+_CLOCK = "aclk"
+#: Of the clock, where nobody says it: what ``build`` takes.
+_PERIOD = 1000 / 12
+#: Seconds for all that the solver is asked; vectors of the simulated board, before a PASS and where there is none.
+_SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200
+
+
+def link_asked(request: ProveRequest) -> str | None:
+    """Return the kind of link of the bitstream of ``request``, by its pins; None: it is bare, or there is none.
+
+    Raises ``InputError`` for what has no meaning together.
+    """
+    bitstream = request.design.bitstream
+    kind = None if bitstream is None else link_of(bitstream)
+    if kind is None and request.period is not None:
+        raise InputError.of("{period} is that of the clock of a bitstream behind a link")
+    if kind is not None and (request.design.pins.given or request.design.ports):
+        raise InputError.of("a board behind a link has its own pins: no {clock}, {reset}, {latency} or {ports}")
+    if kind is not None and request.dump_smt is not None:
+        raise InputError.of("{dump_smt} writes obligations of ops: prove the RTL of the core for that")
+    return kind
+
+
+def core_request(request: ProveRequest) -> ProveRequest:
+    """Return the request for a proof of the core's RTL, as ``build`` writes it."""
+    options = request.design.pipeline
+    options = None if options is None else replace(options, reset=False, enable=True, valid=False)
+    return replace(request, design=DesignRequest(pipeline=options), period=None, output=None, command=request.command)
+
+
+def prove_link(
+    request: ProveRequest, kind: str, core: ProofRecord, progress: Progress
+) -> tuple[ProofRecord, Path | None]:
+    """Return the record of the core's proof with what is proved of the bitstream, and the folder that was kept.
+
+    PASS: both are proved, and a simulated board that the bitstream was gave the right outputs. RTL_MISMATCH, and other
+    verdicts of wrong RTL: the core is wrong, or that board was. Else UNKNOWN.
+    """
+    bitstream = request.design.bitstream
+    assert bitstream is not None
+    program, _ = read_program(request.program, request.layout, progress)
+    period = _PERIOD if request.period is None else request.period
+    facts, begun = bitstream_facts(bitstream), time.monotonic()
+    with work_folder(request.output) as folder:
+        with progress.working("proving the bitstream") as tell:
+            found = _equal(request, program, kind, bitstream, period, folder.path, tell)
+        seconds = round(time.monotonic() - begun, 3)
+        board = _board(request, bitstream, period, found.proved, folder.path, progress) if request.confirm else None
+        if bitstream_facts(bitstream) != facts:
+            raise InputError(f"{str(bitstream.path)!r} or its pins were changed while they were read; run again")
+        link = ProvedLink(
+            link=kind,
+            period=period,
+            bitstream=facts,
+            core=core.verdict,
+            proved=found.proved,
+            why=found.why,
+            registers=found.registers[0],
+            logic_registers=found.registers[1],
+            classes=len(found.classes),
+            columns=found.columns,
+            claims=found.claims,
+            seconds=seconds,
+            board=None if board is None else board[0],
+            board_message="" if board is None else board[1],
+        )
+        verdict, message = _judged(core, link, asked=request.confirm)
+        record = replace(core, verdict=verdict, message=message, link=link, reproduce=request.reproduce())
+        if request.output is not None:
+            folder.kept = True
+            write_atomically(folder.path / "result.json", record.to_json().encode())
+        return record, folder.path if folder.kept else None
+
+
+def _equal(
+    request: ProveRequest,
+    program: Program,
+    kind: str,
+    bitstream: BitstreamFile,
+    period: float,
+    folder: Path,
+    tell: Callable[[str], None],
+) -> Equivalence:
+    """Return what is proved of the bitstream and the RTL that ``build`` writes."""
+    from dais_verif.prover.bit_level.aig import Aig
+    from dais_verif.prover.machines.registers import open_registers
+    from dais_verif.prover.sequential.equivalence import prove_equal
+    from dais_verif.prover.sequential.rtl_side import rtl_gates
+    from dais_verif.prover.sequential.sides import Port
+    from dais_verif.prover.slang import elaborate
+
+    design = build_design(program, kind, core_request(request).design.pipeline, period=period, cycles=None)
+    sources = []
+    for name, text in design.files.items():
+        write_atomically(folder / name, text.encode())
+        sources.append(folder / name)
+    opened = open_registers(elaborate(sources, design.top), _CLOCK)
+    graph, inputs = Aig(), dict[Port, int]()
+    rtl = rtl_gates(opened, graph, inputs, _CLOCK)
+    logic = bitstream_gates(read_bitstream(bitstream, folder / "bitstream"), graph, inputs, _CLOCK)
+    return prove_equal(graph, rtl, logic, seconds=_SECONDS, seed=request.seed, tell=tell)
+
+
+def _board(
+    request: ProveRequest, bitstream: BitstreamFile, period: float, proved: bool, folder: Path, progress: Progress
+) -> tuple[Verdict, str]:
+    """Return what a simulated board that the bitstream is says; TOOL_FAILURE where none can be simulated."""
+    named = {"file": str(bitstream.path), "pins": str(bitstream.pins), "clocks_per_bit": clocks_per_bit(period)}
+    options = urlencode(named if bitstream.device is None else {**named, "device": bitstream.device})
+    try:
+        run = run_on_board(
+            BoardRequest(
+                program=request.program,
+                layout=request.layout,
+                target=f"sim://bitstream?{options}",
+                vectors=_VECTORS if proved else _MORE_VECTORS,
+                seed=request.seed,
+                unchecked=request.unchecked,
+                output=folder / "board",
+            ),
+            progress=progress,
+        )
+    except DaisError as error:
+        return Verdict.TOOL_FAILURE, str(error)
+    return run.record.verdict, run.record.message
+
+
+def _judged(core: ProofRecord, link: ProvedLink, *, asked: bool) -> tuple[Verdict, str]:
+    """Return the verdict on all of it, and why."""
+    if core.verdict is not Verdict.PASS:
+        return core.verdict, f"the RTL of the core: {core.message}"
+    if link.board in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT) and not link.proved:
+        return link.board, f"a board that the bitstream is gives wrong outputs: {link.board_message}"
+    if not link.proved:
+        return Verdict.UNKNOWN, f"the bitstream is not proved to be the RTL of core and {link.link}: {link.why}"
+    if asked and link.board is not None and link.board is not Verdict.PASS:
+        told = f"{link.board.value}: {link.board_message}"
+        return Verdict.UNKNOWN, f"the bitstream was proved, and a board that it is does not confirm it ({told})"
+    text = f"the bitstream is the RTL of core, wrapper and {link.link} in every cycle from power-up, for all inputs"
+    return Verdict.PASS, f"{text}: {link.claims} claims on outputs, registers and buffers; of the core: {core.message}"

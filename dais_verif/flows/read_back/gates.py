@@ -1,0 +1,155 @@
+"""The logic of a bitstream as gates of a graph, for proofs over many cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from dais_verif.bitstream.logic import Ram, ReadBack, Register, Signal
+from dais_verif.bitstream.verilog import PLACES, WIDTHS
+from dais_verif.errors import InputError
+from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
+from dais_verif.prover.sequential.sides import Bank, BankOutput, Gates, Port, RegisterBit
+
+__all__ = ["bitstream_gates"]
+
+_COLUMNS, _ROW_BITS = 16, 8
+
+
+def bitstream_gates(logic: ReadBack, graph: Aig, inputs: dict[Port, int], clock: str) -> Gates:
+    """Return what ``logic`` is, clocked by its input ``clock``; ``inputs``, which are shared, get what is missing.
+
+    Registers hold 0 at power-up, what block RAMs show is unknown then. Raises ``InputError`` for another clock, for
+    what changes between edges, and for loops.
+    """
+    return _Reader(logic, graph, inputs, clock).gates()
+
+
+class _Reader:
+    def __init__(self, logic: ReadBack, graph: Aig, inputs: dict[Port, int], clock: str) -> None:
+        self._logic, self._graph, self._inputs, self._clock = logic, graph, inputs, clock
+        self._literals: dict[Signal, int] = {"1'b0": FALSE, "1'b1": TRUE}
+        for bit in logic.inputs:
+            if str(bit) != clock:
+                port = bit.name, bit.place or 0
+                if port not in inputs:
+                    inputs[port] = graph.input()
+                self._literals[str(bit)] = inputs[port]
+        for register in logic.registers:
+            self._require(register.name, register.clock, register.falling, register.asynchronous)
+            self._literals[register.name] = graph.input()
+        for ram in logic.rams:
+            for place in PLACES[ram.read_mode]:
+                self._literals[f"{ram.name}[{place}]"] = graph.input()
+        self._make_logic()
+
+    def gates(self) -> Gates:
+        registers = [self._register(register) for register in self._logic.registers]
+        banks = []
+        for ram in self._logic.rams:
+            bank, shown = self._bank(ram)
+            banks.append(bank)
+            registers += shown
+        outputs = {(bit.name, bit.place or 0): self._at(signal) for bit, signal in self._logic.driven.items()}
+        return Gates(self._inputs, outputs, tuple(registers), banks=tuple(banks))
+
+    def _require(self, name: str, clock: Signal, falling: bool, asynchronous: bool) -> None:
+        if clock != self._clock:
+            raise InputError(f"{name} of the bitstream is clocked by {clock}, not by the pin of {self._clock!r}")
+        if falling or asynchronous:
+            raise InputError(f"{name} of the bitstream changes at other times than rising edges of {self._clock!r}")
+
+    def _at(self, signal: Signal) -> int:
+        found = self._literals.get(signal)
+        if found is None:
+            raise InputError(f"the logic of the bitstream reads {signal!r}, the clock")
+        return found
+
+    def _word(self, signals: Sequence[Signal]) -> list[int]:
+        return [self._at(signal) for signal in signals]
+
+    def _make_logic(self) -> None:
+        """Tables and carries, each after what it reads."""
+        cells: dict[Signal, tuple[Sequence[Signal], Callable[[], int]]] = {}
+        for lut in self._logic.luts:
+            cells[lut.name] = lut.inputs, lambda lut=lut: self._table(lut.table, self._word(lut.inputs))  # type: ignore[misc]
+        for one in self._logic.carries:
+            cells[one.name] = one.inputs, lambda one=one: self._graph.sum(*self._word(one.inputs))[1]  # type: ignore[misc]
+        waiting, open_ = list(cells), set()
+        while waiting:
+            name = waiting[-1]
+            if name in self._literals:
+                waiting.pop()
+                continue
+            inputs, make = cells[name]
+            missing = [signal for signal in inputs if signal in cells and signal not in self._literals]
+            if not missing:
+                self._literals[name] = make()
+            elif name in open_:
+                raise InputError(f"{name} of the bitstream depends on itself")
+            else:
+                open_.add(name)
+                waiting += missing
+
+    def _table(self, table: int, inputs: Sequence[int]) -> int:
+        if not inputs:
+            return table & 1
+        half = 1 << (len(inputs) - 1)
+        low, high = table & ((1 << half) - 1), table >> half
+        rest = inputs[:-1]
+        return self._graph.choice(inputs[-1], self._table(high, rest), self._table(low, rest))
+
+    def _register(self, register: Register) -> RegisterBit:
+        graph, now = self._graph, self._literals[register.name]
+        after = self._at(register.data)
+        if register.reset != "1'b0":
+            after = graph.choice(self._at(register.reset), register.value, after)
+        after = graph.choice(self._at(register.enable), after, now)
+        return RegisterBit(register.name, now, after, 0)
+
+    def _bank(self, ram: Ram) -> tuple[Bank, list[RegisterBit]]:
+        graph, pins = self._graph, ram.pins
+        self._require(ram.name, pins["RCLK"][0], ram.read_falling, False)
+        writing = graph.both(self._at(pins["WCLKE"][0]), self._at(pins["WE"][0]))
+        if writing != FALSE:
+            self._require(ram.name, pins["WCLK"][0], ram.write_falling, False)
+        writes, data = self._written(ram, writing)
+        reading = graph.both(self._at(pins["RCLKE"][0]), self._at(pins["RE"][0]))
+        read_row = self._word(pins["RADDR"][:_ROW_BITS])
+        if writing == FALSE:  # a table
+            read = [_entry(graph, ram.contents, column, read_row) for column in range(_COLUMNS)]
+        else:
+            read = [graph.input() for _ in range(_COLUMNS)]
+        outputs, registers = [], []
+        step = _COLUMNS // WIDTHS[ram.read_mode]
+        part = self._word(pins["RADDR"][_ROW_BITS : _ROW_BITS + step.bit_length() - 1])
+        for number, place in enumerate(PLACES[ram.read_mode]):
+            name = f"{ram.name}[{place}]"
+            now = self._literals[name]
+            columns = tuple(range(number * step, number * step + step))
+            outputs.append(BankOutput(name, columns))
+            taken = _chosen(graph, [read[column] for column in columns], part)
+            registers.append(RegisterBit(name, now, graph.choice(reading, taken, now), None))
+        row = self._word(pins["WADDR"][:_ROW_BITS])
+        bank = Bank(ram.name, row, writes, data, read_row, read, ram.contents, tuple(outputs))
+        return bank, registers
+
+    def _written(self, ram: Ram, writing: int) -> tuple[list[int], list[int]]:
+        graph, data = self._graph, self._word(ram.pins["WDATA"])
+        if ram.write_mode == 0:
+            return [graph.both(writing, mask ^ 1) for mask in self._word(ram.pins["MASK"])], data
+        step = _COLUMNS // WIDTHS[ram.write_mode]
+        part = self._word(ram.pins["WADDR"][_ROW_BITS : _ROW_BITS + step.bit_length() - 1])
+        here = [graph.all([bit ^ (number >> n & 1) ^ 1 for n, bit in enumerate(part)]) for number in range(step)]
+        places = PLACES[ram.write_mode]
+        writes = [graph.both(writing, here[column % step]) for column in range(_COLUMNS)]
+        return writes, [data[places[column // step]] for column in range(_COLUMNS)]
+
+
+def _chosen(graph: Aig, bits: list[int], index: Sequence[int]) -> int:
+    for one in index:
+        bits = [graph.choice(one, high, low) for low, high in zip(bits[::2], bits[1::2], strict=True)]
+    return bits[0]
+
+
+def _entry(graph: Aig, contents: int, column: int, row: Sequence[int]) -> int:
+    return _chosen(graph, [contents >> (_COLUMNS * number + column) & 1 for number in range(1 << len(row))], row)

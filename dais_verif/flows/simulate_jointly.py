@@ -1,0 +1,101 @@
+"""Many small simulations that share one build and one run: those that pass. All others are to be run alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from dais_verif.errors import DaisError
+from dais_verif.flows.kernels.folders import find_kernel
+from dais_verif.flows.machines.requests import find_machine
+from dais_verif.flows.networks.folders import find_folded
+from dais_verif.flows.progress import SILENT
+from dais_verif.flows.simulate import (
+    BegunRun,
+    OpenedRequest,
+    Simulated,
+    begun_run,
+    ended_run,
+    opened_request,
+    simulation_options,
+)
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.work_folder import WorkFolder, work_folder
+from dais_verif.simulation.jointly.verify import MOST_OPS, verify_jointly
+from dais_verif.simulation.task import SimulationWatcher, Task
+from dais_verif.stimulus import Vectors
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.temporary import temporary_folder
+from dais_verif.verdict import Verdict
+
+__all__ = ["simulate_jointly"]
+
+
+@dataclass(frozen=True)
+class _Begun:
+    number: int
+    given: OpenedRequest
+    run: BegunRun
+    folder: WorkFolder
+    watch: Stopwatch
+
+    @property
+    def task(self) -> tuple[Task, Vectors]:
+        stimulus = self.given.stimulus
+        options = simulation_options(self.given, stimulus.rows)
+        watcher = SimulationWatcher()
+        task = Task(self.given.program, self.run.design, self.folder.path, options, watcher, self.watch)
+        return task, stimulus
+
+
+def simulate_jointly(requests: Sequence[SimulationRequest]) -> list[Simulated | None]:
+    """What ``simulate`` returns for each of ``requests``, of those that pass; None for others, whatever is wrong.
+
+    A request that is None is one for ``simulate``: nothing is known of it, and nothing was written for it. Builds and
+    logs of those that pass are not kept, and their seconds in simulators are a share of what all took.
+    """
+    found: list[Simulated | None] = [None] * len(requests)
+    with ExitStack() as folders:
+        begun = [each for number, one in enumerate(requests) if (each := _begun(number, one, folders)) is not None]
+        for simulators in dict.fromkeys(each.given.simulators for each in begun):
+            same = [each for each in begun if each.given.simulators == simulators]
+            for each, simulated in zip(same, _simulated(same), strict=True):
+                found[each.number] = simulated
+    return found
+
+
+def _simulated(begun: Sequence[_Begun]) -> list[Simulated | None]:
+    with temporary_folder() as shared:
+        findings = verify_jointly([each.task for each in begun], shared.path)
+    found: list[Simulated | None] = []
+    for each, finding in zip(begun, findings, strict=True):
+        try:
+            record = None if finding is None else ended_run(each.given, each.run, finding, each.watch, SILENT)
+        except DaisError:
+            record = None
+        if record is None or record.verdict is not Verdict.PASS:
+            found.append(None)
+            continue
+        each.folder.keep(record)
+        found.append(Simulated(record, each.given.program, each.folder.path if each.folder.kept else None))
+    return found
+
+
+def _begun(number: int, request: SimulationRequest, folders: ExitStack) -> _Begun | None:
+    """What is known before simulators start, or None if the request is one for ``simulate``."""
+    design, covering = request.design, request.covering
+    if covering.program or covering.rtl or request.waves or request.printf or design.of_bits or design.pipeline:
+        return None
+    watch = Stopwatch()
+    try:
+        for find in (find_kernel, find_folded, find_machine):
+            if find(request.program) is not None:
+                return None
+        given = opened_request(request, watch, SILENT)
+        if given.opened.design.wrapped is not None or given.program.n_ops > MOST_OPS:
+            return None
+        folder = folders.enter_context(work_folder(request.output))
+        return _Begun(number, given, begun_run(given, folder.path, watch, SILENT), folder, watch)
+    except DaisError:
+        return None

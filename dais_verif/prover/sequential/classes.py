@@ -1,0 +1,136 @@
+"""Registers that may be equal in every cycle: classes, split by what they hold after an edge.
+
+All registers, each as it differs from what it holds at power-up, are one class with the constant 0 at first. States in
+which all of a class are equal are drawn; where an edge leaves two of a class different, the class is split. So
+what is left is more than what is equal, never less, but for what a solver must tell apart.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dais_verif.prover.bit_level.aig import Aig
+from dais_verif.prover.bit_level.patterns import simulate, value_of
+from dais_verif.prover.sequential.sides import RegisterBit
+
+__all__ = ["Classes", "Draw", "States"]
+
+#: How often a bit is 1: once in so many times, or but for once; or never.
+_BIASES = (2, 2, 2, 2, 4, 16, 64, 0, -4, -16, -256, 2)
+
+
+class Classes:
+    """Of ``registers``, by number: ``of`` each the class; that of the constant is 0. ``alone``: never constant."""
+
+    def __init__(self, registers: Sequence[RegisterBit]) -> None:
+        self.registers = registers
+        self.of = [0] * len(registers)
+        self._next = 1
+
+    def split(self, after: Sequence[int]) -> bool:
+        """Split by ``after``, of each register whether it differs from its first value, on many patterns."""
+        numbers: dict[tuple[int, int], int] = {(0, 0): 0}
+        kept: set[int] = {0}
+        for place, (number, values) in enumerate(zip(self.of, after, strict=True)):
+            key = number, values
+            if key not in numbers:
+                if number in kept:
+                    numbers[key] = self._next
+                    self._next += 1
+                else:
+                    kept.add(number)
+                    numbers[key] = number
+            self.of[place] = numbers[key]
+        return len(numbers) > len(kept)
+
+    def take_out(self, places: Sequence[int]) -> None:
+        """Let each of ``places`` be a class of its own."""
+        for place in places:
+            self.of[place] = self._next
+            self._next += 1
+
+    def members(self) -> dict[int, list[int]]:
+        """The registers of each class."""
+        found: dict[int, list[int]] = {0: []}
+        for place, number in enumerate(self.of):
+            found.setdefault(number, []).append(place)
+        return found
+
+    def stand_ins(self) -> dict[int, int]:
+        """What stands for each register: the first of its class, or the constant; by node, as a literal."""
+        found: dict[int, int] = {}
+        for number, places in self.members().items():
+            first = self.registers[places[0]] if places else None
+            for place in places:
+                register = self.registers[place]
+                inverted = register.now & 1 ^ (register.initial or 0)
+                if number == 0:
+                    found[register.now >> 1] = inverted
+                elif first is not None and register is not first:
+                    found[register.now >> 1] = first.now ^ (first.initial or 0) ^ inverted
+        return found
+
+
+class Draw:
+    """Random bits of ``count`` patterns, in which the bits of a vector are seldom 1, or often, or as it comes."""
+
+    def __init__(self, rng: random.Random, count: int) -> None:
+        self._rng, self._count = rng, count
+        self._orders: dict[str, list[int]] = {}
+
+    def bits(self, vector: str = "") -> int:
+        """As many as patterns. ``vector``: a name that bits share which are alike in this."""
+        order = self._orders.get(vector)
+        if order is None:
+            order = self._orders[vector] = list(_BIASES)
+            self._rng.shuffle(order)
+        block = self._count // len(order)
+        ones = (1 << block) - 1
+        result = 0
+        for bias in order:
+            value = self._rng.getrandbits(block) if bias else 0
+            for _ in range(abs(bias).bit_length() - 2):
+                value &= self._rng.getrandbits(block)
+            result = result << block | (value if bias > 0 else value ^ ones if bias else 0)
+        return result << (self._count - block * len(order))
+
+    def again(self) -> None:
+        """Let what is seldom 1 be other vectors from here on."""
+        self._orders.clear()
+
+
+class States(NamedTuple):
+    """What was drawn, and what came of it. ``values``: of all nodes; ``after``: of registers, for ``Classes``."""
+
+    inputs: list[int]
+    values: list[int]
+    after: list[int]
+
+
+def step(graph: Aig, classes: Classes, draw: Draw, count: int, held: Sequence[int] | None = None) -> States:
+    """One edge from states in which all of a class are equal; ``held``: what registers hold, else drawn."""
+    ones = (1 << count) - 1
+    draw.again()
+    chosen: dict[int, int] = {0: 0}
+    inputs: dict[int, int] = {}
+    for place, register in enumerate(classes.registers):
+        number = classes.of[place]
+        if number not in chosen:
+            chosen[number] = draw.bits(register.name.partition("[")[0]) if held is None else held[place]
+        value = chosen[number] ^ (ones if register.initial else 0)
+        inputs[register.now >> 1] = value ^ (ones if register.now & 1 else 0)
+    given = [inputs[node] if node in inputs else draw.bits() for node, low in enumerate(graph.low) if low < 0 and node]
+    return evaluated(graph, classes, given, count)
+
+
+def evaluated(graph: Aig, classes: Classes, inputs: list[int], count: int) -> States:
+    """The same on ``inputs``."""
+    ones = (1 << count) - 1
+    values = simulate(graph, inputs, count)
+    after = [value_of(values, one.after, count) ^ (ones if one.initial else 0) for one in classes.registers]
+    return States(inputs, values, after)
+
+
+__all__ += ["evaluated", "step"]

@@ -1,0 +1,83 @@
+"""Which column of a block RAM holds which bits of which memory: found on edges at which both write.
+
+That only proposes: what is wrong is not proved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dais_verif.prover.bit_level.aig import Aig
+from dais_verif.prover.sequential.sides import Bank, BitOf, Memory
+
+__all__ = ["Column", "Seen", "in_column", "held_by", "same_place"]
+
+#: A column of a bank, both by their numbers.
+Column = tuple[int, int]
+
+#: Edges at which a column must be written before anything is said of it.
+_LEAST = 4
+
+
+class Seen:
+    """What was seen of memories and banks on some patterns: columns of bits, each an integer."""
+
+    def __init__(self, memories: Sequence[Memory], banks: Sequence[Bank]) -> None:
+        self.count = 0
+        self.places = [[0] * len(memory.place) for memory in memories]
+        self.written = [[0] * memory.width for memory in memories]
+        self.words = [[0] * memory.width for memory in memories]
+        self.rows = [[0] * len(bank.row) for bank in banks]
+        self.writes = [[0] * len(bank.writes) for bank in banks]
+        self.data = [[0] * len(bank.data) for bank in banks]
+
+
+def held_by(seen: Seen) -> dict[Column, BitOf]:
+    """What each column holds, as far as that can be told."""
+    found: dict[Column, BitOf] = {}
+    for bank, columns in enumerate(seen.writes):
+        for column, writes in enumerate(columns):
+            for memory in range(len(seen.places)):
+                one = _held(seen, memory, bank, column, writes)
+                if one is not None:
+                    found[bank, column] = one
+                    break
+    return found
+
+
+def _held(seen: Seen, memory: int, bank: int, column: int, writes: int) -> BitOf | None:
+    places = seen.places[memory]
+    either = 0
+    for one in seen.written[memory]:
+        either |= one
+    both = writes & either
+    if both.bit_count() < _LEAST:
+        return None
+    rows: list[int] = []
+    for row in seen.rows[bank]:
+        fitting = [n for n, place in enumerate(places) if n not in rows and not (row ^ place) & both]
+        if not fitting:
+            return None
+        rows.append(fitting[0])
+    fixed = {}
+    for number, place in enumerate(places):
+        if number not in rows:
+            if place & both not in (0, both):
+                return None
+            fixed[number] = int(place & both == both)
+    data = seen.data[bank][column]
+    for bit, (written, word) in enumerate(zip(seen.written[memory], seen.words[memory], strict=True)):
+        if not both & ~written and not (data ^ word) & both:
+            return BitOf(memory, bit, tuple(rows), fixed)
+    return None
+
+
+def in_column(graph: Aig, place: Sequence[int], fixed: BitOf) -> int:
+    """Whether ``place`` is one that the column holds."""
+    return graph.all([place[n] ^ value ^ 1 for n, value in fixed.fixed.items()])
+
+
+def same_place(graph: Aig, place: Sequence[int], row: Sequence[int], held: BitOf) -> int:
+    """Whether ``place`` is in ``row`` of the column."""
+    equal = [graph.differ(place[n], bit) ^ 1 for n, bit in zip(held.rows, row, strict=True)]
+    return graph.both(graph.all(equal), in_column(graph, place, held))

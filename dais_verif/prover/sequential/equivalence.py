@@ -1,0 +1,396 @@
+"""Two designs with one graph: equal in every cycle from power-up, for all inputs, proved by induction.
+
+Registers of either side that are equal form classes. At power-up all of a class hold the same; if they do in some
+cycle, so do all outputs, and after its edge all of a class hold the same again. Memories correspond to columns of block
+RAMs: these hold the same bits at power-up, and whatever is written to one is written to the other, in the same place.
+What is read in the place where the memory is read is then the same; what is read elsewhere may be anything, and so may
+what is read at the edge that writes it.
+
+So it is proved: for whatever block RAMs show at power-up there is something that the registers and memories of the RTL
+may hold then, of which nothing says what it is, such that all outputs are equal in every cycle, for all inputs. Where
+that is not needed, such a register holds 0.
+
+A register into which the memory is read may correspond to several outputs of block RAMs, of which bits of the place
+tell one. These bits are kept in registers that are added to the RTL, on which nothing in it depends.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
+from dais_verif.prover.bit_level.fraig import Fraig
+from dais_verif.prover.bit_level.patterns import columns, value_of
+from dais_verif.prover.sequential.answer import Equivalence
+from dais_verif.prover.sequential.classes import Classes, Draw, evaluated, step
+from dais_verif.prover.sequential.columns import Column, Seen, held_by, in_column, same_place
+from dais_verif.prover.sequential.composition import Composition
+from dais_verif.prover.sequential.power_up import first_values, unknown_start, wrong_contents
+from dais_verif.prover.sequential.sides import Bank, BitOf, Gates, Memory, RegisterBit
+
+__all__ = ["prove_equal"]
+
+#: Patterns that are drawn at once; edges after which it is enough if no class was split.
+_PATTERNS, _QUIET, _MOST_EDGES = 1536, 24, 400
+#: Edges of which memories and block RAMs are compared, from states that are drawn.
+_WRITING_EDGES = 60
+_ROUNDS = 40
+
+
+Tell = Callable[[str], None]
+
+
+def prove_equal(
+    graph: Aig, rtl: Gates, other: Gates, *, seconds: float, seed: int = 0, tell: Tell = lambda step: None
+) -> Equivalence:
+    """Prove that ``other`` has the outputs of ``rtl`` in every cycle, or say why that is not proved.
+
+    ``rtl`` holds 0 at power-up where nothing initialises it. ``seconds``: for all of the solver.
+    """
+    work = _Work(graph, rtl, other, seconds, seed, tell)
+    return work.proved()
+
+
+@dataclass
+class _Model:
+    """A graph of both sides, in which memories are read from each other.
+
+    ``claims``: pairs of literals to be equal where all of ``given``, invariants, are 1.
+    """
+
+    graph: Aig
+    registers: list[RegisterBit]
+    claims: list[tuple[str, int, int]]
+    given: list[int] = field(default_factory=list)
+
+
+class _Work:
+    def __init__(self, graph: Aig, rtl: Gates, other: Gates, seconds: float, seed: int, tell: Tell) -> None:
+        self._graph, self._other, self._tell = graph, other, tell
+        self._rng = random.Random(seed)
+        self._rtl = replace(rtl, registers=first_values(graph, rtl, self._rng, seconds=5.0))
+        self._end = time.monotonic() + seconds
+        self._seed = seed
+        self.rounds = 0
+        self._banks = [bank for bank in other.banks if any(one != FALSE for one in bank.writes)]
+        self._reading = self._reading_registers()
+
+    def proved(self) -> Equivalence:
+        if self._rtl.outputs.keys() != self._other.outputs.keys():
+            names = sorted(f"{name}[{bit}]" for name, bit in self._rtl.outputs.keys() ^ self._other.outputs.keys())
+            return Equivalence(False, f"not both have the outputs {', '.join(names[:8])}")
+        held: dict[Column, BitOf] = {}
+        if self._rtl.memories and self._banks:
+            held = self._columns()
+        wrong = wrong_contents(self._banks, self._rtl.memories, held)
+        if wrong:
+            return Equivalence(False, wrong)
+        model = self._model(held)
+        classes = Classes(model.registers)
+        return self._decided(model, classes, len(held))
+
+    # what reads memories
+
+    def _reading_registers(self) -> dict[int, tuple[RegisterBit, int, int, int]]:
+        """Registers of the RTL into which a memory is read, by node: memory, reading and bit."""
+        bits = {
+            one >> 1: (m, r, bit)
+            for m, memory in enumerate(self._rtl.memories)
+            for r, reading in enumerate(memory.readings)
+            for bit, one in enumerate(reading.value)
+        }
+        found = {}
+        for register in self._rtl.registers:
+            read = [bits[node] for node in self._graph.behind([register.after]) if node in bits] if bits else []
+            if len(read) == 1 and register.initial is None:  # it holds at first what a block RAM shows
+                found[register.now >> 1] = (register, *read[0])
+        return found
+
+    # memories
+
+    def _columns(self) -> dict[Column, BitOf]:
+        """What columns hold, found on states in which all that is read from memories is one bit, always."""
+        graph, memories = self._graph, self._rtl.memories
+        same = graph.input()
+        shown = {output.name for bank in self._banks for output in bank.outputs}
+        replaced = {one.now >> 1: same for one in self._other.registers if one.name in shown}
+        replaced |= dict.fromkeys(self._reading, same)
+        replaced |= {one >> 1: same for bank in self._banks for one in bank.read}
+        replaced |= {one >> 1: same for memory in memories for reading in memory.readings for one in reading.value}
+        made = Composition(graph, replaced)
+        registers = [
+            one._replace(now=made.at(one.now), after=made.at(one.after))
+            for one in (*self._rtl.registers, *self._other.registers)
+            if one.now >> 1 not in replaced
+        ]
+        model = _Model(made.new, registers, [])
+        for memory in memories:  # what it depends on is an input of the new graph, once
+            for literal in (*memory.new, *memory.place):
+                made.at(literal)
+        # The word before is all zeros, then all ones: what is written is what does not depend on it.
+        both = []
+        for constant in (FALSE, TRUE):
+            old = {one >> 1: constant for memory in memories for one in memory.old}
+            both.append(Composition(graph, {**replaced, **old}, made.new))
+            both[-1].inputs = made.inputs
+            both[-1]._at |= made.inputs
+        words = [[(both[0].at(bit), both[1].at(bit)) for bit in memory.new] for memory in memories]
+        places = [[made.at(bit) for bit in memory.place] for memory in memories]
+        banks = [
+            tuple([made.at(bit) for bit in word] for word in (bank.row, bank.writes, bank.data)) for bank in self._banks
+        ]
+        classes = Classes(registers)
+        self._inductive(model, classes)
+        seen = Seen(memories, self._banks)
+        for _ in range(_WRITING_EDGES):
+            state = step(model.graph, classes, Draw(self._rng, _PATTERNS), _PATTERNS)
+
+            def value(literal: int, values: list[int] = state.values) -> int:
+                return value_of(values, literal, _PATTERNS) << seen.count
+
+            ones = (1 << _PATTERNS) - 1 << seen.count
+            for m, word in enumerate(words):
+                for bit, (zero, one) in enumerate(word):
+                    seen.written[m][bit] |= value(zero) ^ value(one) ^ ones
+                    seen.words[m][bit] |= value(zero)
+                for n, bit in enumerate(places[m]):
+                    seen.places[m][n] |= value(bit)
+            for b, parts in enumerate(banks):
+                for kept, part in zip((seen.rows[b], seen.writes[b], seen.data[b]), parts, strict=True):
+                    for n, literal in enumerate(part):
+                        kept[n] |= value(literal)
+            seen.count += _PATTERNS
+        return held_by(seen)
+
+    # the model
+
+    def _model(self, held: dict[Column, BitOf]) -> _Model:
+        graph, memories = self._graph, self._rtl.memories
+        replaced: dict[int, int] = {}
+        for b, bank in enumerate(self._banks):
+            for column, value in enumerate(bank.read):
+                one = held.get((b, column))
+                if one is not None:
+                    replaced[value >> 1] = self._read(memories[one.memory], bank, column, one)
+        added: dict[tuple[int, int, int, int], RegisterBit] = {}
+        definitions: list[tuple[RegisterBit, int]] = []
+        for node, (register, m, r, bit) in self._reading.items():
+            hosts = self._hosts(held, m, bit)
+            if not hosts:
+                continue
+            shown = [self._shown(added, register, m, r, bits) for _, bits in hosts]
+            now = after = FALSE
+            for (output, _), selected in zip(hosts, shown, strict=True):
+                now = graph.either(now, graph.all([output.now, *(one.now ^ v ^ 1 for one, v in selected)]))
+                after = graph.either(after, graph.all([output.after, *(one.after ^ v ^ 1 for one, v in selected)]))
+            replaced[node] = now
+            definitions.append((register, after))
+        made = Composition(graph, replaced)
+        registers = [
+            one._replace(now=made.at(one.now), after=made.at(one.after))
+            for one in (*self._rtl.registers, *added.values(), *self._other.registers)
+            if one.now >> 1 not in replaced
+        ]
+        claims = [
+            (f"output {name}[{bit}]", made.at(literal), made.at(self._other.outputs[name, bit]))
+            for (name, bit), literal in self._rtl.outputs.items()
+        ]
+        claims += [
+            (f"register {one.name}, which a block RAM shows", made.at(one.after), made.at(after))
+            for one, after in definitions
+        ]
+        invariants = [one for one in self._rtl.invariants if one.first]
+        claims += [(one.name, made.at(one.after), TRUE) for one in invariants]
+        for (b, column), one in held.items():
+            claims += self._written(made, self._banks[b], column, memories[one.memory], one)
+        return _Model(made.new, registers, claims, [made.at(one.now) for one in invariants])
+
+    def _read(self, memory: Memory, bank: Bank, column: int, held: BitOf) -> int:
+        """What is in the row that is read: the bit that the memory shows, if it is in that place; else anything.
+
+        Also where the row is written at the same edge.
+        """
+        value = self._graph.input()
+        for reading in memory.readings:
+            here = same_place(self._graph, reading.place, bank.read_row, held)
+            value = self._graph.choice(here, reading.value[held.bit], value)
+        same = [self._graph.differ(a, b) ^ 1 for a, b in zip(bank.row, bank.read_row, strict=True)]
+        written = self._graph.both(bank.writes[column], self._graph.all(same))
+        return self._graph.choice(written, self._graph.input(), value)
+
+    def _hosts(self, held: dict[Column, BitOf], memory: int, bit: int) -> list[tuple[RegisterBit, dict[int, int]]]:
+        """Outputs of block RAMs that show this bit, each with bits of the place that are the same for all it shows."""
+        registers = {one.name: one for one in self._other.registers}
+        found: list[tuple[RegisterBit, dict[int, int]]] = []
+        for b, bank in enumerate(self._banks):
+            for output in bank.outputs:
+                ones = [held.get((b, column)) for column in output.columns]
+                known = [one for one in ones if one is not None]
+                if len(known) == len(ones) and all(one.memory == memory and one.bit == bit for one in known):
+                    fixed = [set(one.fixed.items()) for one in known]
+                    found.append((registers[output.name], dict(set.intersection(*fixed))))
+        return found
+
+    def _shown(
+        self,
+        added: dict[tuple[int, int, int, int], RegisterBit],
+        register: RegisterBit,
+        memory: int,
+        reading: int,
+        bits: dict[int, int],
+    ) -> list[tuple[RegisterBit, int]]:
+        """Registers that keep bits of the place that was read, each with the value that it has for an output."""
+        graph, place = self._graph, self._rtl.memories[memory].readings[reading].place
+        value = self._rtl.memories[memory].readings[reading].value
+        zero, one = (
+            Composition(graph, {literal >> 1: constant for literal in value}, graph) for constant in (FALSE, TRUE)
+        )
+        for made in (zero, one):
+            made._at |= {node: 2 * node for node, low in enumerate(graph.low) if low < 0 and node}
+            made._at |= {literal >> 1: FALSE if made is zero else TRUE for literal in value}
+        taken = graph.differ(zero.at(register.after), one.at(register.after))
+        found = []
+        for n, wanted in bits.items():
+            key = memory, reading, n, taken
+            if key not in added:
+                now = graph.input()
+                added[key] = RegisterBit(
+                    f"the place that was read, bit {n}", now, graph.choice(taken, place[n], now), 0
+                )
+            found.append((added[key], wanted))
+        return found
+
+    def _written(
+        self, made: Composition, bank: Bank, column: int, memory: Memory, held: BitOf
+    ) -> list[tuple[str, int, int]]:
+        """That an edge leaves the same in both, in the row that the bank writes and in the place of the memory."""
+        graph = self._graph
+        old, new = memory.old[held.bit], memory.new[held.bit]
+        here = same_place(graph, memory.place, bank.row, held)
+        left = graph.choice(bank.writes[column], bank.data[column], old)
+        what = f"what is written to {memory.name}, bit {held.bit}"
+        elsewhere = graph.both(in_column(graph, memory.place, held), here ^ 1)
+        changed = graph.both(elsewhere, graph.differ(old, new))
+        return [
+            (what, made.at(left), made.at(graph.choice(here, new, old))),
+            (what, made.at(changed), FALSE),
+        ]
+
+    # induction
+
+    def _settle(self, model: _Model, classes: Classes) -> None:
+        """Split classes by states that are drawn, until that does nothing for a while."""
+        draw = Draw(self._rng, _PATTERNS)
+        quiet = 0
+        held: Sequence[int] | None = None
+        for edge in range(_MOST_EDGES):
+            state = step(model.graph, classes, draw, _PATTERNS, held)
+            quiet = 0 if classes.split(state.after) else quiet + 1
+            held = state.after if edge % 12 else None
+            self._tell(f"proving: edge {edge}, {len(set(classes.of))} classes of registers")
+            if quiet > _QUIET:
+                break
+
+    def _inductive(self, model: _Model, classes: Classes) -> tuple[Fraig | None, Composition, int, str]:
+        """Split classes until an edge leaves all of a class equal; or why nobody knows.
+
+        Returns the last graph, where equal points are one, too.
+        """
+        why = f"no end after {_ROUNDS} rounds"
+        proved = 0
+        for round_ in range(_ROUNDS):
+            self._settle(model, classes)
+            made = Composition(model.graph, classes.stand_ins())
+            pairs = []
+            for number, places in classes.members().items():
+                first = model.registers[places[0]] if number and places else None
+                against = FALSE if first is None else made.at(first.after) ^ (first.initial or 0)
+                pairs += [
+                    (made.at(model.registers[place].after) ^ (model.registers[place].initial or 0), against)
+                    for place in (places[1:] if number else places)
+                ]
+            claims = [(made.at(a), made.at(b)) for _, a, b in model.claims]
+            draw = Draw(self._rng, _PATTERNS)
+            fraig = Fraig(
+                made.new,
+                [literal for pair in (*pairs, *claims, map(made.at, model.given)) for literal in pair],
+                [draw.bits() for node, low in enumerate(made.new.low) if low < 0 and node],
+                _PATTERNS,
+                lambda node: (),
+                self._seed,
+                lambda done, total, n=round_ + 1: self._tell(f"proving: round {n}, {done} of {total} nodes"),  # type: ignore[misc]
+            )
+            patterns: list[int] = []
+            unknown = 0
+            for a, b in pairs:
+                found = self._differ(fraig, a, b, patterns)
+                unknown += found is None
+            self.rounds += 1
+            if not patterns:
+                proved = len(pairs)
+                return fraig, made, proved, f"{unknown} claims on registers are undecided" if unknown else ""
+            self._apply(model, classes, made, patterns)
+        return None, made, 0, why
+
+    def _decided(self, model: _Model, classes: Classes, n_columns: int) -> Equivalence:
+        fraig, made, proved, why = self._inductive(model, classes)
+        if fraig is not None and not why:
+            for what, a, b in model.claims:
+                found = self._differ(fraig, made.at(a), made.at(b), [], [made.at(one) for one in model.given])
+                if found is not False:
+                    why = f"{what} does not follow from the registers that correspond"
+                    why = why if found else f"{what} is undecided in the time"
+                    break
+            why = why or unknown_start(
+                model.graph, model.given, classes, len(model.registers) - len(self._other.registers)
+            )
+        return self._result(classes, not why, why, n_columns, proved + len(model.claims))
+
+    def _differ(self, fraig: Fraig, a: int, b: int, patterns: list[int], given: Sequence[int] = ()) -> bool | None:
+        """Whether two literals can differ, and if so, for which pattern; None if nobody knows."""
+        x, y = fraig.at(a), fraig.at(b)
+        if x == y:
+            return False
+        answer = fraig.solver.differ_within(
+            x, y, [fraig.at(one) for one in given], max(self._end - time.monotonic(), 0.1)
+        )
+        if answer.found:
+            patterns.append(fraig.pattern(answer.ones))
+        return answer.found
+
+    def _apply(self, model: _Model, classes: Classes, made: Composition, patterns: list[int]) -> None:
+        """Split classes by states that the solver found, and by those where what was constant is no more."""
+        places = {node: place for place, node in enumerate(n for n, low in enumerate(made.new.low) if low < 0 and n)}
+        ones = (1 << len(patterns)) - 1
+        rows = columns(patterns, len(places))
+        known = {node: rows[places[literal >> 1]] for node, literal in made.inputs.items()}
+        for node, other in classes.stand_ins().items():
+            value = 0 if other < 2 else known.get(other >> 1, 0)
+            known[node] = value ^ (ones if other & 1 else 0)
+        while True:
+            before = list(classes.of)
+            given = [known.get(node, 0) for node, low in enumerate(model.graph.low) if low < 0 and node]
+            classes.split(evaluated(model.graph, classes, given, len(patterns)).after)
+            woken = [n for n, (old, new) in enumerate(zip(before, classes.of, strict=True)) if new and not old]
+            if not woken:
+                return
+            for one in (model.registers[n] for n in woken):
+                known[one.now >> 1] = 0 if one.now & 1 ^ (one.initial or 0) else ones
+
+    def _result(self, classes: Classes, proved: bool, why: str, n_columns: int, claims: int) -> Equivalence:
+        n_other = len(self._other.registers)
+        n_rtl = len(classes.registers) - n_other
+        named: list[tuple[str, ...]] = []
+        unmatched: list[str] = []
+        for number, places in classes.members().items():
+            names = tuple(classes.registers[place].name for place in places)
+            if number and len(names) > 1:
+                named.append(names)
+            if number and all(place >= n_rtl for place in places):
+                unmatched += names
+        return Equivalence(
+            proved, why, tuple(named), (n_rtl, n_other), tuple(unmatched), n_columns, claims, self.rounds
+        )

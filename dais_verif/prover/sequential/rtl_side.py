@@ -1,0 +1,274 @@
+"""RTL as gates. An array that is written word by word becomes a memory with ports, if every use of it is understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from dais_verif.errors import InputError
+from dais_verif.prover.bit_level.aig import Aig
+from dais_verif.prover.bit_level.bit_blasting import Word, blast
+from dais_verif.prover.machines.registers import Open
+from dais_verif.prover.netlist import Cone, Signal
+from dais_verif.prover.sequential.sides import Gates, Invariant, Memory, Port, Reading, RegisterBit
+from dais_verif.prover.terms import Term, band, bnot, const, extract, leaves, mul, nodes, rebuild, resize, sub, ult, var
+
+__all__ = ["rtl_gates"]
+
+#: Bits of an array, from which on it is taken for a memory.
+_LEAST_MEMORY = 512
+
+
+def rtl_gates(opened: Open, graph: Aig, inputs: dict[Port, int], clock: str) -> Gates:
+    """Return ``opened`` as gates of ``graph``; ``inputs``, which are shared, get those that are missing.
+
+    What nothing defines may be anything, in each cycle anew. Raises ``InputError`` for an array of so many bits that it
+    would be a memory, if it is not ``[0:n]``, has contents at power-up, or is used in a way that is not understood.
+    """
+    netlist = opened.netlist
+    ports = [netlist.signals[name] for name in netlist.inputs if name != clock]
+    variables = {signal: var(signal.width, f"rtl {signal.name}") for signal in (*ports, *opened.now.values())}
+
+    def cut(signal: Signal, low: int, width: int) -> Term | None:
+        whole = variables.get(signal)
+        return None if whole is None else extract(whole, low, width)
+
+    cone = Cone(cut)
+    outputs = {name: cone.read(netlist.signals[name], 0, netlist.signals[name].width) for name in netlist.outputs}
+    after = {signal: cone.read(opened.after[signal], 0, signal.width) for signal in opened.now}
+    held = {signal: variables[opened.now[signal]] for signal in opened.now}
+    outputs = {name: _without_zeros(term) for name, term in outputs.items()}
+    after = {signal: _without_zeros(term) for signal, term in after.items()}
+    found = _memories(opened, held, after, outputs)
+    given: dict[Term, Word] = {}
+    for signal in ports:
+        bits = [inputs.setdefault((signal.name, bit), 0) or graph.input() for bit in range(signal.width)]
+        inputs.update({(signal.name, bit): literal for bit, literal in enumerate(bits)})
+        given[variables[signal]] = bits
+    ports_of = {memory.signal: memory for memory in found}
+    for signal, variable in held.items():
+        if signal not in ports_of:
+            given[variable] = [graph.input() for _ in range(signal.width)]
+    known = {term: value for memory in found for term, value in memory.reads.items()}
+    roots = [*outputs.values(), *(after[signal] for signal in after if signal not in ports_of)]
+    for memory in found:
+        roots += [memory.place, memory.new, *memory.words]
+    orders = [one for memory in found for one in _orders(opened, held, after, memory)]
+    roots += [term for order in orders for term in (order.now, order.after)]
+    if known:
+        roots = [rebuild(root, known) for root in roots]
+    variable_words = [word for memory in found for word in (memory.old, *memory.words.values())]
+    for leaf in (*variable_words, *leaves(*roots)):
+        if leaf not in given:
+            given[leaf] = [graph.input() for _ in range(leaf.width)]
+    words = iter(blast(graph, roots, given))
+    shown = {(name, bit): one for name in outputs for bit, one in enumerate(next(words))}
+    registers = [
+        RegisterBit(f"{signal.name}[{bit}]", now, one, _initial(opened.initial[signal], bit))
+        for signal in after
+        if signal not in ports_of
+        for bit, (now, one) in enumerate(zip(given[held[signal]], next(words), strict=True))
+    ]
+    memories = []
+    for memory in found:
+        place, new = next(words), next(words)
+        memories.append(
+            Memory(
+                name=memory.signal.name,
+                width=memory.width,
+                place=place,
+                old=given[memory.old],
+                new=new,
+                contents=tuple(_initial(opened.initial[memory.signal], bit) for bit in range(memory.signal.width)),
+                readings=tuple(Reading(next(words), given[word]) for word in memory.words.values()),
+            )
+        )
+    invariants = tuple(Invariant(one.name, one.first, next(words)[0], next(words)[0]) for one in orders)
+    return Gates(inputs, shown, tuple(registers), tuple(memories), invariants=invariants)
+
+
+def _initial(value: Term, bit: int) -> int | None:
+    found = extract(value, bit, 1)
+    return found.value if found.op == "const" else None
+
+
+def _without_zeros(term: Term) -> Term:
+    """The same, without parts of zeros at a place that is chosen, as they are left of what may be undefined."""
+    zeros = {
+        t: const(t.width, 0) for t in nodes(term) if t.op == "lshr" and t.args[0].op == "const" and not t.args[0].value
+    }
+    return rebuild(term, zeros) if zeros else term
+
+
+class _Order(NamedTuple):
+    """An invariant as terms of one bit."""
+
+    name: str
+    first: bool
+    now: Term
+    after: Term
+
+
+def _orders(opened: Open, held: dict[Signal, Term], after: dict[Signal, Term], memory: _Found) -> Iterator[_Order]:
+    """That what is complete in a queue lies within what was written, and that within its room.
+
+    A queue is a memory beside which registers ``head``, ``committed`` and ``tail`` have a bit more than its places.
+    Nothing rests on these names: the order is proved, or not used.
+    """
+    scope = memory.signal.name.rpartition(".")[0]
+    names = [f"{scope}.{name}" if scope else name for name in ("head", "committed", "tail")]
+    signals = [opened.named.get(name) for name in names]
+    found = [one for one in signals if one in held]
+    width = memory.place.width + 1
+    if len(found) < len(names) or any(one.width != width for one in found):
+        return
+    starts = []
+    for one in found:
+        bits = [_initial(opened.initial[one], bit) or 0 for bit in range(width)]
+        starts.append(const(width, sum(bit << n for n, bit in enumerate(bits))))
+    first = _in_order(*starts)
+    now, then = (_in_order(*(terms[one] for one in found)) for terms in (held, after))
+    yield _Order(f"the order of {', '.join(names)}", first.op == "const" and first.value == 1, now, then)
+
+
+def _in_order(head: Term, committed: Term, tail: Term) -> Term:
+    """Whether ``committed`` is not beyond ``head``, nor that more than the room beyond ``tail``."""
+    room = const(head.width, 1 << (head.width - 1))
+    filled = sub(head, tail)
+    return band(bnot(ult(filled, sub(committed, tail))), bnot(ult(room, filled)))
+
+
+class _Found(NamedTuple):
+    """An array as a memory. ``reads``: what stands for parts of words that are read; ``words``: for words, by place."""
+
+    signal: Signal
+    width: int
+    place: Term
+    old: Term
+    new: Term
+    reads: dict[Term, Term]
+    words: dict[Term, Term]
+
+
+def _memories(
+    opened: Open, held: dict[Signal, Term], after: dict[Signal, Term], outputs: dict[str, Term]
+) -> list[_Found]:
+    found = []
+    for signal, variable in held.items():
+        first = opened.named.get(f"{signal.name}[0]")
+        if first is None or signal.width < _LEAST_MEMORY or signal.width <= first.width:
+            continue
+        if any(_initial(opened.initial[signal], bit) is not None for bit in range(signal.width)):
+            raise InputError(
+                f"{signal.name!r} has contents at power-up: RAMs in RTL are proved if nothing initialises them"
+            )
+        written = _written(signal, variable, first.width, after[signal])
+        others = [term for other, term in after.items() if other is not signal]
+        roots = [*others, *outputs.values(), *(written[::2] if written else ())]
+        reads = _reads(signal, variable, first.width, roots)
+        if written is None or reads is None:
+            raise InputError(
+                f"{signal.name!r} is no memory that proofs understand: an array [0:n] of 2**k words, written at one"
+                " place an edge and read by the word"
+            )
+        found.append(_Found(signal, first.width, *written, *reads))
+    return found
+
+
+def _written(signal: Signal, held: Term, width: int, after: Term) -> tuple[Term, Term, Term] | None:
+    """The place that is written, and the word there before and after; None if that is not all that happens."""
+    count = signal.width // width
+    words = list(reversed(after.args)) if after.op == "concat" else []
+    if count < 2 or len(words) != count or any(word.width != width for word in words):
+        return None
+    found = next(_places(words[0], words[1], count), None)
+    if found is None:
+        return None
+    place, downwards = found
+    if not downwards:  # an array [n:0]
+        return None
+    last = count - 1
+    rules = [
+        (_here(word, place, number ^ last), extract(held, number * width, width)) for number, word in enumerate(words)
+    ]
+    if any(
+        rule[0] is None or not _alike(words[0], word, rules[0], rule) for word, rule in zip(words, rules, strict=True)
+    ):
+        return None
+    here, kept = rules[0]
+    assert here is not None
+    if any({here, kept} & set(nodes(word)) for word in words[1:]):  # what is asked of the first place, for others
+        return None
+    old = var(width, f"{signal.name} where it is written")
+    new = rebuild(words[0], {here: const(1, 1), kept: old})
+    if rebuild(words[0], {here: const(1, 0), kept: old}) is not old or held in leaves(new, place):
+        return None
+    return place, old, new
+
+
+def _places(a: Term, b: Term, count: int) -> Iterator[tuple[Term, bool]]:
+    """What is compared with 0 in ``a`` where it is compared with 1 in ``b``; or with the last places, downwards."""
+    waiting, seen = [(a, b)], set()
+    while waiting:
+        pair = waiting.pop()
+        a, b = pair
+        if a is b or pair in seen:
+            continue
+        seen.add(pair)
+        if a.op == "eq" and b.op == "eq":
+            for place, number in (a.args, a.args[::-1]):
+                whole = number.op == "const" and 1 << place.width == count
+                if place in b.args and whole and number.value in (0, count - 1):
+                    yield place, number.value != 0
+        waiting += zip(a.args, b.args, strict=False)
+
+
+def _here(word: Term, place: Term, number: int) -> Term | None:
+    wanted = {place, const(place.width, number)}
+    return next((t for t in nodes(word) if t.op == "eq" and set(t.args) == wanted), None)
+
+
+def _alike(a: Term, b: Term, of_a: tuple[Term | None, Term], of_b: tuple[Term | None, Term]) -> bool:
+    """Whether ``b`` is ``a`` but for what differs from word to word."""
+    waiting, seen = [(a, b)], set()
+    while waiting:
+        pair = waiting.pop()
+        a, b = pair
+        if pair in seen:
+            continue
+        seen.add(pair)
+        if (a is of_a[0]) != (b is of_b[0]) or (a is of_a[1]) != (b is of_b[1]):
+            return False
+        if a is b or a in of_a:
+            continue
+        if (a.op, a.width, a.data, len(a.args)) != (b.op, b.width, b.data, len(b.args)):
+            return False
+        waiting += zip(a.args, b.args, strict=True)
+    return True
+
+
+def _reads(
+    signal: Signal, held: Term, width: int, roots: Sequence[Term]
+) -> tuple[dict[Term, Term], dict[Term, Term]] | None:
+    """What is read of words, and where; None if the memory is used in some other way."""
+    values: dict[Term, Term] = {}
+    words: dict[Term, Term] = {}
+    for t in nodes(*roots):
+        if t.op == "extract" and t.args[0].op == "lshr" and t.args[0].args[0] is held:
+            place = _place(t.args[0].args[1], signal.width // width, width)
+            if place is None or t.low + t.width > width:
+                return None
+            word = words.setdefault(bnot(place), var(width, f"{signal.name} read {len(words)}"))
+            values[t] = extract(word, t.low, t.width)
+    if any(held in leaves(rebuild(root, values)) for root in (*roots, *words)):
+        return None
+    return values, words
+
+
+def _place(steps: Term, count: int, width: int) -> Term | None:
+    """The place of which ``steps`` is the lowest bit."""
+    size = (count - 1).bit_length()
+    for t in nodes(steps):
+        if t.width == size and mul(resize(t, steps.width, False), const(steps.width, width)) is steps:
+            return t
+    return None

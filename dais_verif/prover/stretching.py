@@ -1,0 +1,137 @@
+"""Input vectors on which given ops come as far as they do: what is wrong there alone, random vectors hardly meet.
+
+Programs are made so that types just hold what can be, and a sign bit that is taken from a bit too low is wrong for the
+very largest values only. From the vectors on which an op is largest and smallest, one input after the other is set to
+an end of what it can be, and kept there if that helps; then all that help at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.program import Program
+from dais_verif.program.graph import cone
+from dais_verif.program.opcodes import INPUT
+from dais_verif.program.ports import Element
+from dais_verif.prover.random_simulation import Bools, Columns, Trace, trace
+
+__all__ = ["stretched_vectors"]
+
+#: How often inputs are looked at; how many of them, at once; and from how many vectors it begins, each way.
+_TURNS, _INPUTS, _BEGINNINGS = 5, 64, 2
+
+
+class _Lane(NamedTuple):
+    """The op that is to be large, ``sign`` 1, or small, and a vector."""
+
+    op: int
+    sign: int
+    vector: tuple[int, ...]
+
+
+def stretched_vectors(
+    program: Program, elements: Sequence[Element], found: Trace, valid: Bools, ops: Iterable[int], seed: int
+) -> tuple[Columns, int]:
+    """Vectors, a column an input, and how many: on them each of ``ops`` and its operands is large, or small.
+
+    ``found``: many vectors to begin with, those that are ``valid``.
+    """
+    targets = sorted({i for op in ops for i in (op, *program.ops[op].operands) if program.ops[i].type.width > 1})
+    needed = cone(program, targets)
+    inputs = sorted({program.ops[i].id0 for i in needed if program.ops[i].code == INPUT and program.ops[i].type.width})
+    rng = np.random.default_rng(seed)
+    lanes = list(_beginnings(program, found, valid, targets))
+    kept = [lane.vector for lane in lanes]
+    for _ in range(_TURNS if lanes and inputs else 0):
+        some = inputs if len(inputs) <= _INPUTS else sorted(rng.choice(inputs, _INPUTS, replace=False).tolist())
+        lanes = _moved(program, elements, needed, lanes, some)
+        kept += [lane.vector for lane in lanes]
+    rows = list(dict.fromkeys(kept))
+    return _columns(rows, len(elements)), len(rows)
+
+
+def _beginnings(program: Program, found: Trace, valid: Bools, targets: Sequence[int]) -> Iterator[_Lane]:
+    rows = np.flatnonzero(valid)
+    for op in targets:
+        order = rows[np.argsort(_numbers(program, op, found)[rows], kind="stable")]
+        for row in order[:_BEGINNINGS]:
+            yield _Lane(op, -1, found.vector(int(row)))
+        for row in order[len(order) - _BEGINNINGS :]:
+            yield _Lane(op, 1, found.vector(int(row)))
+
+
+def _moved(
+    program: Program, elements: Sequence[Element], needed: Sequence[int], lanes: Sequence[_Lane], inputs: Sequence[int]
+) -> list[_Lane]:
+    """Each lane at the best vector that one turn finds."""
+    changes = [(j, end) for j in inputs for end in _ends(elements[j].width)]
+    rows = [lane.vector for lane in lanes]
+    rows += [_with(lane.vector, {j: end}) for lane in lanes for j, end in changes]
+    scores = _scores(program, elements, needed, lanes, rows, len(changes))
+    together = []
+    for n, lane in enumerate(lanes):
+        best: dict[int, tuple[float, int]] = {}
+        for (j, end), score in zip(changes, scores[n][1:], strict=True):
+            if score > best.get(j, (scores[n][0], 0))[0]:
+                best[j] = score, end
+        alone = max(best, key=lambda j: best[j][0], default=None)
+        together += [
+            lane.vector,
+            _with(lane.vector, {j: end for j, (_, end) in best.items()}),
+            lane.vector if alone is None else _with(lane.vector, {alone: best[alone][1]}),
+        ]
+    found = _traced(program, elements, needed, together)
+    moved = []
+    for n, lane in enumerate(lanes):
+        own = _numbers(program, lane.op, found)[3 * n : 3 * n + 3] * lane.sign
+        moved.append(lane._replace(vector=together[3 * n + int(np.argmax(own))]))
+    return moved
+
+
+def _scores(
+    program: Program,
+    elements: Sequence[Element],
+    needed: Sequence[int],
+    lanes: Sequence[_Lane],
+    rows: Sequence[tuple[int, ...]],
+    changes: int,
+) -> list[list[float]]:
+    """Of each lane how far it is, and how far with every change."""
+    found = _traced(program, elements, needed, rows)
+    scores = []
+    for n, lane in enumerate(lanes):
+        own = _numbers(program, lane.op, found) * lane.sign
+        first = len(lanes) + n * changes
+        scores.append([own[n], *own[first : first + changes].tolist()])
+    return scores
+
+
+def _traced(
+    program: Program, elements: Sequence[Element], needed: Sequence[int], rows: Sequence[tuple[int, ...]]
+) -> Trace:
+    return trace(program, elements, _columns(rows, len(elements)), len(rows), needed)
+
+
+def _ends(width: int) -> list[int]:
+    """The bits of the least and the largest number, signed or not."""
+    top = (1 << width) - 1
+    return list(dict.fromkeys((0, top, top >> 1, (top >> 1) + 1)))
+
+
+def _with(vector: tuple[int, ...], changes: dict[int, int]) -> tuple[int, ...]:
+    return tuple(changes.get(j, value) for j, value in enumerate(vector))
+
+
+def _columns(rows: Sequence[tuple[int, ...]], inputs: int) -> Columns:
+    return [np.array([row[j] for row in rows], dtype=object) for j in range(inputs)]
+
+
+def _numbers(program: Program, op: int, found: Trace) -> NDArray[Any]:
+    """The values of an op, near enough to say which is larger."""
+    kind = program.ops[op].type
+    values = found.values[op].astype(float)
+    return np.where(values >= 2.0 ** (kind.width - 1), values - 2.0**kind.width, values) if kind.k else values

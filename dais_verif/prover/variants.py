@@ -1,0 +1,176 @@
+"""Designs that differ in little from one that is proved: only what the difference reaches is proved anew.
+
+What is proved of an op is proved of the logic between its signal and those that it reads, whatever the rest of the
+design is. So where a design has the very obligation that another had, it needs no second proof; the others are decided
+as in any proof, and if all hold, the design is proved. If one does not, vectors are looked for on which an output is
+wrong. What that leaves open is a matter for a whole proof. So every answer here is one that a whole proof could give.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from dais_verif.dut.interface import Dut
+from dais_verif.errors import InputError
+from dais_verif.program import Program
+from dais_verif.prover.assumptions import Assumptions
+from dais_verif.prover.boundary import Boundary
+from dais_verif.prover.costs import Costs
+from dais_verif.prover.netlist import Netlist
+from dais_verif.prover.obligations import Builder, Obligation
+from dais_verif.prover.proof import all_obligations, claim_of, named_signals, settled
+from dais_verif.prover.random_simulation import Bools, Trace, differing_outputs, differing_rows, random_vectors, trace
+from dais_verif.prover.results import ProofOptions, ProofWatcher
+from dais_verif.prover.signal_correspondence import match_signals
+from dais_verif.prover.solving.pool import Pool
+from dais_verif.prover.stretching import stretched_vectors
+from dais_verif.record.proof import Claim, Status
+from dais_verif.verdict import Verdict
+
+__all__ = ["Answer", "Proved", "proved_design"]
+
+_ROWS = 2048
+#: Vectors on which the design as a whole is evaluated, of those on which an obligation fails.
+_TRIED = 64
+
+
+class Answer(NamedTuple):
+    """``vector``: the bits of all inputs on which an output is wrong."""
+
+    verdict: Verdict
+    message: str
+    vector: tuple[int, ...] | None = None
+
+
+class Proved:
+    """A design without registers that computes its program, and what was needed to show that."""
+
+    def __init__(
+        self,
+        dut: Dut,
+        options: ProofOptions,
+        builder: Builder,
+        obligations: dict[tuple[str, int], Obligation],
+        claims: Iterable[Claim],
+        pool: Pool,
+    ) -> None:
+        self._program, self._dut, self._options, self._pool = builder.program, dut, options, pool
+        self._obligations, self._boundary, self._meanings = obligations, builder.boundary, builder.meanings
+        self._claims = {(claim.kind, claim.number): claim for claim in claims}
+        self._names = {index: (signal.name, signal.width) for index, signal in builder.cut.items()}
+        self._assumptions = Assumptions(self._program, self._boundary.inputs, options.declared)
+        self._random: tuple[Trace, Bools] | None = None
+        self._stretched: dict[tuple[int, ...], tuple[Trace, Bools]] = {}
+
+    def of(self, netlist: Netlist, seconds: float, *, quick: bool = False) -> Answer | None:
+        """Whether ``netlist`` computes the program, too; None: that takes a whole proof.
+
+        ``seconds``: for each question to the solver. ``quick``: UNKNOWN if not every obligation holds as it stands.
+        Raises ``InputError`` for what a proof refuses.
+        """
+        signals = [netlist.signals.get(name) for name, _ in self._names.values()]
+        widths = [width for _, width in self._names.values()]
+        if _has_registers(netlist) or [None if s is None else s.width for s in signals] != widths:
+            return None
+        cut = {index: signal for index, signal in zip(self._names, signals, strict=True) if signal is not None}
+        boundary = Boundary.of(self._program, netlist, self._dut)
+        builder = Builder(self._program, netlist, cut, boundary)
+        builder.meanings = self._meanings
+        watcher, costs, pool = ProofWatcher(), Costs(), self._pool.within(seconds)
+        obligations = all_obligations(builder, pool, watcher)
+        changed = {key: o for key, o in obligations.items() if o != self._obligations.get(key)}
+        claims = {key: self._claims[key] for key in obligations if key not in changed}
+        claims |= {key: claim_of(key, obligation, cut, pool, costs) for key, obligation in changed.items()}
+        left = {key: o for key, o in changed.items() if claims[key].status is not Status.PROVED}
+        if not left:
+            kept = len(obligations) - len(changed)
+            return Answer(Verdict.PASS, f"{len(changed)} obligations proved, {kept} as they were")
+        if quick:
+            return Answer(Verdict.UNKNOWN, f"{len(left)} obligations do not hold as they stand")
+        answer = self._refuted(builder, left)
+        if answer is not None:
+            return answer
+        claims = {key: claims[key] for key in obligations}
+        proof = settled(builder, obligations, claims, 0, None, self._assumptions, self._options, watcher, pool, costs)
+        found = proof.counterexample
+        return Answer(proof.verdict, proof.message, None if found is None else found.vector)
+
+    def _refuted(self, builder: Builder, left: dict[tuple[str, int], Obligation]) -> Answer | None:
+        """A vector on which the design is wrong, since an obligation is; None if there is none among those tried."""
+        if self._random is None:
+            self._random = self._traced(random_vectors(self._boundary.inputs, _ROWS, self._options.seed), _ROWS)
+        answer = self._wrong(builder, left, *self._random)
+        ops = tuple(number for kind, number in left if kind == "op")
+        if answer is None and ops:
+            if ops not in self._stretched:
+                vectors = stretched_vectors(
+                    self._program, self._boundary.inputs, *self._random, ops, self._options.seed
+                )
+                self._stretched[ops] = self._traced(*vectors)
+            answer = self._wrong(builder, left, *self._stretched[ops])
+        return answer
+
+    def _traced(self, columns: list[np.ndarray], rows: int) -> tuple[Trace, Bools]:
+        found = trace(self._program, self._boundary.inputs, self._assumptions.moved_inside(columns), rows)
+        valid = self._assumptions.allowed(found)
+        return found, valid & ~found.broken if self._options.check else valid
+
+    def _wrong(
+        self,
+        builder: Builder,
+        left: dict[tuple[str, int], Obligation],
+        found: Trace,
+        valid: Bools,
+    ) -> Answer | None:
+        failing = {key: differing_rows(obligation, found) & valid for key, obligation in left.items()}
+        rows = np.flatnonzero(np.logical_or.reduce([*failing.values()]))[:_TRIED]
+        if not len(rows):
+            return None
+        some = Trace(
+            [c[rows] for c in found.inputs], [v[rows] if len(v) else v for v in found.values], found.broken[rows], {}
+        )
+        for output, wrong in differing_outputs(self._program, builder.boundary, builder.netlist, builder.cut, some):
+            if wrong.any():
+                row = int(np.argmax(wrong))
+                guilty = min((n for (kind, n), of in failing.items() if kind == "op" and of[rows[row]]), default=None)
+                text = f"output {output} is wrong on an input vector that was found"
+                text = text if guilty is None else f"{self._program.ops[guilty]} is wrong: {text}"
+                return Answer(Verdict.RTL_MISMATCH, text, some.vector(row))
+        return None
+
+
+def proved_design(program: Program, netlist: Netlist, dut: Dut, options: ProofOptions) -> Proved | None:
+    """Prove ``netlist`` op by op, for the sake of others; None where that is not how it is proved, or it does not hold.
+
+    Raises ``InputError`` for what a proof refuses.
+    """
+    if options.bits or dut.interface.clocking is not None or _has_registers(netlist):
+        return None
+    boundary = Boundary.of(program, netlist, dut)
+    cut = named_signals(program, netlist)
+    if netlist.bitwise and not cut:
+        return None
+    watcher, pool = ProofWatcher(), Pool(options, ProofWatcher())
+    assumptions = Assumptions(program, boundary.inputs, options.declared)
+    missing = [op for op in program.ops if op.index not in cut and op.type.width]
+    guessed = match_signals(program, boundary, netlist, cut, missing, assumptions, options.seed)
+    builder = Builder(program, netlist, dict(sorted({**cut, **guessed}.items())), boundary)
+    try:
+        obligations = all_obligations(builder, pool, watcher)
+    except InputError:
+        return None
+    costs, cut = Costs(), dict(builder.cut)
+    claims = {key: claim_of(key, obligation, cut, pool, costs) for key, obligation in obligations.items()}
+    stated = dict(obligations)  # what is pursued may be stated anew, without signals that others rest on
+    proof = settled(builder, obligations, claims, 0, None, assumptions, options, watcher, pool, costs)
+    found = [*proof.ops, *proof.outputs]
+    if proof.dropped or any(claim.status is not Status.PROVED for claim in found):
+        return None
+    return Proved(dut, options, builder, stated, found, pool)
+
+
+def _has_registers(netlist: Netlist) -> bool:
+    return any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers)

@@ -1,0 +1,88 @@
+"""A bitstream behind a link is proved to be the RTL of core, wrapper and link; with a fault in its logic it is not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.bitstreams import Stored, chip_of, repacked, require_icestorm
+
+import dais_verif
+from dais_verif.bitstream.trace import TABLE
+from dais_verif.bitstream.unpack import unpack
+from dais_verif.emitter import PipelineOptions
+from dais_verif.errors import InputError
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.proof.links import core_request
+from dais_verif.flows.prove import ProveRequest, prove
+from dais_verif.verdict import Verdict
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FIFO = Stored("lookup_square_fifo", EXAMPLES / "lookup_square.bin", "ice40-hx8k-ct256")
+
+
+@pytest.fixture(autouse=True)
+def icestorm() -> None:
+    require_icestorm()
+
+
+@pytest.mark.slow
+def test_a_bitstream_behind_a_fifo(tmp_path: Path) -> None:
+    record = dais_verif.prove(FIFO.program, bitstream=FIFO.write(tmp_path), pins=FIFO.pins, output=tmp_path / "out")
+    assert record.verdict is Verdict.PASS, record.message
+    link = record.link
+    assert link is not None and link.proved and link.board is Verdict.PASS and link.core is Verdict.PASS
+    assert (link.link, link.columns) == ("fifo", 144) and link.claims > 700
+    kept = json.loads((tmp_path / "out" / "result.json").read_text())
+    assert kept["link"]["claims"] == link.claims and kept["verdict"] == "PASS"
+
+
+@pytest.mark.slow
+def test_the_bitstream_of_another_program_is_wrong(tmp_path: Path) -> None:
+    """Its outputs have the same widths; a board that it is does not say that it runs this program."""
+    other = EXAMPLES / "sort_two.bin"
+    record = dais_verif.prove(other, bitstream=FIFO.write(tmp_path), pins=FIFO.pins)
+    assert record.verdict is not Verdict.PASS
+    assert record.link is not None and not record.link.proved
+
+
+@pytest.mark.slow
+def test_of_a_fifo_the_period_does_not_matter(tmp_path: Path) -> None:
+    record = dais_verif.prove(FIFO.program, bitstream=FIFO.write(tmp_path), pins=FIFO.pins, period=5.0, confirm=False)
+    assert record.verdict is Verdict.PASS
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
+def test_a_table_upside_down_is_not_proved(share: float, tmp_path: Path) -> None:
+    path = FIFO.write(tmp_path)
+    logic = FIFO.read(unpack(path, tmp_path / "tools"))
+    lut = logic.luts[int(share * len(logic.luts))]
+    bits = chip_of("8k").functions("logic")[f"LC_{lut.cell.number}"]
+    for entry in TABLE:
+        path = repacked(path, (lut.cell.x, lut.cell.y), bits[entry], tmp_path / "bad.bin")
+    record = dais_verif.prove(FIFO.program, bitstream=path, pins=FIFO.pins, confirm=False)
+    assert record.verdict is Verdict.UNKNOWN and "not proved to be the RTL" in record.message
+
+
+def test_a_core_in_stages_has_an_enable_and_no_other_pins() -> None:
+    """As ``build`` writes it for a wrapper; ``--stages`` of ``prove`` alone means one with all pins."""
+    stages = PipelineOptions(stages=2, reset=True, enable=True, valid=True)
+    asked = core_request(ProveRequest(program=FIFO.program, design=DesignRequest(pipeline=stages), cache=False))
+    record = prove(asked).record
+    assert record.verdict is Verdict.PASS, record.message
+    assert record.timing is not None and record.timing.latency == 2
+
+
+def test_what_has_no_meaning_behind_a_link_is_refused(tmp_path: Path) -> None:
+    bitstream = FIFO.write(tmp_path)
+    for options, said in (
+        ({"clock": "clk"}, "its own pins"),
+        ({"dump_smt": tmp_path / "smt"}, "prove the RTL of the core"),
+    ):
+        with pytest.raises(InputError, match=said):
+            dais_verif.prove(FIFO.program, bitstream=bitstream, pins=FIFO.pins, **options)
+    bare = Stored("quantised_mac", EXAMPLES / "quantised_mac.bin")
+    with pytest.raises(InputError, match="behind a link"):
+        dais_verif.prove(bare.program, bitstream=bare.write(tmp_path), pins=bare.pins, period=5.0)
