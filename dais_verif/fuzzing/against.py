@@ -49,12 +49,12 @@ class Interpreter:
             return Disagreement(AGAINST, "no end", f"the tool {ending.words}")
         if ending.status:
             kind = "crash" if ending.crashed else f"exit code {ending.status}{_error_of(ending.last_line)}"
-            return Disagreement(AGAINST, kind, f"the tool of somebody else {ending.words}: {ending.last_line}")
+            return Disagreement(AGAINST, kind, f"the other tool {ending.words}: {ending.last_line}")
         return _compared(right, outputs, case)
 
 
 def _error_of(line: str) -> str:
-    """The class of a Python error that a tool ended with, so that a small case ends with the same."""
+    """Return the class of a Python error that a tool ended with, so that a small case ends with the same."""
     found = re.match(r"[\w.]*(Error|Exception)\b", line)
     return f", {found[0]}" if found else ""
 

@@ -31,7 +31,7 @@ class Case:
 
     @classmethod
     def of(cls, program: Program, batch: Batch) -> Case:
-        """The case with the vectors of ``batch``."""
+        """Return the case with the vectors of ``batch``."""
         return cls(program, tuple(tuple(batch.row(row)) for row in range(batch.rows)))
 
     @cached_property

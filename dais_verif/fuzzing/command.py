@@ -46,7 +46,7 @@ class Command:
 
     @classmethod
     def of(cls, argument: str, text: str, places: tuple[str, ...]) -> Command:
-        """The command in ``text``, which argument ``argument`` gave.
+        """Return the command in ``text``, which argument ``argument`` gave.
 
         Raises ``RequestError`` if it is none, can not be found, or leaves one of ``places`` out.
         """
@@ -72,7 +72,7 @@ class Command:
         return cls(tuple(words), Path.cwd())
 
     def words(self, files: Mapping[str, Path]) -> list[str]:
-        """The words with ``files``, by the names of their places."""
+        """Return the words with ``files``, by the names of their places."""
         return [_filled(word, files) for word in self.template]
 
     def run(self, files: Mapping[str, Path], folder: Path, seconds: float) -> Ending:

@@ -15,7 +15,7 @@ _MOST_NAMED = 3
 
 
 def folder_name(kept: KeptCase) -> str:
-    """The name of the folder for cases of the same cause: the same pair, kind and opcodes."""
+    """Return the name of the folder for cases of the same cause: the same pair, kind and opcodes."""
     cause = "\0".join((kept.pair, kept.kind, *kept.opcodes))
     words = "-".join((kept.pair, *kept.opcodes[:_MOST_NAMED]))
     return f"{re.sub('[^a-z0-9_]+', '-', words.lower())}-{hashlib.sha256(cause.encode()).hexdigest()[:8]}"

@@ -66,7 +66,7 @@ class KeptCase:
 
 
 def form_of(program: Program) -> str:
-    """The form that is nearest to the file that ``program`` was read from and can hold what a program may be."""
+    """Return the form that is nearest to the file that ``program`` was read from and can hold what a program may be."""
     if program.origin.path is not None and program.origin.path.endswith(".dais"):
         return "dais"
     layout = program.origin.layout
@@ -95,7 +95,7 @@ def write_program(program: Program, folder: Path, form: str, name: str = "progra
 
 
 def program_name(form: str, name: str = "program") -> str:
-    """What the file of a program is called in that form."""
+    """Return what the file of a program is called in that form."""
     return f"{name}{_SUFFIX.get(form, '.bin')}"
 
 
@@ -135,7 +135,7 @@ def write_case(case: Case, kept: KeptCase, folder: Path, form: str) -> None:
 
 
 def spelled(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
-    """The vectors as ``case.json`` has them."""
+    """Return the vectors as ``case.json`` has them."""
     return tuple(tuple(str(value) for value in row) for row in rows)
 
 
@@ -171,7 +171,7 @@ def read_case(folder: Path) -> tuple[Case, KeptCase]:
 
 
 def read_exact(vectors: Sequence[Sequence[str]]) -> tuple[Row, ...]:
-    """The vectors of ``case.json``. Raises ``ValueError`` for what is no dyadic number."""
+    """Return the vectors of ``case.json``. Raises ``ValueError`` for what is no dyadic number."""
     if not all(_EXACT.fullmatch(text) for row in vectors for text in row):
         raise ValueError("a number is neither an integer nor a fraction of two")
     rows = tuple(tuple(Fraction(text) for text in row) for row in vectors)

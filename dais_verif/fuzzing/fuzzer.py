@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -53,25 +53,48 @@ def judge_stretch(stretch: Stretch) -> Judged:
     findings: list[Finding] = []
     pairs: Counter[str] = Counter()
     shapes: Counter[str] = Counter()
-    for number in range(stretch.first, stretch.first + stretch.count):
-        made = made_case(stretch.seed, number)
+    numbers = range(stretch.first, stretch.first + stretch.count)
+    cases = [made_case(stretch.seed, number) for number in numbers]
+    passing = _passing(cases, stretch.pairs)
+    for made in cases:
         shapes[made.shape] += 1
-        for name, found in judged_case(made, stretch.pairs):
+        for name, found in judged_case(made, stretch.pairs, passing):
             pairs[name] += 1
             if found is not None:
-                findings.append(Finding(number, made.seed, found))
+                findings.append(Finding(made.number, made.seed, found))
                 break
     return Judged(stretch.count, findings, pairs, shapes)
 
 
-def judged_case(made: Made, names: Sequence[str]) -> Iterator[tuple[str, Disagreement | None]]:
-    """Each pair that the seed of a case chooses and that judged it, with what it found."""
+def judged_case(
+    made: Made, names: Sequence[str], passing: Collection[tuple[str, int]] = ()
+) -> Iterator[tuple[str, Disagreement | None]]:
+    """Each pair that the seed of a case chooses and that judged it, with what it found.
+
+    ``passing``: pairs that agree on cases, by their names and numbers, as is known already.
+    """
     for name in names:
-        spec = PAIRS[name]
-        every = spec.every if made.case.program.n_ops <= _LARGE else spec.every**2
-        if chosen(made.seed, name, every):
-            try:
-                found = judged(name, spec.judge, made.case)
-            except NotJudged:
-                continue
-            yield name, found
+        if not _chosen(made, name):
+            continue
+        try:
+            found = None if (name, made.number) in passing else judged(name, PAIRS[name].judge, made.case)
+        except NotJudged:
+            continue
+        yield name, found
+
+
+def _chosen(made: Made, name: str) -> bool:
+    every = PAIRS[name].every
+    return chosen(made.seed, name, every if made.case.program.n_ops <= _LARGE else every**2)
+
+
+def _passing(cases: Sequence[Made], names: Sequence[str]) -> set[tuple[str, int]]:
+    """The names of pairs that judge many cases at once, each with the number of a case on which it agrees."""
+    found: set[tuple[str, int]] = set()
+    for name in names:
+        passing = PAIRS[name].passing
+        if passing is not None:
+            asked = [made for made in cases if _chosen(made, name)]
+            agree = passing([made.case for made in asked])
+            found |= {(name, made.number) for made, agrees in zip(asked, agree, strict=True) if agrees}
+    return found

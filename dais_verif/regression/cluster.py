@@ -12,14 +12,14 @@ import importlib
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from typing import Any
 
 from dais_verif.errors import InputError, ToolError
 from dais_verif.record.regression import JobResult
 from dais_verif.regression.executors import ENTRY, PRELOAD
-from dais_verif.regression.job import Task, run_job
+from dais_verif.regression.job import Task, run_job, run_jointly
 from dais_verif.regression.launcher import Launcher
 from dais_verif.version import VERSION
 
@@ -76,6 +76,11 @@ class Cluster:
     def submit(self, task: Task) -> Future[JobResult]:
         """Run ``task`` on some worker."""
         future: Future[JobResult] = self._executor.submit(_run, task, self._words, VERSION)
+        return future
+
+    def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
+        """Run ``tasks`` as one on some worker."""
+        future: Future[list[JobResult | None]] = self._executor.submit(_run_jointly, tasks, self._words, VERSION)
         return future
 
     def running(self) -> list[str]:
@@ -154,7 +159,18 @@ def _queue(kind: str) -> Any:
 
 
 def _run(task: Task, words: tuple[str, ...], version: str) -> JobResult:
-    """On a worker: run ``task`` in a process that ends with the worker, or when the task is taken from it."""
+    with _working(words, version) as (launcher, address, given_up):
+        return run_job(task, launcher, address, given_up)
+
+
+def _run_jointly(tasks: Sequence[Task], words: tuple[str, ...], version: str) -> list[JobResult | None]:
+    with _working(words, version) as (launcher, address, given_up):
+        return run_jointly(tasks, launcher, address, given_up)
+
+
+@contextlib.contextmanager
+def _working(words: tuple[str, ...], version: str) -> Iterator[tuple[Launcher, str, Callable[[], bool]]]:
+    """On a worker: what starts processes that end with the worker, or when the task is taken from it."""
     if version != VERSION:
         raise ToolError(f"the worker has dais-verif {VERSION}, and {version} asked it")
     worker = importlib.import_module("distributed").get_worker()
@@ -163,7 +179,7 @@ def _run(task: Task, words: tuple[str, ...], version: str) -> JobResult:
         launcher = _launchers.setdefault(words, Launcher(words[0], words[1:]))
         _busy.add(key)
     try:
-        return run_job(task, launcher, worker.address, _given_up(worker, key))
+        yield launcher, worker.address, _given_up(worker, key)
     finally:
         with _lock:
             _busy.discard(key)

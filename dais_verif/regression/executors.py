@@ -5,12 +5,13 @@ from __future__ import annotations
 import functools
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Protocol
 
 from dais_verif.record.regression import JobResult
-from dais_verif.regression.job import Task, run_job
+from dais_verif.regression.job import Task, run_job, run_jointly
 from dais_verif.regression.launcher import Launcher
 
 __all__ = ["ENTRY", "PRELOAD", "Executor", "Local"]
@@ -22,6 +23,7 @@ PRELOAD = (
     "dais_verif.report.simulation_display",
     "dais_verif.golden.fast",
     "dais_verif.simulation.verify",
+    "dais_verif.flows.simulate_jointly",
     "numpy.random",
     "rich.progress",
 )
@@ -35,6 +37,9 @@ class Executor(Protocol):
 
     def submit(self, task: Task) -> Future[JobResult]:
         """Run ``task``; its future ends in ``Stopped`` or ``CancelledError`` if the executor is closed before."""
+
+    def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
+        """Run ``tasks`` as one; those of which it says None are to be submitted again, alone."""
 
     def running(self) -> list[str]:
         """The jobs that run now, as far as that is known."""
@@ -61,6 +66,10 @@ class Local:
         """Run ``task`` as soon as a thread is free."""
         return self._pool.submit(functools.partial(self._run, task))
 
+    def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
+        """Run ``tasks`` as one, as soon as a thread is free."""
+        return self._pool.submit(functools.partial(self._run_jointly, tasks))
+
     def running(self) -> list[str]:
         """The jobs that run now."""
         return list(self._running)
@@ -74,9 +83,18 @@ class Local:
         self._launcher.close()
 
     def _run(self, task: Task) -> JobResult:
-        self._running[task.job.id] = None
-        stopped: Callable[[], bool] = self._closed.is_set
+        with self._shown([task]):
+            return run_job(task, self._launcher, socket.gethostname(), self._closed.is_set)
+
+    def _run_jointly(self, tasks: Sequence[Task]) -> list[JobResult | None]:
+        with self._shown(tasks):
+            return run_jointly(tasks, self._launcher, socket.gethostname(), self._closed.is_set)
+
+    @contextmanager
+    def _shown(self, tasks: Sequence[Task]) -> Iterator[None]:
+        self._running |= dict.fromkeys(task.job.id for task in tasks)
         try:
-            return run_job(task, self._launcher, socket.gethostname(), stopped)
+            yield
         finally:
-            self._running.pop(task.job.id, None)
+            for task in tasks:
+                self._running.pop(task.job.id, None)

@@ -2,9 +2,9 @@
 
     client ── fork server ── reaper, one a job ── job ── simulators, compilers
 
-Whatever ends, what is below it ends too: a socket between each two of the first three says so by closing, however
-its other end died. A reaper adopts what its job leaves behind, in whatever session that is, and ends all of it before
-it tells how the job ended.
+Each process exits when the socket to its parent closes, so no child outlives its parent, however that ended. A reaper
+adopts the processes that its job leaves behind, in any session, and ends all of them before it reports how the job
+ended.
 """
 
 from __future__ import annotations

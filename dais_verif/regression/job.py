@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import signal
 from collections.abc import Callable, Mapping, Sequence
@@ -19,12 +20,14 @@ from dais_verif.regression.fork_server import LOCK, STDERR, STDOUT
 from dais_verif.regression.launcher import Ending, Launcher, Request
 from dais_verif.verdict import Verdict, worst
 
-__all__ = ["Stopped", "Task", "reproduce", "run_job"]
+__all__ = ["Stopped", "Task", "reproduce", "run_job", "run_jointly"]
 
 _RECORD = "result.json"
 #: Not worth another attempt: the answer was there before anything ran.
 _SETTLED = (Verdict.PASS, Verdict.INVALID_INPUT)
 _LONGEST_EXCERPT = 300
+#: Seconds for jobs that share a build, however long each may take alone.
+_LONGEST_TOGETHER = 1800.0
 
 
 class Stopped(Exception):
@@ -33,8 +36,10 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Task:
-    """A job with all that a machine needs to run it. ``home`` is the folder of the regression, ``folder`` the job's,
-    relative to it; ``threads``: that it may use."""
+    """A job with all that a machine needs to run it.
+
+    ``home`` is the folder of the regression, ``folder`` the job's, relative to it; ``threads``: that it may use.
+    """
 
     job: Job
     home: Path
@@ -90,6 +95,56 @@ def run_job(task: Task, launcher: Launcher, worker: str, stopped: Callable[[], b
     )
 
 
+def run_jointly(
+    tasks: Sequence[Task], launcher: Launcher, worker: str, stopped: Callable[[], bool] = lambda: False
+) -> list[JobResult | None]:
+    """Run ``tasks`` in one process, where they share a build; None for each that did not pass, to be run alone.
+
+    What passes so is what ``run_job`` would find, and its files are written. Raises as that does.
+    """
+    first = tasks[0]
+    folder = first.home / f"{first.folder}-joint"
+    for task in tasks:  # no record of an earlier run may be taken for one of this
+        (task.home / task.folder / _RECORD).unlink(missing_ok=True)
+    words = ["jointly", json.dumps([_words(task, task.home / task.folder) for task in tasks])]
+    timeout = min(sum(task.timeout for task in tasks), _LONGEST_TOGETHER)
+    ending = launcher.run(Request(words, folder, first.cwd, timeout, dict(first.env)), stopped)
+    if ending.ended == "stopped":
+        raise Stopped
+    shutil.rmtree(folder, ignore_errors=True)
+    if (ending.ended, ending.code) != ("itself", 0):
+        return [None] * len(tasks)
+    return [_passed(task, ending, ending.seconds / len(tasks), worker) for task in tasks]
+
+
+def _passed(task: Task, ending: Ending, seconds: float, worker: str) -> JobResult | None:
+    folder = task.home / task.folder
+    if not (folder / _RECORD).is_file():
+        return None
+    record = _record(folder, ending, task.timeout)
+    if isinstance(record, Failed) or record.verdict is not Verdict.PASS:
+        return None
+    _keep_only_record(folder)
+    return JobResult(
+        task.job,
+        record.verdict,
+        record.message,
+        round(seconds, 3),
+        [record.verdict],
+        False,
+        f"{task.folder}/{_RECORD}",
+        reproduce(task.job),
+        worker,
+        blame="",
+        bits_compared=_bits(record),
+    )
+
+
+def _words(task: Task, folder: Path) -> list[str]:
+    options = ["--json", "--jobs", str(task.threads), "-o", str(folder)]
+    return ["sim", task.job.program, *task.job.arguments, *options]
+
+
 def reproduce(job: Job) -> str:
     """The command that runs ``job`` alone."""
     return own_command(["sim", job.program, *job.arguments])
@@ -97,9 +152,7 @@ def reproduce(job: Job) -> str:
 
 def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], bool]) -> _Attempt:
     folder = task.home / place
-    options = ["--json", "--jobs", str(task.threads), "-o", str(folder)]
-    words = ["sim", task.job.program, *task.job.arguments, *options]
-    ending = launcher.run(Request(words, folder, task.cwd, task.timeout, dict(task.env)), stopped)
+    ending = launcher.run(Request(_words(task, folder), folder, task.cwd, task.timeout, dict(task.env)), stopped)
     if ending.ended == "stopped":
         raise Stopped
     record = _record(folder, ending, task.timeout)

@@ -23,8 +23,10 @@ class _Line(msgspec.Struct):
 
 
 def read_journal(folder: Path) -> dict[str, JobResult]:
-    """Results of the run in ``folder``, by fingerprint, the last of each. A line that was not written to its end counts
-    as none, and so does a result whose file is gone."""
+    """Results of the run in ``folder``, by fingerprint, the last of each.
+
+    A line that was not written to its end counts as none, and so does a result whose file is gone.
+    """
     found: dict[str, JobResult] = {}
     try:
         lines = (folder / NAME).read_bytes().split(b"\n")[:-1]

@@ -39,8 +39,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a job ended. ``ended``: ``itself`` (with ``code``; negative: the signal that killed it), ``late``,
-    ``stopped`` (by us), ``busy`` (somebody else runs it in the same folder) or ``lost`` (its reaper was killed)."""
+    """How a job ended.
+
+    ``ended``: ``itself`` (with ``code``; negative: the signal that killed it), ``late``, ``stopped`` (by us), ``busy``
+    (somebody else runs it in the same folder) or ``lost`` (its reaper was killed).
+    """
 
     ended: str
     code: int | None = None

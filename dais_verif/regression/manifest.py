@@ -187,7 +187,7 @@ def _programs(said: _Texts, base: Path) -> tuple[list[Found], list[str]]:
 
 def _variant(key: str, said: _Variant, base: Path, program: Found, name: str) -> Variant:
     if said.stages is not None and said.rtl:
-        raise InputError(f"{name}: variants.{key}: stages shapes our own RTL, rtl is somebody else's; give one of them")
+        raise InputError(f"{name}: variants.{key}: stages shapes our own RTL, rtl is that of others; give one of them")
 
     for word in said.arguments:
         if word.partition("=")[0] in _OURS:

@@ -18,10 +18,18 @@ from dais_verif.regression.programs import names_of
 from dais_verif.toolchain.data_files import data_files
 from dais_verif.version import VERSION
 
-__all__ = ["Defaults", "Planned", "in_order", "make_plan", "shard_of"]
+__all__ = ["Defaults", "Planned", "grouped", "in_order", "make_plan", "shard_of"]
 
 _LONGEST_FOLDER = 100
 _QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+
+
+#: Bytes of the program of a job that may share a build, the options that it may have, and its simulators.
+_SMALL = 1 << 18
+_PLAIN = {"--sim", "--seed", "--vectors", "--rtl", "--top", "--inputs"}
+_SHARED = ("icarus", "verilator", "both")
+#: So many jobs share a build: more cost as much each, and are lost together if one of them is unfit.
+_MOST_TOGETHER = 32
 
 
 @dataclass(frozen=True)
@@ -110,6 +118,36 @@ def in_order(plan: Iterable[Planned], past: Mapping[str, Past]) -> list[Planned]
         return (2 if before.passed else 0), -before.seconds
 
     return sorted(plan, key=rank)
+
+
+def grouped(plan: Sequence[Planned], past: Mapping[str, Past], workers: int) -> list[list[Planned]]:
+    """``plan`` in groups of jobs that are small enough to share a build, all others for themselves.
+
+    What failed last time is for itself, and first. Each of ``workers`` gets a group at least, if there are so many.
+    """
+    groups: list[list[Planned]] = []
+    small: dict[str, list[Planned]] = {}
+    for planned in plan:
+        before = past.get(planned.past_key)
+        if (before is None or before.passed) and _is_small(planned):
+            small.setdefault(planned.job.simulator, []).append(planned)
+        else:
+            groups.append([planned])
+    for jobs in small.values():
+        size = min(max(-(-len(jobs) // max(workers, 1)), 1), _MOST_TOGETHER)
+        groups += [jobs[at : at + size] for at in range(0, len(jobs), size)]
+    return groups
+
+
+def _is_small(planned: Planned) -> bool:
+    options = {word for word in planned.job.arguments if word.startswith("-")}
+    if planned.job.simulator not in _SHARED or not options <= _PLAIN:
+        return False
+    try:
+        program = Path(planned.job.program)
+        return program.is_file() and program.stat().st_size <= _SMALL
+    except OSError:
+        return False
 
 
 def _hash(text: str) -> int:

@@ -9,6 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import Any
 
 from dais_verif.errors import ToolError
 from dais_verif.files import write_atomically
@@ -19,7 +20,7 @@ from dais_verif.regression.executors import Executor
 from dais_verif.regression.history import History, Past
 from dais_verif.regression.job import Stopped, Task, reproduce
 from dais_verif.regression.journal import Journal, read_journal
-from dais_verif.regression.plan import Planned, in_order
+from dais_verif.regression.plan import Planned, grouped, in_order
 from dais_verif.regression.watcher import RegressionWatcher
 from dais_verif.verdict import Verdict, worst
 
@@ -33,8 +34,12 @@ _END_SECONDS = 30
 
 @dataclass(frozen=True)
 class Settings:
-    """How a regression is run. ``folder``: where everything is kept. ``take_over``: results of the journal there that
-    still hold: ``none``, ``passed`` or ``all``. ``warnings``: why it cannot pass, whatever the jobs say."""
+    """How a regression is run.
+
+    ``folder``: where everything is kept. ``take_over``: results of the journal there that still hold: ``none``,
+    ``passed`` or ``all``. ``warnings``: why it cannot pass, whatever the jobs say. ``jointly``:
+    small jobs share builds.
+    """
 
     folder: Path
     cwd: Path
@@ -49,6 +54,7 @@ class Settings:
     cluster: str | None = None
     warnings: Sequence[str] = ()
     env: Mapping[str, str] = field(default_factory=dict)
+    jointly: bool = False
 
 
 def run_jobs(
@@ -105,16 +111,32 @@ class _Run:
     def finish(self, executor: Executor) -> None:
         """Run all the rest."""
         waiting = [planned for planned in self._plan if planned.job.id not in self._results]
+        ordered = in_order(waiting, self._past)
+        groups = grouped(ordered, self._past, executor.workers()) if self._settings.jointly else [[p] for p in ordered]
         futures: dict[Future[JobResult], tuple[Planned, str]] = {}
-        for planned in in_order(waiting, self._past):
+        joint: dict[Future[list[JobResult | None]], list[tuple[Planned, str]]] = {}
+
+        def submit(planned: Planned) -> Future[JobResult]:
+            future = executor.submit(self._task(planned))
+            futures[future] = planned, self._fingerprint(planned)
+            return future
+
+        for group in groups:
             if self._enough():
                 break
-            futures[executor.submit(self._task(planned))] = planned, self._fingerprint(planned)
-        pending = set(futures)
+            if len(group) == 1:
+                submit(group[0])
+                continue
+            many = executor.submit_jointly([self._task(planned) for planned in group])
+            joint[many] = [(planned, self._fingerprint(planned)) for planned in group]
+        pending: set[Future[Any]] = {*futures, *joint}
         while pending and not self._enough():
             finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
             for future in finished:
-                self._collect(future, *futures[future])
+                if future in futures:
+                    self._collect(future, *futures[future])
+                else:
+                    pending |= {submit(planned) for planned in self._collect_jointly(future, joint[future])}
             self._watcher.jobs_running(executor.running(), executor.workers())
             if time.monotonic() - self._written > _WRITE_SECONDS:
                 self.write(Verdict.NOT_RUN, "running")
@@ -123,7 +145,10 @@ class _Run:
         for future in wait({future for future in pending if not future.cancelled()}, _END_SECONDS).done:
             with contextlib.suppress(CancelledError, Stopped):
                 future.result()  # it had ended just before
-                self._collect(future, *futures[future])
+                if future in futures:
+                    self._collect(future, *futures[future])
+                else:
+                    self._collect_jointly(future, joint[future])
         for planned in waiting:
             if planned.job.id not in self._results:
                 self._results[planned.job.id] = _skipped(planned)
@@ -179,6 +204,21 @@ class _Run:
         self._results[planned.job.id] = result
         self._history.note(planned.past_key, Past(result.verdict is Verdict.PASS, result.seconds))
         self._watcher.job_ends(result)
+
+    def _collect_jointly(
+        self, future: Future[list[JobResult | None]], jobs: Sequence[tuple[Planned, str]]
+    ) -> list[Planned]:
+        """Keep what passed of jobs that shared a build; return the others, of which nothing is known."""
+        try:
+            results = future.result()
+        except (Exception, CancelledError):  # each alone will say what is wrong
+            return [planned for planned, _ in jobs]
+        for (planned, fingerprint), result in zip(jobs, results, strict=True):
+            if result is not None:
+                known: Future[JobResult] = Future()
+                known.set_result(result)
+                self._collect(known, planned, fingerprint)
+        return [planned for (planned, _), result in zip(jobs, results, strict=True) if result is None]
 
     def _message(self, verdict: Verdict, results: Sequence[JobResult]) -> str:
         passed = sum(result.verdict is Verdict.PASS for result in results)

@@ -54,8 +54,9 @@ def stimulus_words(ports: Ports, beats: int) -> Iterator[Words]:
 
 
 def selfcheck_signatures(program: Program, beats: Iterable[int]) -> dict[int, int]:
-    """The signature after each number of ``beats``, 1 to ``MOST_BEATS``. Raises ``InputError`` for other numbers,
-    and for a program without output bits, of which a signature says nothing.
+    """The signature after each number of ``beats``, 1 to ``MOST_BEATS``.
+
+    Raises ``InputError`` for other numbers, and for a program without output bits, of which a signature says nothing.
     """
     wanted = sorted(set(beats))
     wrong = [number for number in wanted if not 1 <= number <= MOST_BEATS]

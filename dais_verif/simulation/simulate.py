@@ -21,7 +21,7 @@ from dais_verif.stopwatch import Stopwatch
 from dais_verif.toolchain import process, sandbox
 from dais_verif.toolchain.tools import MissingTool
 
-__all__ = ["PendingRun", "UnfinishedBuild", "SimulatorOutcome", "begin"]
+__all__ = ["PendingRun", "UnfinishedBuild", "SimulatorOutcome", "begin", "is_clean"]
 
 _JOB, _ANSWER = "job.json", "answer.json"
 
@@ -200,11 +200,15 @@ def _clear(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
+def is_clean(answer: Answer, job: Job) -> bool:
+    """Whether all of ``job`` was compared and nothing is to be said against it."""
+    whole = answer.rows == job.rows > 0 and answer.bits == job.rows * job.output_bits
+    return whole and not (answer.mismatching_rows or answer.unknown_rows or answer.port_error or answer.protocol_error)
+
+
 def _cross_check(simulator: str, answer: Answer, job: Job, failed: bool, folder: Path) -> None:
     """The bench's numbers and cocotb's own verdict must tell the same story."""
-    clean = answer.rows == job.rows > 0 and answer.bits == job.rows * job.output_bits
-    clean = clean and not (answer.mismatching_rows or answer.unknown_rows or answer.port_error or answer.protocol_error)
-    if clean == failed:
+    if is_clean(answer, job) == failed:
         told = "failed" if failed else "passed"
         raise ToolError(
             f"the {simulator} bench {told} but compared {answer.rows} of {job.rows} vectors with "

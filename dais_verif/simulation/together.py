@@ -28,7 +28,7 @@ from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS, Job
 from dais_verif.toolchain import process, sandbox
 from dais_verif.verdict import Verdict
 
-__all__ = ["EarlyVerdict", "simulate_all"]
+__all__ = ["EarlyVerdict", "few_rows", "on_common_chunks", "plan_of", "self_check", "simulate_all"]
 
 #: Ops times rows that the self-check of the golden model may cost: a tenth of a second, while simulators run.
 _SELF_CHECK_BUDGET = 10_000
@@ -54,9 +54,9 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dic
     Raises ``EarlyVerdict`` if the feed shows that the program breaks a promise, or that the golden model is wrong.
     """
     options, watcher, watch = task.options, task.watcher, task.watch
-    plans = {name: _plan(task, feed, name) for name in options.simulators}
+    plans = {name: plan_of(task, feed, name) for name in options.simulators}
     unhurried = {name: outlet for name, (_, outlet) in plans.items() if outlet.least is not None}
-    rows = _few_rows(task.program, feed.rows)
+    rows = few_rows(task.program, feed.rows)
 
     def one(name: str) -> SimulatorOutcome | ToolError:
         jobs, outlet = plans[name]
@@ -80,7 +80,7 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dic
     with process.workers(len(plans) + 2 + len(unhurried)) as pool:
         running = {name: pool.submit(one, name) for name in plans}
         made = pool.submit(feed.run, outlets, task.folder / "vectors", watch, wanted=rows, keep=options.keep)
-        judged = pool.submit(_self_check, task, feed, rows)
+        judged = pool.submit(self_check, task, feed, rows)
         # Each of them makes its vectors once more, at its own pace: few beside what it takes to simulate them.
         again = [
             pool.submit(feed.run, [outlet], task.folder / name / "vectors", watch, wanted=(), keep=False)
@@ -91,7 +91,7 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dic
             finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
             for future in (made, *again):
                 if future in finished:
-                    _raise_if_unusable(future)
+                    raise_if_unusable(future)
             if all(running[name].done() for name in plans if name not in unhurried):
                 for outlet in unhurried.values():
                     outlet.enough = True
@@ -104,7 +104,7 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dic
             suspect = blame_expectation(task.program, task.dut, verdicts, expected, options.check)
         if suspect is not None:
             raise EarlyVerdict(Verdict.UNKNOWN, suspect.text)
-        return _on_common_chunks({name: future.result() for name, future in running.items()}, plans)
+        return on_common_chunks({name: future.result() for name, future in running.items()}, plans)
 
 
 def _chunks_known(outlet: Outlet) -> int:
@@ -112,7 +112,7 @@ def _chunks_known(outlet: Outlet) -> int:
     return outlet.chunks if outlet.least is None else outlet.least
 
 
-def _on_common_chunks(
+def on_common_chunks(
     outcomes: dict[str, SimulatorOutcome | ToolError], plans: Mapping[str, tuple[list[Job], Outlet]]
 ) -> dict[str, SimulatorOutcome | ToolError]:
     """Return ``outcomes`` with digests of those chunks alone that every simulator has run."""
@@ -128,7 +128,7 @@ def _on_common_chunks(
     return {name: common(outcome) for name, outcome in outcomes.items()}
 
 
-def _plan(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
+def plan_of(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
     """What simulator ``name`` has to do, in shares that run at once, and where it finds its chunks."""
     options, folder = task.options, task.folder / name
     simulator = KNOWN[name]
@@ -184,7 +184,7 @@ def _progress(job: Job) -> int:
         return 0
 
 
-def _few_rows(program: Program, total: int) -> list[int]:
+def few_rows(program: Program, total: int) -> list[int]:
     """Rows on which the golden engines are compared with the oracle: the last, the first corners, some between."""
     count = max(1, min(_MOST_CHECKED, _SELF_CHECK_BUDGET // max(program.n_ops, 1)))
     last = total - 1
@@ -193,7 +193,7 @@ def _few_rows(program: Program, total: int) -> list[int]:
     return sorted(rows)
 
 
-def _self_check(task: Task, feed: Feed, rows: Sequence[int]) -> tuple[Mapping[int, Judged], Blame | None]:
+def self_check(task: Task, feed: Feed, rows: Sequence[int]) -> tuple[Mapping[int, Judged], Blame | None]:
     """What the oracle says of the vectors ``rows``, and where the numpy engine says something else."""
     batch = Batch.concatenate([feed.batch(row, row + 1) for row in rows]) if rows else Batch(0, ())
     with task.watch.stage("oracle"):
@@ -203,7 +203,7 @@ def _self_check(task: Task, feed: Feed, rows: Sequence[int]) -> tuple[Mapping[in
         return judged, blame_engines(task.program, task.golden.compiled, batch, judged)
 
 
-def _raise_if_unusable(made: Future[None]) -> None:
+def raise_if_unusable(made: Future[None]) -> None:
     """End the run if the feed broke off."""
     try:
         made.result()

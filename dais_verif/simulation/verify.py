@@ -33,7 +33,7 @@ from dais_verif.stimulus.pseudo_exhaustive.plan import plan as exhaustive_plan
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-__all__ = ["Finding", "SimulationOptions", "SimulationWatcher", "verify"]
+__all__ = ["Finding", "SimulationOptions", "SimulationWatcher", "feed_of", "finding_of", "judge", "verify"]
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,16 @@ def verify(
 
 
 def _verify(task: Task, vectors: Vectors, begun: Mapping[str, PendingRun]) -> Finding:
+    plan, feed = feed_of(task, vectors)
+    try:
+        outcomes = simulate_all(task, feed, begun)
+    except EarlyVerdict as settled:
+        return Finding(settled.verdict, settled.message, [])
+    return finding_of(task, vectors.rows, plan, feed, outcomes)
+
+
+def feed_of(task: Task, vectors: Vectors) -> tuple[Plan, Feed]:
+    """Which outputs are exhausted, and all vectors for the simulators: ``vectors``, then those that exhaust."""
     program, options = task.program, task.options
     with task.watch.stage("plan"):
         plan = Plan((), (), ())
@@ -97,10 +107,14 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, PendingRun]) -> Fi
         growing=task.paired and options.icarus_rows is None and vectors.rows > LEAST_IN_ICARUS,
         cut=options.icarus_rows and -(-options.icarus_rows // DIGESTED) * DIGESTED,
     )
-    try:
-        outcomes = simulate_all(task, feed, begun)
-    except EarlyVerdict as settled:
-        return Finding(settled.verdict, settled.message, [])
+    return plan, feed
+
+
+def finding_of(
+    task: Task, sampled: int, plan: Plan, feed: Feed, outcomes: dict[str, SimulatorOutcome | ToolError]
+) -> Finding:
+    """What the simulators' ``outcomes`` on ``feed``, of which ``sampled`` vectors do not exhaust, say of the design."""
+    program, options = task.program, task.options
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     verdict, message = judge(outcomes, task.ports.output_bits)
     # What was planned is claimed only if somebody has run it all.
@@ -111,10 +125,10 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, PendingRun]) -> Fi
     if first is None:
         evidence = _evidence(task.ports, ran) if verdict is Verdict.PASS else None
         if verdict is Verdict.PASS:
-            message += _fewer(results, vectors.rows) + _complaints(outcomes)
+            message += _fewer(results, sampled) + _complaints(outcomes)
         # What one simulator compared is known, whatever became of the other.
         outputs = graded if verdict in (Verdict.PASS, Verdict.TOOL_FAILURE) else []
-        return Finding(verdict, message, results, None, evidence, feed.rows - vectors.rows, outputs)
+        return Finding(verdict, message, results, None, evidence, feed.rows - sampled, outputs)
     name, difference = first
     batch = feed.batch(difference.row, difference.row + 1)
     mismatch = describe(task, batch, name, difference)
@@ -182,11 +196,11 @@ def _evidence(ports: Ports, plan: Plan) -> Evidence:
 
 
 def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
-    """The verdict over all simulators and one line of why. The first that applies:
+    """Return the verdict over all simulators and one line of why.
 
-    a tool failed, ports do not fit, the protocol of its pins is broken, simulators disagree on bits that they know, X
-    in an output, simulators disagree on the whole, mismatch, nothing compared, pass. X that only one simulator shows is
-    X in an output: Verilator has none to show.
+    The first that applies: a tool failed, ports do not fit, the protocol of its pins is broken, simulators disagree on
+    bits that they know, X in an output, simulators disagree on the whole, mismatch, nothing compared, pass. X that only
+    one simulator shows is X in an output: Verilator has none to show.
     """
     failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
     # One that was ended because of another's failure is not the one to speak of.

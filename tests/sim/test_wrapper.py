@@ -51,7 +51,7 @@ def test_what_was_written_passes(simulator: str, options: tuple[object, ...], tm
     ("file", "old", "new", "words"),
     [
         ("model.v", "op_2 = op_0 + op_1", "op_2 = op_0 - op_1", "beat"),
-        ("model_axis.v", ".m_axis_tlast(m_axis_tlast)", ".m_axis_tlast()", "nobody pauses"),
+        ("model_axis.v", ".m_axis_tlast(m_axis_tlast)", ".m_axis_tlast()", "no side pauses"),
         ("dais_skid.v", "begin", "begin if (0)", ""),
     ],
 )

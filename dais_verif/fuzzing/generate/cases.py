@@ -18,7 +18,7 @@ __all__ = ["Made", "case_seed", "chosen", "made_case"]
 
 
 def case_seed(seed: int, number: int) -> int:
-    """The seed of case ``number`` of the run with ``seed``: nothing else has a say in what the case is."""
+    """Return the seed of case ``number`` of the run with ``seed``: nothing else has a say in what the case is."""
     return int.from_bytes(hashlib.sha256(f"dais-verif fuzz {seed} {number}".encode()).digest()[:8], "little")
 
 

@@ -1,5 +1,8 @@
-"""Random machines, as rich as the format: blocks of random programs, registers, memories, copies, enables, resets,
-indices with strides and offsets, alternatives, constants and schedules."""
+"""Random machines that use all of the format.
+
+Blocks of random programs, registers, memories, copies, enables, resets, indices with strides and offsets,
+alternatives, constants and schedules.
+"""
 
 from __future__ import annotations
 
@@ -129,7 +132,7 @@ class _Builder:
     # what connections read
 
     def source(self, register: bool | None = None) -> View:
-        """An element: of a signal at a fixed place, or of a memory at an index or at a fixed place."""
+        """Return an element: of a signal at a fixed place, or of a memory at an index or at a fixed place."""
         rng = self.rng
         if self.memories and register is not False and rng.random() < 0.2:
             return self.word(rng.choice(list(self.memories)), 1)
@@ -145,7 +148,7 @@ class _Builder:
         return View(name, start, start + size, self.index(name, start + size, stride))
 
     def index(self, name: str, stop: int, stride: int) -> Index:
-        """An element of as many bits as words need, or of some more unless it must stay inside."""
+        """Return an element of as many bits as words need, or of some more unless it must stay inside."""
         words = (len(self.signals[name].types) - stop) // stride + 1
         bits = words.bit_length() - 1 if self.inside else (words - 1).bit_length() + (self.rng.random() < 0.1)
         wire = f"i{len(self.signals)}"
@@ -158,11 +161,11 @@ class _Builder:
         return Index(View(wire, 0, 1), stride)
 
     def plain(self) -> View:
-        """An element at a fixed place."""
+        """Return an element at a fixed place."""
         return self.rng.choice(self.sources)
 
     def bit(self) -> View:
-        """A condition: an element of one bit, a register perhaps, which is made by a copy if none is there."""
+        """Return a condition: an element of one bit, a register perhaps, which is made by a copy if none is there."""
         known = [v for v in self.sources if self.signals[v.signal].types[v.start] == BIT]
         if known and self.rng.random() < 0.6:
             return self.rng.choice(known)

@@ -45,7 +45,7 @@ class Exact(NamedTuple):
 
 
 def random_type(rng: random.Random, widest: int = 70) -> FixedType:
-    """A type of any width, negative ``i`` and ``f`` included; small ones are the more frequent."""
+    """Return a type of any width, negative ``i`` and ``f`` included; small ones are the more frequent."""
     width = rng.choice((0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 8, 11, 16, 31, 32, 33, rng.randint(0, widest)))
     if rng.random() < 0.03:
         width = rng.choice((61, 62, 63, 64, 65, 128, 200))
@@ -60,7 +60,7 @@ def random_shift(rng: random.Random) -> int:
 
 
 def far_shift(rng: random.Random) -> int:
-    """A shift that may lie far beyond what any type holds."""
+    """Return a shift that may lie far beyond what any type holds."""
     return random_shift(rng) if rng.random() < 0.97 else rng.choice((-4096, -300, -64, 64, 300, 4096))
 
 
@@ -74,7 +74,7 @@ def random_program(
     alir: bool = False,
     shape: Shape = MIXED,
 ) -> Program:
-    """A valid program of ``n_ops`` ops (at least 1): the first so many ops do not depend on ``n_ops``.
+    """Return a valid program of ``n_ops`` ops (at least 1): the first so many ops do not depend on ``n_ops``.
 
     ``promise_keeping``: no input whatever breaks a promise. ``tables=False`` leaves out op 8, so that every
     layout can carry the program. ``alir``: with sums and shifts among the ops, which no layout of DAIS carries.

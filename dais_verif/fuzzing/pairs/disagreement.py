@@ -46,7 +46,7 @@ def judged(name: str, pair: Pair, case: Case) -> Disagreement | None:
 
 
 def found_by(name: str, pair: Pair, case: Case) -> Disagreement | None:
-    """What ``pair`` finds; None also where nothing was compared, for who only asks whether a case fails."""
+    """Return what ``pair`` finds; None also where nothing was compared, for who only asks whether a case fails."""
     try:
         return judged(name, pair, case)
     except NotJudged:

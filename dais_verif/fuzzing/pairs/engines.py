@@ -33,7 +33,7 @@ class Expected(NamedTuple):
 
 
 def expected(case: Case) -> Expected:
-    """What the oracle says of ``case``."""
+    """Return what the oracle says of ``case``."""
     program = case.program
     columns: list[list[int]] = [[] for _ in range(program.n_out)]
     first = None
@@ -48,7 +48,7 @@ def expected(case: Case) -> Expected:
 
 
 def batch_engine(case: Case) -> Disagreement | None:
-    """The numpy engine, checked and unchecked."""
+    """Return the numpy engine, checked and unchecked."""
     compiled, right = compile_program(case.program), expected(case)
     for check in (False, True):
         found, violation = compiled.run(case.batch, check=check)
@@ -59,7 +59,7 @@ def batch_engine(case: Case) -> Disagreement | None:
 
 
 def machine_engine(case: Case) -> Disagreement | None:
-    """The virtual machine: its instructions verified, and run by numpy, fused and local or neither."""
+    """Return the virtual machine: its instructions verified, and run by numpy, fused and local or neither."""
     right = expected(case)
     for way in (True, False):
         made = compile_forward_and_backward(case.program, fuse=way, optimize_locality=way)

@@ -21,7 +21,7 @@ _ROWS = 4
 
 
 def text_form(case: Case) -> Disagreement | None:
-    """The text, read back, is the same program, and writes the same text."""
+    """Return the text, read back, is the same program, and writes the same text."""
     text = listing(case.program)
     back = assemble(text)
     if back.hash != case.program.hash:
@@ -72,7 +72,7 @@ def _converted(program: Program) -> Iterator[tuple[str, Program]]:
 
 
 def _answer(program: Program, row: Row) -> object:
-    """The exact outputs, with what is broken quantised, and whether any promise is broken."""
+    """Return the exact outputs, with what is broken quantised, and whether any promise is broken."""
     violations: list[oracle.Violation] = []
     values = oracle.trace(program, row, violations=violations)
     return oracle.outputs_of(program, values), bool(violations)

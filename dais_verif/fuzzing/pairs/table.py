@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from dais_verif.fuzzing.case import Case
-from dais_verif.fuzzing.pairs import claims, engines, forms, proof
+from dais_verif.fuzzing.pairs import claims, engines, forms, proof, simulators
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, Pair, found_by
 
-__all__ = ["PAIRS", "PairSpec", "first_disagreement"]
+__all__ = ["PAIRS", "USUAL", "PairSpec", "first_disagreement"]
 
 
 class PairSpec(NamedTuple):
-    """A pair. ``every``: one case of so many is judged, since it takes so much longer. ``words``: what must agree."""
+    """A pair.
+
+    ``every``: one case of so many is judged, since it takes so much longer. ``words``: what must agree. ``passing``:
+    says of many cases at once which agree; only others are judged, one by one. ``simulator``: what it needs; such a
+    pair is asked only where it is named.
+    """
 
     judge: Pair
     every: int
     words: str
+    passing: Callable[[Sequence[Case]], list[bool]] | None = None
+    simulator: str | None = None
 
 
 PAIRS: dict[str, PairSpec] = {
@@ -29,10 +38,24 @@ PAIRS: dict[str, PairSpec] = {
     "ranges": PairSpec(claims.ranges, 1, "intervals of values, and the values"),
     "coverage": PairSpec(claims.unreachable_bins, 2, "bins that are said to be unreachable, and what vectors hit"),
     "prove": PairSpec(proof.proved_rtl, 4, "the emitted Verilog and the prover"),
+    **{
+        name: PairSpec(
+            simulators.in_simulator(name),
+            1,
+            f"the emitted Verilog in {name.capitalize()}, and the golden model",
+            partial(simulators.passing_in, name),
+            name,
+        )
+        for name in ("icarus", "verilator")
+    },
+    "pipelines": PairSpec(simulators.pipelined, 4, "pipelines in Icarus, and the golden model", simulator="icarus"),
 }
 
+#: Those that need no tool of others.
+USUAL = tuple(name for name, spec in PAIRS.items() if spec.simulator is None)
 
-def first_disagreement(case: Case, names: tuple[str, ...] = tuple(PAIRS)) -> Disagreement | None:
+
+def first_disagreement(case: Case, names: tuple[str, ...] = USUAL) -> Disagreement | None:
     """What the first of the pairs ``names`` that disagrees finds; None if all agree."""
     for name in names:
         found = found_by(name, PAIRS[name].judge, case)

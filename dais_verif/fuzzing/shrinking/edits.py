@@ -85,7 +85,7 @@ def _cone(ops: Mapping[int, Op], outputs: Sequence[Output], to: Callable[[int], 
 
 
 def _numbered(draft: _Draft, n_in: int, inputs: Sequence[int]) -> Program | None:
-    """The program of ``draft`` with ops, ``inputs`` and tables numbered anew; None if it is not valid."""
+    """Return the program of ``draft`` with ops, ``inputs`` and tables numbered anew; None if it is not valid."""
     number = {old: new for new, old in enumerate(sorted(draft.ops))}
     ops = [draft.ops[old].rewired(number.__getitem__) for old in sorted(draft.ops)]
     place = {old: new for new, old in enumerate(inputs)}
@@ -124,7 +124,7 @@ def _numbered(draft: _Draft, n_in: int, inputs: Sequence[int]) -> Program | None
 
 
 def _rows(case: Case, inputs: Sequence[int], n_in: int) -> tuple[Row, ...]:
-    """The vectors for ``inputs``: those that there were, and behind them the ops that were cut."""
+    """Return the vectors for ``inputs``: those that there were, and behind them the ops that were cut."""
     if all(j < n_in for j in inputs):
         return tuple(tuple(row[j] for j in inputs) for row in case.rows)
     pairs = zip(case.rows, case.values, strict=True)
@@ -132,7 +132,7 @@ def _rows(case: Case, inputs: Sequence[int], n_in: int) -> tuple[Row, ...]:
 
 
 def constant(op: Op, raw: int = 0) -> Op:
-    """A constant of the type of ``op`` in its place."""
+    """Return a constant of the type of ``op`` in its place."""
     return Op(op.index, int(Code.CONST), -1, -1, raw, op.type)
 
 

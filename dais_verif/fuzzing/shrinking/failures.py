@@ -17,7 +17,7 @@ __all__ = ["CommandRun", "as_disagreed", "breaks_a_promise", "first_violation"]
 
 
 def as_disagreed(found: Disagreement) -> Fails:
-    """The pair of ``found`` disagrees, in the same way."""
+    """Return the pair of ``found`` disagrees, in the same way."""
 
     def fails(case: Case) -> bool:
         again = found_by(found.pair, PAIRS[found.pair].judge, case)
@@ -27,7 +27,7 @@ def as_disagreed(found: Disagreement) -> Fails:
 
 
 def first_violation(case: Case) -> oracle.Violation | None:
-    """The first promise that a vector of ``case`` breaks, by the oracle."""
+    """Return the first promise that a vector of ``case`` breaks, by the oracle."""
     for row in case.rows:
         violations: list[oracle.Violation] = []
         oracle.trace(case.program, row, violations=violations)

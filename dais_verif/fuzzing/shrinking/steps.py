@@ -23,7 +23,7 @@ class Outcome:
 
 
 def shrunk(case: Case, fails: Fails, seconds: float, tell: Callable[[str], None] = lambda text: None) -> Outcome:
-    """The smallest case found within ``seconds`` that ``fails``, as ``case`` does.
+    """Return the smallest case found within ``seconds`` that ``fails``, as ``case`` does.
 
     Deterministic but for the time. A case is valid whenever ``fails`` sees it.
     """

@@ -77,7 +77,7 @@ def _watched(machine: Machine, cycle: int, row: str, valid: str, data: str | Non
     values: list[int | None] = []
     for signal, element, bits in element_bits(machine, row):
         if signal.name == valid and bits != "1":
-            raise ToolError(f"{valid} is {bits} in cycle {cycle}: nobody knows whether data is there")
+            raise ToolError(f"{valid} is {bits} in cycle {cycle}: it is not known whether data is there")
         if signal.name == data:
             values.append(_raw(bits, signal.types[element]))
     return Watched(cycle, tuple(values))

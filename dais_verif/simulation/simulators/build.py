@@ -41,6 +41,8 @@ class RtlDesign:
     data: tuple[DataFile, ...] = ()
     dut: Dut | None = None
     path_of: Callable[[int], str] | None = None
+    #: Ports of modules below the top, by module, that the bench looks at, too.
+    inner: tuple[tuple[str, str], ...] = ()
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -88,13 +90,14 @@ def build(
     coverage: bool = False,
     timeout: float | None = None,
     watch: Stopwatch | None = None,
+    cached: bool = True,
 ) -> Simulation:
     """A simulation of ``design`` in ``folder``, with the log of its build; raises ``ToolError``.
 
     ``signals``: the bench can read signals of these names in any module, not the ports alone, and runs few vectors; in
     Icarus and GHDL it can read all. ``waves``: a run can record them.
-    ``coverage``: runs count lines and toggles of the RTL, in Verilator. The cache is asked first, unless the sources
-    include other files, of which only the simulator knows.
+    ``coverage``: runs count lines and toggles of the RTL, in Verilator. The cache is asked first unless not
+    ``cached``, or the sources include other files, of which only the simulator knows.
     """
     module = KNOWN[simulator]
     options = BuildOptions(
@@ -104,6 +107,7 @@ def build(
         coverage=coverage,
         timeout=timeout,
         watch=watch,
+        inner=design.inner,
     )
     folder = folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
@@ -117,7 +121,7 @@ def build(
             raise type(error)(private_files.shown(str(error), design.sources)) from None
         return replace(built, data=design.data)
 
-    if module.OUTPUT is None or build_cache.limit() == 0 or read_others(texts):
+    if not cached or module.OUTPUT is None or build_cache.limit() == 0 or read_others(texts):
         return compiled()
     read = [*texts, *(file.path.read_bytes() for file in design.data)]
     names = [

@@ -21,7 +21,8 @@ class BuildOptions:
     ``ports``: what the bench drives or reads of the top module. ``signals``: names that it can read in any module, not
     the ports alone; it runs few vectors then. Icarus and GHDL let it read all. ``waves``: a run can record them.
     ``coverage``: runs count lines and toggles, in Verilator. ``timeout``: in seconds, without
-    Verilator's runtime, which is built once a machine.
+    Verilator's runtime, which is built once a machine. ``inner``: ports of modules below the top, by module, that the
+    bench looks at, too.
     """
 
     ports: tuple[str, ...] = (MODEL_INP, MODEL_OUT)
@@ -30,6 +31,7 @@ class BuildOptions:
     coverage: bool = False
     timeout: float | None = None
     watch: Stopwatch | None = None
+    inner: tuple[tuple[str, str], ...] = ()
 
 
 #: The ports of the modules that we emit, and nothing more.

@@ -74,6 +74,7 @@ def identity(options: BuildOptions) -> list[str]:
     ports, signals = options.ports, options.signals
     fixed = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
     readable = [str(len(ports)), *ports, *(["none"] if signals is None else signals)]
+    readable += [word for pair in options.inner for word in pair]
     return [str(common), str(tools.cocotb_library("verilator")), *readable, *fixed]
 
 
@@ -106,7 +107,9 @@ def build(
 
     texts = [private_files.read(source) for source in sources] if texts is None else texts
     own = private_files.copied(sources, build_dir, texts)
-    (build_dir / _PUBLIC).write_text(_public(top, options.ports, signals, own.sources, texts), encoding="utf-8")
+    (build_dir / _PUBLIC).write_text(
+        _public(top, options.ports, signals, own.sources, texts, options.inner), encoding="utf-8"
+    )
     folders = private_files.options(own)
     arguments = [
         *_TWO_STATE,
@@ -169,10 +172,16 @@ def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
 
 
 def _public(
-    top: str, ports: Sequence[str], signals: Sequence[str] | None, sources: Sequence[Path], texts: Sequence[bytes]
+    top: str,
+    ports: Sequence[str],
+    signals: Sequence[str] | None,
+    sources: Sequence[Path],
+    texts: Sequence[bytes],
+    inner: Sequence[tuple[str, str]] = (),
 ) -> str:
     """What Verilator has to keep: the ports, and ``signals``, which are all that waves hold, too."""
-    lines = [f'public_flat_rw -module "{top}" -var "{port}"' for port in ports]
+    seen = [*((top, port) for port in ports), *inner]
+    lines = [f'public_flat_rw -module "{module}" -var "{port}"' for module, port in seen]
     if signals is not None:
         wanted = {name.encode() for name in signals if _SIMPLE.fullmatch(name)}
         mentioned = wanted & {name for text in texts for name in _NAMES.findall(text)}

@@ -47,7 +47,7 @@ _STILL = 320
 
 #: What a wrapper must bear. Chances of one half find most; long stops fill every register, and empty it.
 SCENARIOS = (
-    Scenario("nobody pauses"),
+    Scenario("no side pauses"),
     Scenario("both pause", Pauses(0.5, 0.5), Pauses(0.5, 0.5)),
     Scenario("the sink pauses", NEVER, Pauses(0.5, 0.5)),
     Scenario("the source pauses", Pauses(0.5, 0.5), NEVER),

@@ -24,7 +24,7 @@ from dais_verif.simulation.scoreboard import Chunk, Scoreboard, other_in_bulk, w
 from dais_verif.simulation.testbench.bulk import Evaluator, evaluator
 from dais_verif.simulation.testbench.clocked import AmbiguousLatency, Clocked, ProtocolError, find_latency
 from dais_verif.simulation.testbench.job import Answer, Job
-from dais_verif.simulation.testbench.packing import Words
+from dais_verif.simulation.testbench.packing import Words, port_strings
 from dais_verif.simulation.testbench.pins import Combinational, PortHandles, problem_with
 
 #: Vectors that also go through the ports where there is a bulk path: all corners are among them.
@@ -50,12 +50,12 @@ async def outputs_equal_golden_model(dut: Any) -> None:
         except ProtocolError as error:
             answer = replace(scoreboard.answer(), protocol_error=str(error))
     answer.save(Path(job.answer))
-    problem = _problem(answer, job.closed().rows)
+    problem = problem_of(answer, job.closed().rows)
     if problem:
         raise AssertionError(problem)
 
 
-def _problem(answer: Answer, rows: int) -> str | None:
+def problem_of(answer: Answer, rows: int) -> str | None:
     """Return why the test does not pass; never by ``assert``, which an optimised Python leaves out."""
     if answer.port_error or answer.protocol_error:
         return answer.port_error or answer.protocol_error
@@ -103,10 +103,10 @@ class _Ports:
         if job.interface.clocking is None:
             return cls(Combinational(pins), job, scoreboard)
         driver = Clocked(dut, pins, job.interface.clocking, job.seed)
-        rows = _port_strings(chunk.inputs[:SMOKE], job.interface.input_bits)
+        rows = port_strings(chunk.inputs[:SMOKE], job.interface.input_bits)
         await driver.begin(rows[0])
         if driver.latency is None:
-            expected = _port_strings(chunk.expected[:SMOKE], job.interface.output_bits)
+            expected = port_strings(chunk.expected[:SMOKE], job.interface.output_bits)
             driver.latency = await find_latency(driver, rows, expected)
             await driver.begin(rows[0])
         scoreboard.latency = driver.latency
@@ -118,7 +118,7 @@ class _Ports:
         begin = time.monotonic()
         found: list[str] = []
         for start in range(0, len(inputs), _BLOCK):
-            rows = _port_strings(inputs[start : start + _BLOCK], self._job.interface.input_bits)
+            rows = port_strings(inputs[start : start + _BLOCK], self._job.interface.input_bits)
             found += await self._block(rows, lively and start == 0)
             self._scoreboard.tell(len(found))
         words = words_of_text(found, self._job.interface.output_bits)
@@ -163,12 +163,3 @@ async def _in_bulk(
         raise ProtocolError(other_in_bulk(first, found, differing, scoreboard.latency))
     if differing:
         raise RuntimeError(f"vector {first.start + min(differing)} gives other outputs through the ports than in bulk")
-
-
-def _port_strings(words: Words, bits: int) -> list[str]:
-    """Each row as a string, most significant bit first; a port without bits is driven 0 and 1 in turn."""
-    if bits == 0:
-        return [str(row & 1) for row in range(len(words))]
-    little = np.unpackbits(words.view(np.uint8), axis=1, count=bits, bitorder="little")
-    text = (np.ascontiguousarray(little[:, ::-1]) + np.uint8(ord("0"))).tobytes().decode()
-    return [text[at : at + bits] for at in range(0, len(text), bits)]

@@ -20,18 +20,17 @@ Evaluator = Callable[[Words, int], Words]
 
 
 @contextmanager
-def evaluator(interface: DesignInterface) -> Iterator[Evaluator]:
-    """An instance of the design, as a function from packed inputs, and the latency of a clocked design, to packed
-    outputs. For one thread at a time.
+def evaluator(interface: DesignInterface, output_words: int | None = None) -> Iterator[Evaluator]:
+    """An instance of the design, as a function from packed inputs and latency to packed outputs.
 
-    Must be made before simulated time passes: Verilator refuses later. Raises ``RuntimeError`` if the design has
-    another interface.
+    For one thread at a time. ``output_words``: of a row of outputs, if there are gaps between its ports. Must be made
+    before simulated time passes: Verilator refuses later. Raises ``RuntimeError`` if the design has another interface.
     """
     with _instance(interface) as (library, instance):
 
         def evaluate(inputs: Words, latency: int) -> Words:
             inputs = np.ascontiguousarray(inputs)
-            found = np.zeros((len(inputs), row_words(interface.output_bits)), dtype="<u8")
+            found = np.zeros((len(inputs), output_words or row_words(interface.output_bits)), dtype="<u8")
             given, taken = inputs.ctypes.data, found.ctypes.data
             library.dais_verif_evaluate(instance, given, inputs.shape[1], taken, found.shape[1], len(inputs), latency)
             return found

@@ -68,7 +68,7 @@ def write_end(chunks: Path, number: int) -> None:
 
 
 def require_maker(maker: int | None) -> None:
-    """Raise ``EOFError`` if process ``maker`` is gone; who is dead but not buried is gone, too. None: nobody checks."""
+    """Raise ``EOFError`` if process ``maker`` has ended; zombies count as ended. None: do not check."""
     if maker is None:
         return
     try:
@@ -76,7 +76,7 @@ def require_maker(maker: int | None) -> None:
     except OSError:
         state = "X"
     if state in "ZX":
-        raise EOFError("nobody waits for this simulation: the run that makes its vectors is gone")
+        raise EOFError("no run waits for this simulation: the one that makes its vectors is gone")
 
 
 def wait_for(path: Path, maker: int | None, given_up: Callable[[], bool] = lambda: False) -> bool:

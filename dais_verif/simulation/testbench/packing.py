@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dais_verif.program.numbers import Batch, IntArray, floor_to_grid
 from dais_verif.program.ports import Element, Ports
 
-__all__ = ["WORD", "Words", "bits_of_row", "pack_inputs", "pack_outputs", "row_words", "unpack_element"]
+__all__ = ["WORD", "Words", "bits_of_row", "pack_inputs", "pack_outputs", "port_strings", "row_words", "unpack_element"]
 
 #: uint64 (rows, words), little-endian.
 Words = NDArray[np.uint64]
@@ -71,6 +71,15 @@ def _parts(values: IntArray, element: Element) -> list[tuple[int, int, Words]]:
 def bits_of_row(words: Words, row: int, bits: int) -> str:
     """One packed row as the port's bits, most significant first; a port that stands for no bits has one."""
     return format(int.from_bytes(words[row].tobytes(), "little"), f"0{max(bits, 1)}b")
+
+
+def port_strings(words: Words, bits: int) -> list[str]:
+    """Each row as a string, most significant bit first; a port without bits is driven 0 and 1 in turn."""
+    if bits == 0:
+        return [str(row & 1) for row in range(len(words))]
+    little = np.unpackbits(words.view(np.uint8), axis=1, count=bits, bitorder="little")
+    text = (np.ascontiguousarray(little[:, ::-1]) + np.uint8(ord("0"))).tobytes().decode()
+    return [text[at : at + bits] for at in range(0, len(text), bits)]
 
 
 def unpack_element(bits: str, element: Element) -> str:

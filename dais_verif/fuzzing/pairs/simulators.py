@@ -1,0 +1,108 @@
+"""The Verilog that we emit, in a simulator, against the golden model: many cases in one build, or one alone."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from dais_verif.dut.interface import Clocking, packed
+from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
+from dais_verif.errors import ToolError
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged, Pair
+from dais_verif.simulation.jointly.verify import verify_jointly
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
+from dais_verif.simulation.verify import verify
+from dais_verif.stopwatch import Stopwatch
+from dais_verif.toolchain import tools
+from dais_verif.verdict import Verdict
+
+__all__ = ["in_simulator", "passing_in", "pipelined", "require_simulator"]
+
+#: For a build and for a run of one case; whoever takes longer hangs.
+_SECONDS = 60.0
+#: Of a pipeline, from its program.
+_MOST_STAGES = 5
+
+
+def in_simulator(name: str) -> Pair:
+    """The pair of simulator ``name`` and the golden model, which judges a case in a build of its own."""
+
+    def judge(case: Case) -> Disagreement | None:
+        _require_comparable(case, name)
+        with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
+            return _judged(case, _emitted(case, Path(folder)), Path(folder), name, name)
+
+    return judge
+
+
+def passing_in(name: str, cases: Sequence[Case]) -> list[bool]:
+    """Which of ``cases`` agree in simulator ``name``, all in one build; of others nothing is known."""
+    found = [False] * len(cases)
+    with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
+        tasks, numbers = [], []
+        for number, case in enumerate(cases):
+            own = Path(folder, str(number))
+            own.mkdir()
+            try:
+                _require_comparable(case, name)
+                tasks.append((_task(case, _emitted(case, own), own, name), case.batch))
+            except Exception:
+                continue
+            numbers.append(number)
+        for number, finding in zip(numbers, verify_jointly(tasks, Path(folder, "all"), cached=False), strict=True):
+            found[number] = finding is not None
+    return found
+
+
+def pipelined(case: Case) -> Disagreement | None:
+    """A pipeline of the case's program, of as many stages as the case says, in Icarus."""
+    _require_comparable(case, "icarus")
+    stages = 1 + int(case.program.hash[:4], 16) % _MOST_STAGES
+    made = emit_pipeline(case.program, "model", PipelineOptions(stages=stages, reset=True, enable=True, valid=True))
+    pins = Clocking("clk", made.latency, "rst", False, "en", "in_valid", "out_valid")
+    with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
+        source = Path(folder, "model.v")
+        source.write_text(made.text)
+        design = RtlDesign((source,), "model", dut=packed(case.program, pins), path_of=made.path_of)
+        return _judged(case, design, Path(folder), "icarus", "pipelines")
+
+
+def require_simulator(name: str) -> None:
+    """Raise ``ToolError`` if simulator ``name`` is not there, with what to do."""
+    {"icarus": tools.icarus, "verilator": tools.verilator}[name]()
+
+
+def _require_comparable(case: Case, name: str) -> None:
+    """Raise ``NotJudged`` for a case of which a simulation compares nothing, and where there is no simulator."""
+    try:
+        require_simulator(name)
+    except ToolError as error:
+        raise NotJudged(str(error)) from None
+    if not case.rows or not case.program.n_in or not any(kind.width for kind in case.program.output_types):
+        raise NotJudged("the program has no inputs, or outputs without bits, or there is no vector")
+
+
+def _emitted(case: Case, folder: Path) -> RtlDesign:
+    source = folder / "model.v"
+    source.write_text(emit_verilog(case.program))
+    return RtlDesign((source,), "model")
+
+
+def _options(name: str) -> SimulationOptions:
+    return SimulationOptions((name,), check=False, timeout=_SECONDS, jobs=1)
+
+
+def _task(case: Case, design: RtlDesign, folder: Path, name: str) -> Task:
+    return Task(case.program, design, folder, _options(name), SimulationWatcher(), Stopwatch())
+
+
+def _judged(case: Case, design: RtlDesign, folder: Path, name: str, pair: str) -> Disagreement | None:
+    finding = verify(case.program, case.batch, design, folder, _options(name))
+    if finding.verdict is Verdict.PASS:
+        return None
+    if finding.verdict is Verdict.NOT_RUN:
+        raise NotJudged(finding.message)
+    return Disagreement(pair, finding.verdict.value, finding.message.replace(str(folder), ""))

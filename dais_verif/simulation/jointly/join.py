@@ -1,0 +1,97 @@
+"""The design that holds others: an instance of each under a top module with the ports of all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.dut.interface import DesignInterface, Dut, Wire
+from dais_verif.program.ports import Ports
+from dais_verif.simulation.jointly.isolation import idle_readers, modules_of, renamed
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.toolchain import private_files
+from dais_verif.toolchain.sources import is_vhdl
+
+__all__ = ["Joined", "Part", "joined", "part_of"]
+
+_TOP = "dais_verif_joint"
+#: Said before each design: whatever the one before it said of these holds no longer.
+_ANEW = "`resetall\n`default_nettype wire\n`timescale 1ns/1ps\n"
+
+
+@dataclass(frozen=True)
+class Part:
+    """A design that may share a build: its texts, the modules that they define, and its top and ports."""
+
+    texts: tuple[str, ...]
+    modules: frozenset[str]
+    top: str
+    interface: DesignInterface
+
+
+@dataclass(frozen=True)
+class Joined:
+    """``design``: all in one. ``interfaces``: of each, as its ports are called there; ``instances``: of its top."""
+
+    design: RtlDesign
+    interfaces: tuple[DesignInterface, ...]
+    instances: tuple[str, ...]
+
+
+def part_of(design: RtlDesign, interface: DesignInterface) -> Part | None:
+    """``design`` as a part, or None if it cannot share a build. Raises ``InputError`` if a file cannot be read."""
+    wires = (*interface.inputs, *interface.outputs)
+    plain = interface.clocking is None and not interface.ties and all(wire.name == wire.port for wire in wires)
+    if not plain or design.data or any(map(is_vhdl, design.sources)):
+        return None
+    try:
+        texts = tuple(private_files.read(source).decode("ascii") for source in design.sources)
+    except UnicodeDecodeError:
+        return None
+    modules: set[str] = set()
+    for text in texts:
+        found = modules_of(text)
+        if found is None or found & modules:
+            return None
+        modules |= found
+    if design.top not in modules or not idle_readers(texts, design.top):
+        return None
+    return Part(texts, frozenset(modules), design.top, interface)
+
+
+def joined(parts: Sequence[Part], folder: Path) -> Joined:
+    """Write ``parts`` into ``folder`` as one design, each with names of its own."""
+    tag = "_dv"
+    while any(tag in text for part in parts for text in part.texts):
+        tag += "v"
+    lines, sources = [], []
+    interfaces, instances, ports, inner = [], [], [], []
+    for number, part in enumerate(parts):
+        names = {name: f"{name}{tag}{number}" for name in part.modules}
+        source = folder / f"part_{number}.v"
+        source.write_text("\n".join([_ANEW, *(renamed(text, names) for text in part.texts), ""]), encoding="ascii")
+        sources.append(source)
+        own, top = part.interface, names[part.top]
+        inputs = tuple(wire._replace(name=f"i{number}_{k}") for k, wire in enumerate(own.inputs))
+        outputs = tuple(wire._replace(name=f"o{number}_{k}") for k, wire in enumerate(own.outputs))
+        interfaces.append(DesignInterface(inputs, outputs))
+        instances.append(f"part_{number}")
+        ports += [_port("input", wire) for wire in inputs] + [_port("output", wire) for wire in outputs]
+        pairs = zip((*own.inputs, *own.outputs), (*inputs, *outputs), strict=True)
+        lines.append(f"  {top} part_{number} ({', '.join(f'.{its.name}({ours.name})' for its, ours in pairs)});")
+        inner += [(top, port) for port in own.ports]
+    source = folder / f"{_TOP}.v"
+    source.write_text(
+        "\n".join([f"module {_TOP} (", ",\n".join(ports), ");", *lines, "endmodule", ""]), encoding="ascii"
+    )
+    wires = DesignInterface(
+        tuple(wire for own in interfaces for wire in own.inputs),
+        tuple(wire for own in interfaces for wire in own.outputs),
+    )
+    design = RtlDesign((source, *sources), _TOP, dut=Dut(wires, Ports((), ()), ()), inner=tuple(inner))
+    return Joined(design, tuple(interfaces), tuple(instances))
+
+
+def _port(direction: str, wire: Wire) -> str:
+    return f"  {direction} wire [{max(wire.width, 1) - 1}:0] {wire.name}"

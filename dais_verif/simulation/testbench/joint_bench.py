@@ -1,0 +1,175 @@
+"""The cocotb testbench of many designs in one: each is driven, read and compared as if it were alone, at the same time.
+
+Runs inside the simulator. Row k of every design is driven in step k, so that a step takes as long as all designs
+take, and none sees more or other rows than it would see alone. Vectors go the ways that ``bench`` has: the first ones
+through the ports, and all of them outside cocotb, where the simulator can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import cocotb
+import numpy as np
+from cocotb.triggers import Timer
+
+from dais_verif.dut.interface import DesignInterface, Wire
+from dais_verif.simulation.scoreboard import Chunk, Scoreboard, words_of_text
+from dais_verif.simulation.testbench.bench import SMOKE, problem_of
+from dais_verif.simulation.testbench.bulk import Evaluator, evaluator
+from dais_verif.simulation.testbench.job import Answer, Job
+from dais_verif.simulation.testbench.joint_job import JointJob, Member
+from dais_verif.simulation.testbench.packing import WORD, Words, port_strings, row_words
+from dais_verif.simulation.testbench.pins import PortHandles, problem_with
+
+#: Rows of all designs that are in memory at once.
+_BLOCK = 4096
+
+
+@cocotb.test()
+async def outputs_equal_golden_models(dut: Any) -> None:
+    """Every output bit of every vector of every design equals the golden model's."""
+    asked = JointJob.given()
+    designs = [_Design(dut, member) for member in asked.members]
+    able = [design for design in designs if design.problem is None]
+    with ExitStack() as opened:
+        # Before any time passes.
+        wide = opened.enter_context(evaluator(*_joint(able))) if asked.bulk and able else None
+        await _through_ports(able, SMOKE if asked.bulk else None)
+        if wide is not None:
+            _in_bulk(able, wide)
+    for design in designs:
+        design.answer().save(Path(design.job.answer))
+    wrong = [why for design in designs if (why := problem_of(design.answer(), design.job.rows))]
+    if wrong:
+        raise AssertionError(f"{len(wrong)} of {len(designs)} designs: {wrong[0]}")
+
+
+class _Design:
+    """One of them, with all its vectors."""
+
+    def __init__(self, dut: Any, member: Member) -> None:
+        self.job, self.interface = member.job, member.interface
+        self._scoreboard = Scoreboard(member.job)
+        self._seen: list[str] = []
+        instance = getattr(dut, member.instance)
+        self.problem = problem_with(instance, member.job.interface) or problem_with(dut, member.interface)
+        self.chunks = [_chunk(member.job, number) for number in member.job.numbers]
+        if self.problem is None and not self.chunks:
+            self.problem = "there is no vector"
+        if self.problem is None:
+            self._pins = PortHandles(dut, member.interface)
+
+    def rows(self, most: int | None) -> list[str]:
+        """The rows for the ports, all or ``most``."""
+        inputs = [chunk.inputs if most is None else chunk.inputs[:most] for chunk in self.chunks]
+        return [row for part in (inputs if most is None else inputs[:1]) for row in self._strings(part)]
+
+    def _strings(self, inputs: Words) -> list[str]:
+        return port_strings(inputs, self.job.interface.input_bits)
+
+    def write(self, row: str) -> None:
+        """Drive one row."""
+        self._pins.write(row)
+
+    def read(self) -> None:
+        """Keep the row that the design gives now."""
+        self._seen.append(self._pins.read())
+
+    def compare(self, found: Words | None) -> None:
+        """All chunks: as they were seen at the ports, or as ``found`` in bulk, of which the ports saw the first."""
+        if found is None:
+            words, unknown = words_of_text(self._seen, self.job.interface.output_bits)
+            self._compare_chunks(words, unknown, bulk=False)
+            return
+        seen, unknown = words_of_text(self._seen, self.job.interface.output_bits)
+        differing = np.flatnonzero((seen != found[: len(seen)]).any(axis=1)).tolist() + list(unknown)
+        if differing:
+            self.problem = f"vector {min(differing)} gives other outputs through the ports than in bulk"
+            return
+        self._compare_chunks(found, {}, bulk=True)
+
+    def _compare_chunks(self, found: Words, unknown: dict[int, str], *, bulk: bool) -> None:
+        at = 0
+        for chunk in self.chunks:
+            its = {row - at: bits for row, bits in unknown.items() if at <= row < at + chunk.rows}
+            self._scoreboard.compare(chunk, found[at : at + chunk.rows], its, bulk=bulk)
+            at += chunk.rows
+
+    def answer(self) -> Answer:
+        """What was found of it."""
+        if self.problem is not None:
+            return Answer(port_error=f"the design does not fit the program: {self.problem}")
+        return self._scoreboard.answer()
+
+
+def _chunk(job: Job, number: int) -> Chunk:
+    chunk = Chunk.wait(job, number)
+    if chunk is None:
+        raise ValueError(f"chunk {number} of {job.chunks} never came")
+    return chunk
+
+
+async def _through_ports(designs: Sequence[_Design], most: int | None) -> None:
+    """Row after row of all designs at once; one that has no more rows keeps its last one."""
+    wait = Timer(1, unit="ns")
+    rows = [design.rows(most) for design in designs]
+    for number in range(max(map(len, rows), default=0)):
+        live = [(design, its[number]) for design, its in zip(designs, rows, strict=True) if number < len(its)]
+        for design, row in live:
+            design.write(row)
+        await wait
+        for design, _ in live:
+            design.read()
+    if most is None:
+        for design in designs:
+            design.compare(None)
+
+
+def _joint(designs: Sequence[_Design]) -> tuple[DesignInterface, int]:
+    """The ports of all, each design's from the beginning of a word on, and the words of a row of outputs."""
+    inputs, _ = _placed([design.interface.inputs for design in designs])
+    outputs, words = _placed([design.interface.outputs for design in designs])
+    return DesignInterface(inputs, outputs), words
+
+
+def _placed(groups: Sequence[Sequence[Wire]]) -> tuple[tuple[Wire, ...], int]:
+    placed, word = [], 0
+    for wires in groups:
+        placed += [wire._replace(offset=word * WORD + wire.offset) for wire in wires]
+        word += row_words(sum(wire.width for wire in wires))
+    return tuple(placed), word
+
+
+def _in_bulk(designs: Sequence[_Design], evaluate: Evaluator) -> None:
+    """All rows of all designs in C++."""
+    inputs = [np.concatenate([chunk.inputs for chunk in design.chunks]) for design in designs]
+    found = [
+        np.zeros((len(rows), row_words(design.job.output_bits)), dtype="<u8")
+        for design, rows in zip(designs, inputs, strict=True)
+    ]
+    for start in range(0, max(map(len, inputs)), _BLOCK):
+        block = [rows[start : start + _BLOCK] for rows in inputs]
+        wide = np.zeros((max(map(len, block)), sum(rows.shape[1] for rows in inputs)), dtype="<u8")
+        _spread(wide, block)
+        _gather(found, start, evaluate(wide, 0))
+    for design, words in zip(designs, found, strict=True):
+        design.compare(words)
+
+
+def _spread(wide: Words, block: Sequence[Words]) -> None:
+    at = 0
+    for rows in block:
+        wide[: len(rows), at : at + rows.shape[1]] = rows
+        at += rows.shape[1]
+
+
+def _gather(found: Sequence[Words], start: int, wide: Words) -> None:
+    at = 0
+    for rows in found:
+        its = rows[start : start + len(wide)]
+        its[:] = wide[: len(its), at : at + rows.shape[1]]
+        at += rows.shape[1]

@@ -1,0 +1,60 @@
+"""What the bench of many designs in one is asked: the job of each, and where it is found among all."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from dais_verif.dut.interface import DesignInterface
+from dais_verif.files import write_atomically
+from dais_verif.simulation.testbench.job import JOB_VARIABLE, Job
+
+__all__ = ["JointJob", "Member"]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A design among others: its ``job`` as if it were alone, and where it is found.
+
+    ``instance``: of its top; ``interface``: its ports as they are called at the top of all.
+    """
+
+    job: Job
+    instance: str
+    interface: DesignInterface
+
+
+@dataclass(frozen=True)
+class JointJob:
+    """All ``members``, whose chunks are there already. ``bulk``: vectors are run outside cocotb, too."""
+
+    members: tuple[Member, ...]
+    bulk: bool
+
+    def save(self, path: Path) -> None:
+        """Write as JSON."""
+        members = [
+            {
+                "job": {**vars(one.job), "interface": one.job.interface.to_tree()},
+                "instance": one.instance,
+                "interface": one.interface.to_tree(),
+            }
+            for one in self.members
+        ]
+        write_atomically(path, json.dumps({"members": members, "bulk": self.bulk}).encode())
+
+    @classmethod
+    def given(cls) -> JointJob:
+        """The job of this process, a simulator's, as its environment says."""
+        tree = json.loads(Path(os.environ[JOB_VARIABLE]).read_text())
+        members = tuple(
+            Member(
+                Job(**{**one["job"], "interface": DesignInterface.from_tree(one["job"]["interface"])}),
+                one["instance"],
+                DesignInterface.from_tree(one["interface"]),
+            )
+            for one in tree["members"]
+        )
+        return cls(members, tree["bulk"])

@@ -1,0 +1,48 @@
+"""Processes that work for this one and end with it, however it ends."""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import wait
+
+__all__ = ["worker_processes"]
+
+
+@contextlib.contextmanager
+def worker_processes(
+    number: int, begin: Callable[..., object] | None = None, *arguments: object
+) -> Iterator[ProcessPoolExecutor]:
+    """Give a pool of ``number`` processes, each of which calls ``begin`` with ``arguments`` first.
+
+    Where the block is left by an exception (Ctrl-C, SIGTERM), calls that are at work are killed and nobody waits for
+    them. Workers of a pool of Python's alone would outlive a parent that is killed: each holds the pipe that the
+    others read from, so that none ever sees its end.
+    """
+    context = multiprocessing.get_context("spawn")
+    pool = ProcessPoolExecutor(number, mp_context=context, initializer=_begin, initargs=(begin, arguments))
+    try:
+        yield pool
+    except BaseException:
+        for process in list((getattr(pool, "_processes", None) or {}).values()):
+            process.kill()
+        raise
+    finally:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _begin(begin: Callable[..., object] | None, arguments: tuple[object, ...]) -> None:
+    threading.Thread(target=_watch, name="end with parent", daemon=True).start()
+    if begin is not None:
+        begin(*arguments)
+
+
+def _watch() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

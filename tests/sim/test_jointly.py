@@ -1,0 +1,243 @@
+"""Designs that share a build: each gets what it would get alone, and one bad design changes nothing for another."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dais_verif.emitter import emit_verilog
+from dais_verif.errors import DaisError
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.regress import RegressionRequest, regress
+from dais_verif.flows.simulate import simulate
+from dais_verif.flows.simulate_jointly import simulate_jointly
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.fuzzing.generate.random_programs import random_program
+from dais_verif.program import Program
+from dais_verif.program.listing import listing
+from dais_verif.record.base import to_tree
+from dais_verif.record.read import read_record
+from dais_verif.record.simulation import SimulationRecord
+from dais_verif.regression import plan
+from dais_verif.simulation.jointly import join
+from dais_verif.simulation.jointly import verify as jointly
+from dais_verif.verdict import Verdict
+
+
+def small() -> Program:
+    for seed in range(100):
+        program = random_program(random.Random(seed), 8, promise_keeping=True, widest=8, tables=False)
+        if program.n_in == 2 and program.n_out == 1 and program.output_types[0].width > 2:
+            return program
+    raise AssertionError
+
+
+PROGRAM = small()
+GOOD = emit_verilog(PROGRAM, "model")
+HEAD, BODY = GOOD[: GOOD.index(");") + 2], GOOD[GOOD.index(");") + 2 :]
+INP, OUT = "model_inp", "model_out"
+GIVEN = f"assign {OUT} = "
+
+
+def with_end(text: str) -> str:
+    """The module with ``text`` before its end."""
+    return GOOD.replace("endmodule", f"{text}\nendmodule")
+
+
+def around(inner: str, output: str = OUT, sub: str = "sub") -> str:
+    """The module as module ``sub`` below one that has its ports; ``inner``: what is added to that one."""
+    below = GOOD.replace("module model ", f"module {sub} ")
+    above = f"{HEAD}\n  {sub} u (.{INP}({INP}), .{OUT}({output}));\n{inner}\nendmodule\n"
+    return below + above
+
+
+FLIPPED = around(f"  wire [{PROGRAM.output_types[0].width - 1}:0] t; assign {OUT} = t ^ 1'b1;", "t")
+UNKNOWN = around(f"  wire [{PROGRAM.output_types[0].width - 1}:0] t; assign {OUT} = {{t, 1'bx}};", "t")
+LOOP = with_end(
+    "  reg loop_a = 0, loop_b = 0; always @(loop_a) loop_b = loop_a; always @(loop_b) loop_a = ~loop_b;"
+    "  initial loop_a = 1;"
+)
+
+#: By name: RTL that is wrong; the verdict that it gets in Icarus alone.
+BAD: dict[str, tuple[str, Verdict]] = {
+    "a wrong bit": (FLIPPED, Verdict.RTL_MISMATCH),
+    "a wrong bit in a colliding submodule": (around("", sub="other").replace(GIVEN, f"{GIVEN}~"), Verdict.RTL_MISMATCH),
+    "X": (UNKNOWN, Verdict.X_IN_OUTPUT),
+    "a missing port": (GOOD.replace(INP, "its_inp"), Verdict.INVALID_INPUT),
+    "another name": (GOOD.replace("module model ", "module modell "), Verdict.INVALID_INPUT),
+    "text that does not compile": (with_end("  assign = 3;"), Verdict.TOOL_FAILURE),
+    "a missing module": (with_end("  sub nowhere ();"), Verdict.TOOL_FAILURE),
+    "an end that is missing": (GOOD.replace("endmodule", ""), Verdict.TOOL_FAILURE),
+    "a comment without end": (GOOD + "/* ", Verdict.PASS),  # Icarus says nothing of it, and what follows is gone
+    "$finish": (with_end("  initial #5 $finish;"), Verdict.TOOL_FAILURE),
+}
+
+#: RTL that passes alone, and could spoil others.
+GOOD_ONES = {
+    "plain": GOOD,
+    "again": GOOD,
+    "sub": around(""),
+    "another sub": around("", sub="other"),
+    "no nets by default": "`default_nettype none\n" + GOOD,
+    "nets by default": around("  assign implicit_net = 1'b1;"),
+    "time": "`timescale 1ps/1ps\n" + GOOD,
+    "macros": "`define model_width 3\n`define endmodule_ x\n" + GOOD,
+    "delays": "`timescale 1ns/1ns\n" + with_end("  reg late; initial #3 late = 1;"),
+    "a type for all": "typedef logic [3:0] shared_t;\n" + GOOD,
+}
+
+
+def request(folder: Path, name: str, text: str, simulator: str = "icarus", **more: Any) -> SimulationRequest:
+    source = folder / name.replace(" ", "_").replace("$", "") / "model.v"
+    source.parent.mkdir(parents=True, exist_ok=True)
+    source.write_text(text)
+    design = DesignRequest(rtl=(source,), top="model")
+    return SimulationRequest(program=PROGRAM, design=design, simulator=simulator, vectors=300, jobs=1, **more)
+
+
+def facts(record: SimulationRecord) -> dict[str, Any]:
+    """All that a record says but how long anything took."""
+    tree = {name: value for name, value in to_tree(record).items() if name not in ("times", "profile")}
+    for simulator in tree["simulators"]:
+        del simulator["build_seconds"], simulator["run_seconds"], simulator["cached"]
+    return tree
+
+
+def alone(asked: SimulationRequest) -> SimulationRecord | Verdict:
+    try:
+        return simulate(asked).record
+    except DaisError as error:
+        return error.verdict
+
+
+def test_a_wrong_design_among_good_ones_is_left_to_a_run_of_its_own(tmp_path: Path) -> None:
+    texts = {"good": GOOD, "flipped": FLIPPED, "unknown": UNKNOWN, "sub": around("")}
+    found = simulate_jointly([request(tmp_path, name, text) for name, text in texts.items()])
+    assert [one and one.record.verdict for one in found] == [Verdict.PASS, None, None, Verdict.PASS]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("simulator", ["icarus", "verilator", "both"])
+def test_together_is_as_alone(tmp_path: Path, simulator: str) -> None:
+    texts = {**GOOD_ONES, **{name: text for name, (text, _) in BAD.items()}}
+    asked = [request(tmp_path, name, text, simulator) for name, text in texts.items()]
+    expected = [alone(one) for one in asked]
+    together = 0
+    for name, one, single in zip(texts, simulate_jointly(asked), expected, strict=True):
+        if one is None:
+            continue
+        together += 1
+        assert isinstance(single, SimulationRecord) and single.verdict is Verdict.PASS, name
+        assert facts(one.record) == facts(single), name
+    for name, single in zip(texts, expected, strict=True):
+        verdict = single.verdict if isinstance(single, SimulationRecord) else single
+        if name in GOOD_ONES:
+            assert verdict is Verdict.PASS, (name, single)
+        elif simulator == "icarus":
+            assert verdict is BAD[name][1], (name, single)
+    assert together == 0, "what does not compile leaves nothing of its build"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("simulator", ["icarus", "verilator", "both"])
+def test_what_compiles_is_judged_together(tmp_path: Path, simulator: str) -> None:
+    """The same without the designs that spoil the build: what is fit for it passes in it, with the very same record."""
+    spoilers = ("text that does not compile", "a missing module")
+    texts = {**GOOD_ONES, **{name: text for name, (text, _) in BAD.items() if name not in spoilers}}
+    asked = [request(tmp_path, name, text, simulator) for name, text in texts.items()]
+    passed = {}
+    for name, one in zip(texts, simulate_jointly(asked), strict=True):
+        if one is not None:
+            passed[name] = one.record
+    fit = {"plain", "again", "sub", "another sub", "no nets by default", "nets by default", "time"}
+    if simulator == "verilator":  # which has no X
+        assert set(passed) - {"X"} == fit
+    else:
+        assert set(passed) == fit
+    for name, one in zip(texts, asked, strict=True):
+        if name in passed:
+            single = alone(one)
+            assert isinstance(single, SimulationRecord)
+            assert facts(passed[name]) == facts(single), name
+
+
+@pytest.mark.slow
+def test_a_loop_ends_the_run_of_all_and_passes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jointly, "_SECONDS", 4.0)
+    asked = [request(tmp_path, name, text, timeout=4.0) for name, text in {"good": GOOD, "loop": LOOP}.items()]
+    assert simulate_jointly(asked) == [None, None]
+    assert [one.verdict for one in map(alone, asked) if isinstance(one, SimulationRecord)] == [
+        Verdict.PASS,
+        Verdict.TOOL_FAILURE,
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda text: text.replace("endmodule", "  initial #5 $finish;\nendmodule"),
+        lambda text: text.replace(f"] {OUT}", f"+1] {OUT}"),
+    ],
+    ids=["ended early", "another width"],
+)
+def test_what_the_reader_of_texts_misses_passes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[str], str]
+) -> None:
+    """The bench and its answers are looked at, too: nothing hangs on the words of a text alone."""
+    monkeypatch.setattr(join, "modules_of", lambda _: frozenset({"model"}))
+    good, bad = request(tmp_path, "good", GOOD), request(tmp_path, "bad", spoil(GOOD))
+    assert simulate_jointly([good, bad])[1] is None
+
+
+@pytest.mark.slow
+def test_jobs_of_a_regression_share_builds_and_say_what_they_say_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Good ones, one that breaks a promise, and one whose RTL is wrong: by words alone and with builds shared."""
+    programs = [random_program(random.Random(seed), 10, promise_keeping=True, widest=8) for seed in range(7)]
+    programs = [one for one in programs if one.n_in and any(kind.width for kind in one.output_types)]
+    for number, program in enumerate(programs):
+        (tmp_path / f"p{number}.dais").write_text(listing(program))
+    (tmp_path / "broken.dais").write_text(listing(_breaking()))
+    (tmp_path / "wrong.dais").write_text(listing(PROGRAM))
+    (tmp_path / "wrong.v").write_text(FLIPPED)
+    (tmp_path / "regress.toml").write_text(
+        'programs = ["p*.dais", "broken.dais"]\nsimulators = ["icarus"]\nvectors = 100\n[variants.emitted]\n'
+        '[variants.theirs]\nprograms = "wrong.dais"\nrtl = "wrong.v"\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    asked = RegressionRequest(paths=("regress.toml",), retries=0, output=tmp_path / "together")
+    together = regress(asked)
+    monkeypatch.setattr(plan, "_MOST_TOGETHER", 1)
+    single = regress(replace(asked, output=tmp_path / "alone"))
+    assert together.verdict is single.verdict
+    assert {Verdict.PASS, Verdict.PROGRAM_INVALID, Verdict.RTL_MISMATCH} == {one.verdict for one in single.jobs}
+    said = [
+        [(one.job, one.verdict, one.message, one.blame, one.bits_compared, one.attempts) for one in record.jobs]
+        for record in (together, single)
+    ]
+    assert said[0] == said[1]
+    for one, other in zip(together.jobs, single.jobs, strict=True):
+        records = [
+            read_record(tmp_path / place / str(each.result)) for place, each in (("together", one), ("alone", other))
+        ]
+        assert all(isinstance(record, SimulationRecord) for record in records)
+        assert facts(records[0])["simulators"] == facts(records[1])["simulators"]  # type: ignore[arg-type]
+    assert not list((tmp_path / "together").glob("jobs/*-joint"))
+
+
+def _breaking() -> Program:
+    """One that breaks a promise on some vectors."""
+    for seed in range(100):
+        program = random_program(random.Random(seed), 10, widest=8, tables=False)
+        if program.n_in and program.n_out and any(kind.width for kind in program.output_types):
+            record = simulate(SimulationRequest(program=program, simulator="icarus", vectors=100)).record
+            if record.verdict is Verdict.PROGRAM_INVALID:
+                return program
+    raise AssertionError

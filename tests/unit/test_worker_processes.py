@@ -1,0 +1,57 @@
+"""Processes that work for this one end with it: where it is killed, and where it is interrupted."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dais_verif.worker_processes import worker_processes
+
+SCRIPT = """
+import os, time
+from dais_verif.worker_processes import worker_processes
+
+if __name__ == "__main__":
+    with worker_processes(2) as pool:
+        print(pool.submit(os.getpid).result(), flush=True)
+        pool.submit(time.sleep, 600)
+        time.sleep(600)
+"""
+
+
+def gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
+def test_workers_end_with_their_parent(number: signal.Signals, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    with subprocess.Popen(
+        [sys.executable, "script.py"], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as parent:
+        try:
+            assert parent.stdout is not None
+            worker = int(parent.stdout.readline())
+            assert not gone(worker)
+            parent.send_signal(number)
+            parent.wait(timeout=20)
+            deadline = time.monotonic() + 20
+            while not gone(worker):
+                assert time.monotonic() < deadline, "a worker is left"
+                time.sleep(0.02)
+        finally:
+            parent.kill()
+
+
+def test_they_begin_as_they_are_told(tmp_path: Path) -> None:
+    with worker_processes(1, os.chdir, tmp_path) as pool:
+        assert pool.submit(os.getcwd).result() == str(tmp_path)
