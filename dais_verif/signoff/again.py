@@ -26,7 +26,7 @@ __all__ = ["run_again"]
 def run_again(
     checked: CertificateCheck, folder: Path, *, reproduce: str, jobs: int | None, listener: SignOffListener
 ) -> list[CertificateFinding]:
-    """What a new sign-off of the same files by the same policy finds otherwise. ``folder``: for its evidence."""
+    """Return what a new sign-off of the same files by the same policy finds otherwise. ``folder``: for its evidence."""
     context = checked.context
     if context is None:
         return []
@@ -70,7 +70,7 @@ def _digests(folder: Path) -> dict[str, str | None]:
 
 
 def _where_they_are(context: Context) -> Policy:
-    """The policy, with the files where they are now."""
+    """Return the policy, with the files where they are now."""
     subject, policy = context.subject, context.policy
     if subject.emitted:
         files: tuple[str, ...] = ()

@@ -74,7 +74,7 @@ def _read(line: str) -> _Line:
 
 
 def _principals(line: str) -> tuple[str, str]:
-    """The principals, which may be quoted for their spaces, and what follows."""
+    """Return the principals, which may be quoted for their spaces, and what follows."""
     end = next((place for place, letter in enumerate(line) if letter in _SPACE + '"'), len(line))
     if line[end : end + 1] != '"':
         return line[:end], line[end:].lstrip(_SPACE)

@@ -29,6 +29,7 @@ __all__ = [
     "SIGNATURE",
     "Certificate",
     "CertifiedFile",
+    "CertifiedScore",
     "CertifiedStage",
     "files_in",
     "is_evidence",
@@ -71,7 +72,16 @@ class CertifiedStage(_Part, frozen=True):
     optional: bool
 
 
-class Certificate(_Part, frozen=True, rename={"itself": "self"}):
+class CertifiedScore(_Part, frozen=True):
+    """Of mutants of the RTL: how many there were, how many of them equivalent and unknown, and percent killed."""
+
+    mutants: int
+    equivalent: int
+    unknown: int
+    score: float | None
+
+
+class Certificate(_Part, frozen=True, rename={"itself": "self"}, omit_defaults=True):
     """All of a certificate. ``layout``: as it was given. ``signer``: fingerprint of the key that signs it, or empty.
 
     ``issued``: ISO 8601, UTC. ``evidence``: SHA-256 of every file that is judged; ``logs``: of all else in its folder,
@@ -95,6 +105,8 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}):
     logs: dict[str, str]
     signer: str
     itself: str
+    #: Where the policy asks for mutants.
+    mutation: CertifiedScore | None = None
 
     @classmethod
     def of(
@@ -107,8 +119,9 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}):
         *,
         issued: str,
         signer: str,
+        mutation: CertifiedScore | None = None,
     ) -> Certificate:
-        """The certificate of what ``record`` says, with all evidence in ``folder``."""
+        """Return the certificate of what ``record`` says, with all evidence in ``folder``."""
         files = [
             CertifiedFile(file.role, file.path, _near(file.path, folder), file.sha256, file.name)
             for file in subject.files
@@ -132,11 +145,12 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}):
             {name: sha256 for name, sha256 in there.items() if not is_evidence(name)},
             signer,
             "",
+            mutation,
         )
 
 
 def stages_in(results: Sequence[StageResult]) -> list[CertifiedStage]:
-    """The stages of a sign-off as a certificate has them."""
+    """Return the stages of a sign-off as a certificate has them."""
     return [CertifiedStage(r.name, r.verdict, r.passed, r.must_fail, r.waived, r.optional) for r in results]
 
 
@@ -151,7 +165,7 @@ def written(certificate: Certificate) -> bytes:
 
 
 def parse_certificate(data: bytes, name: str) -> Certificate:
-    """The certificate in ``data``. Raises ``InputError`` unless every byte is as it was written."""
+    """Return the certificate in ``data``. Raises ``InputError`` unless every byte is as it was written."""
     try:
         tree = json.loads(data, object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -198,7 +212,7 @@ def is_evidence(name: str) -> bool:
 
 
 def files_in(folder: Path) -> dict[str, str]:
-    """The SHA-256 of every file in ``folder`` but the certificate itself and its signature, by path.
+    """Return the SHA-256 of every file in ``folder`` but the certificate itself and its signature, by path.
 
     Raises ``InputError`` for what is no plain file: its content is not in the folder.
     """

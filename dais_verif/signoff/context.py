@@ -48,7 +48,7 @@ class Context:
     jobs: int | None = None
 
     def asked(self, seed: int, vectors: int | None = None, **more: Any) -> Asked:
-        """What a simulation has to do."""
+        """Return what a simulation has to do."""
         given = sum(read_batch(Path(file.path), self.subject.program.n_in).rows for file in self.subject.of("input"))
         rows = given + (self.policy.vectors if vectors is None else vectors)
         distinct = self.policy.distinct if vectors is None and self.policy.distinct is not None else rows // 10
@@ -78,7 +78,7 @@ class SignOffStage:
 
 
 def program_arguments(subject: Subject) -> list[str]:
-    """The program, under a path that no verb takes for an option."""
+    """Return the program, under a path that no verb takes for an option."""
     return [plain_path(subject.path), *(["--layout", subject.layout] if subject.layout else [])]
 
 
@@ -94,7 +94,7 @@ def pipeline_arguments(policy: Policy) -> list[str]:
 
 
 def design_arguments(subject: Subject, policy: Policy) -> list[str]:
-    """The RTL that is signed off, as ``sim`` takes it."""
+    """Return the RTL that is signed off, as ``sim`` takes it."""
     rtl = policy.rtl
     if subject.emitted:
         return ["--top", subject.top, *([] if rtl.pipeline is None else ["--stages", str(rtl.pipeline)])]
@@ -111,7 +111,7 @@ def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | Non
 
 
 def interface_of(context: Context, record: SimulationRecord) -> DesignInterface:
-    """The ports of the design that ``record`` is of, with the latency that was found."""
+    """Return the ports of the design that ``record`` is of, with the latency that was found."""
     if record.rtl.face is None:
         return packed(context.subject.program).interface
     interface = DesignInterface.from_tree(record.rtl.face)
@@ -150,7 +150,7 @@ def prove_arguments(context: Context, program: list[str], design: list[str]) -> 
 
 
 def reader_arguments(context: Context, both: bool = False) -> list[str]:
-    """What reads the RTL for a proof of it; of ours, that is slang unless the policy or ``both`` demands two."""
+    """Return what reads the RTL for a proof of it; of ours, that is slang unless the policy or ``both`` demands two."""
     asked = context.policy.front_end
     if both or asked == "both":
         return ["--front-end", "both"]

@@ -21,6 +21,7 @@ from dais_verif.files import read_plain
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.record.base import SCHEMA
+from dais_verif.record.campaigns.mutation import MUTATION_SCHEMA, MutationRecord
 from dais_verif.record.diff import DiffRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
@@ -40,6 +41,7 @@ __all__ = [
     "checked",
     "chunks",
     "compared",
+    "mutated",
     "proved",
     "read_tree",
     "simulated",
@@ -76,7 +78,7 @@ _JUDGED_OF_RTL = ("top", "emitted", "files", "sha256", "data", "front_ends")
 
 
 def simulated(folder: Path) -> SimulationRecord:
-    """The record of ``sim`` or ``hil`` in the folder of a call."""
+    """Return the record of ``sim`` or ``hil`` in the folder of a call."""
     data = _printed(folder)
     record = parse_record(data, _name(folder))
     if isinstance(record, Failed):
@@ -92,12 +94,12 @@ def simulated(folder: Path) -> SimulationRecord:
 
 
 def checked(folder: Path) -> CheckEvidence:
-    """What ``check`` printed."""
+    """Return what ``check`` printed."""
     return _converted(folder, SCHEMA, CheckEvidence)
 
 
 def compared(folder: Path) -> DiffRecord:
-    """What ``diff`` printed."""
+    """Return what ``diff`` printed."""
     record = _converted(folder, SCHEMA, DiffRecord)
     for name in ("proof", "frame", "unchecked"):
         if name not in read_tree(folder / PRINTED):
@@ -106,7 +108,7 @@ def compared(folder: Path) -> DiffRecord:
 
 
 def proved(folder: Path) -> ProofRecord:
-    """What ``prove`` printed."""
+    """Return what ``prove`` printed."""
     record = _converted(folder, PROOF_SCHEMA, ProofRecord)
     printed = _printed(folder)
     tree = json.loads(printed)
@@ -118,13 +120,20 @@ def proved(folder: Path) -> ProofRecord:
     return record
 
 
+def mutated(folder: Path) -> MutationRecord:
+    """What ``mutate`` printed."""
+    record = _converted(folder, MUTATION_SCHEMA, MutationRecord)
+    _kept(folder, _printed(folder), "mutation.json")
+    return record
+
+
 def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
     tree = read_tree(folder / PRINTED)
     verdict = next((verdict for verdict in Verdict if verdict.value == tree.get("verdict")), None)
     if verdict is None:
         raise InputError(f"{_name(folder)} has no verdict")
     _agree(folder, verdict)
-    if set(tree) <= {"schema", "verdict", "exit_code", "message", "reason"}:
+    if set(tree) <= Failed.FIELDS:
         raise Unusable(Failed(verdict, str(tree.get("message")), str(tree.get("reason", ""))))
     if tree.get("schema") != schema:
         raise InputError(f"{_name(folder)} has schema {tree.get('schema')!r}, must have {schema}")
@@ -135,7 +144,7 @@ def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
 
 
 def read_tree(path: Path) -> dict[str, Any]:
-    """The JSON object in the file ``path``."""
+    """Return the JSON object in the file ``path``."""
     try:
         tree = json.loads(read_plain(path, _MOST_BYTES))
     except (ValueError, RecursionError) as error:
@@ -160,9 +169,9 @@ def _agree(folder: Path, verdict: Verdict) -> None:
         raise InputError(f"the run exited with code {code}, but {_name(folder)} says {verdict.value}")
 
 
-def _kept(folder: Path, printed: bytes) -> None:
+def _kept(folder: Path, printed: bytes, name: str = "result.json") -> None:
     """What it printed and what it kept must be the same."""
-    path = folder / RUN / "result.json"
+    path = folder / RUN / name
     if not path.is_file():
         raise InputError(f"the run left no {folder.name}/{RUN}/{path.name}")
     if read_plain(path, _MOST_BYTES).strip() != printed.strip():
@@ -180,7 +189,7 @@ class Bits(NamedTuple):
 
 
 def bits_of(record: SimulationRecord, program: Program) -> Bits:
-    """The rows of the run that ``record`` is of."""
+    """Return the rows of the run that ``record`` is of."""
     rtl = record.rtl
     if rtl.bits is not None:
         return Bits(0, rtl.bits)  # nothing else of them is evidence
@@ -210,10 +219,10 @@ def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
 
 @dataclass(frozen=True)
 class Sent:
-    """The vectors of a run, without the vectors. ``distinct``: different ones among the first ``rows``, those that
+    """The vectors of a run, without the vectors.
 
-    were not swept. ``digest``: what a simulator must say that found just what the golden model expects of the first
-    ``digested`` of ``total``.
+    ``distinct``: different ones among the first ``rows``, those that were not swept. ``digest``: what a simulator must
+    say that found just what the golden model expects of the first ``digested`` of ``total``.
     """
 
     rows: int
@@ -233,7 +242,7 @@ class Sent:
 
 
 def summary(run: Path, bits: Bits, rows: int, digested: int) -> Sent:
-    """The vectors that were sent in ``run``, of which ``rows`` are not swept."""
+    """Return the vectors that were sent in ``run``, of which ``rows`` are not swept."""
     inputs, seen, digest, total = hashlib.sha256(), [], 0, 0
     for start, given, expected in chunks(run, bits):
         inputs.update(given.tobytes())

@@ -1,4 +1,4 @@
-"""Stages that a policy may add: coverage, the synthesized netlist, the AXI4-Stream wrapper, a board."""
+"""Stages that a policy may add: coverage, the synthesized netlist, the AXI4-Stream wrapper, a board, others."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from dais_verif.signoff.context import (
 )
 from dais_verif.signoff.evidence import read_tree, simulated
 from dais_verif.signoff.judge import Asked, Judgement, judge_simulation, of_subject
+from dais_verif.signoff.mutation import mutation_stage
 from dais_verif.signoff.subject import sha256_of
 from dais_verif.signoff.verbs import PRINTED, RUN, call, read_call
 from dais_verif.verdict import Verdict
@@ -49,14 +50,15 @@ def extra_stages(context: Context) -> list[SignOffStage]:
     asked = dict.fromkeys(policy.stages)
     stages += [known[name] for name in asked if name in known]
     stages += bitstream_stages(good, policy) if "bitstream" in asked else []
-    return stages + ([timing_stage()] if "timing" in asked else [])
+    stages += [timing_stage()] if "timing" in asked else []
+    return stages + ([mutation_stage(good)] if "mutation" in asked else [])
 
 
 # coverage, which the first simulation counts
 
 
 def coverage_stage(good: str) -> SignOffStage:
-    """The stage that judges what the simulation in folder ``good`` has counted."""
+    """Return the stage that judges what the simulation in folder ``good`` has counted."""
     judge = partial(_judge_coverage, good=good)
     return SignOffStage("coverage", "coverage", _run_nothing, judge, needs=(good,), waiver="coverage")
 

@@ -44,12 +44,12 @@ def failed(verdict: str, *, excused: bool) -> Tree:
 
 
 def both(form: Form, into: str = "") -> dict[str, Form]:
-    """What a verb printed, what it kept, and how it ended."""
+    """Return what a verb printed, what it kept, and how it ended."""
     return {f"{into}{CALL}": kept_call, f"{into}{PRINTED}": form, f"{into}{RUN}/result.json": form}
 
 
 def only(tree: Tree, *names: str) -> Tree:
-    """The fields ``names``."""
+    """Return the fields ``names``."""
     return {name: tree[name] for name in names}
 
 
@@ -60,7 +60,7 @@ def kept_hashes(info: Tree) -> Tree:
 
 
 def kept_head(tree: Tree) -> Tree:
-    """What all records begin with."""
+    """Return what all records begin with."""
     verdict = Verdict(tree["verdict"])
     return {"schema": tree["schema"], "verdict": verdict.value, "exit_code": verdict.exit_code, "message": ""}
 
@@ -76,7 +76,7 @@ def kept_check(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def kept_stimulus(tree: Tree, covered: bool) -> list[Tree]:
-    """The files, and how many vectors were computed from the program."""
+    """Return the files, and how many vectors were computed from the program."""
     files = [one for one in tree["stimulus"] if one["name"] == "file"]
     directed = sum(one["vectors"] for one in tree["stimulus"] if one["name"] == "directed") if covered else 0
     kept = [{"name": "file", "vectors": 0, "sha256": one["sha256"]} for one in files]

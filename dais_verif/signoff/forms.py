@@ -30,6 +30,7 @@ from dais_verif.signoff.form_parts import (
 )
 from dais_verif.signoff.judge import SENT, Asked, distinct_wanted
 from dais_verif.signoff.machines.forms import MACHINE_FORMS
+from dais_verif.signoff.mutation import MUTATION, kept_mutation
 from dais_verif.signoff.outside import FOUND, kept_uses
 from dais_verif.signoff.seeding import SEEDED_FAULT
 from dais_verif.signoff.subject import sha256_of
@@ -39,7 +40,7 @@ __all__ = ["forms_of"]
 
 
 def forms_of(folder: str, context: Context) -> dict[str, Form]:
-    """The files in the folder of a stage that are judged field by field."""
+    """Return the files in the folder of a stage that are judged field by field."""
     for pattern, forms in (MACHINE_FORMS if context.subject.is_machine else _FORMS).items():
         if re.fullmatch(pattern, folder):
             return forms
@@ -47,7 +48,7 @@ def forms_of(folder: str, context: Context) -> dict[str, Form]:
 
 
 def _stage(folder: Path) -> Path:
-    """The folder of a call, of which ``folder`` may be what it kept."""
+    """Return the folder of a call, of which ``folder`` may be what it kept."""
     return folder.parent if folder.name == RUN else folder
 
 
@@ -58,7 +59,7 @@ def _stage(folder: Path) -> Path:
 
 
 def _simulated(tree: Tree, context: Context, folder: Path) -> Tree:
-    """The RTL that is signed off, or with outputs swept: everything."""
+    """Return the RTL that is signed off, or with outputs swept: everything."""
     policy, subject = context.policy, context.subject
     covered = bool(policy.coverage) and _stage(folder).name == f"simulation-{policy.seeds[0]}"
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
@@ -206,7 +207,7 @@ def _proved(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _enough_readers(tree: Tree, context: Context) -> list[str]:
-    """The front ends, where the policy says which they must be."""
+    """Return the front ends, where the policy says which they must be."""
     return list(tree["rtl"]["front_ends"]) if context.policy.front_end == "both" else []
 
 
@@ -230,7 +231,7 @@ def _refuted(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _confirmed(replay: Tree) -> Tree:
-    """A counterexample, of which no more is judged than what simulators made of it."""
+    """Return a counterexample, of which no more is judged than what simulators made of it."""
     return {"inputs": [], "output": 0, "replay": {**only(replay, "verdict"), "message": ""}}
 
 
@@ -257,6 +258,7 @@ _FORMS: dict[str, dict[str, Form]] = {
     "bitstream-proof": both(_proved),
     "known-bad-bitstream": {**both(_spoilt), SENT: _total, SEEDED_FAULT: _seeded_in_bitstream},
     "known-bad-bitstream-proof": {**both(_refuted), SEEDED_FAULT: _seeded_in_bitstream},
+    MUTATION: {CALL: kept_call, PRINTED: kept_mutation, f"{RUN}/{MUTATION}.json": kept_mutation},
     "timing": {TIMING: kept_timing},
     "axis": both(_beats, "sim/"),
     "board": both(_beats),

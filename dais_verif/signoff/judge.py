@@ -49,7 +49,7 @@ SENT = "vectors.json"
 #: The digest of no outputs.
 NOTHING_FOUND = "0" * 64
 
-#: What ``proof = "optional"`` puts up with: nothing is known. A proof that fails is never put up with.
+#: Verdicts tolerated when ``proof = "optional"``: nothing is known. A proof that fails is never tolerated.
 _UNDECIDED = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT)
 
 
@@ -72,10 +72,11 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a simulation was to do. ``rtl``: it was to be of the very RTL that is signed off. ``swept``: outputs were
+    """What a simulation was to do.
 
-    to be exhausted. ``rows``: the vectors, those of files included; ``distinct``: so many of them must differ.
-    ``covered``: coverage was to be counted, with vectors computed for it after the others.
+    ``rtl``: it was to be of the very RTL that is signed off. ``swept``: outputs were to be exhausted. ``rows``: the
+    vectors, those of files included; ``distinct``: so many of them must differ. ``covered``: coverage was to be
+    counted, with vectors computed for it after the others.
     """
 
     rows: int

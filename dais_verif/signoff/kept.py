@@ -68,7 +68,7 @@ def _move(path: Path, to: Path) -> None:
 
 
 def _whole(folder: Path) -> list[str]:
-    """The files of a stage that are judged by their hash: RTL and programs that were made for it."""
+    """Return the files of a stage that are judged by their hash: RTL and programs that were made for it."""
     names = [name for name in (NETLIST, READ_BACK) if (folder / name).is_file()]
     if (folder / SEEDED_FAULT).is_file():
         name = read_tree(folder / SEEDED_FAULT).get("file")

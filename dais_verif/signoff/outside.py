@@ -37,7 +37,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 def outside_stage() -> SignOffStage:
-    """The stage; others go on where it is waived."""
+    """Return the stage; others go on where it is waived."""
     return SignOffStage("outside", "outside", _look, _judge, waiver="outside", gate=True)
 
 
@@ -78,6 +78,6 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 
 def kept_uses(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:
-    """What is judged of what was found."""
+    """Return what is judged of what was found."""
     allowed = context.policy.allowed
     return {"sha256": tree["sha256"], "uses": [use for use in tree["uses"] if use[2] not in allowed]}

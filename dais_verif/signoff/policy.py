@@ -18,6 +18,7 @@ from dais_verif.files import read_toml
 from dais_verif.record.base import to_tree
 from dais_verif.record.simulation import Waiver
 from dais_verif.signoff.bitstreams.table import Bitstream, problem_of_bitstream, with_files
+from dais_verif.signoff.mutation_table import Mutation, problem_of_mutation
 
 __all__ = [
     "BUILT_IN",
@@ -46,6 +47,7 @@ WAIVABLE = (
     "diff",
     "bitstream",
     "timing",
+    "mutation",
 )
 
 _SIMULATORS = ("icarus", "verilator", GHDL)
@@ -70,7 +72,7 @@ proof_timeout = 20.0     # seconds for each obligation
 front_end = "available"  # what reads your RTL for a proof: slang, and Yosys where it is there; "both": it must; "slang"
 synthesis = "proved"     # where macros, translate_off or full_case tell synthesis another thing; or "refused"
 coverage = 0.0           # percent of bins that must be hit; 0: not asked for
-stages = []              # of "netlist", "bitstream", "timing"; of a program "axis", "board"; of a machine "diff"
+stages = []  # "netlist", "bitstream", "timing"; of programs "axis", "board", "mutation"; of machines "diff"
 allowed = []             # what RTL may use beyond ports and arithmetic, by name: "$random"
 
 [rtl]                    # without files: what dais-verif emits
@@ -100,6 +102,13 @@ vectors = 10000
 vectors = 1000
 clock = 12.0             # for "timing": MHz that the bitstream must allow, by icetime
 margin = 10.0            # percent beyond it
+
+[mutation]               # RTL with a small change: who notices
+mutants = 200
+vectors = 1000           # in the simulators of this policy, before a proof, if there is one, has its say
+timeout = 4.0            # seconds for the proof of each
+floor = 95.0             # percent of those that are not equivalent that must be killed
+most_unknown = 5.0       # percent that may stay unknown
 
 [diff]                   # that a machine computes a program, frame by frame, for ever
 # frame = "frame.toml"   # which cycles of the machine are inputs and outputs of the program
@@ -202,13 +211,14 @@ class Policy(_Table, frozen=True):
     front_end: Literal["available", "both", "slang"] = "available"
     synthesis: Literal["proved", "refused"] = "proved"
     coverage: float = 0.0
-    stages: tuple[Literal["netlist", "axis", "board", "diff", "bitstream", "timing"], ...] = ()
+    stages: tuple[Literal["netlist", "axis", "board", "diff", "bitstream", "timing", "mutation"], ...] = ()
     allowed: tuple[str, ...] = ()
     rtl: Rtl = Rtl()
     netlist: NetlistTable = NetlistTable()
     axis: Axis = Axis()
     board: Board = Board()
     bitstream: Bitstream = Bitstream()
+    mutation: Mutation = Mutation()
     diff: Diff = Diff()
     waivers: tuple[Waived, ...] = ()
 
@@ -218,7 +228,7 @@ class Policy(_Table, frozen=True):
         return tree
 
     def with_seed(self, seed: int) -> Policy:
-        """The same with one seed."""
+        """Return the same with one seed."""
         return msgspec.structs.replace(self, seeds=(seed,))
 
 
@@ -231,13 +241,13 @@ class Given:
 
 
 def with_rtl(given: Given, rtl: Rtl, simulators: tuple[str, ...] | None) -> Given:
-    """The same policy for other RTL, and for other ``simulators`` unless that is None. Raises ``InputError``."""
+    """Return the same policy for other RTL, and for other ``simulators`` unless that is None. Raises ``InputError``."""
     policy = msgspec.structs.replace(given.policy, rtl=rtl, simulators=simulators or given.policy.simulators)
     return Given(policy_of(policy.tree(), "the policy, with the RTL of the command line"), given.text)
 
 
 def in_force(waivers: tuple[Waived, ...], today: date) -> tuple[dict[str, Waived], list[str]]:
-    """The waivers that hold on the day ``today``, by what they waive; and a line for each that holds no more."""
+    """Return the waivers that hold on the day ``today``, by what they waive; and a line for each that holds no more."""
     good = {waiver.what: waiver for waiver in waivers if waiver.expires >= today}
     late = [
         f"the waiver of {waiver.what} expired on {waiver.expires}: it waives nothing"
@@ -248,7 +258,7 @@ def in_force(waivers: tuple[Waived, ...], today: date) -> tuple[dict[str, Waived
 
 
 def read_policy(path: Path | None) -> Given:
-    """The policy in the TOML file ``path``, its paths as seen from there; None: what is built in.
+    """Return the policy in the TOML file ``path``, its paths as seen from there; None: what is built in.
 
     Raises ``InputError`` with the key that cannot be used.
     """
@@ -264,7 +274,7 @@ def read_policy(path: Path | None) -> Given:
 
 
 def policy_of(tree: Any, name: str) -> Policy:
-    """The policy that ``Policy.tree`` gave, through JSON. Raises ``InputError`` if it is none."""
+    """Return the policy that ``Policy.tree`` gave, through JSON. Raises ``InputError`` if it is none."""
     reader = _Reader(name)
     try:
         policy = msgspec.convert(tree, Policy)
@@ -281,7 +291,7 @@ def _from(policy: Policy, folder: Path) -> Policy:
         return str(folder / name)
 
     def matching(name: str) -> list[str]:
-        """The files that a name with stars means."""
+        """Return the files that a name with stars means."""
         return sorted(glob.glob(seen(name))) if "*" in name else [seen(name)]
 
     rtl = msgspec.structs.replace(
@@ -331,7 +341,9 @@ class _Reader:
             self.refuse('stages: board needs [board] target, such as "serial:///dev/ttyUSB0"')
         if len(policy.diff.files) != (2 if "diff" in policy.stages else 0):
             self.refuse('stages: "diff" needs [diff] frame and against, and [diff] needs "diff" in stages')
-        if wrong := problem_of_bitstream(policy.bitstream, policy.stages):
+        if "mutation" in policy.stages and (GHDL in policy.simulators or not policy.simulators):
+            self.refuse("stages: mutation is for Verilog in simulators of the policy: icarus, verilator")
+        if wrong := problem_of_bitstream(policy.bitstream, policy.stages) or problem_of_mutation(policy.mutation):
             self.refuse(wrong)
         self._waivers(policy)
 
@@ -344,6 +356,7 @@ class _Reader:
             "[axis] vectors": policy.axis.vectors,
             "[board] vectors": policy.board.vectors,
             "[bitstream] vectors": policy.bitstream.vectors,
+            "[mutation] vectors": policy.mutation.vectors,
             **{f"seeds[{k}]": seed for k, seed in enumerate(policy.seeds)},
         }
         lengths = {

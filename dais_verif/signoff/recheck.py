@@ -29,6 +29,7 @@ from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import simulated
 from dais_verif.signoff.judge import SENT
 from dais_verif.signoff.kept import unjudged
+from dais_verif.signoff.mutation import certified_score
 from dais_verif.signoff.places import Places, find_files
 from dais_verif.signoff.policy import Policy, in_force, policy_of
 from dais_verif.signoff.results import EVIDENCE, issued_at, judged_again, outputs_of, time_of
@@ -59,7 +60,7 @@ class CertificateCheck:
 
 
 def read_certificate(path: Path) -> tuple[Certificate, Path, bytes]:
-    """The certificate in the file or folder ``path``, its folder and its bytes. Raises ``InputError``."""
+    """Return the certificate in the file or folder ``path``, its folder and its bytes. Raises ``InputError``."""
     file = path / CERTIFICATE if path.is_dir() else path
     if not file.exists():
         raise InputError(f"no certificate {str(file)!r}: No such file; name the folder of a sign-off")
@@ -114,7 +115,7 @@ def check_certificate(
 
 
 def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
-    """What was signed off, with its files where they are now, and the hashes that the certificate has."""
+    """Return what was signed off, with its files where they are now, and the hashes that the certificate has."""
     pairs = list(zip(certificate.files, files, strict=True))
     programs = [now for was, now in pairs if was.role == "program"]
     if len(programs) != 1:
@@ -227,6 +228,7 @@ def _agrees(
         f"outputs in {RECORD}": (certificate.outputs, record.outputs),
         "issued": (issued_at(record.times) if record.times else None, certificate.issued),
         "outputs": (outputs_of(context, results), certificate.outputs),
+        "mutation": (certified_score(context), certificate.mutation),
         "emitted": (not context.policy.rtl.files, certificate.emitted),
         "top": (top_of(context.policy, list(map(Path, context.subject.rtl))), certificate.top),
     }

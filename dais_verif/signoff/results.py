@@ -42,7 +42,10 @@ _GRADES = ("none", "sampled", "exhausted", "proved")
 
 
 def blocked(stage: SignOffStage, before: Sequence[StageResult], stages: Sequence[SignOffStage]) -> StageResult | None:
-    """Why a stage makes no sense: one that it needs has not passed. If nobody insists on that, nobody does on this."""
+    """Return a NOT_RUN result if a prerequisite of ``stage`` has not passed, else None.
+
+    The result is optional if all failed prerequisites are optional or waived.
+    """
     if not stage.needs:
         return None
     needed = {one.folder: one for one in stages}
@@ -57,7 +60,7 @@ def blocked(stage: SignOffStage, before: Sequence[StageResult], stages: Sequence
 
 
 def judged(stage: SignOffStage, context: Context) -> Judgement:
-    """What the evidence of ``stage`` is worth."""
+    """Return what the evidence of ``stage`` is worth."""
     folder = context.folder / stage.folder
     try:
         if (folder / FAILED).exists():
@@ -73,7 +76,7 @@ def judged(stage: SignOffStage, context: Context) -> Judgement:
 
 
 def judged_again(context: Context, stages: Sequence[SignOffStage], waivers: Mapping[str, Waived]) -> list[StageResult]:
-    """What the evidence of all ``stages`` is worth, one after the other."""
+    """Return what the evidence of all ``stages`` is worth, one after the other."""
     results = list[StageResult]()
     for stage in stages:
         stopped = blocked(stage, results, stages)
@@ -82,7 +85,7 @@ def judged_again(context: Context, stages: Sequence[SignOffStage], waivers: Mapp
 
 
 def result_of(stage: SignOffStage, found: Judgement, waivers: Mapping[str, Waived]) -> StageResult:
-    """The stage's result: a record that passes while its numbers do not is not signed off."""
+    """Return the stage's result: a record that passes while its numbers do not is not signed off."""
     passed = not found.problems
     fine = found.verdict in (_SEEDED if stage.must_fail else (Verdict.PASS,))
     verdict = Verdict.NOT_SIGNED_OFF if fine and not passed else found.verdict
@@ -102,7 +105,7 @@ def result_of(stage: SignOffStage, found: Judgement, waivers: Mapping[str, Waive
 
 
 def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputEvidence]:
-    """The best that is known of each output. A proof counts only if the prover was also seen to refute."""
+    """Return the best that is known of each output. A proof counts only if the prover was also seen to refute."""
     proof = [r for r in results if "proof" in r.name]
     proved = bool(proof) and all(r.passed for r in proof)
     if context.subject.is_machine:
@@ -129,7 +132,7 @@ def issued_at(times: Times) -> str:
 
 
 def time_of(text: str) -> datetime | None:
-    """A time of a record; None if it is none, or has no zone."""
+    """Return a time of a record; None if it is none, or has no zone."""
     try:
         found = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:

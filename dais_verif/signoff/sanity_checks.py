@@ -117,7 +117,7 @@ def _asked(context: Context) -> Asked:
 
 
 def _poisoned(context: Context, folder: Path) -> list[str]:
-    """The arguments for the poisoned program, which goes into ``folder``."""
+    """Return the arguments for the poisoned program, which goes into ``folder``."""
     subject, policy = context.subject, context.policy
     program = subject.program
     given = [read_batch(Path(file.path), program.n_in) for file in subject.of("input")]

@@ -95,7 +95,7 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
 
 
 def _two_values(program: Program, outputs: Sequence[IntArray], firsts: Sequence[int]) -> tuple[int, int] | None:
-    """An output, and a value of it that the first one is not, and that a data word holds."""
+    """Return an output, and a value of it that the first one is not, and that a data word holds."""
     for number, (index, _, _) in enumerate(program.outputs):
         others = outputs[number][outputs[number] != firsts[number]][:64].tolist() if index >= 0 else []
         for value in others:
@@ -124,7 +124,7 @@ def _in_columns(program: Program, number: int, constant: int) -> Program:
 
 
 def _in_json(original: bytes, number: int, constant: int) -> bytes:
-    """The same in da4ml's JSON, which also declares intervals: that of the output's op stays."""
+    """Return the same in da4ml's JSON, which also declares intervals: that of the output's op stays."""
     tree: list[Any] = json.loads(gzip.decompress(original) if original[:2] == b"\x1f\x8b" else original)
     out_idx, ops = tree[2], tree[5]
     last, source = len(ops) - 1, ops[out_idx[number]]
@@ -138,14 +138,14 @@ def _in_json(original: bytes, number: int, constant: int) -> bytes:
 
 
 def always_wrong(interface: DesignInterface, design: OriginalDesign) -> SeededFault:
-    """The design with the lowest bit of each output port upside down, on all vectors."""
+    """Return the design with the lowest bit of each output port upside down, on all vectors."""
     inverted = {wire.offset: () for wire in interface.outputs if wire.width}
     outer = _outer(design, "always")
     return SeededFault(outer, inverting_wrapper(interface, design, outer, [], inverted), 0, 0)
 
 
 def sometimes_wrong(interface: DesignInterface, design: OriginalDesign, run: Path, rows: int, seed: int) -> SeededFault:
-    """The design with wrong bits on some of the first ``rows`` vectors of ``run`` only, the last one among them.
+    """Return the design with wrong bits on some of the first ``rows`` vectors of ``run`` only, the last one among them.
 
     Where its outputs are those of one of the chosen vectors, a bit of theirs is upside down, for each another one.
     """

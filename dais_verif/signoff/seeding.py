@@ -27,7 +27,7 @@ SEEDED_FAULT = "planted.json"
 
 
 def with_bad(context: Context, folder: Path, bad: SeededFault, suffix: str) -> list[str]:
-    """The arguments for the RTL with ``bad`` around it, which goes into ``folder``."""
+    """Return the arguments for the RTL with ``bad`` around it, which goes into ``folder``."""
     make_folder(folder)
     path = folder / f"{bad.top}{suffix}"
     # Where one Verilog module has a time scale, all must.
@@ -40,7 +40,7 @@ def with_bad(context: Context, folder: Path, bad: SeededFault, suffix: str) -> l
 
 
 def original_design(context: Context) -> OriginalDesign:
-    """The RTL that is signed off. Raises ``InputError`` if nobody can tell its ports."""
+    """Return the RTL that is signed off. Raises ``InputError`` if nobody can tell its ports."""
     sources, top = [Path(path) for path in context.subject.rtl], context.subject.top
     vhdl = any(map(is_vhdl, sources))
     ports = vhdl_ports_in(sources, top) if vhdl else ports_in(sources, top)

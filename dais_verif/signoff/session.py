@@ -31,6 +31,7 @@ from dais_verif.signoff.evidence import Unusable, simulated
 from dais_verif.signoff.kept import LOGS, keep_what_is_judged, unjudged
 from dais_verif.signoff.listener import SignOffListener
 from dais_verif.signoff.machines.limits import require_for_machines, require_for_programs
+from dais_verif.signoff.mutation import certified_score
 from dais_verif.signoff.policy import Given, Policy, Waived, in_force
 from dais_verif.signoff.results import (
     EVIDENCE,
@@ -338,7 +339,16 @@ def _certify(
     assert record.times is not None
     issued = issued_at(record.times)
     name = signer.fingerprint if signer else ""
-    certificate = Certificate.of(context.subject, context.policy, tools, record, folder, issued=issued, signer=name)
+    certificate = Certificate.of(
+        context.subject,
+        context.policy,
+        tools,
+        record,
+        folder,
+        issued=issued,
+        signer=name,
+        mutation=certified_score(context),
+    )
     data = written(certificate)
     if signer is not None:
         write_atomically(folder / SIGNATURE, signer.sign(data))

@@ -20,9 +20,10 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Trust:
-    """Who may sign: an ``allowed`` signers file. ``when``: the time of the signature, if somebody who is trusted says
+    """Who may sign: an ``allowed`` signers file.
 
-    so. The time in the certificate is the signer's word, and the owner of an expired key may write any.
+    ``when``: the time of the signature, if somebody who is trusted says so. The time in the certificate is the signer's
+    word, and the owner of an expired key may write any.
     """
 
     allowed: Path
@@ -36,8 +37,8 @@ def check_signature(
     path = folder / SIGNATURE
     if not path.exists():
         if certificate.signer or trust is not None:
-            return [CertificateFinding(SIGNATURE, f"a signature by {certificate.signer or 'somebody'}", "none")], []
-        return [], ["it is not signed: whoever can write all its files can make another"]
+            return [CertificateFinding(SIGNATURE, f"a signature by {certificate.signer or 'a signer'}", "none")], []
+        return [], ["it is not signed: anyone who can write all its files can make another"]
     try:
         signature = read_signature(read_plain(path, _MOST_BYTES, "signature"), data)
         when = (trust and trust.when) or datetime.now(timezone.utc)
@@ -46,7 +47,9 @@ def check_signature(
         return [CertificateFinding(SIGNATURE, "a valid signature", str(error))], []
     name = signature.fingerprint
     if name != certificate.signer:
-        return [CertificateFinding(SIGNATURE, f"a signature by {certificate.signer or 'nobody'}", f"one by {name}")], []
+        return [
+            CertificateFinding(SIGNATURE, f"a signature by {certificate.signer or 'no signer'}", f"one by {name}")
+        ], []
     if trust is None:
         return [], [f"signed by {name}; --allowed-signers says who that is"]
     time = when.isoformat(timespec="seconds")
@@ -56,5 +59,5 @@ def check_signature(
                 SIGNATURE, f"a signer that {trust.allowed} allows at {time}", f"{name}, which it does not"
             )
         ], []
-    now = "" if trust.when else ": nobody who is trusted says when it was signed (--verify-time)"
+    now = "" if trust.when else ": no trusted source says when it was signed (--verify-time)"
     return [], [f"signed by {', '.join(who)} ({name})", f"the key was judged as of {time}{now}"]

@@ -95,13 +95,13 @@ def _is_encrypted(data: bytes) -> bool:
 
 
 def public_key(key: Ed25519PrivateKey) -> bytes:
-    """The public half, as ssh writes it."""
+    """Return the public half, as ssh writes it."""
     raw = key.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     return _field(_ALGORITHM) + _field(raw)
 
 
 def sign(message: bytes, key: Ed25519PrivateKey) -> bytes:
-    """The signature of ``message``, as a file holds it."""
+    """Return the signature of ``message``, as a file holds it."""
     signed = _signed(message, NAMESPACE.encode(), b"", b"sha512")
     signature = _field(_ALGORITHM) + _field(key.sign(signed))
     blob = _MAGIC + _VERSION.to_bytes(4, "big") + _field(public_key(key))
@@ -124,7 +124,7 @@ def _field(data: bytes) -> bytes:
 
 
 def read_signature(text: bytes, message: bytes) -> Signature:
-    """The signature in ``text``, if it is one of ``message`` for our purpose. Raises ``InputError`` if not."""
+    """Return the signature in ``text``, if it is one of ``message`` for our purpose. Raises ``InputError`` if not."""
     blob = _Reader(_dearmoured(text))
     if blob.take(len(_MAGIC)) != _MAGIC or int.from_bytes(blob.take(4), "big") != _VERSION:
         _refuse("it is no SSHSIG of version 1")
@@ -158,7 +158,7 @@ def _dearmoured(text: bytes) -> bytes:
     except ValueError:
         _refuse("it is no base64")
     if base64.b64encode(blob).decode() != body:
-        _refuse("it is no base64 that anybody writes")
+        _refuse("it is not base64 in the form that tools write")
     return blob
 
 

@@ -74,12 +74,15 @@ class Subject:
         return any(file.role == "kernel" for file in self.files)
 
     def of(self, role: str) -> list[FileHash]:
-        """The files of one role: ``program`` (or machine), ``rtl``, ``include``, ``data``, ``ports``, ``input``,
-        ``kernel``, ``configuration``, ``frame``, ``against``, ``bitstream`` or ``pins``."""
+        """Return the files of one role.
+
+        Roles are ``program`` (or machine), ``rtl``, ``include``, ``data``, ``ports``, ``input``, ``kernel``,
+        ``configuration``, ``frame``, ``against``, ``bitstream`` and ``pins``.
+        """
         return [file for file in self.files if file.role == role]
 
     def only(self, role: str) -> FileHash:
-        """The one file of a role. Raises ``InputError`` unless there is one."""
+        """Return the one file of a role. Raises ``InputError`` unless there is one."""
         found = self.of(role)
         if len(found) != 1:
             raise InputError(f"{len(found)} files of role {role!r} are signed off, must be one")
@@ -91,7 +94,7 @@ class Subject:
         return [file.path for file in self.of("rtl")]
 
     def changed(self) -> list[str]:
-        """A line for every file that is not what it was."""
+        """Return a line for every file that is not what it was."""
         return [line for file in self.files for line in _difference(file)]
 
 
@@ -106,7 +109,7 @@ def _difference(file: FileHash) -> Iterator[str]:
 
 
 def sha256_of(path: Path) -> str:
-    """The hash of the file ``path``. Raises ``InputError`` if it cannot be read, or is no regular file."""
+    """Return the hash of the file ``path``. Raises ``InputError`` if it cannot be read, or is no regular file."""
     digest, left = hashlib.sha256(), _MOST_BYTES
     with open_plain(path, _MOST_BYTES) as file:
         try:
@@ -121,7 +124,7 @@ def sha256_of(path: Path) -> str:
 
 
 def load_design(path: Path, layout: str | None = None) -> Design:
-    """The program or the machine in the file ``path``, by its content.
+    """Return the program or the machine in the file ``path``, by its content.
 
     Raises ``ProgramError`` if it is none, or one that other files are part of, ``InputError`` if it cannot be read.
     """
@@ -133,7 +136,7 @@ def load_design(path: Path, layout: str | None = None) -> Design:
 
 
 def file_hash(role: str, path: Path, name: str = "") -> FileHash:
-    """The file ``path`` as it is now."""
+    """Return the file ``path`` as it is now."""
     return FileHash(role, str(path.absolute()), sha256_of(path), name)
 
 
@@ -171,7 +174,7 @@ def subject_of(
 
 
 def top_of(policy: Policy, sources: Sequence[Path]) -> str:
-    """The top module as the simulators of its language call it: VHDL knows no upper case."""
+    """Return the top module as the simulators of its language call it: VHDL knows no upper case."""
     return policy.rtl.top.lower() if any(map(is_vhdl, sources)) else policy.rtl.top
 
 

@@ -64,7 +64,7 @@ def synthesis_stages(context: Context) -> list[SignOffStage]:
 
 @lru_cache(maxsize=1)
 def _directives(files: tuple[FileHash, ...]) -> dict[str, Directives]:
-    """What each text of the RTL says to one tool and not to another, by its path."""
+    """Return what each text of the RTL says to one tool and not to another, by its path."""
     texts = [Path(file.path) for file in files if file.role in _TEXTS]
     return {str(path): directives_of(_text(path), is_vhdl(path)) for path in texts}
 

@@ -105,7 +105,7 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
 
 
 def read_call(folder: Path) -> Call:
-    """The call that ``folder`` is of. Raises ``InputError`` if nothing tells."""
+    """Return the call that ``folder`` is of. Raises ``InputError`` if nothing tells."""
     path = folder / CALL
     try:
         return Call(**json.loads(read_plain(path, 1 << 24)))

@@ -47,7 +47,7 @@ def inverting_wrapper(
     inverted: InvertedBits,
     compared: int | None = None,
 ) -> str:
-    """The text of module ``name``: ``design``, whose row of outputs has the bits of ``inverted`` inverted.
+    """Return the text of module ``name``: ``design``, whose row of outputs has the bits of ``inverted`` inverted.
 
     ``rare``: rows of outputs, of which only the bits ``compared`` are compared, and have others as 0; None: all. Raises
     ``InputError`` for ports that go both ways.

@@ -74,13 +74,13 @@ def _behind(found: ReadBack, controls: Collection[str] = ()) -> tuple[Cell, str,
 
 
 def _bits_of(chip: Chip, configuration: Configuration, cell: Cell) -> list[Bit]:
-    """The places of the sixteen bits of a table in its tile."""
+    """Return the places of the sixteen bits of a table in its tile."""
     bits = chip.functions(configuration.kinds[cell.x, cell.y])[f"LC_{cell.number}"]
     return [bits[place] for place in TABLE]
 
 
 def _upside_down(text: str, place: Place, bits: list[Bit]) -> str:
-    """What ``iceunpack`` wrote, with ``bits`` of a tile turned over."""
+    """Return what ``iceunpack`` wrote, with ``bits`` of a tile turned over."""
     lines = text.split("\n")
     start = lines.index(f".logic_tile {place[0]} {place[1]}") + 1
     for row, column in bits:

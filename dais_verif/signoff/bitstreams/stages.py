@@ -50,7 +50,7 @@ _WRONG = "wrong_table.bin"
 
 
 def bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """The stages; ``good``: the first simulation. Nothing is proved where ``policy`` asks for no proofs."""
+    """Return the stages; ``good``: the first simulation. Nothing is proved where ``policy`` asks for no proofs."""
     run = partial(_run, good=good)
     stages = [
         SignOffStage("bitstream", FOLDER, run, _judge, needs=(good,), waiver="bitstream"),
@@ -76,7 +76,7 @@ def bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
 
 
 def _design(context: Context, good: str, bitstream: Path | None = None) -> list[str]:
-    """The arguments that name the bitstream, its pins, and which of them do what."""
+    """Return the arguments that name the bitstream, its pins, and which of them do what."""
     subject, policy = context.subject, context.policy
     bits = subject.only("bitstream").path if bitstream is None else str(bitstream)
     words = ["--bitstream", bits, "--pins", subject.only("pins").path, "--device", str(policy.bitstream.device)]
@@ -140,7 +140,7 @@ def problems_of_proof(context: Context, folder: Path, record: ProofRecord) -> It
 
 
 def _seed(context: Context, folder: Path, good: str) -> Path:
-    """A bitstream of which an output bit, none that says when outputs are there, is wrong."""
+    """Return a bitstream of which an output bit, none that says when outputs are there, is wrong."""
     clocking = interface_of(context, simulated(context.folder / good)).clocking
     return seed_wrong_table(
         context, folder, [] if clocking is None or clocking.valid_out is None else [clocking.valid_out]

@@ -62,6 +62,6 @@ def _read(folder: Path) -> tuple[str, float | None]:
 
 
 def kept_timing(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:
-    """The bitstream, and the slowest path that would do: a faster one is more than enough."""
+    """Return the bitstream, and the slowest path that would do: a faster one is more than enough."""
     path, enough = tree["path"], 1000 / context.policy.bitstream.required
     return {"bitstream": tree["bitstream"], "path": enough if path is not None and path <= enough else path}

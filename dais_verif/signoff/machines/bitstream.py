@@ -29,7 +29,7 @@ BITSTREAM, PROVED_BITSTREAM, KNOWN_BAD = FOLDER, "bitstream-proof", "known-bad-b
 
 
 def machine_bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """The stages; ``good``: the first simulation. Nothing is proved where ``policy`` asks for no proofs.
+    """Return the stages; ``good``: the first simulation. Nothing is proved where ``policy`` asks for no proofs.
 
     The fault is seeded where there is a proof: no cycles are known beforehand in which a wrong table must show.
     """

@@ -46,12 +46,12 @@ __all__ = [
 
 
 def clock_of(context: Context) -> str:
-    """The port that clocks the RTL."""
+    """Return the port that clocks the RTL."""
     return context.policy.rtl.clock or CLOCK
 
 
 def machine_design(context: Context) -> list[str]:
-    """The RTL that is signed off, as ``sim`` and ``prove`` take it."""
+    """Return the RTL that is signed off, as ``sim`` and ``prove`` take it."""
     subject, policy = context.subject, context.policy
     if subject.emitted:
         return ["--top", subject.top]
@@ -59,7 +59,7 @@ def machine_design(context: Context) -> list[str]:
 
 
 def clock_arguments(context: Context) -> list[str]:
-    """The clock of RTL of files, if the policy names it."""
+    """Return the clock of RTL of files, if the policy names it."""
     clock = context.policy.rtl.clock
     return [] if clock is None else ["--clock", clock]
 
@@ -84,7 +84,7 @@ def input_combinations(machine: Machine) -> int:
 def asked_of(
     context: Context, seed: int, vectors: int | None = None, *, rtl: bool = True, covered: bool = False
 ) -> Asked:
-    """What a simulation has to do; rows are cycles."""
+    """Return what a simulation has to do; rows are cycles."""
     policy, machine = context.policy, context.subject.machine
     given = (given_sequences(Path(file.path), machine) for file in context.subject.of("input"))
     rows = sum(one.cycles for each in given for one in each) + (policy.vectors if vectors is None else vectors)
@@ -94,11 +94,11 @@ def asked_of(
 
 @dataclass(frozen=True)
 class SentCycles:
-    """The cycles of a run, without them: how many ``cycles`` in how many ``sequences``, and how many of them have
-    ``distinct`` inputs.
+    """A summary of the cycles of a run.
 
-    ``bits``: of outputs that are known, before and after all edges. ``unseen``: elements of outputs that never are.
-    ``digest``: what a simulator must say that found just what the golden model expects.
+    There are so many ``cycles`` in so many ``sequences``; so many of them have ``distinct`` inputs. ``bits``: of
+    outputs that are known, before and after all edges. ``unseen``: elements of outputs that never are. ``digest``: what
+    a simulator must say that found just what the golden model expects.
     """
 
     cycles: int

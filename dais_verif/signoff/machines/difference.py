@@ -29,7 +29,7 @@ _VECTORS = 1000
 
 
 def difference_stages() -> list[SignOffStage]:
-    """The stages, the second of which must fail."""
+    """Return the stages, the second of which must fail."""
     poisoned = "poisoned program, diff"
     return [
         SignOffStage("diff", DIFFERENCE, _compare, _judge, waiver="diff"),

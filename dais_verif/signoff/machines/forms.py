@@ -38,7 +38,7 @@ __all__ = ["MACHINE_FORMS"]
 
 
 def _stage(folder: Path) -> Path:
-    """The folder of a call, of which ``folder`` may be what it kept."""
+    """Return the folder of a call, of which ``folder`` may be what it kept."""
     return folder.parent if folder.name == RUN else folder
 
 
@@ -214,7 +214,7 @@ def _proved(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _of_members(tree: Tree) -> Tree | None:
-    """What became of the comparison with the members of a kernel."""
+    """Return what became of the comparison with the members of a kernel."""
     found = tree.get("kernel")
     names = ("kernel", "form", "laws", "facts", "message")
     return None if found is None else {**dict.fromkeys(names, ""), "members": 0, **only(found, "folded")}

@@ -134,7 +134,7 @@ def all_claims_proved(subject: Subject, record: ProofRecord) -> Iterator[str]:
 
 
 def machine_outputs(context: Context, results: Sequence[StageResult], proved: bool) -> list[OutputEvidence]:
-    """The best that is known of each element of the outputs; ``proved``: by a proof that counts."""
+    """Return the best that is known of each element of the outputs; ``proved``: by a proof that counts."""
     machine = context.subject.machine
     with_bits = set(elements_with_bits(machine))
     cycles = [0] * sum(len(signal.types) for signal in machine.outputs)

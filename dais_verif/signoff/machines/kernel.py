@@ -72,7 +72,7 @@ _MOST_BYTES = 1 << 30
 
 
 def kernel_folder(subject: Subject) -> Path:
-    """The folder with the files of the kernel. Raises ``InputError`` unless all of them lie there."""
+    """Return the folder with the files of the kernel. Raises ``InputError`` unless all of them lie there."""
     paths = [Path(file.path) for file in subject.of("kernel")]
     folder = paths[0].parent
     wanted = [path.name for path in verified_files(folder)] if holds_network(folder) else KERNEL_FILES
@@ -82,17 +82,17 @@ def kernel_folder(subject: Subject) -> Path:
 
 
 def _meaning(folder: Path) -> tuple[str, str]:
-    """The file of a folder that says what members compute, and what it is called with a fault in it."""
+    """Return the file of a folder that says what members compute, and what it is called with a fault in it."""
     return _MEANINGS[MANIFEST if holds_network(folder) else _MANIFEST]
 
 
 def kernel_arguments(context: Context) -> list[str]:
-    """The kernel in the place of the machine, for verbs that know both."""
+    """Return the kernel in the place of the machine, for verbs that know both."""
     return [plain_path(kernel_folder(context.subject))]
 
 
 def kernel_readers(context: Context, folder: Path) -> list[str]:
-    """What reads the RTL for a proof of it: RTL of ours, which lies in the folder, is read as ours is."""
+    """Return what reads the RTL for a proof of it: RTL of ours, which lies in the folder, is read as ours is."""
     asked, rtl = reader_arguments(context), context.subject.of("rtl")
     if context.policy.front_end == "both" or len(rtl) != 1:
         return asked
@@ -112,7 +112,7 @@ def tensor_stages() -> list[SignOffStage]:
 
 
 def poisoned_kernel_stages(good: tuple[str, ...]) -> list[SignOffStage]:
-    """The proof of another kernel, which must fail; ``good``: the simulation and the proof."""
+    """Return the proof of another kernel, which must fail; ``good``: the simulation and the proof."""
     name = "poisoned kernel, proof"
     return [SignOffStage(name, POISONED_KERNEL, _prove_poisoned, _judge_refuted, True, good)]
 
@@ -177,7 +177,7 @@ def _of_kernel(context: Context, record: SimulationRecord) -> list[str]:
 
 
 def _poisoned(context: Context, folder: Path) -> Path:
-    """The folder of the kernel with another block, or network, which goes into ``folder``, too."""
+    """Return the folder of the kernel with another block, or network, which goes into ``folder``, too."""
     source, kernel = kernel_folder(context.subject), folder / _FOLDER
     if holds_network(source):
         changed, output = poison_network(source, kernel)

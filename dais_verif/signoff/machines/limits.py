@@ -19,7 +19,7 @@ def require_for_machines(policy: Policy, layout: str | None) -> None:
         "[rtl] pipeline": rtl.pipeline is not None,
         "[rtl] ports": rtl.ports is not None,
         **{f"[rtl] {name}": getattr(rtl, name) is not None for name in _PINS},
-        **{f'"{name}" in stages': name in policy.stages for name in ("axis", "board")},
+        **{f'"{name}" in stages': name in policy.stages for name in ("axis", "board", "mutation")},
     }
     for what, given in asked.items():
         if given:

@@ -24,7 +24,7 @@ PROVED_NETLIST = "netlist-proof"
 
 
 def netlist_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """The stages; ``good``: the first simulation. None proves it where ``policy`` asks for no proofs."""
+    """Return the stages; ``good``: the first simulation. None proves it where ``policy`` asks for no proofs."""
     stages = [SignOffStage("netlist", _FOLDER, _run, _judge, needs=(good,), waiver="netlist")]
     if policy.proof != "off":
         name, needs = "netlist, for all inputs", (_FOLDER,)

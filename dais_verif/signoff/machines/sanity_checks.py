@@ -101,7 +101,7 @@ def _asked(context: Context) -> Asked:
 
 
 def _poisoned(context: Context, folder: Path) -> list[str]:
-    """The arguments for the poisoned machine, which goes into ``folder``."""
+    """Return the arguments for the poisoned machine, which goes into ``folder``."""
     made = poisoned_machine(context)
     make_folder(folder)
     path = folder / _POISONED

@@ -54,7 +54,7 @@ class PoisonedMachine:
 
 
 def poisoned_machine(context: Context) -> PoisonedMachine:
-    """The machine with a fault in its control, else in its data, that shows in what is simulated.
+    """Return the machine with a fault in its control, else in its data, that shows in what is simulated.
 
     Its difference is one of known bits, so that every simulator must see it in just those cycles. Raises
     ``InputError`` if no fault shows so.
@@ -144,7 +144,7 @@ def _wrong(ours: SequenceRows, theirs: SequenceRows, bits: Words) -> NDArray[np.
 def sometimes_wrong_cycles(
     interface: DesignInterface, design: OriginalDesign, rows: Sequence[SequenceRows], seed: int
 ) -> SeededFault:
-    """The design with wrong bits in some of the cycles of ``rows`` only, the last one among them.
+    """Return the design with wrong bits in some of the cycles of ``rows`` only, the last one among them.
 
     Where the bits of its outputs that are known in all rows are those of one of the chosen rows, one of them is upside
     down, for each another one. Raises ``InputError`` if there is no such bit.
@@ -180,7 +180,7 @@ def _any(rows: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def _ones(width: int) -> Words:
-    """A row of ``width`` bits that are 1."""
+    """Return a row of ``width`` bits that are 1."""
     words = -(-max(width, 1) // 64)
     found: Words = np.frombuffer(((1 << width) - 1).to_bytes(8 * words, "little"), dtype="<u8")
     return found

@@ -1,0 +1,31 @@
+"""What a policy may ask of mutants of the RTL."""
+
+from __future__ import annotations
+
+import msgspec
+
+__all__ = ["Mutation", "problem_of_mutation"]
+
+_MOST_MUTANTS = 1_000_000
+
+
+class Mutation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """``[mutation]``: so many mutants of the RTL, and how many of them must be killed, in percent."""
+
+    mutants: int = 200
+    vectors: int = 1000
+    timeout: float = 4.0
+    floor: float = 95.0
+    most_unknown: float = 5.0
+
+
+def problem_of_mutation(mutation: Mutation) -> str:
+    """Return what is wrong with the table; empty: nothing."""
+    if not 1 <= mutation.mutants <= _MOST_MUTANTS:
+        return f"[mutation] mutants is {mutation.mutants}, must be 1 to {_MOST_MUTANTS:,}"
+    if not 0 < mutation.timeout < float("inf"):
+        return f"[mutation] timeout is {mutation.timeout}, must be seconds above 0"
+    for key in ("floor", "most_unknown"):
+        if not 0 <= getattr(mutation, key) <= 100:
+            return f"[mutation] {key} is {getattr(mutation, key)}, must be percent from 0 to 100"
+    return ""
