@@ -1,8 +1,9 @@
-"""Prove programs and let other solvers decide every obligation: ``make evidence``, or ``python tools/evidence.py -h``.
+"""Prove programs and let other solvers decide every obligation, as a part of ``make evidence``.
 
 Each program is proved with ``--dump-smt``, which states all that its proof rests on while no rule of the normal form is
-in force. bitwuzla, and z3 if it is installed, then decide every statement from its file. Whoever believes either of
-them need trust neither the normal form nor how dais-verif decided, but only that the statements are the right ones.
+in force. bitwuzla, and z3 and cvc5 if they are installed, then decide every statement from its file. Whoever believes
+one of them need trust neither the normal form nor how dais-verif decided, but only that the statements are the right
+ones.
 
 What has been answered is kept, so a run that is broken off goes on where it was. Evidence of other code or of another
 program is made again. Exit codes: 0 every solver confirms every statement, 1 one says otherwise or a proof failed,
@@ -29,7 +30,7 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "corpus"
 #: Solvers by the packages that they come in; the first is always there, since proofs need it.
-PACKAGES = {"bitwuzla": "bitwuzla", "z3": "z3-solver"}
+PACKAGES = {"bitwuzla": "bitwuzla", "z3": "z3-solver", "cvc5": "cvc5"}
 
 
 class Question(NamedTuple):
@@ -62,7 +63,21 @@ def z3_says(file: Path, seconds: float) -> str:
     return str(solver.check())
 
 
-SOLVERS: dict[str, Callable[[Path, float], str]] = {"bitwuzla": bitwuzla_says, "z3": z3_says}
+def cvc5_says(file: Path, seconds: float) -> str:
+    """What cvc5 makes of ``file``."""
+    import cvc5
+
+    solver = cvc5.Solver()
+    solver.setOption("tlimit-per", str(int(seconds * 1000)))
+    parser = cvc5.InputParser(solver)
+    parser.setFileInput(cvc5.InputLanguage.SMT_LIB_2_6, str(file))
+    said = ""
+    while not (command := parser.nextCommand()).isNull():
+        said = command.invoke(solver, parser.getSymbolManager()).strip() or said
+    return said if said in ("sat", "unsat") else "unknown"
+
+
+SOLVERS: dict[str, Callable[[Path, float], str]] = {"bitwuzla": bitwuzla_says, "z3": z3_says, "cvc5": cvc5_says}
 
 
 def solvers() -> dict[str, str]:

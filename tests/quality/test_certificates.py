@@ -408,4 +408,4 @@ def test_a_signature_that_is_touched(name: str, copy: Path) -> None:
 def test_who_wants_a_signature_gets_one_or_a_finding(copy: Path) -> None:
     ending: Ending = verify(copy, *allowed(copy, KEY))
     assert ending.exit_code == 7
-    assert any("a signature by somebody" in finding for finding in ending.findings)
+    assert any("a signature by a signer" in finding for finding in ending.findings)

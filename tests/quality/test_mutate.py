@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import csv
 import json
+import multiprocessing
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
 from support.adder import ADDER
+from support.signing import MACHINE
 
 import dais_verif
+from dais_verif.dut.interface import packed
 from dais_verif.emitter import emit_verilog
-from dais_verif.errors import RequestError
+from dais_verif.errors import InputError, ProgramError, RequestError
 from dais_verif.flows.mutation import mutate as flow
-from dais_verif.flows.mutation.proofs import Proved, Question, ToProve, _proved
+from dais_verif.flows.mutation.proofs import Proved, Prover, Question, ToProve, prove_all
 from dais_verif.flows.mutation.requests import MutationRequest
+from dais_verif.mutation.sites import all_mutants
 from dais_verif.program import Program, load
 from dais_verif.record.campaigns.mutation import MutationRecord
 from dais_verif.verdict import Verdict
@@ -39,7 +44,8 @@ def in_this_process(
     """What ``prove_all`` does, without processes, which take half a second each."""
     folder = folder / "proof"
     folder.mkdir(exist_ok=True)
-    return iter([_proved(question, mutant, folder) for mutant in mutants])
+    prover = Prover(question, folder)
+    return iter([prover.answer(mutant) for mutant in mutants])
 
 
 @pytest.fixture
@@ -48,8 +54,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         flow,
         "prove_original",
-        lambda question, files, folder, seconds: next(
-            in_this_process(question, [ToProve(0, files, seconds)], folder, 1, print)
+        lambda question, folder, seconds: next(
+            in_this_process(question, [ToProve(0, None, seconds)], folder, 1, print)
         ),
     )
 
@@ -134,6 +140,39 @@ def test_unknown_mutants_are_counted_and_have_a_ceiling(tmp_path: Path, monkeypa
 
 
 @pytest.mark.usefixtures("quick")
+def test_an_interrupt_leaves_a_record_of_what_was_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*asked: object) -> Iterator[Proved]:
+        yield from list(in_this_process(*asked))[:2]  # type: ignore[arg-type]
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(flow, "prove_all", interrupted)
+    (tmp_path / "zero.csv").write_text("0,0\n")
+    with pytest.raises(KeyboardInterrupt):
+        mutated(tmp_path, vectors=0, inputs=(tmp_path / "zero.csv",))
+    record = MutationRecord.from_json((tmp_path / "out" / "mutation.json").read_bytes())
+    assert record.verdict is Verdict.INTERRUPTED
+    assert 2 <= len(record.mutants) < 12
+    assert sum(row.proof is not None for row in record.mutants) == 2
+    assert not any(row.fate == "survived" for row in record.mutants)
+
+
+@pytest.mark.slow
+def test_nothing_goes_on_when_nobody_waits_for_proofs(tmp_path: Path) -> None:
+    files = {"model.v": emit_verilog(ADDER)}
+    question = Question(ADDER, files, "model", packed(ADDER), (), True, False, 0)
+    mutants = [ToProve(n, mutant, 600.0) for n, mutant in enumerate(all_mutants(files) * 200)]
+    before = {child.pid for child in multiprocessing.active_children()}
+    answers = prove_all(question, mutants, tmp_path, 2, lambda done: None)
+    assert next(answers).verdict is not None
+    own = [child for child in multiprocessing.active_children() if child.pid not in before]
+    assert own
+    answers.close()  # type: ignore[attr-defined]
+    for child in own:
+        child.join()
+        assert child.exitcode == -signal.SIGKILL
+
+
+@pytest.mark.usefixtures("quick")
 def test_a_design_that_is_wrong_has_no_mutants(tmp_path: Path) -> None:
     rtl = tmp_path / "bad.v"
     rtl.write_text(emit_verilog(ADDER).replace(" + ", " - "))
@@ -158,6 +197,31 @@ def test_expectations_that_are_not_met_end_with_another_verdict(tmp_path: Path) 
     record = mutated(tmp_path, expected=manifest)
     assert record.verdict is Verdict.NOT_SIGNED_OFF
     assert record.unexpected
+
+
+def test_a_machine_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "m.mach").write_text(MACHINE)
+    with pytest.raises(ProgramError, match="where a program"):
+        flow.mutate(MutationRequest(program=tmp_path / "m.mach", output=tmp_path / "out"))
+
+
+@pytest.mark.usefixtures("quick")
+def test_ports_that_are_arrays_are_proved_and_not_simulated(tmp_path: Path) -> None:
+    program = Program.build(
+        [(-1, 0, -1, 0, (1, 3, 0)), (-1, 1, -1, 0, (1, 3, 0)), (0, 0, 1, 0, (1, 4, 0))], [(2, 0, 0)], inp_shift=[0, 0]
+    )
+    rtl, ports = tmp_path / "a.sv", tmp_path / "ports.toml"
+    rtl.write_text(
+        "module model(input logic signed [3:0] x [0:1], output logic signed [4:0] y [0:0]);\n"
+        "  assign y[0] = x[0] + x[1];\nendmodule\n"
+    )
+    ports.write_text('[inputs]\nport = "x[{}]"\n[outputs]\nport = "y[{}]"\n')
+    design = dais_verif.DesignRequest(rtl=(rtl,), ports=ports)
+    with pytest.raises(InputError, match="is an element of an array"):
+        mutated(tmp_path, program, design=design)
+    record = mutated(tmp_path, program, design=design, judges=("prove",), count=3)
+    assert record.verdict is Verdict.PASS
+    assert record.summary.killed_by_proof > 0
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,143 @@
+"""Faults in RTL, pipelines and netlists of real networks: who sees them, after how many vectors, and does any escape?
+
+    PYTHONPATH=tests python -m quality.evidence.faults --count 10000
+
+Every fault is simulated on 100,000 generated vectors, on the vectors that coverage directs, and proved. It is wrong
+if a simulator tells a fault from the program that was proved. ``python -m quality.evidence.plot`` draws what it found.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+from quality.evidence.rows import Row, parser_of, worked
+from support.places import CORPUS
+
+import dais_verif
+from dais_verif.coverage import measure
+from dais_verif.dut.interface import packed
+from dais_verif.emitter import PipelineOptions
+from dais_verif.flows.designs import DesignRequest, design_of, find_netlist, with_netlist
+from dais_verif.flows.mutation.mutate import mutate
+from dais_verif.flows.mutation.requests import MutationRequest
+from dais_verif.flows.mutation.simulations import Bench, plan_of
+from dais_verif.flows.vectors import batch_of
+from dais_verif.mutation.sites import all_mutants, drawn
+from dais_verif.record.campaigns.mutation import Fate
+from dais_verif.verdict import Verdict
+
+#: The programs, and of which of them pipelines and netlists are tried as well.
+NETWORKS = ("p03_fir16", "p05_softmax_lut", "p06_matmul_2in", "p10_bitops", "p11_cmvm_raw", "p12_quant_modes")
+LARGE = ("p02_mlp_jet", "p07_dct8x8", "p13_hgq_jet")
+PIPELINES = ("p03_fir16", "p05_softmax_lut", "p11_cmvm_raw", "p12_quant_modes")
+NETLISTS = ("p10_bitops", "p11_cmvm_raw")
+#: Each part is one draw of faults.
+PARTS = [
+    *[f"{name} rtl" for name in (*NETWORKS, *LARGE)],
+    *[f"{name} pipeline" for name in PIPELINES],
+    *[f"{name} netlist" for name in NETLISTS],
+]
+_PIPELINE = PipelineOptions(stages=3, reset=True, enable=True, valid=True)
+#: Vectors that every fault is given; of netlists fewer, since each has a build of its own.
+VECTORS = {"rtl": 100_000, "pipeline": 100_000, "netlist": 1_000}
+#: At which counts of vectors it is asked how many have escaped.
+COUNTS = (1, 10, 100, 1_000, 4_096, 10_000, 100_000)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run from a command line."""
+    parser = parser_of(__doc__, "faults", "faults", 10_000)
+    parser.add_argument("--part", choices=PARTS, action="append", help="these alone")
+    asked = parser.parse_args(arguments)
+    share = -(-asked.count // len(PARTS))
+    rows = []
+    for row in worked(asked.output, [f"{part}/{share}" for part in asked.part or PARTS], judge, asked.jobs):
+        rows.append(row)
+        print(line(row), flush=True)
+    print(line(total(rows)))
+    return 1 if any(row["wrong"] for row in rows) or not rows else 0
+
+
+def judge(key: str) -> Row:
+    """Return what becomes of the faults of one part."""
+    part, _, count = key.partition("/")
+    name, form = part.split()
+    program = CORPUS / name / "prog.v1.bin"
+    with tempfile.TemporaryDirectory(prefix="dais-faults-") as text:
+        folder = Path(text)
+        design = DesignRequest(pipeline=_PIPELINE if form == "pipeline" else None)
+        if form == "netlist":
+            dais_verif.synthesize(program, "ice40", output=folder / "synth")
+            netlist = find_netlist(folder / "synth", "ice40")
+            design = replace(design, netlist=netlist)
+        request = MutationRequest(
+            program=program, design=design, count=int(count), vectors=VECTORS[form], jobs=1, output=folder / "out"
+        )
+        record = mutate(request)
+        if record.verdict is not Verdict.PASS:
+            return {"wrong": [f"{record.verdict.name}: {record.message}"]}
+        directed, seen = _directed(program, design, int(count), folder)
+    fates = Counter(row.fate for row in record.mutants)
+    to_kill = [row for row in record.mutants if row.fate in (Fate.SIMULATION, Fate.PROOF)]
+    return {
+        "faults": record.summary.mutants,
+        "fates": dict(fates),
+        "to_kill": len(to_kill),
+        "escaped": [
+            sum(row.vector is None or row.vector >= n for row in to_kill) for n in COUNTS if n <= VECTORS[form]
+        ],
+        "directed_vectors": directed,
+        "escaped_directed": sum(row.number not in seen for row in to_kill),
+        "kinds": record.kinds,
+        "seconds": record.seconds,
+        "wrong": [f"line {row.line}: {row.old} -> {row.new}" for row in record.mutants if row.fate == Fate.UNSOUND],
+    }
+
+
+def _directed(path: Path, asked: DesignRequest, count: int, folder: Path) -> tuple[int, set[int]]:
+    """How many vectors coverage directs where there is none yet, and the numbers of the faults that they show."""
+    program = dais_verif.load(path)
+    batch = measure(program, batch_of([program], (), 0, 0), seed=0, check=True, jobs=1)[1]
+    asked = with_netlist(asked, folder)
+    design = design_of(program, asked, folder)
+    files = {source.name: source.read_bytes().decode("latin-1") for source in design.sources}
+    own = {design.sources[0].name: files[design.sources[0].name]} if asked.of_bits else files
+    chosen = dict(enumerate(drawn(all_mutants(own), count, 0), start=1))
+    dut = design.dut or packed(program)
+    bench = Bench(files, design.top, dut, design.data, plan_of(program, dut, batch, True, 0), folder, 3600.0)
+    wrong, _ = bench.judge("verilator", chosen, lambda done: None)
+    return batch.rows, set(wrong)
+
+
+def total(rows: list[Row]) -> Row:
+    """Return the sums of all parts."""
+    whole = [row for row in rows if "faults" in row]
+    fates: Counter[str] = Counter()
+    for row in whole:
+        fates += Counter(row["fates"])
+    return {
+        "key": "all",
+        "faults": sum(row["faults"] for row in whole),
+        "fates": dict(fates),
+        "to_kill": sum(row["to_kill"] for row in whole),
+        "escaped": [sum(row["escaped"][min(n, len(row["escaped"]) - 1)] for row in whole) for n in range(len(COUNTS))],
+        "escaped_directed": sum(row["escaped_directed"] for row in whole),
+        "wrong": [what for row in rows for what in row["wrong"]],
+    }
+
+
+def line(row: Row) -> str:
+    """Return a row as a line of text."""
+    if "faults" not in row:
+        return f"{row['key']}: {row['wrong']}"
+    escaped = ", ".join(f"{n:,}: {count}" for n, count in zip(COUNTS, row["escaped"], strict=False))
+    text = f"{row['key']}: {row['faults']} faults, {row['fates']}; escaped of {row['to_kill']} after {escaped}"
+    return f"{text}; directed: {row['escaped_directed']}; {len(row['wrong'])} wrong"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
