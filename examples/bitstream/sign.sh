@@ -18,5 +18,5 @@ echo "builder $(cut -d ' ' -f 1-2 key.pub)" >signers
 # All that the policy asks for, of the RTL and of the bitstream.
 $dais_verif signoff "$program" --policy policy.toml --sign key -o signed
 
-# Whoever loads it asks again, with the file that is on its way to the device.
+# Before it is loaded it is asked again, with the file that is on its way to the device.
 $dais_verif verify-cert signed --allowed-signers signers --bitstream built/model.bin

@@ -20,7 +20,7 @@ RTL = Path(os.environ.get("MAC_RTL", HERE / "mac.v"))
 
 
 def test_by_cocotbs_runner(tmp_path: Path) -> None:
-    """cocotb's own runner: a failing test fails this one."""
+    """Cocotb's own runner: a failing test fails this one."""
     runner = get_runner("icarus")
     runner.build(sources=[RTL], hdl_toplevel="mac", build_dir=tmp_path, timescale=("1ns", "1ps"))
     runner.test(
