@@ -6,7 +6,8 @@ EXAMPLE := examples/quantised_mac.bin
 
 # The variables that mean something here; any other on the command line is a mistake, and would be passed over in silence.
 KNOWN := PYTHON PROGRAM PROGRAMS SIM VECTORS SEED OUT TARGET ARGS \
-  FROM MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED FAULTS FLIPS TWINS
+  FROM MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED FAULTS FLIPS TWINS \
+  NETWORK_FAULTS RANDOM_PROGRAMS FILES KILLS
 
 # What is given on the command line is text, as it stands: make would expand $(shell ...) in it for the recipes.
 $(foreach name,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(name)))),\
@@ -116,7 +117,11 @@ test-interop: .venv/.ready-test  ## da4ml: its interpreters, its Verilog and VHD
 test-all: .venv/.ready-test lint  ## Everything, long campaigns included
 	.venv/bin/python -m pytest -n 2 --dist loadscope tests
 
-lint: .venv/.ready-test  ## ruff and mypy --strict
+# What codespell reads: pages, and what users see of the code. tools/vocabulary.txt holds words that we write otherwise.
+PROSE := README.md CONTRIBUTING.md docs examples dais_verif/api dais_verif/cli dais_verif/troubleshooting.py
+
+lint: .venv/.ready-test  ## ruff, mypy --strict, and codespell on what users read
+	.venv/bin/codespell -D - -D tools/vocabulary.txt $(PROSE)
 	.venv/bin/ruff check .
 	.venv/bin/ruff format --check .
 	.venv/bin/mypy
@@ -191,8 +196,19 @@ twins: .venv/.ready-test  ## RTL rewritten without a change of its meaning must 
 mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is each noticed by a test? MUTANTS=300 SEED=0; goes on where it was; build/
 	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"
 
-evidence: .venv/.ready-test  ## Prove the real programs and let bitwuzla and z3 decide every obligation as it is written; resumable; build/evidence
+# Sizes of the parts of the evidence; that of solvers has none.
+NETWORK_FAULTS ?= 10000
+RANDOM_PROGRAMS ?= 1000000
+FILES ?= 1000000
+KILLS ?= 1000
+
+evidence: .venv/.ready-test  ## All of docs/evidence.md, hours: NETWORK_FAULTS=10000 RANDOM_PROGRAMS=1000000 FILES=1000000 KILLS=1000; goes on where it was; build/evidence
 	.venv/bin/python tools/evidence.py
+	PYTHONPATH=tests .venv/bin/python -m quality.evidence.files --count $(FILES)
+	PYTHONPATH=tests .venv/bin/python -m quality.evidence.kills --count $(KILLS)
+	PYTHONPATH=tests .venv/bin/python -m quality.evidence.programs --count $(RANDOM_PROGRAMS)
+	PYTHONPATH=tests .venv/bin/python -m quality.evidence.faults --count $(NETWORK_FAULTS)
+	PYTHONPATH=tests .venv/bin/python -m quality.evidence.plot -o build/evidence/escapes.svg
 
 # FROM: a folder with the repositories; without it they are fetched. Fails if anything is wrong, or is not read.
 others-rtl: .venv/.ready-test  ## Public modules of others, fetched, against specifications of ours, with seeded faults; build/others-rtl.md

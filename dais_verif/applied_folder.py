@@ -46,7 +46,7 @@ def files_beside(program: Path, program_hash: str) -> list[Path]:
 
 
 def _told(manifest: Path) -> tuple[str, dict[str, str]]:
-    """The hash of the program, and of each file."""
+    """Return the hash of the program, and of each file."""
     try:
         found = json.loads(read_plain(manifest, _MOST_BYTES))
         program, files = found["program"], found["files"]

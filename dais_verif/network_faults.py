@@ -55,7 +55,7 @@ def poison_network(folder: Path, target: Path) -> tuple[bytes, int]:
 
 
 def _differs(a: Program, b: Program) -> int | None:
-    """The first output that differs on random vectors."""
+    """Return the first output that differs on random vectors."""
     vectors = generate_common([a, b], _VECTORS, 0)
     pairs = zip(*(Golden(program).run_raw(vectors, check=False) for program in (a, b)), strict=True)
     return next((number for number, (x, y) in enumerate(pairs) if not np.array_equal(x, y)), None)

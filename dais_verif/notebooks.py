@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dais_verif.packages import name_missing_packages
 from dais_verif.record.base import Record, show_in_notebooks
 
 
+@name_missing_packages
 def _html(record: Record) -> str:
     from dais_verif.report.html.notebook import record_html
 

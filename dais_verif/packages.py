@@ -5,10 +5,18 @@ It imports none of them, so that it can speak where they are missing.
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import sys
+from collections.abc import Callable
+from typing import ParamSpec, TypeVar
 
-__all__ = ["BASE", "EXTRAS", "PACKAGES", "missing_packages"]
+from dais_verif.errors import ToolError
+
+__all__ = ["BASE", "EXTRAS", "PACKAGES", "missing_packages", "name_missing_packages"]
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 
 #: The modules that are imported, by the package to install; those of pyproject.toml without any extra.
 BASE = {
@@ -51,14 +59,23 @@ EXTRAS: dict[str, dict[str, tuple[str, ...]]] = {
 #: All of them.
 PACKAGES = {**BASE, **{name: modules for packages in EXTRAS.values() for name, modules in packages.items()}}
 
-#: The extra of a verb that takes in more than one of them.
-_OF_VERB = {"prove": "prove", "hil": "hil", "signoff": "signoff", "verify-cert": "signoff"}
+#: The extra of a verb, or of a function of the API, where it is not the first one that has the missing package.
+_OF_VERB = {
+    "prove": "prove",
+    "hil": "hil",
+    "signoff": "signoff",
+    "verify-cert": "signoff",
+    "simulate": "sim",
+    "run_on_board": "hil",
+    "sign_off": "signoff",
+    "verify_certificate": "signoff",
+}
 
 
 def missing_packages(error: ImportError, verb: str | None = None) -> str | None:
     """Return the line about ``error`` if it comes from a package that is missing or broken; None if it is a bug.
 
-    ``verb``: of the command line, whose extra is named if the package is of that one.
+    ``verb``: the verb or the function of the API that was called; its extra is named if the package is of that one.
     """
     module = (error.name or "").partition(".")[0]
     if not module or module == "dais_verif":
@@ -78,8 +95,24 @@ def missing_packages(error: ImportError, verb: str | None = None) -> str | None:
     return f"{what}; call the dais-verif of the environment that it was installed into, or install it into this one"
 
 
+def name_missing_packages(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Let ``function`` raise a ``ToolError`` that names the extra to install, in place of an ``ImportError``."""
+
+    @functools.wraps(function)
+    def called(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        try:
+            return function(*args, **kwargs)
+        except ImportError as error:
+            line = missing_packages(error, function.__name__)
+            if line is None:
+                raise
+            raise ToolError(line) from error
+
+    return called
+
+
 def _extra_with(module: str, first: str | None) -> str | None:
-    """The extra with a package that has ``module``, ``first`` if it is one; None if there is none."""
+    """Return the extra with a package that has ``module``, ``first`` if it is one; None if there is none."""
     for extra in [*([first] if first else []), *EXTRAS]:
         if any(module in modules for modules in EXTRAS[extra].values()):
             return extra

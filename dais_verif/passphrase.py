@@ -25,7 +25,7 @@ def take_passphrase() -> None:
 
 
 def passphrase() -> str | None:
-    """The passphrase that the environment held when it was taken, or holds now; it is given out once."""
+    """Return the passphrase that the environment held when it was taken, or holds now; it is given out once."""
     if PASSPHRASE in os.environ:
         take_passphrase()
     return _taken.pop() if _taken else None

@@ -37,7 +37,7 @@ class Ask:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def words(self, folder: Path) -> list[str]:
-        """The command."""
+        """Return the command."""
         words = [sys.executable, "-m", "dais_verif", self.verb, str(self.program)]
         for name, value in self.options.items():
             values = value if isinstance(value, (list, tuple)) else [value]
@@ -100,7 +100,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> str | None:
-    """The same for marked functions."""
+    """Return the same for marked functions."""
     marked = any("dais_result" in getattr(item, "fixturenames", ()) for item in items)
     return _first_build() if marked and not config.stash[_GIVEN] else None
 
@@ -137,7 +137,7 @@ def _programs(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ProgramFile | None:
-    """A collector for a program that was given."""
+    """Return a collector for a program that was given."""
     if file_path.resolve() not in parent.config.stash[_GIVEN]:
         return None
     return ProgramFile.from_parent(parent, path=file_path)
@@ -177,13 +177,13 @@ class ProgramItem(pytest.Item):
             raise
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """What the run printed, not where Python was."""
+        """Return what the run printed, not where Python was."""
         if isinstance(excinfo.value, ProgramFailed):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """The program, which has no lines."""
+        """Return the program, which has no lines."""
         return self.path, None, f"{self.path.name}: {self.name}"
 
 
@@ -241,7 +241,7 @@ class ProgramResult(Mapping[str, Any]):
 
 @pytest.fixture
 def dais_result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ProgramResult:
-    """The record of a run of the test's program; the test fails with what the run printed if it did not pass."""
+    """Return the record of a run of the test's program; the test fails with what the run printed if it did not pass."""
     ask: Ask | None = getattr(request, "param", None)
     if ask is None:
         pytest.fail("dais_result needs a program: mark the test with @pytest.mark.dais_program(...)", pytrace=False)
@@ -290,7 +290,7 @@ def _folder(config: pytest.Config, factory: pytest.TempPathFactory, name: str, a
 
 
 def _run(ask: Ask, folder: Path, attempt: int) -> dict[str, Any]:
-    """The record of a run that passed. Raises ``ProgramFailed``."""
+    """Return the record of a run that passed. Raises ``ProgramFailed``."""
     done = subprocess.run(ask.words(folder), stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     said = f"{done.stdout}{done.stderr if done.returncode else ''}".strip()
     record = _record_in(folder)
@@ -313,7 +313,7 @@ def _run(ask: Ask, folder: Path, attempt: int) -> dict[str, Any]:
 
 
 def _record_in(folder: Path) -> dict[str, Any] | None:
-    """The record that a run left, None if it left none, or one that was cut short."""
+    """Return the record that a run left, None if it left none, or one that was cut short."""
     try:
         record = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

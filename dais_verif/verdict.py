@@ -77,7 +77,7 @@ _EXIT_CODES = {
 _NEXT_STEPS = {
     Verdict.RTL_MISMATCH: "the RTL is wrong, or made from another program; look at the first mismatch and its waves",
     Verdict.PROGRAM_INVALID: "the program is wrong, not the RTL: widen the op's type where the program is made",
-    Verdict.X_IN_OUTPUT: "find what is undriven or never set in the RTL: it is no value on an FPGA; see the waves",
+    Verdict.X_IN_OUTPUT: "find what is undriven or never set in the RTL: X does not exist on an FPGA; see the waves",
     Verdict.SIMULATORS_DISAGREE: "the RTL has no one meaning (X, a race, an undriven net): trust neither; see the logs",
     Verdict.UNSOUND: "a defect of dais-verif: report it, with the mutant; trust no proof of this design until then",
     Verdict.INTERNAL_ERROR: "nothing is known of the RTL: report it, with the traceback",
@@ -105,5 +105,5 @@ _WORST_FIRST = (
 
 
 def worst(verdicts: Iterable[Verdict]) -> Verdict:
-    """The verdict of runs that ended in ``verdicts``; NOT_RUN if there are none."""
+    """Return the verdict of runs that ended in ``verdicts``; NOT_RUN if there are none."""
     return min(verdicts, key=_WORST_FIRST.index, default=Verdict.NOT_RUN)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dais_verif.flows.arguments import path_from, required_path
 from dais_verif.flows.progress import Progress, listener
+from dais_verif.packages import name_missing_packages
 
 if TYPE_CHECKING:
     from dais_verif.record.approximation import AppliedRecord, MeasuredRecord, TunedRecord
@@ -24,6 +25,7 @@ __all__ = [
 _Path = str | PathLike[str]
 
 
+@name_missing_packages
 def show_configurations(
     configurations: _Path,
     *,
@@ -52,6 +54,7 @@ def show_configurations(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def convert_configurations(
     configurations: _Path,
     output: _Path,
@@ -77,6 +80,7 @@ def convert_configurations(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def apply_configuration(
     network: _Path,
     configurations: _Path,
@@ -117,6 +121,7 @@ def apply_configuration(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def measure_configurations(
     network: _Path,
     configurations: _Path,
@@ -164,6 +169,7 @@ def measure_configurations(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def tune_configurations(
     network: _Path,
     data: _Path,

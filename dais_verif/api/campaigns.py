@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dais_verif.flows.arguments import path_from, paths_from, required_path, texts_from
 from dais_verif.flows.progress import Progress, listener
+from dais_verif.packages import name_missing_packages
 
 if TYPE_CHECKING:
     from dais_verif.record.certificate import CertificateRecord
@@ -20,6 +21,7 @@ __all__ = ["regress", "sign_off", "verify_certificate"]
 _Path = str | PathLike[str]
 
 
+@name_missing_packages
 def regress(
     paths: Sequence[_Path] | _Path,
     *,
@@ -73,6 +75,7 @@ def regress(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def sign_off(
     program: _Path,
     *,
@@ -127,6 +130,7 @@ def sign_off(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def verify_certificate(
     certificate: _Path,
     *,

@@ -11,6 +11,7 @@ from dais_verif.errors import RequestError
 from dais_verif.flows.arguments import path_from, paths_from, shown, texts_from
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import Progress, listener
+from dais_verif.packages import name_missing_packages
 
 if TYPE_CHECKING:
     from dais_verif.flows.designs import DesignRequest
@@ -24,6 +25,7 @@ _Path = str | PathLike[str]
 _Pins = tuple[str | None, int | Literal["auto"] | None, str | None, str | None, str | None, str | None]
 
 
+@name_missing_packages
 def simulate(
     program: AnyProgram,
     *,
@@ -68,11 +70,11 @@ def simulate(
 ) -> SimulationRecord:
     """Simulate RTL of a program and compare every output bit of every vector with the golden model.
 
-    ``rtl``: somebody's files; without them ours is written, as a pipeline with ``stages`` or ``max_depth``.
-    ``bitstream``: what is loaded into an iCE40 is simulated, with ``pins``, a file of lines ``set_io PORT PIN``, and
-    ``device``, ``ice40-hx8k-ct256`` for example. ``simulators``: names of one or of both of ``icarus`` and
-    ``verilator``, or ``ghdl`` for VHDL; None: what fits the RTL. Other arguments are the options of ``dais-verif sim``.
-    Tool failures are verdicts of the record.
+    ``rtl``: the files of the design; without them our own RTL is written, as a pipeline with ``stages`` or
+    ``max_depth``. ``bitstream``: what is loaded into an iCE40 is simulated, with ``pins``, a file of lines ``set_io
+    PORT PIN``, and ``device``, ``ice40-hx8k-ct256`` for example. ``simulators``: names of one or of both of ``icarus``
+    and ``verilator``, or ``ghdl`` for VHDL; None: what fits the RTL. Other arguments are the options of ``dais-verif
+    sim``. Tool failures are verdicts of the record.
     """
     from dais_verif.flows.covering import Covering
     from dais_verif.flows.simulate import simulate as flow
@@ -116,6 +118,7 @@ def simulate(
     return flow(request, progress=listener(progress)).record
 
 
+@name_missing_packages
 def prove(
     program: AnyProgram,
     *,
@@ -145,6 +148,7 @@ def prove(
     simulators: Sequence[str] | str | None = None,
     sample: float = 1.0,
     dump_smt: _Path | None = None,
+    period: float | None = None,
     cache: bool = True,
     confirm: bool = True,
     seed: int = 0,
@@ -154,13 +158,14 @@ def prove(
 ) -> ProofRecord:
     """Prove for all inputs that RTL computes a program, or find an input vector on which it does not.
 
-    ``rtl``: somebody's files; without them ours is written, as a pipeline with ``stages`` or ``max_depth``.
-    ``bitstream``, ``pins``, ``device``: as of ``simulate``.
-    ``front_end``: ``slang``, ``yosys``, ``both`` or ``available``. ``timeout``: seconds for each obligation.
-    ``simulators``: names of one or of both of ``icarus`` and ``verilator``, which replay what is wrong; None: the first
-    that builds the RTL. ``confirm``: simulate RTL that is not ours before it passes. Other arguments are the options of
-    ``dais-verif prove``. What is neither proved nor refuted has the verdict UNKNOWN. Threads of a process prove one
-    after the other. Raises ``InputError`` for RTL that cannot be read, ``ToolError`` if a package or tool is missing.
+    ``rtl``: the files of the design; without them our own RTL is written, as a pipeline with ``stages`` or
+    ``max_depth``. ``bitstream``, ``pins``, ``device``: as of ``simulate``. ``front_end``: ``slang``, ``yosys``,
+    ``both`` or ``available``. ``timeout``: seconds for each obligation. ``simulators``: names of one or of both of
+    ``icarus`` and ``verilator``, which replay what is wrong; None: the first that builds the RTL. ``period``: of the
+    clock of a bitstream behind a link, in ns; None: of 12 MHz. ``confirm``: simulate RTL that is not ours before it
+    passes. Other arguments are the options of ``dais-verif prove``. What is neither
+    proved nor refuted has the verdict UNKNOWN. Threads of a process prove one after the other. Raises ``InputError``
+    for RTL that cannot be read, ``ToolError`` if a package or tool is missing.
     """
     from dais_verif.flows.prove import ProveRequest
     from dais_verif.flows.prove import prove as flow
@@ -190,6 +195,7 @@ def prove(
         simulator=_simulator(simulators),
         sample=sample,
         dump_smt=path_from("dump_smt", dump_smt),
+        period=period,
         cache=cache,
         confirm=confirm,
         seed=seed,
@@ -199,6 +205,7 @@ def prove(
     return flow(request, progress=listener(progress)).record
 
 
+@name_missing_packages
 def run_on_board(
     program: AnyProgram,
     target: str,

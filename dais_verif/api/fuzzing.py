@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dais_verif.flows.arguments import path_from, paths_from, required_path, texts_from
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import Progress, listener
+from dais_verif.packages import name_missing_packages
 
 if TYPE_CHECKING:
     from dais_verif.record.fuzzing import FuzzRecord, ShrinkRecord
@@ -18,6 +19,7 @@ __all__ = ["fuzz", "shrink"]
 _Path = str | PathLike[str]
 
 
+@name_missing_packages
 def fuzz(
     *,
     time: float | None = None,
@@ -32,6 +34,7 @@ def fuzz(
     timeout: float = 20.0,
     replay: _Path | None = None,
     resume: bool = False,
+    cluster: str | None = None,
     output: _Path = "crashers",
     progress: Progress | None = None,
 ) -> FuzzRecord:
@@ -42,6 +45,7 @@ def fuzz(
     ``da4ml`` or ``alkaid``; ``rtl_from``: what writes Verilog with the module ``top``, as words with ``{program}`` and
     ``{folder}``; ``form``: of programs for either; ``timeout``: seconds for each run of it. ``replay``: judge the kept
     cases in that folder again. ``resume``: go on behind the last case of the run in ``output``. ``jobs``: processes.
+    ``cluster``: judge on workers of Dask, as ``regress`` names them.
     The verdict is PASS if all agreed, DISAGREEMENT if a case was kept.
     """
     from dais_verif.flows.fuzzing.fuzz import fuzz as flow
@@ -60,11 +64,13 @@ def fuzz(
         timeout=timeout,
         replay=path_from("replay", replay),
         resume=resume,
+        cluster=cluster,
         output=required_path("output", output),
     )
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def shrink(
     program: AnyProgram,
     output: _Path,

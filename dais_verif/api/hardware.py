@@ -10,6 +10,7 @@ from dais_verif.api.pipelines import pipeline_request
 from dais_verif.flows.arguments import path_from, paths_from, required_path
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import Progress, listener
+from dais_verif.packages import name_missing_packages
 
 if TYPE_CHECKING:
     from dais_verif.record.build import BuildRecord
@@ -21,6 +22,7 @@ __all__ = ["build_bitstream", "emit", "synthesize"]
 _Path = str | PathLike[str]
 
 
+@name_missing_packages
 def emit(
     program: AnyProgram,
     *,
@@ -80,6 +82,7 @@ def emit(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def synthesize(
     program: AnyProgram,
     target: str,
@@ -104,10 +107,10 @@ def synthesize(
 ) -> SynthesisRecord:
     """Synthesize RTL of a program with Yosys: LUTs, flip-flops, carries, DSPs, block RAMs, logic depth.
 
-    ``target``: ``ice40``, ``ecp5``, ``xilinx`` or ``generic``. ``rtl``: somebody's files; without them ours is written.
-    ``pnr``: also place and route, for the clock in MHz (``pnr.fmax`` of the record). ``timeout``: seconds for each
-    tool; ``memory``: megabytes for each process. ``output``: a folder for the netlist, which ``simulate(netlist=...)``
-    verifies. Raises ``ToolError`` if Yosys is missing, fails or meets a limit.
+    ``target``: ``ice40``, ``ecp5``, ``xilinx`` or ``generic``. ``rtl``: the files of the design; without them our own
+    RTL is written. ``pnr``: also place and route, for the clock in MHz (``pnr.fmax`` of the record). ``timeout``:
+    seconds for each tool; ``memory``: megabytes for each process. ``output``: a folder for the netlist, which
+    ``simulate(netlist=...)`` verifies. Raises ``ToolError`` if Yosys is missing, fails or meets a limit.
     """
     from dais_verif.flows.synthesize import SynthesisRequest
     from dais_verif.flows.synthesize import synthesize as flow
@@ -130,6 +133,7 @@ def synthesize(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def build_bitstream(
     program: AnyProgram,
     device: str,

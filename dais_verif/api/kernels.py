@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from dais_verif.flows.arguments import path_from, paths_from
 from dais_verif.flows.progress import Progress, listener
+from dais_verif.packages import name_missing_packages
 
 if TYPE_CHECKING:
     from dais_verif.record.kernel_picture import KernelPicture
@@ -18,6 +19,7 @@ __all__ = ["build_kernel", "draw_kernel", "list_kernels", "show_kernel"]
 _Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 
+@name_missing_packages
 def list_kernels(libraries: _Paths | None = None) -> KernelListing:
     """Return the kernels of all libraries: those of installed packages, ours among them, and of Python files.
 
@@ -28,6 +30,7 @@ def list_kernels(libraries: _Paths | None = None) -> KernelListing:
     return flow(paths_from("libraries", libraries) or ())
 
 
+@name_missing_packages
 def show_kernel(name: str, libraries: _Paths | None = None, *, progress: Progress | None = None) -> KernelInfo:
     """Return what kernel ``name`` takes, of all libraries that ``list_kernels`` finds.
 
@@ -38,6 +41,7 @@ def show_kernel(name: str, libraries: _Paths | None = None, *, progress: Progres
     return flow(name, paths_from("libraries", libraries) or (), progress=listener(progress))
 
 
+@name_missing_packages
 def draw_kernel(
     path: str | PathLike[str], *, member: Sequence[int] | None = None, libraries: _Paths | None = None
 ) -> KernelPicture:
@@ -54,6 +58,7 @@ def draw_kernel(
     return flow(found, paths_from("libraries", libraries) or (), member)
 
 
+@name_missing_packages
 def build_kernel(
     name: str,
     params: str | PathLike[str] | None = None,

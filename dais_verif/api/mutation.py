@@ -10,6 +10,7 @@ from dais_verif.api.designs import design_request
 from dais_verif.flows.arguments import path_from, paths_from, required_path, texts_from
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import Progress, listener
+from dais_verif.packages import name_missing_packages
 
 if TYPE_CHECKING:
     from dais_verif.record.campaigns.mutation import MutationRecord
@@ -19,6 +20,7 @@ __all__ = ["mutate"]
 _Path = str | PathLike[str]
 
 
+@name_missing_packages
 def mutate(
     program: AnyProgram,
     output: _Path = "mutation",
@@ -46,7 +48,7 @@ def mutate(
     inputs: Sequence[_Path] | _Path | None = None,
     simulators: str = "verilator",
     unchecked: bool = False,
-    timeout: float = 10.0,
+    timeout: float = 4.0,
     floor: float | None = None,
     most_unknown: float | None = None,
     expected: _Path | None = None,
@@ -57,7 +59,7 @@ def mutate(
     """Change RTL of a program in ``count`` places, one at a time, and tell which changes the verification notices.
 
     ``judges``: of ``sim``, ``directed`` and ``prove``; None: ``sim`` and ``prove``. ``simulators``: ``icarus``,
-    ``verilator`` or ``both``. ``timeout``: seconds for the proof of a mutant. ``floor``, ``most_unknown``: percent.
+    ``verilator`` or ``both``. ``timeout``: CPU seconds for a mutant. ``floor``, ``most_unknown``: percent.
     ``expected``: a manifest of which judge must find which mutants. ``add_vectors``: a file for the vectors that would
     have killed what simulation did not. The record is also ``mutation.json`` in ``output``. Other arguments are those
     of ``simulate``.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from dais_verif.flows.arguments import path_from, paths_from, required_path
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import Progress, listener
+from dais_verif.packages import name_missing_packages
 
 if TYPE_CHECKING:
     from dais_verif.golden import Engine
@@ -24,6 +25,7 @@ __all__ = ["check", "convert", "cover", "diff", "explain_machine", "rank_sensiti
 _Path = str | PathLike[str]
 
 
+@name_missing_packages
 def check(
     program: AnyProgram,
     *,
@@ -46,6 +48,7 @@ def check(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def convert(
     program: AnyProgram,
     output: _Path,
@@ -68,6 +71,7 @@ def convert(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def diff(
     a: AnyProgram,
     b: AnyProgram,
@@ -112,6 +116,7 @@ def diff(
     return flow(request, progress=listener(progress))
 
 
+@name_missing_packages
 def explain_machine(
     program: AnyProgram,
     *,
@@ -146,6 +151,7 @@ def explain_machine(
     return found
 
 
+@name_missing_packages
 def cover(
     program: AnyProgram,
     *,
@@ -189,6 +195,7 @@ def cover(
     return flow(request, progress=listener(progress)).record
 
 
+@name_missing_packages
 def rank_sensitivity(
     program: AnyProgram,
     *,

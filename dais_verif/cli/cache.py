@@ -19,10 +19,10 @@ def cache(context: click.Context, as_json: bool) -> int:
 
     \b
     dais-verif cache             what there is, last used first
-    dais-verif cache clear       remove it all; runs that are going on are not disturbed
+    dais-verif cache clear       remove it all; simulations that are running are not disturbed
 
     DAIS_VERIF_CACHE names the folder, DAIS_VERIF_CACHE_MB limits the builds in it (2000 megabytes; 0: keep none);
-    what was not used for longest goes first. A build is taken only if RTL, simulator, compiler and options are
+    the least recently used ones are removed first. A build is used only if RTL, simulator, compiler and options are
     the same. RTL that includes other files is built each time. A sign-off takes nothing from here.
     """
     if context.invoked_subcommand is not None:

@@ -18,7 +18,7 @@ from dais_verif.report.check_text import SHOWN, print_check
 @program_argument
 @layout_option
 @click.option("--all", "everything", is_flag=True, help=f"List every op concerned, not only the first {SHOWN}.")
-@click.option("--proof/--no-proof", default=True, show_default=True, help="Examine what intervals leave possible.")
+@click.option("--proof/--no-proof", default=True, show_default=True, help="Prove or refute possible overflow.")
 @click.option(
     "--timeout",
     type=seconds,
@@ -35,10 +35,10 @@ def check(as_json: bool, **asked: Any) -> int:
       proved     no input can make it overflow or lose a fraction
       possible   intervals cannot exclude it: then a proof is tried, over the ops before it and down to the inputs
                  (at most 200 ops; --all: all of them)
-      broken     that found an input that breaks it: PROGRAM_INVALID, exit code 2
-      undecided  it did neither: UNKNOWN, exit code 6; run and sim check such ops on every vector
+      broken     the proof found an input that breaks it: PROGRAM_INVALID, exit code 2
+      undecided  neither was shown: UNKNOWN, exit code 6; run and sim check such ops on every vector
       certain    every input breaks it: PROGRAM_INVALID, exit code 2
-    With --no-proof what is possible stays so, and PASS speaks of the structure and of what is certain alone.
+    With --no-proof, PASS covers the structure and overflow that is certain, and says nothing of possible overflow.
     """
     request = CheckRequest(**asked)
     record = run_check(request, progress=TerminalProgress())

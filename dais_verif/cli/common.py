@@ -116,7 +116,7 @@ sandbox_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_sandbox,
-    help="Run tools in bubblewrap: no network, and nothing to write but the folder of the run.",
+    help="Run tools in bubblewrap: without network, writing to the folder of the run only.",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
@@ -125,16 +125,16 @@ inputs_option = click.option(
     "--inputs", type=file_path, multiple=True, help="Vectors from a file (.npy or CSV), before the generated ones."
 )
 parallel_option = click.option(
-    "--parallel", type=int, default=1, show_default=True, help="With --form memory: members of a stage side by side."
+    "--parallel", type=int, default=1, show_default=True, help="With --form memory: members of a stage in parallel."
 )
 at_once_option = click.option(
     "--at-once", type=int, multiple=True, help="With --form: compute all of this fused node in one member; repeatable."
 )
 form_option = click.option(
-    "--form", type=click.Choice(FORMS), default="unrolled", show_default=True, help="What a network becomes."
+    "--form", type=click.Choice(FORMS), default="unrolled", show_default=True, help="Form of a network."
 )
 unchecked_option = click.option(
-    "--unchecked", is_flag=True, help="Carry on past overflow with the quantised value, as hardware would."
+    "--unchecked", is_flag=True, help="Continue after overflow with the quantised value, as hardware would."
 )
 
 

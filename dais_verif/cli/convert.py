@@ -37,7 +37,7 @@ def convert(program: Path, output: Path, to: str | None, layout: str | None, as_
     dais        the text form: .dais
     alirfsm, mach             of a machine: alkaid's JSON: .json, and text: .mach (docs/machines.md)
 
-    What the target cannot say is an error that names the op. docs/alir.md tells how each op is said.
+    What the target cannot express is an error that names the op. docs/alir.md says how each op is written.
     """
     request = ConversionRequest(program=program, output=output, to=to, layout=layout, command=reproduce())
     record = run_convert(request, progress=TerminalProgress())

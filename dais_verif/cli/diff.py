@@ -55,7 +55,7 @@ def diff(as_json: bool, **asked: Any) -> int:
     input types of both.
 
     \b
-    PASS              no difference on these vectors, which is no proof that there is none
+    PASS              no difference on these vectors, which does not prove that there is none
     PROGRAMS_DIFFER   exit code 1; the first vector and output that differ, an input vector that shows it with as
                       many zeros and short numbers as were found, and the first op that differs
     PROGRAM_INVALID   exit code 2; A or B breaks a promise on a vector (--unchecked carries on)

@@ -22,12 +22,10 @@ _wrap_options = bundled(
     click.option(
         "--wrap",
         type=click.Choice(WRAPS),
-        help="Write it with what an FPGA project needs around it; -o names a folder.",
+        help="Also write the wrapper and all files of an FPGA project; -o names a folder.",
     ),
     click.option("--axil", is_flag=True, help="With --wrap: add AXI4-Lite registers, counters and a self-check."),
-    click.option(
-        "--user-bits", type=click.IntRange(0, 4096), help="With --wrap: bits of TUSER. Default: 1; 0: no use of it."
-    ),
+    click.option("--user-bits", type=click.IntRange(0, 4096), help="With --wrap: bits of TUSER. Default: 1; 0: none."),
     click.option(
         "--check-beats",
         type=click.IntRange(1, 1 << 20),
@@ -74,9 +72,9 @@ def emit(
     With --stages or --max-depth the module is pipelined: a clock clk, a vector every edge, registers after every
     stage, outputs registered, as many edges of latency as stages.
 
-    --wrap axis puts it behind AXI4-Stream, --wrap uart, spi or fifo also behind bytes of a link on which
-    `dais-verif hil` talks to the board. -o then names a folder, which receives all that synthesis needs: RTL, file
-    lists, constraints, a README. A folder that is not as an earlier call left it is never replaced.
+    --wrap axis adds an AXI4-Stream wrapper; --wrap uart, spi or fifo also adds the link over which `dais-verif hil`
+    talks to the board. -o then names a folder, which receives all that synthesis needs: RTL, file lists, constraints,
+    a README. A folder that was changed since an earlier call is never replaced.
 
     PROGRAM may be a machine (ALIRFSM): its ports are its signals, clk first if it has registers. For --wrap axis,
     --stream names those that say when data is there; on a board it runs --cycles from a reset (docs/machines.md).

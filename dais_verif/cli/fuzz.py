@@ -1,4 +1,4 @@
-"""``dais-verif fuzz``: random programs through all that must agree, or through a tool of somebody else."""
+"""``dais-verif fuzz``: random programs through all that must agree, or through a tool of yours."""
 
 from __future__ import annotations
 
@@ -17,23 +17,32 @@ from dais_verif.report.fuzzing_text import print_fuzzing
 
 @click.command(cls=GroupedCommand)
 @click.option("--time", callback=common.parsed_by(seconds_from), help="How long: 90s, 10m, 2h.  [default: 60s]")
-@click.option("--count", type=click.IntRange(1), help="How many cases; with --time, whatever ends first.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Each case has its own by this.")
+@click.option("--count", type=click.IntRange(1), help="Number of cases; with --time, the limit that is reached first.")
+@click.option(
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of the run, from which each case has its own.",
+)
 @click.option("--pair", "pairs", type=click.Choice(list(PAIRS)), multiple=True, help="Only this; may be repeated.")
 @click.option("--against", help="An interpreter: words with {program}, {inputs}, {outputs}; or da4ml, or alkaid.")
 @click.option("--rtl-from", help="A generator of Verilog: words with {program} and {folder}.")
-@click.option("--form", type=click.Choice(FORMS), help="Form of the programs for either.  [default: v1]")
+@click.option("--form", type=click.Choice(FORMS), help="Form of the programs given to such a tool.  [default: v1]")
 @common.top_option
-@click.option("--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for a run of either.")
+@click.option(
+    "--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each run of such a tool."
+)
 @click.option("--replay", type=common.file_path, help="Judge the kept cases in this folder again.")
-@click.option("--resume", is_flag=True, help="Go on behind the last case of the run in the folder.")
+@click.option("--resume", is_flag=True, help="Continue after the last case of the run in the folder.")
+@click.option("--cluster", help="Judge on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
 @common.jobs_option
 @click.option(
-    "-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="For kept cases."
+    "-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="Folder for kept cases."
 )
 @common.json_option
 def fuzz(as_json: bool, **asked: Any) -> int:
-    """Put random programs through all that must agree, and keep a small case of each cause (docs/fuzzing.md).
+    """Run random programs through everything that must agree; keep one small case of each cause (docs/fuzzing.md).
 
     \b
     dais-verif fuzz --time 10m                                            engines, forms, claims and proofs of ours

@@ -31,12 +31,12 @@ from dais_verif.report.console import print_record
     type=common.seconds,
     default=10.0,
     show_default=True,
-    help="Seconds without any answer after which the board is given up.",
+    help="Seconds without an answer before the run is aborted.",
 )
-@click.option("--resume", is_flag=True, help="Go on with a run that was broken off in the folder of -o.")
+@click.option("--resume", is_flag=True, help="Continue an interrupted run in the folder of -o.")
 @click.option("--blame", type=common.file_path, help="The build on the board: taps tell which op is wrong.")
 @click.option("--load", help="With --blame: the command that loads a bitstream, such as 'iceprog {bitstream}'.")
-@click.option("-o", "--output", type=common.file_path, help="Folder to keep: result.json, and how far a run came.")
+@click.option("-o", "--output", type=common.file_path, help="Folder for result.json and the progress of the run.")
 @common.html_option
 @common.json_option
 def hil(html: Path | None, as_json: bool, **asked: Any) -> int:

@@ -16,12 +16,13 @@ import click
 
 from dais_verif import __version__
 from dais_verif.cli.options.spelling import option_of
-from dais_verif.errors import DaisError, RequestError, StateError
+from dais_verif.errors import DaisError, InputError, RequestError, StateError
 from dais_verif.interrupts import take_interrupts
 from dais_verif.packages import missing_packages
 from dais_verif.passphrase import take_passphrase
 from dais_verif.printable import printable
 from dais_verif.streams import drop_output, open_streams
+from dais_verif.troubleshooting import section_of_error, section_of_verdict
 from dais_verif.verdict import Verdict
 
 __all__ = ["main"]
@@ -58,6 +59,9 @@ _VERBS = (
     "cache",
 )
 
+#: What our own processes call, and the module in which it is.
+_HIDDEN = {"jointly": "sim"}
+
 #: So many new objects before the first look for garbage in cycles. Imports and programs make many objects and no such
 #: garbage; with Python's 700 a short run spends a sixth of its time on looking.
 _OBJECTS = 100_000
@@ -68,10 +72,10 @@ class _Verbs(click.Group):
         return list(_VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _VERBS:
+        if cmd_name not in (*_VERBS, *_HIDDEN):
             return None
         name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(importlib.import_module(f"dais_verif.cli.{name}"), name)
+        command: click.Command = getattr(importlib.import_module(f"dais_verif.cli.{_HIDDEN.get(name, name)}"), name)
         return command
 
 
@@ -131,8 +135,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _refuse_unheard() -> int:
-    line = "standard output is closed, so that nobody would see the answer; send it to a file or to /dev/null"
-    return _report([], Verdict.INVALID_INPUT, line)
+    line = "standard output is closed, so that the answer would be lost; send it to a file or to /dev/null"
+    return _report([], None, Verdict.INVALID_INPUT, line)
 
 
 def _told(code: int) -> int:
@@ -144,7 +148,7 @@ def _told(code: int) -> int:
         return Verdict.INTERRUPTED.exit_code
     except OSError as error:
         drop_output()
-        return _report([], Verdict.INVALID_INPUT, f"the answer cannot be written: {error.strerror or error}")
+        return _report([], error, Verdict.INVALID_INPUT, f"the answer cannot be written: {error.strerror or error}")
     return code
 
 
@@ -171,57 +175,69 @@ def _run(arguments: list[str]) -> int:
     take_passphrase()
     try:
         code = cli.main(arguments, prog_name="dais-verif", standalone_mode=False, obj=arguments)
-    except RequestError as error:
-        verb = next(filter(_VERBS.__contains__, arguments), "")
-        return _report(
-            arguments, error.verdict, f"{error.spelled(option_of)} See: {f'dais-verif {verb}'.strip()} --help"
-        )
     except DaisError as error:
-        return _report(
-            arguments, error.verdict, error.spelled(option_of), "state" if isinstance(error, StateError) else ""
-        )
+        message, reason = error.spelled(option_of), "state" if isinstance(error, StateError) else ""
+        if isinstance(error, RequestError):
+            verb = next(filter(_VERBS.__contains__, arguments), "")
+            return _report(arguments, error, error.verdict, message, see=f"dais-verif {verb}".strip())
+        return _report(arguments, error, error.verdict, message, reason)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return Verdict.INVALID_INPUT.exit_code
     except click.UsageError as error:
         verb = error.ctx.command_path if error.ctx else "dais-verif"
-        return _report(arguments, Verdict.INVALID_INPUT, f"{error.format_message()} See: {verb} --help")
+        asked = RequestError(error.format_message())
+        return _report(arguments, asked, Verdict.INVALID_INPUT, str(asked), see=verb)
     except click.ClickException as error:
-        return _report(arguments, Verdict.INVALID_INPUT, error.format_message())
+        return _report(arguments, InputError(), Verdict.INVALID_INPUT, error.format_message())
     except (click.Abort, KeyboardInterrupt):
         # An interrupt while Python executes text, as for every named tuple that is imported, is remembered, and a
         # process that does not leave early ends by the signal, whatever its exit code: unless it has executed since.
         exec("")
-        return _report(arguments, Verdict.INTERRUPTED, "interrupted; nothing half-written was left")
+        return _report(arguments, None, Verdict.INTERRUPTED, "interrupted; nothing half-written was left")
     except (BrokenPipeError, SystemExit):  # SystemExit: what click makes of a reader that left
         drop_output()
-        return Verdict.INTERRUPTED.exit_code  # nobody saw the whole answer, so it must not look like a PASS
-    except MemoryError:
-        return _report(arguments, Verdict.TOOL_FAILURE, "out of memory; use fewer vectors or a smaller program")
+        return Verdict.INTERRUPTED.exit_code  # the whole answer was not seen, so it must not look like a PASS
+    except MemoryError as error:
+        line = "out of memory; use fewer vectors or a smaller program"
+        return _report(arguments, error, Verdict.TOOL_FAILURE, line)
     except OSError as error:
         # What is printed has no name.
         place = f"file {error.filename!r}" if error.filename else "what is printed or kept cannot be written"
-        return _report(arguments, Verdict.INVALID_INPUT, f"{place}: {error.strerror or error}")
+        return _report(arguments, error, Verdict.INVALID_INPUT, f"{place}: {error.strerror or error}")
     except Exception as error:
-        line = missing_packages(error, next(iter(arguments), None)) if isinstance(error, ImportError) else None
-        if line is not None:
-            return _report(arguments, Verdict.TOOL_FAILURE, line)
+        missing = missing_packages(error, next(iter(arguments), None)) if isinstance(error, ImportError) else None
+        if missing is not None:
+            return _report(arguments, error, Verdict.TOOL_FAILURE, missing)
         from dais_verif.internal_error import told
 
-        return _report(arguments, Verdict.INTERNAL_ERROR, told(error, arguments))
+        return _report(arguments, None, Verdict.INTERNAL_ERROR, told(error, arguments))
     return code if isinstance(code, int) else 0
 
 
-def _report(arguments: list[str], verdict: Verdict, message: str, reason: str = "") -> int:
-    """One line on stderr; with ``--json`` also one object on stdout, as for every other end of a run."""
+def _report(
+    arguments: list[str],
+    error: BaseException | None,
+    verdict: Verdict,
+    message: str,
+    reason: str = "",
+    *,
+    see: str = "",
+) -> int:
+    """One line on stderr; with ``--json`` also one object on stdout, as for every other end of a run.
+
+    The line ends with where to read on: the help of the command ``see``, and the section about ``error``.
+    """
+    told_in = section_of_verdict(verdict) if error is None else section_of_error(error)
     line = printable(" ".join(message.split()))
-    with contextlib.suppress(OSError):  # a full disk, or nobody who listens: the exit code still tells
-        click.echo(f"dais-verif: {verdict.value}: {line}", err=True)
+    line = f"{line} See: {see} --help" if see else line
+    with contextlib.suppress(OSError):  # a full disk, or no reader: the exit code still tells
+        click.echo(f"dais-verif: {verdict.value}: {line}{',' if see else '; see'} {told_in}", err=True)
     if "--json" in arguments:
         from dais_verif.record.simulation import Failed
 
         try:
-            click.echo(Failed(verdict, line, reason).to_json())
+            click.echo(Failed(verdict, line, reason, told_in).to_json())
         except OSError:
             drop_output()
     return verdict.exit_code

@@ -29,8 +29,8 @@ from dais_verif.report.mutation_text import print_mutation
 @common.inputs_option
 @common.unchecked_option
 @click.option("--sim", "simulator", type=click.Choice(MUTATION_SIMULATORS), default="verilator", show_default=True)
-@click.option("--timeout", type=common.seconds, default=10.0, show_default=True, help="Seconds for a mutant's proof.")
-@click.option("--floor", type=FiniteRange(0, 100), help="The least score, in percent.")
+@click.option("--timeout", type=common.seconds, default=4.0, show_default=True, help="CPU time per proof.")
+@click.option("--floor", type=FiniteRange(0, 100), help="The lowest accepted score, in percent.")
 @click.option("--most-unknown", type=FiniteRange(0, 100), help="The most unknown mutants, in percent.")
 @click.option("--expected", type=common.file_path, help="TOML file: which judge must find which mutants.")
 @click.option("--add-vectors", type=common.file_path, help="Write the vectors that simulation lacked, as CSV.")
@@ -48,7 +48,7 @@ def mutate(dut: DesignRequest, as_json: bool, **asked: Any) -> int:
     dais-verif mutate prog.bin --add-vectors more.csv            vectors that kill what random ones miss
 
     Exit code 0 if all was judged and --floor, --most-unknown and --expected are met, 7 if not, 8 if a mutant was proved
-    that a simulator tells from the program.
+    although a simulator tells it from the program.
     """
     record = run_mutate(MutationRequest(design=dut, **asked, command=common.reproduce()), progress=TerminalProgress())
     return common.show_record(record, as_json, lambda: print_mutation(record, common.console()))

@@ -29,8 +29,8 @@ from dais_verif.flows.simulation_request import SIMULATORS
     type=click.Choice(tuple(FRONT_ENDS)),
     default="slang",
     show_default=True,
-    help="What reads the RTL; both: slang and Yosys must agree on every signal, and both readings are proved;"
-    " available: both, where Yosys is there and can read it.",
+    help="Front end of the RTL; both: slang and Yosys must agree on every signal, and both readings are proved;"
+    " available: both, if Yosys is installed and reads it.",
 )
 @common.unchecked_option
 @click.option("--out-of-range", is_flag=True, help="Prove also beyond the intervals that da4ml's JSON declares.")
@@ -65,6 +65,7 @@ from dais_verif.flows.simulation_request import SIMULATORS
     show_default=True,
     help="Simulate RTL that is not ours once it is proved: what no simulator shares with the prover cannot err alike.",
 )
+@click.option("--period", type=float, help="Clock period of a bitstream behind a link, in ns. Default: that of 12 MHz.")
 @common.seed_option
 @common.jobs_option
 @common.sandbox_option
@@ -79,7 +80,7 @@ def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) ->
     \b
     dais-verif prove prog.bin                                   our RTL
     dais-verif prove prog.bin --stages 4                        our RTL, pipelined
-    dais-verif prove prog.bin --rtl model.v lib.v --top model   somebody else's
+    dais-verif prove prog.bin --rtl model.v lib.v --top model   RTL of others
     dais-verif prove DIR                                        all that alkaid or da4ml wrote into DIR
     dais-verif prove prog.bin --rtl core.v --ports ports.toml   with other ports
     dais-verif prove prog.bin --netlist net                     a netlist of `synth -o net`

@@ -18,12 +18,16 @@ from dais_verif.report.shrinking_text import print_shrinking
 @click.command(cls=GroupedCommand)
 @common.program_argument
 @common.layout_option
-@click.option("--command", help="What fails: words that end with another code than 0, with {program}, {inputs}.")
+@click.option("--command", help="The failing command (exit code not 0), with {program} and {inputs}.")
 @common.vectors_option(100)
 @common.seed_option
 @common.inputs_option
 @click.option(
-    "--time", default="60s", show_default=True, callback=common.parsed_by(seconds_from), help="In all: 90s, 10m."
+    "--time",
+    default="60s",
+    show_default=True,
+    callback=common.parsed_by(seconds_from),
+    help="Limit of the whole run: 90s, 10m.",
 )
 @click.option(
     "--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each run of the command."
@@ -31,7 +35,7 @@ from dais_verif.report.shrinking_text import print_shrinking
 @click.option("-o", "--output", type=common.file_path, required=True, help="Folder for the case.")
 @common.json_option
 def shrink(as_json: bool, **asked: Any) -> int:
-    """Make a failing case small: PROGRAM and vectors on which a command fails, or something of ours (docs/fuzzing.md).
+    """Make a failing case small: PROGRAM and vectors on which a command or one of our checks fails (docs/fuzzing.md).
 
     \b
     dais-verif shrink prog.bin -o small                                      engines that disagree, a broken promise

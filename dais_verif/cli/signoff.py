@@ -30,7 +30,7 @@ def _show_policy(context: click.Context, option: click.Parameter, value: bool) -
 
 
 class _SignOff(GroupedCommand):
-    """Whoever asks for a sign-off, however wrongly, does not rely on an earlier certificate any more."""
+    """Remove an earlier certificate, even if the call is wrong: the user no longer relies on it."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Read the command line; where it cannot be read, the certificate goes all the same."""
@@ -76,7 +76,7 @@ def _folder_in(arguments: list[str]) -> Path | None:
 @given_rtl_options
 @click.option("--seed", type=click.IntRange(0), help="Seed of the vectors, in place of the policy's seeds.")
 @click.option(
-    "--sign", "key", type=common.file_path, help="Sign the certificate with this Ed25519 key, as ssh-keygen makes them."
+    "--sign", "key", type=common.file_path, help="Sign the certificate with this Ed25519 key, as ssh-keygen writes it."
 )
 @common.jobs_option
 @common.sandbox_option
@@ -84,7 +84,7 @@ def _folder_in(arguments: list[str]) -> Path | None:
     "-o",
     "--output",
     type=common.file_path,
-    help="For certificate, record and evidence. Default: signoff-PROGRAM.",
+    help="Folder for certificate, record and evidence. Default: signoff-PROGRAM.",
 )
 @common.html_option
 @common.json_option
@@ -93,11 +93,11 @@ def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) 
 
     \b
     dais-verif signoff prog.bin                              our RTL, the built-in policy
-    dais-verif signoff prog.bin --rtl a.v b.v --top model    somebody else's, in place of what a policy says of RTL
+    dais-verif signoff prog.bin --rtl a.v b.v --top model    RTL of others, in place of the policy's
     dais-verif signoff --show-policy > policy.toml           a policy to edit: RTL, seeds, stages, waivers
     dais-verif signoff prog.bin --policy policy.toml -o out
     dais-verif signoff prog.bin --sign ~/.ssh/id_ed25519     the certificate is signed
-    dais-verif verify-cert out                               is it still so?
+    dais-verif verify-cert out                               does it still hold?
 
     Every sign-off also seeds faults, in the RTL and in the golden model, which simulators and prover must find. Ends in
     SIGNED OFF (exit code 0) or NOT SIGNED OFF (7). What the stages found is in the folder either way.

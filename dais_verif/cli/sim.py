@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 from typing import Any
@@ -57,8 +58,8 @@ _covering_options = bundled(
 @netlist_options
 @_covering_options
 @common.unchecked_option
-@click.option("--printf", is_flag=True, help="Also what members of a kernel print, and whether the RTL prints it.")
-@click.option("--out-of-range", is_flag=True, help="Give inputs also beyond the intervals that da4ml's JSON declares.")
+@click.option("--printf", is_flag=True, help="Also compare the messages that members of a kernel print.")
+@click.option("--out-of-range", is_flag=True, help="Also generate inputs beyond intervals that da4ml's JSON declares.")
 @click.option("--waves", is_flag=True, help="Record waves (Icarus FST, others VCD); needs -o or uses dais-verif-out.")
 @click.option(
     "--bulk/--no-bulk",
@@ -92,7 +93,7 @@ def sim(
     dais-verif sim prog.bin                                   our RTL, both simulators
     dais-verif sim prog.bin --vectors 10000 --seed 7 --sim verilator
     dais-verif sim prog.bin --inputs x.npy                    your vectors, then generated ones
-    dais-verif sim prog.bin --rtl model.v lib.v --top model   somebody else's RTL
+    dais-verif sim prog.bin --rtl model.v lib.v --top model   RTL of others
     dais-verif sim DIR                                        all that alkaid or da4ml wrote into DIR
     dais-verif sim prog.bin --rtl model.vhd lib.vhd           the same in VHDL, in GHDL
     dais-verif sim prog.bin --netlist DIR                     what `synth -o DIR` made of it
@@ -109,13 +110,17 @@ def sim(
     """
     watch = Stopwatch(started=process_started())
     watch.add("set-up", watch.started, time.monotonic())
+    context = click.get_current_context()
     request = SimulationRequest(
         design=dut,
         waves=waves,
         output=Path("dais-verif-out") if waves and output is None else output,
-        command=lambda more: common.reproduce(more=more),
+        command=lambda more: common.reproduce(context.obj, more),
         **asked,
     )
+    if "requests" in context.meta:  # of many runs that share a build
+        context.meta["requests"].append(request)
+        return 0
     done = simulate(request, progress=TerminalProgress(), watch=watch)
     return common.show_run(done, as_json, html, lambda: _print(done, profile))
 
@@ -124,3 +129,22 @@ def _print(done: Simulated, profile: bool) -> None:
     from dais_verif.report.console import print_record  # only now: simulators are started first
 
     print_record(done.record, common.console(), profile=profile)
+
+
+@click.command(hidden=True)
+@click.argument("runs")
+def jointly(runs: str) -> int:
+    """What `regress` calls: simulate RUNS, JSON of the words of many, in one build. What passes gets its record."""
+    from dais_verif.flows.simulate_jointly import simulate_jointly
+
+    simulate_jointly([_request_of(words) for words in json.loads(runs)])
+    return 0
+
+
+def _request_of(words: list[str]) -> SimulationRequest:
+    """The request that ``sim`` makes of ``words``, of which the first is its name. Raises as that does."""
+    requests: list[SimulationRequest] = []
+    with sim.make_context("sim", words[1:], obj=words) as context:
+        context.meta["requests"] = requests
+        sim.invoke(context)
+    return requests[0]

@@ -25,7 +25,7 @@ from dais_verif.report.certificate_text import print_certificate_check
     "--verify-time",
     callback=parsed_by(absolute_time),
     metavar="TIME",
-    help="When it was signed, as somebody says whom you trust: 20270131120000Z. Default: now.",
+    help="Time of the signature, from a trusted source: 20270131120000Z. Default: now.",
 )
 @click.option("--same-tools", is_flag=True, help="The tools here must be those that it was made with.")
 @click.option("--rerun", is_flag=True, help="Sign off again by the same policy, and compare what is found.")
@@ -37,7 +37,7 @@ def verify_cert(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool
     \b
     dais-verif verify-cert signoff-prog
     dais-verif verify-cert out --program moved/prog.bin --rtl moved/rtl
-    dais-verif verify-cert out --allowed-signers signers     and signed by somebody who may
+    dais-verif verify-cert out --allowed-signers signers     and signed by an allowed signer
     dais-verif verify-cert out --bitstream deployed.bin      and this is what was signed off, by content
     dais-verif verify-cert out --rerun                       and the same comes out again
 

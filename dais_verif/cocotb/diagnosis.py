@@ -94,7 +94,7 @@ def explain(
 
 
 def _reproduce(program: Program, rtl: Rtl, rows: Sequence[Batch], folder: Path) -> str:
-    """The command that runs ``rows`` again, or nothing if it cannot be said in words."""
+    """Return the command that runs ``rows`` again, or nothing if it cannot be said in words."""
     path = program.origin.path
     if not path or rtl.words is None:
         return ""

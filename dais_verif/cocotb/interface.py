@@ -45,7 +45,7 @@ def dut_of(dut: Any, program: Program, ports: str | Path | Mapping[str, Any] | N
 
 
 def _there(dut: Any, side: Side, count: int, direction: str) -> list[Port]:
-    """The ports that ``side`` names, those that the design has."""
+    """Return the ports that ``side`` names, those that the design has."""
     names = side.names(count)
     ports = (_port(dut, name, direction) for name in ([side.port] if names is None else names))
     return [port for port in ports if port is not None]
@@ -68,5 +68,5 @@ class RowReader:
         self.handles = [handle_of(dut, wire.name) for wire in wires]
 
     def read(self) -> str:
-        """The row as it is now, with X and Z."""
+        """Return the row as it is now, with X and Z."""
         return self._pins.read()

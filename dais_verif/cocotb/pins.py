@@ -42,7 +42,7 @@ class PinReader:
         return [*(handle for _, handle in self._pins.values()), *([] if self._valid_out is None else [self._valid_out])]
 
     def read(self) -> PinState:
-        """The pins as they are now."""
+        """Return the pins as they are now."""
         seen = {}
         for what, (name, handle) in self._pins.items():
             value = str(handle.value)

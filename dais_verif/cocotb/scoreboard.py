@@ -287,7 +287,7 @@ class Scoreboard:
 
 
 def _module_of(dut: Any) -> str:
-    """The name of the module of ``dut``, of an instance that of what it is an instance of."""
+    """Return the name of the module of ``dut``, of an instance that of what it is an instance of."""
     name = str(dut._def_name)
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) else str(dut._name)
 
@@ -297,7 +297,7 @@ def _paths(given: Sequence[_Path] | _Path) -> tuple[Path, ...]:
 
 
 def _words(ports: _Path | None, pins: Pins) -> tuple[str, ...]:
-    """The options of ``dais-verif sim`` for ports and pins."""
+    """Return the options of ``dais-verif sim`` for ports and pins."""
     valued = {
         "--ports": None if ports is None else Path(ports).absolute(),
         "--clock": pins.clock,

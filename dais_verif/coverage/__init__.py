@@ -85,7 +85,7 @@ def measured(
     jobs: int = 1,
     notice: Callable[[str], object] = lambda text: None,
 ) -> Measured:
-    """The same, bin by bin."""
+    """Return the same, bin by bin."""
     effort = effort or Effort()
     search = Search(bins_of(program, declared=declared), check=check, declared=declared, jobs=jobs)
     search.count(vectors)
@@ -106,7 +106,7 @@ def measured(
 
 
 def summary(found: Measured) -> Coverage:
-    """What a record says of it."""
+    """Return what a record says of it."""
     bins, hit = found.bins, found.hit
     program = bins.program
     never = found.how != How.NOT

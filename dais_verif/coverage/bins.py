@@ -68,7 +68,7 @@ class Bins:
         return self.places.size + self.readers.size + 2
 
     def nothing(self) -> NDArray[np.uint8]:
-        """What was seen of no vector."""
+        """Return what was seen of no vector."""
         return np.zeros(self.size, dtype=np.uint8)
 
     def hit(self, seen: NDArray[np.uint8]) -> NDArray[np.bool_]:
@@ -87,7 +87,7 @@ class Bins:
         return (None, None, owner - n_ops) if owner < n_ops + n_out else (None, owner - n_ops - n_out, None)
 
     def text(self, number: int) -> str:
-        """What a bin is about, without the name of its group."""
+        """Return what a bin is about, without the name of its group."""
         which, name = int(self.which[number]), GROUPS[self.group[number]]
         op, source, output = self.where(number)
         match name:
@@ -137,7 +137,7 @@ class _Columns:
 
 
 def bins_of(program: Program, *, declared: bool = True) -> Bins:
-    """The bins of ``program``. ``declared``: inputs keep to the intervals that its source declares."""
+    """Return the bins of ``program``. ``declared``: inputs keep to the intervals that its source declares."""
     places, readers = Places(program), Readers.of(program, declared=declared)
     never, always = places.size + readers.size, places.size + readers.size + 1
     made = _Columns()

@@ -48,7 +48,7 @@ class Control:
         return code
 
     def name(self, code: int) -> str:
-        """A state in words."""
+        """Return a state in words."""
         parts, low = [], 0
         for element, kind in zip(self.elements, self.kinds, strict=True):
             raw = code >> low & ((1 << kind.width) - 1)
@@ -59,7 +59,7 @@ class Control:
 
 
 def control_of(machine: Machine) -> Control:
-    """The control of ``machine``, which may have no state at all."""
+    """Return the control of ``machine``, which may have no state at all."""
     names = deciding(machine, control=True)
     written = {
         Element(c.target.signal, place)

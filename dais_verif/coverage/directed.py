@@ -147,7 +147,7 @@ class _Rows:
         return found
 
     def inputs(self, row: int) -> list[int]:
-        """The bits of every port element."""
+        """Return the bits of every port element."""
         return [int(column[row]) for column in self._inputs]
 
 

@@ -33,7 +33,7 @@ class Wish(NamedTuple):
 
 
 def goal_of(bins: Bins, number: int) -> Goal | None:
-    """The goal of a bin; None for those of inputs, which are simply given."""
+    """Return the goal of a bin; None for those of inputs, which are simply given."""
     program, kind, which = bins.program, GROUPS[bins.group[number]], int(bins.which[number])
     index, _, output = bins.where(number)
     if output is not None:

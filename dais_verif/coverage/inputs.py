@@ -41,7 +41,7 @@ class Reader(NamedTuple):
         return sorted({v for v in (self.lo, self.hi, -1, 0, 1) if self.lo <= v <= self.hi})
 
     def number(self, raw: int) -> Fraction:
-        """The input that is read as ``raw``."""
+        """Return the input that is read as ``raw``."""
         return raw * Fraction(2) ** -self.kind.f
 
 
@@ -161,7 +161,7 @@ def _see(reader: Reader, column: Column, seen: ProbeBytes) -> None:
 
 
 def _read(reader: Reader, column: Column) -> IntArray:
-    """The raw values as which it is read."""
+    """Return the raw values as which it is read."""
     kind, floored = reader.kind, floor_to_grid(column, reader.kind.f)
     wide = floored if floored.dtype == object or kind.width < 61 else floored.astype(object)
     value: IntArray = ((wide - kind.raw_min) & ((1 << kind.width) - 1)) + kind.raw_min

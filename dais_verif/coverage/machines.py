@@ -40,7 +40,7 @@ _Seen = Mapping[View, Observed]
 
 
 def measure_machine(machine: Machine, sequences: Sequence[InputSequence], *, check: bool = True) -> Coverage:
-    """What ``sequences`` make the control of ``machine`` do. Raises ``ViolationError`` for a broken promise."""
+    """Return what ``sequences`` make the control of ``machine`` do. Raises ``ViolationError`` for a broken promise."""
     bins = _Bins(machine)
     for seen in observe(machine, bins.views, sequences, check=check):
         bins.count(seen)

@@ -67,7 +67,7 @@ class Search:
         self.how[bins] = how
 
     def open(self) -> NDArray[np.intp]:
-        """The bins that are neither hit nor unreachable."""
+        """Return the bins that are neither hit nor unreachable."""
         return np.flatnonzero(~self.bins.hit(self.seen) & (self.how == How.NOT))
 
     def still_open(self, bins: Sequence[int]) -> list[int]:

@@ -60,7 +60,7 @@ class GoalSolver:
                 self._values[index] = interpret_op(self.program, op, [self._values[i] for i in op.operands]).value
 
     def _new(self, roots: Sequence[int]) -> list[int]:
-        """What is behind ``roots`` and has no value yet, in SSA order; what has one has all behind it."""
+        """Return what is behind ``roots`` and has no value yet, in SSA order; what has one has all behind it."""
         found = {index for index in roots if index not in self._values}
         waiting = list(found)
         while waiting:
@@ -96,7 +96,7 @@ class GoalSolver:
         return neg(value) if negate else value
 
     def value(self, goal: Goal) -> Term:
-        """The bits of the op's value, or of the output that is minus it."""
+        """Return the bits of the op's value, or of the output that is minus it."""
         return interpret_output(self.program.ops[goal.op].type, self._values[goal.op], goal.negated)
 
     # ---------------------------------------------------------------- what is quantised
@@ -109,11 +109,11 @@ class GoalSolver:
         return ite(self.msb(op), first, second)
 
     def msb(self, op: Op) -> Term:
-        """The MSB of a mux's condition."""
+        """Return the MSB of a mux's condition."""
         return top_bit(self._values[op.condition]) if self.program.ops[op.condition].type.width else const(1, 0)
 
     def quantised(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
-        """What ``op`` makes of ± an operand."""
+        """Return what ``op`` makes of ± an operand."""
         return as_type(_shifted(self.program.ops[operand].type, shift), self._values[operand], op.type, negated=negate)
 
     def wraps(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
@@ -126,7 +126,7 @@ class GoalSolver:
         return band(changed, bnot(top_bit(self.exact(operand, negate)))) if op.code in RELUS else changed
 
     def loses(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
-        """The same at its bottom; negation changes nothing about which low bits are all 0."""
+        """Return the same at its bottom; negation changes nothing about which low bits are all 0."""
         kind = self.program.ops[operand].type
         drop = min(kind.f - shift - op.type.f, kind.width)
         if drop <= 0:

@@ -20,7 +20,7 @@ Mask = NDArray[np.bool_]
 
 
 def by_ranges(bins: Bins, found: Analysis) -> Mask:
-    """The places, (size,), that the intervals ``found`` exclude."""
+    """Return the places, (size,), that the intervals ``found`` exclude."""
     program, places = bins.program, bins.places
     impossible = np.zeros(bins.size, dtype=np.bool_)
     impossible[-2] = True  # never

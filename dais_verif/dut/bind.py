@@ -23,7 +23,7 @@ _XLS_OUT = "out"
 
 
 def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, open_inputs: bool = False) -> Dut:
-    """The interface of a module for ``program``.
+    """Return the interface of a module for ``program``.
 
     ``found``: its ports; None: unknown, and they are taken to be as ``said``.
     ``open_inputs``: there may be inputs of which nothing is said.
@@ -117,7 +117,7 @@ def _apart(
     what: str,
     count: int,
 ) -> tuple[Sizing, tuple[Wire, ...]]:
-    """A port an element."""
+    """Return a port an element."""
     if len(names) != count:
         raise InputError(f"ports file: {len(names)} ports of {what}s, must be {count}: one for each of the program's")
     problems: list[str] = []

@@ -40,7 +40,7 @@ _PROGRAM, _DA4ML, FROM_FILE = "the program's types", "da4ml's intervals", "the p
 
 
 def sizings_of_inputs(program: Program) -> list[Sizing]:
-    """The ways in which inputs are known to be carried, the likelier first."""
+    """Return the ways in which inputs are known to be carried, the likelier first."""
     inputs = ports_of(program).inputs
     own = Sizing(inputs, tuple(FixedType(0, e.width + e.lo, -e.lo) for e in inputs), _PROGRAM)
     kinds = [FixedType(0, 0, 0)] * program.n_in
@@ -53,7 +53,7 @@ def sizings_of_inputs(program: Program) -> list[Sizing]:
 
 
 def sizings_of_outputs(program: Program) -> list[Sizing]:
-    """The ways in which outputs are known to be carried, the likelier first."""
+    """Return the ways in which outputs are known to be carried, the likelier first."""
     own = _sizing(program.output_types, _PROGRAM)
     return _in_order(program, own, _sizing(_da4ml_outputs(program), _DA4ML))
 
@@ -117,7 +117,7 @@ def _weights(element: Element) -> str:
 
 
 def in_words(elements: Sequence[Element]) -> str:
-    """The width of each element, like ones together: ``0-15: 8 bits each, 16: 12 bits``."""
+    """Return the width of each element, like ones together: ``0-15: 8 bits each, 16: 12 bits``."""
     runs = []
     for width, group in itertools.groupby(enumerate(elements), key=lambda pair: pair[1].width):
         members = [j for j, _ in group]

@@ -16,10 +16,10 @@ __all__ = ["encode_outputs"]
 def encode_outputs(
     raw: Sequence[IntArray], own: Sequence[FixedType], given: Sequence[FixedType], first_row: int
 ) -> list[IntArray]:
-    """``raw`` outputs of types ``own``, (rows,) each, as raw integers of types ``given``, with no fewer fractional
-    bits.
+    """Return ``raw`` outputs of types ``own``, (rows,) each, as raw integers of types ``given``.
 
-    Raises ``ViolationError`` if a port cannot hold a value; ``first_row`` is the number of the first.
+    Types ``given`` have at least as many fractional bits. Raises ``ViolationError`` if a port cannot hold a value;
+    ``first_row`` is the number of the first.
     """
     return [
         _carried(values, kind, port, output, first_row)

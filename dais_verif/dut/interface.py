@@ -39,9 +39,10 @@ class Wire(NamedTuple):
 
 @dataclass(frozen=True)
 class Clocking:
-    """The pins of a clocked design. ``latency``: rising edges from driving an input to seeing its output; None: the
+    """The pins of a clocked design.
 
-    bench finds out. ``reset_low``: the reset is active at 0. All pins but the clock are optional.
+    ``latency``: rising edges from driving an input to seeing its output; None: the bench finds out. ``reset_low``: the
+    reset is active at 0. All pins but the clock are optional.
     """
 
     clock: str
@@ -86,16 +87,16 @@ class DesignInterface:
         return tuple(dict.fromkeys([*wires, *pins, *(name for name, _ in self.ties)]))
 
     def with_latency(self, latency: int | None) -> DesignInterface:
-        """The same, of a design whose latency was found."""
+        """Return the same, of a design whose latency was found."""
         return self if self.clocking is None else replace(self, clocking=replace(self.clocking, latency=latency))
 
     def to_tree(self) -> dict[str, Any]:
-        """What JSON can hold of it."""
+        """Return what JSON can hold of it."""
         return asdict(self)
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> DesignInterface:
-        """What ``to_tree`` gave, through JSON or not."""
+        """Return what ``to_tree`` gave, through JSON or not."""
         wires = {name: tuple(Wire(*wire) for wire in tree[name]) for name in ("inputs", "outputs")}
         clocking = Clocking(**tree["clocking"]) if tree["clocking"] else None
         return cls(**wires, clocking=clocking, ties=tuple((name, value) for name, value in tree["ties"]))
@@ -114,11 +115,11 @@ class Dut:
     how: str = "the program's types"
 
     def input_at(self, number: int) -> tuple[str, Element]:
-        """The port that carries input ``number``, and the element as it lies in that port."""
+        """Return the port that carries input ``number``, and the element as it lies in that port."""
         return _within(self.interface.inputs, self.ports.inputs[number])
 
     def output_at(self, number: int) -> tuple[str, Element]:
-        """The port that carries output ``number``, and the element as it lies in that port."""
+        """Return the port that carries output ``number``, and the element as it lies in that port."""
         return _within(self.interface.outputs, self.ports.outputs[number])
 
 
@@ -130,7 +131,7 @@ def _within(wires: Sequence[Wire], element: Element) -> tuple[str, Element]:
 
 
 def packed(program: Program, clocking: Clocking | None = None) -> Dut:
-    """A module as we emit it: everything in ``model_inp`` and ``model_out``."""
+    """Return a module as we emit it: everything in ``model_inp`` and ``model_out``."""
     ports = ports_of(program)
     inputs = (Wire(MODEL_INP, 0, ports.input_bits),)
     outputs = (Wire(MODEL_OUT, 0, ports.output_bits),)

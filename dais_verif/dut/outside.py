@@ -88,7 +88,7 @@ _COMMENTS = re.compile(rb"(?:/\*.*?\*/)*", re.DOTALL)
 _SPLIT = re.compile(rb"[\w$]\\\r?\n[\w$`]")
 _MACRO = re.compile(rb"`define\s+([A-Za-z_][\w$]*)")
 _JOINED = "may be joined to what it touches, or joins words: it may be anything, which cannot be decided"
-_UNENDED = "begins what does not end on its line, or what not all readers know: nobody can say what is code"
+_UNENDED = "begins what does not end on its line, or what not all readers know: what is code cannot be told"
 
 
 class Use(NamedTuple):
@@ -129,7 +129,7 @@ def outside_of(
 
 
 def macros_in(texts: Iterable[bytes]) -> frozenset[str]:
-    """The macros that a design defines, in whatever branch."""
+    """Return the macros that a design defines, in whatever branch."""
     return frozenset(name.decode() for text in texts for name in _MACRO.findall(text))
 
 
@@ -157,7 +157,7 @@ def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use
         if token.kind == "paste" or (token.text == "\\" and _SPLIT.match(text, max(token.at - 1, 0))):
             why = _JOINED
         elif token.kind == "escaped" and any(mark in token.text for mark in ('"', "//", "/*", "`")):
-            why = "holds what some readers take for a string, a comment or a macro: nobody can say what is code"
+            why = "holds what some readers take for a string, a comment or a macro: what is code cannot be told"
         elif token.text == "$" and not _RANGE.match(text, end):
             why = _JOINED
         elif token.text in ("import", "export") and token.kind == "word" and not _PACKAGE.match(text, end):

@@ -65,7 +65,7 @@ class Side:
     types: tuple[FixedType, ...] | None = None
 
     def names(self, count: int) -> list[str] | None:
-        """The port of every one of ``count`` elements; None if all are packed in one."""
+        """Return the port of every one of ``count`` elements; None if all are packed in one."""
         if self.ports is not None:
             return list(self.ports)
         return [self.port.replace("{}", str(j)) for j in range(count)] if "{}" in self.port else None
@@ -82,7 +82,7 @@ class PortsFile:
 
 
 def read_ports_file(path: str | Path) -> PortsFile:
-    """The ports file at ``path``. Raises ``InputError`` with the table and key that cannot be used."""
+    """Return the ports file at ``path``. Raises ``InputError`` with the table and key that cannot be used."""
     path = Path(path)
     try:
         tree = tomllib.loads(read_toml(path, _MOST_BYTES, "ports file"))
@@ -97,7 +97,7 @@ def ports_from_tree(tree: Mapping[str, Any]) -> PortsFile:
 
 
 def latency_of(value: object) -> int | None:
-    """A latency as it is written: a number of edges, or ``auto``, which is None. Raises ``ValueError``."""
+    """Return a latency as it is written: a number of edges, or ``auto``, which is None. Raises ``ValueError``."""
     if value == "auto":
         return None
     text = str(value)

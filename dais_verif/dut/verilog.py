@@ -23,7 +23,7 @@ _OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__")
 
 
 def read_files(sources: Sequence[Path], manager: Any) -> Any:
-    """The syntax tree of ``sources`` together. ``manager``: a new source manager, which keeps their text.
+    """Return the syntax tree of ``sources`` together. ``manager``: a new source manager, which keeps their text.
 
     Raises ``OSError`` if a file cannot be read, ``InputError`` if a file that is included is not the same for every
     reader.
@@ -61,12 +61,12 @@ def _is_text(path: str) -> bool:
 
 
 def included(tree: Any, manager: Any) -> tuple[Path, ...]:
-    """The files that ``tree`` includes, however that is written: a macro may make the directive."""
+    """Return the files that ``tree`` includes, however that is written: a macro may make the directive."""
     return tuple(dict.fromkeys(found for _, _, found in _included(tree, manager)))
 
 
 def included_by(sources: Sequence[Path]) -> tuple[Path, ...]:
-    """The files that ``sources`` include. Raises as ``read_files`` does."""
+    """Return the files that ``sources`` include. Raises as ``read_files`` does."""
     from pyslang import SourceManager
 
     manager = SourceManager()

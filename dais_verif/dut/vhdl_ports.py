@@ -37,7 +37,7 @@ _OPERATIONS = {
 
 
 def vhdl_ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
-    """The ports of entity ``top`` in ``sources``, by names in lower case; None if they cannot be told."""
+    """Return the ports of entity ``top`` in ``sources``, by names in lower case; None if they cannot be told."""
     entity = _entity(sources, top)
     if entity is None:
         return None
@@ -56,13 +56,13 @@ def vhdl_ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
 
 
 def vhdl_types_in(sources: Sequence[Path], top: str) -> dict[str, str]:
-    """The types of the ports of entity ``top``, without bounds, by names in lower case."""
+    """Return the types of the ports of entity ``top``, without bounds, by names in lower case."""
     declared = _declarations(_entity(sources, top) or "", "port")
     return {name: what.partition(":=")[0].partition("(")[0].strip() for names, _, what in declared for name in names}
 
 
 def _entity(sources: Sequence[Path], top: str) -> str | None:
-    """What stands in the declaration of entity ``top``, in lower case."""
+    """Return what stands in the declaration of entity ``top``, in lower case."""
     entity = re.search(rf"\bentity\s+{re.escape(top.lower())}\s+is\b(.*?)\bend\b", _text(sources), re.DOTALL)
     return entity[1] if entity else None
 
@@ -83,7 +83,7 @@ def vhdl_roots_in(sources: Sequence[Path]) -> list[str]:
 
 
 def in_lower_case(said: PortsFile) -> PortsFile:
-    """The same with all names as VHDL means them, which knows no upper case."""
+    """Return the same with all names as VHDL means them, which knows no upper case."""
 
     def side(given: Side) -> Side:
         return replace(given, port=given.port.lower(), ports=given.ports and tuple(map(str.lower, given.ports)))
@@ -126,7 +126,7 @@ def _width(kind: str, generics: Mapping[str, int | None]) -> int | None:
 
 
 def _number(text: str, generics: Mapping[str, int | None]) -> int | None:
-    """The value of an expression of integers and generics; None if it has anything else."""
+    """Return the value of an expression of integers and generics; None if it has anything else."""
 
     def value(node: ast.expr) -> int:
         if isinstance(node, ast.Constant) and type(node.value) is int:

@@ -78,7 +78,7 @@ def emit_board_top(
     latency: int = 0,
     period: float = 10.0,
 ) -> str:
-    """The text of module ``<core>_<link>``: module ``<core>_axis`` behind a link, one of ``LINKS``.
+    """Return the text of module ``<core>_<link>``: module ``<core>_axis`` behind a link, one of ``LINKS``.
 
     ``program_hash``: 64 hexadecimal digits, by which a host knows what runs here. ``input_bits``, ``output_bits``: of
     the core's ports, at least 1. ``latency``: of the core in clocks, for the host to know. ``period``: of the clock in

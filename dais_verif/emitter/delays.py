@@ -54,22 +54,22 @@ class DelayModel:
     table: float = 0.5
 
     def adder(self, width: int) -> float:
-        """A sum, difference or negation with a carry chain of ``width`` bits."""
+        """Return a sum, difference or negation with a carry chain of ``width`` bits."""
         return self.add + self.carry * width
 
     def reduction(self, width: int) -> float:
-        """A tree of LUTs over ``width`` bits; one bit is a wire."""
+        """Return a tree of LUTs over ``width`` bits; one bit is a wire."""
         levels = 0
         while width > 1:
             width, levels = -(-width // self.lut_inputs), levels + 1
         return levels * self.lut
 
     def product(self, a: int, b: int) -> float:
-        """A product of ``a`` by ``b`` bits."""
+        """Return a product of ``a`` by ``b`` bits."""
         return self.mul + self.mul_level * max((min(a, b) - 1).bit_length(), 1) + self.mul_bit * (a + b)
 
     def lookup(self, width: int) -> float:
-        """A table with ``width`` address bits."""
+        """Return a table with ``width`` address bits."""
         return self.lut + self.table * -(-max(width - self.lut_inputs, 0) // 2)
 
 
@@ -84,7 +84,7 @@ def delay_of(program: Program, op: Op, model: DelayModel) -> int:
 
 
 def negation_delay(width: int, model: DelayModel) -> int:
-    """What the negation of an output takes, in thousandths of the unit."""
+    """Return what the negation of an output takes, in thousandths of the unit."""
     return _counted(model.adder(width))
 
 
@@ -176,7 +176,7 @@ _RULES: dict[int, Callable[..., float]] = {
 
 
 def read_delay_model(path: Path) -> DelayModel:
-    """The default model with what the TOML file ``path`` says otherwise. Raises ``InputError``."""
+    """Return the default model with what the TOML file ``path`` says otherwise. Raises ``InputError``."""
     name = repr(str(path))
     try:
         entries = tomllib.loads(read_toml(path, _MOST_BYTES, "the delay model"))
@@ -195,7 +195,7 @@ def read_delay_model(path: Path) -> DelayModel:
 
 
 def _wrong(key: str, value: Any) -> str:
-    """What is wrong with a coefficient; empty if nothing is."""
+    """Return what is wrong with a coefficient; empty if nothing is."""
     if key == "unit":
         good = isinstance(value, str) and value.isprintable() and 0 < len(value) <= 40
         return "" if good else "must be a name of at most 40 characters, in quotes"

@@ -71,7 +71,7 @@ def storage_bits(kind: FixedType) -> int:
 
 
 def literal(value: int) -> str:
-    """A signed literal; a negative one is a minus before a literal that can hold its magnitude."""
+    """Return a signed literal; a negative one is a minus before a literal that can hold its magnitude."""
     bits = abs(value).bit_length() + 1
     digits = f"{abs(value)}" if bits <= 64 else f"{abs(value):x}"
     text = f"{bits}'s{'d' if bits <= 64 else 'h'}{digits}"
@@ -79,5 +79,5 @@ def literal(value: int) -> str:
 
 
 def mask(width: int) -> str:
-    """A signed literal of ``width`` ones."""
+    """Return a signed literal of ``width`` ones."""
     return f"{width + 1}'sh{(1 << width) - 1:x}"

@@ -23,8 +23,10 @@ SCHEMA = "dais-verif/wrap/1"
 
 @dataclass(frozen=True)
 class WrapperOptions:
-    """How a core is wrapped. ``kind``: one of ``WRAPS``. ``latency``: of the core, in clocks; 0 if it is
-    combinational. ``period``: of the clock in ns, for constraints.
+    """How a core is wrapped.
+
+    ``kind``: one of ``WRAPS``. ``latency``: of the core, in clocks; 0 if it is combinational. ``period``: of the clock
+    in ns, for constraints.
 
     ``user_bits``, ``axil``: TUSER and AXI4-Lite, of kind ``axis``. ``signatures``: what the self-check must give after
     so many beats; they come from the golden model.
@@ -39,7 +41,7 @@ class WrapperOptions:
 
 
 def project_folder(program: Program, core: str, text: str, options: WrapperOptions) -> dict[str, bytes]:
-    """The files of the folder, by relative name, for module ``core`` with the Verilog ``text``.
+    """Return the files of the folder, by relative name, for module ``core`` with the Verilog ``text``.
 
     Raises ``InputError`` if a module would have the name of a hand-written one.
     """

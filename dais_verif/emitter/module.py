@@ -129,12 +129,12 @@ def _assign(out: Writer, head: str, text: str, tail: str) -> None:
 
 
 def range_of(bits: int) -> str:
-    """The declaration of ``bits`` signed bits."""
+    """Return the declaration of ``bits`` signed bits."""
     return f"signed [{bits - 1}:0]"
 
 
 def comment(program: Program, op: Op) -> str:
-    """What is said of an op behind its line."""
+    """Return what is said of an op behind its line."""
     words = in_words(program, op)
     if len(words) > _LONGEST_COMMENT:
         words = f"{words[: words.rindex(' ', 0, _LONGEST_COMMENT)]} ... of {len(op.terms)} terms"

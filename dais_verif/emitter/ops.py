@@ -59,7 +59,7 @@ class Scope:
         self.helpers: list[Statement] = []
 
     def operand(self, index: int) -> Expression:
-        """The signal of op ``index``."""
+        """Return the signal of op ``index``."""
         kind = self.type_of(index)
         return Expression(self.name_of(index), kind.f, kind.raw_min, kind.raw_max, True)
 

@@ -18,7 +18,9 @@ __all__ = ["Parts", "moving", "parts_of", "path_of", "reads"]
 
 
 class Parts(NamedTuple):
-    """``of``: for each op its part, None for an op that no input reaches, which is a wire of the module.
+    """The parts that a module is divided into.
+
+    ``of``: for each op its part, None for an op that no input reaches, which is a wire of the module.
     ``members``: the ops of each part, in SSA order. No part reads a later one.
     """
 
@@ -31,7 +33,7 @@ class Parts(NamedTuple):
         return len(self.members) > 1
 
     def scope(self, part: int) -> str:
-        """The scope of a part; the last one has number 0.
+        """Return the scope of a part; the last one has number 0.
 
         A change of the input port wakes all parts, and Icarus runs them in descending order of their names: in this
         one, each finds what it reads computed, and is run once a vector and not once for each part before it.
@@ -40,7 +42,7 @@ class Parts(NamedTuple):
         return f"part_{last - part:0{len(str(last))}}"
 
     def seen_from(self, part: int | None) -> Callable[[int], str]:
-        """What the signal of an op is called within ``part``, or in the module outside of all parts."""
+        """Return what the signal of an op is called within ``part``, or in the module outside of all parts."""
         if not self.several:
             return signal
         prefixes = [f"{self.scope(number)}." for number in range(len(self.members))]
@@ -80,5 +82,5 @@ def parts_of(program: Program) -> Parts:
 
 
 def path_of(program: Program) -> Callable[[int], str]:
-    """The names of the signals of all ops, as seen from the module."""
+    """Return the names of the signals of all ops, as seen from the module."""
     return parts_of(program).seen_from(None)

@@ -57,7 +57,9 @@ class Place(NamedTuple):
 
 
 class Pipeline(NamedTuple):
-    """``text``: the module. ``latency``: clock edges from an input to its output, as many as stages. ``registers``: how
+    """A pipeline as Verilog.
+
+    ``text``: the module. ``latency``: clock edges from an input to its output, as many as stages. ``registers``: how
     many, valid bits included; ``register_bits``: their bits, without the headroom bits that never change.
     ``depths``: the estimated delay of each stage in ``unit``. ``places``: where each op is.
     """
@@ -72,7 +74,7 @@ class Pipeline(NamedTuple):
     places: tuple[Place, ...]
 
     def path_of(self, index: int) -> str:
-        """The signal of op ``index`` as seen from the module."""
+        """Return the signal of op ``index`` as seen from the module."""
         return self.places[index].path
 
 
@@ -179,18 +181,18 @@ class _Plan:
         return 1 + self.schedule.registers(value)
 
     def name(self, value: int, seen: int | None = None) -> str:
-        """The signal of ``value`` as stage ``seen`` sees it, within its scope; None: its own stage."""
+        """Return the signal of ``value`` as stage ``seen`` sees it, within its scope; None: its own stage."""
         own = f"neg_{self.minus[value]}" if value in self.minus else signal(value)
         stage = self.schedule.stage[value]
         return own if stage is None or seen in (None, stage) else f"{own}_s{seen}"
 
     def path(self, value: int, seen: int | None, within: str = "") -> str:
-        """The same, as seen from the scope ``within``, or from the module."""
+        """Return the same, as seen from the scope ``within``, or from the module."""
         scope = self.scope.get(value, "")
         return self.name(value, seen) if scope in ("", within) else f"{scope}.{self.name(value, seen)}"
 
     def type_of(self, value: int) -> FixedType:
-        """The type of ``value``, as far as it says how many bits there are and whether they are signed."""
+        """Return the type of ``value``, as far as it says how many bits there are and whether they are signed."""
         if value in self.minus:
             return FixedType(1, self.flow.bits[value] - 1, 0)
         return self.program.ops[value].type

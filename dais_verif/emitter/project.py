@@ -54,7 +54,7 @@ if {{[llength [get_projects -quiet]] > 0}} {{
 
 
 def fusesoc_core(top: str, program_hash: str, rtl: Iterable[str]) -> str:
-    """A CAPI2 core file."""
+    """Return a CAPI2 core file."""
     listed = "\n".join(f"      - {name}" for name in rtl)
     return f"""\
 CAPI=2:
@@ -92,7 +92,7 @@ targets:
 
 
 def readme(facts: Mapping[str, Any], rtl: Iterable[str]) -> str:
-    """The page of the folder."""
+    """Return the page of the folder."""
     top, program, core_latency = facts["top"], facts["program"], facts["core_latency"]
     kind = f"pipelined, latency {core_latency}, `en` stops it" if core_latency else "combinational"
     files = "\n".join(f"| `{name}` | {_meaning(name, facts)} |" for name in rtl)

@@ -43,7 +43,7 @@ REGISTERS = (
 
 
 def register_table() -> str:
-    """The map as a Markdown table."""
+    """Return the map as a Markdown table."""
     lines = ["| address | name | access | bits | meaning |", "|---|---|---|---|---|"]
     lines += [f"| 0x{r.offset:02X} | {r.name} | {r.access} | {r.bits} | {r.meaning} |" for r in REGISTERS]
     return "\n".join(lines) + "\n"

@@ -16,7 +16,7 @@ _PACKAGE = Path(__file__).parents[1]
 
 
 def library_sources(*names: str) -> tuple[Path, ...]:
-    """The files called ``names`` of ``rtl/``. Raises ``ToolError`` if an installation lost them."""
+    """Return the files called ``names`` of ``rtl/``. Raises ``ToolError`` if an installation lost them."""
     for folder in (_PACKAGE / "rtl", _PACKAGE.parent / "rtl"):
         paths = tuple(folder / name for name in names)
         if all(path.is_file() for path in paths):

@@ -22,8 +22,9 @@ _SWEEPS = 2
 
 
 class Flow(NamedTuple):
-    """The values that move through a pipeline, by number: op N is value N, and what is minus op N of a negated output
-    has a number after those of all ops.
+    """The values that move through a pipeline, by number.
+
+    Op N is value N; minus op N, of a negated output, has a number after those of all ops.
 
     ``order``: their numbers, operands first. ``operands``: those of each that move, once each. ``delays``: in
     thousandths of the model's unit; 0 for what no output depends on, since synthesis removes it. ``bits``: those a
@@ -41,7 +42,9 @@ class Flow(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """``stage``: where each value is computed, None if it never changes. ``until``: the last stage in which it is read;
+    """The stage of each value.
+
+    ``stage``: where each value is computed, None if it never changes. ``until``: the last stage in which it is read;
     the number of stages plus 1 if it leaves the module, ``stage`` if nothing reads it. ``depths``: the longest path
     of each stage, in thousandths of the unit.
     """
@@ -57,7 +60,7 @@ class Schedule(NamedTuple):
 
 
 def flow_of(program: Program, model: DelayModel) -> Flow:
-    """The values of ``program`` that move."""
+    """Return the values of ``program`` that move."""
     moves = moving(program)
     live = set(cone(program, {index for index, _, _ in program.outputs if index >= 0}))
     order = [op.index for op in program.ops if moves[op.index]]
@@ -88,7 +91,7 @@ def fewest_stages(flow: Flow, bound: int) -> int:
 
 
 def least_depth(flow: Flow, stages: int) -> int:
-    """The least that the longest path of the slowest of ``stages`` stages can be."""
+    """Return the least that the longest path of the slowest of ``stages`` stages can be."""
     most = max((flow.delays[value] for value in flow.order), default=0)
     low = max(most, -(-_longest_path(flow) // stages))
     high = low + most  # a stage is left only when the next delay would pass the bound
@@ -119,7 +122,7 @@ def _longest_path(flow: Flow) -> int:
 
 
 def _earliest(flow: Flow, bound: int) -> list[int]:
-    """The first stage in which each value can be computed."""
+    """Return the first stage in which each value can be computed."""
     stage, arrival = [1] * len(flow.bits), [0] * len(flow.bits)
     delays, operands = flow.delays, flow.operands
     for value in flow.order:
@@ -137,7 +140,7 @@ def _earliest(flow: Flow, bound: int) -> list[int]:
 
 
 def _latest(flow: Flow, stages: int, bound: int) -> list[int]:
-    """The last stage in which each value can be computed; inputs are read in the first."""
+    """Return the last stage in which each value can be computed; inputs are read in the first."""
     stage, behind = [stages] * len(flow.bits), [0] * len(flow.bits)  # behind: the longest path after it, in its stage
     for value in reversed(flow.order):
         if behind[value] + flow.delays[value] > bound:
@@ -166,7 +169,7 @@ class _State:
             self.reads[value][stages + 1] = 1
 
     def until(self, value: int) -> int:
-        """The last stage in which ``value`` is read."""
+        """Return the last stage in which ``value`` is read."""
         return max(self.reads[value], default=self.stage[value])
 
     def register_bits(self) -> int:
@@ -174,7 +177,7 @@ class _State:
         return sum(self.flow.bits[v] * (self.until(v) - self.stage[v]) for v in self.flow.order)
 
     def arrivals(self) -> list[int]:
-        """The longest path that ends with each value within its stage."""
+        """Return the longest path that ends with each value within its stage."""
         arrival = [0] * len(self.flow.bits)
         for value in self.flow.order:
             before = (arrival[u] for u in self.flow.operands[value] if self.stage[u] == self.stage[value])
@@ -239,14 +242,14 @@ class _State:
         self.stage[value] = best
 
     def _read_by_others(self, value: int, stage: int) -> int:
-        """The last stage in which ``value`` is read but for one read in ``stage``."""
+        """Return the last stage in which ``value`` is read but for one read in ``stage``."""
         reads = self.reads[value]
         if reads[stage] > 1:
             return max(reads)
         return max((s for s in reads if s != stage), default=self.stage[value])
 
     def result(self) -> Schedule:
-        """The schedule as it is."""
+        """Return the schedule as it is."""
         depths = [0] * self.stages
         arrival = self.arrivals()
         found: list[int | None] = [None] * len(self.flow.bits)

@@ -20,7 +20,7 @@ __all__ = ["emit_verilog"]
 
 
 def emit_verilog(program: Program, top: str = "model") -> str:
-    """The text of module ``top`` for a valid ``program``; the same text for every file of one program."""
+    """Return the text of module ``top`` for a valid ``program``; the same text for every file of one program."""
     ports = ports_of(program)
     parts = parts_of(program)
     out = Writer()

@@ -246,7 +246,7 @@ class Golden:
 
 
 def _fast(program: Program, engine: Engine) -> FastProgram | None:
-    """The kernel's program, or None where ``auto`` has to take the numpy engine."""
+    """Return the kernel's program, or None where ``auto`` has to take the numpy engine."""
     problem = fast.why_not()
     if problem:
         if engine == "fast":
@@ -263,7 +263,7 @@ def _fast(program: Program, engine: Engine) -> FastProgram | None:
 
 
 def _frames_of_ours() -> int:
-    """How far up the line stands that called this package, by whichever of its doors, for who calls this function."""
+    """Return the ``stacklevel`` of the first frame outside this package, for ``warnings.warn``."""
     level, frame = 1, sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").split(".")[0] == __name__.split(".")[0]:
         level, frame = level + 1, frame.f_back

@@ -125,7 +125,7 @@ def run_op(
 
 
 def msb_of(raw: IntArray, kind: FixedType) -> Mask:
-    """The top bit of the bit pattern of ``raw`` values of type ``kind``; False where there are no bits."""
+    """Return the top bit of the bit pattern of ``raw`` values of type ``kind``; False where there are no bits."""
     if kind.width == 0:
         return np.zeros(len(raw), dtype=bool)
     return (raw < 0 if kind.k else raw >= 1 << (kind.width - 1)).astype(bool)
@@ -171,7 +171,7 @@ class Step:
         return self.program.ops[index].type
 
     def full(self, value: int) -> IntArray:
-        """The constant ``value`` in every row."""
+        """Return the constant ``value`` in every row."""
         return np.full(self.batch.rows, value, dtype=object if self._wide else np.int64)
 
 

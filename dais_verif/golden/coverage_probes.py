@@ -86,7 +86,7 @@ class CoverageProbes:
         return "fast" if self._fast else "numpy"
 
     def nothing(self) -> ProbeBytes:
-        """Of no vector."""
+        """Return an all-zero counter array."""
         return np.zeros(self.places.size, dtype=np.uint8)
 
     def see(self, batch: Batch, seen: ProbeBytes, *, jobs: int = 1, named: int = 0) -> None:

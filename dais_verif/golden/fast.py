@@ -91,14 +91,14 @@ def beyond(program: Program) -> str:
 
 
 def isas() -> list[str]:
-    """The instruction sets of this machine for which the kernel has code, the best first."""
+    """Return the instruction sets of this machine for which the kernel has code, the best first."""
     module = _load().module
     return [name for name in ISAS if module.has_isa(name)]
 
 
 @cache
 def isa() -> str:
-    """The instruction set that the kernel uses: the best of this machine, or ``DAIS_VERIF_ISA``."""
+    """Return the instruction set that the kernel uses: the best of this machine, or ``DAIS_VERIF_ISA``."""
     module = _load().module
     wanted = os.environ.get("DAIS_VERIF_ISA", "")
     if not wanted:
@@ -166,7 +166,7 @@ class FastProgram:
         self.code(False)
 
     def code(self, checked: bool) -> Any:
-        """The kernel's code object. Raises ``InputError`` if the program is beyond the kernel."""
+        """Return the kernel's code object. Raises ``InputError`` if the program is beyond the kernel."""
         found = self._codes.get(checked)
         if found is None:
             # Where every promise is proved there is nothing to check.
@@ -373,7 +373,7 @@ def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:
 def _in_threads(
     piece: Callable[[int, int], tuple[int, int]], pieces: list[tuple[int, int]], jobs: int
 ) -> list[tuple[int, int]]:
-    """What ``piece`` says of all ``pieces``; the kernel works without Python's lock. This thread works too."""
+    """Return what ``piece`` says of all ``pieces``; the kernel works without Python's lock. This thread works too."""
     left, found, errors = iter(pieces), list[tuple[int, int]](), list[BaseException]()
 
     def work() -> None:

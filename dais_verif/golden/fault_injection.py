@@ -97,7 +97,7 @@ class _FaultPass:
         return {index: lanes for index, lanes in self.lanes.items() if index in self.shown}
 
     def _own(self) -> dict[int, Lanes]:
-        """The lanes that begin at each op: its own flips, in every vector."""
+        """Return the lanes that begin at each op: its own flips, in every vector."""
         program, found = self.compiled.program, dict[int, list[Lanes]]()
         for n, (index, bit) in enumerate(self.flips):
             base = self.baseline[index]
@@ -106,7 +106,7 @@ class _FaultPass:
         return {index: Lanes(*map(np.concatenate, zip(*parts, strict=True))) for index, parts in found.items()}
 
     def _evaluated(self, op: Op) -> Lanes:
-        """The lanes of earlier flips in which ``op`` differs."""
+        """Return the lanes of earlier flips in which ``op`` differs."""
         ids = self._united([self.lanes[operand].ids for operand in op.operands if operand in self.lanes])
         rows = self.row_of[ids]
         self._place[ids] = np.arange(len(ids))
@@ -121,7 +121,7 @@ class _FaultPass:
         return Lanes(ids[differs], result[differs])
 
     def _united(self, sets: list[Ids]) -> Ids:
-        """The lanes that are in any of the ``sets``."""
+        """Return the lanes that are in any of the ``sets``."""
         if len(sets) == 1:
             return sets[0]
         for ids in sets:

@@ -79,7 +79,7 @@ def check_facts(instance: KernelInstance, form: MemoryForm | StreamForm) -> Fact
 
 
 def _control_of(machine: Machine, outputs: Sequence[str], inputs: Sequence[str]) -> Machine:
-    """What ``outputs`` are computed of, as a machine."""
+    """Return what ``outputs`` are computed of, as a machine."""
     kept = set().union(*(signals_behind(machine, name, control=True) for name in outputs))
     for signal in machine.inputs:
         if signal.name in kept and signal.name not in inputs:
@@ -153,13 +153,13 @@ def _unequal(facts: dict[str, tuple[int, int]]) -> list[FactFinding]:
 
 
 def _memories(machine: Machine) -> list[str]:
-    """The registers that are read or written at an index."""
+    """Return the registers that are read or written at an index."""
     views = [getattr(machine.connections[number], field) for number, field, _ in indexed(machine)]
     return list(dict.fromkeys(view.signal for view in views))
 
 
 def _stated(instance: KernelInstance, facts: MemoryFacts, one: Range) -> int:
-    """The cycle of done, counted from start, that follows for a range from what is stated of all members."""
+    """Return the cycle of done, counted from start, that follows for a range from what is stated of all members."""
     whole = _groups(instance, facts, ((0,) * len(one[0]), instance.mapping.geometry))
     count = _groups(instance, facts, one)
     return facts.latency - (whole - count) * facts.cycles if count else 1
@@ -199,7 +199,7 @@ def _batches(lengths: Ints, numbers: int) -> Iterator[Ints]:
 
 
 def _late(control: Machine, ranges: Sequence[Range], stated: Ints) -> FactFinding | None:
-    """What is found where one of ``ranges`` is not done in the very cycle that is stated.
+    """Return what is found where one of ``ranges`` is not done in the very cycle that is stated.
 
     Each is run until a reset breaks it off, then another, and at once the first one again. While it is busy it is given
     other ranges to start with, which it must not look at.

@@ -93,7 +93,7 @@ class Chain:
         ]
 
     def kind(self, element: Element) -> FixedType:
-        """The type of an element."""
+        """Return the type of an element."""
         return self.machine.signals[element.signal].types[element.place]
 
     def run(self, cycles: range) -> dict[Element, Fraction]:
@@ -137,7 +137,7 @@ class Chain:
         return found
 
     def written(self, write: Write, at: Sequence[int]) -> Sequence[int] | None:
-        """The places that a write chooses; None if that is not known."""
+        """Return the places that a write chooses; None if that is not known."""
         if write.enabled is not None and self.value[at[write.enabled]] == 0:
             return ()
         index = self.value[at[write.place]]
@@ -171,7 +171,7 @@ class Chain:
                 waiting.pop()
 
     def given(self, number: int, t: int, stall: Mapping[Element, Fraction] | None) -> int:
-        """An input of the step: of the machine, in one cycle, or what its state holds."""
+        """Return an input of the step: of the machine, in one cycle, or what its state holds."""
         inputs = self.step.inputs
         if number >= len(inputs):
             return self.state[number - len(inputs)]
@@ -186,7 +186,7 @@ class Chain:
         return [arm for arm in arms if at[arm] < 0] or None
 
     def taken(self, op: Op, at: Sequence[int]) -> int | None:
-        """The operand that a mux takes; None if its condition is not known."""
+        """Return the operand that a mux takes; None if its condition is not known."""
         key = op.index, at[self._conditions[op.index]]
         if key not in self._taken:
             self._taken[key] = self._take(op, at)
@@ -201,7 +201,7 @@ class Chain:
         return op.id0 if high else op.id1
 
     def muxed(self, op: Op, at: Sequence[int]) -> int:
-        """A mux of which all is there that ``chosen`` asks for."""
+        """Return a mux of which all is there that ``chosen`` asks for."""
         taken = self.taken(op, at)
         if taken is not None:
             return self.copied(at[taken], op.type)
@@ -211,7 +211,7 @@ class Chain:
         return self.same((op.code, a, b, at[self._conditions[op.index]], op.type))
 
     def driven(self, element: Element, t: int) -> int:
-        """An input of the machine in one cycle."""
+        """Return an input of the machine in one cycle."""
         kind, held = self.kind(element), self.frame.held.get(element)
         value = None if held is None else held[t % self.frame.cycles]
         if value is not None:
@@ -223,21 +223,21 @@ class Chain:
         return self.new((int(Code.INPUT), number, -1, 0, kind), None)
 
     def waiting(self, element: Element, t: int, stall: Mapping[Element, Fraction]) -> int:
-        """An input of the machine in a cycle of a stall."""
+        """Return an input of the machine in a cycle of a stall."""
         kind, held = self.kind(element), stall.get(element)
         if held is None:
             return self.opened(Port(element.signal, element.place, t, True), kind)
         return self.constant(quantise(held, kind), kind)
 
     def opened(self, what: Port | Element, kind: FixedType) -> int:
-        """An input beyond those of the frame; what has no bits needs none."""
+        """Return an input beyond those of the frame; what has no bits needs none."""
         if kind.width == 0:
             return self.constant(Fraction(0), kind)
         self.free.append(what)
         return self.new((int(Code.INPUT), len(self._numbers) + len(self.free) - 1, -1, 0, kind), None)
 
     def made(self, op: Op, at: Sequence[int]) -> int:
-        """The op that computes what ``op`` of the step does, on what its operands are now."""
+        """Return the op that computes what ``op`` of the step does, on what its operands are now."""
         key = (op.index, *[at[operand] for operand in self.operands[op.index]])
         known = self._known.get(key)
         if known is None:
@@ -258,14 +258,14 @@ class Chain:
         return self.same((op.code, moved.id0, moved.id1, moved.data, op.type))
 
     def copied(self, op: int, kind: FixedType) -> int:
-        """The value of ``op`` in another type."""
+        """Return the value of ``op`` in another type."""
         value = self.value[op]
         if value is not None and self.rows[op][4] != kind:
             return self.constant(quantise(value, kind), kind)
         return op if self.rows[op][4] == kind else self.same((int(Code.QUANT), op, -1, 0, kind))
 
     def sum(self, terms: tuple[Term, ...], data: int, kind: FixedType) -> int:
-        """A sum; the same one again is the same op."""
+        """Return a sum; the same one again is the same op."""
         key = (terms, data, kind)
         known = self._same.get(key)
         if known is None:
@@ -275,14 +275,14 @@ class Chain:
         return known
 
     def same(self, row: tuple[int, int, int, int, FixedType]) -> int:
-        """An op; the same one again is the same op."""
+        """Return an op; the same one again is the same op."""
         known = self._same.get(row)
         if known is None:
             known = self._same[row] = self.new(row, None)
         return known
 
     def constant(self, value: Fraction, kind: FixedType) -> int:
-        """A value that is known; one that fits no data word is a sum."""
+        """Return a value that is known; one that fits no data word is a sum."""
         raw = int(value * two(kind.f))
         row = (int(Code.CONST), -1, -1, raw, kind)
         known = self._same.get(row)
@@ -303,7 +303,7 @@ class Chain:
         return len(self.rows) - 1
 
     def finished(self, roots: Sequence[int]) -> tuple[Program, tuple[Port | Element, ...]]:
-        """What the ops ``roots`` depend on, and the inputs beyond those of the frame that are left."""
+        """Return what the ops ``roots`` depend on, and the inputs beyond those of the frame that are left."""
         whole = self.built(self.rows, self.terms, roots, len(self._numbers) + len(self.free))
         checks = [op.index for op in whole.ops if op.code == Code.LOOKUP and op.type == CHECKED]
         live = cone(whole, [*roots, *checks])
@@ -331,6 +331,6 @@ class Chain:
         roots: Sequence[int],
         n_in: int,
     ) -> Program:
-        """The program of ``rows``; ``roots``: its outputs."""
+        """Return the program of ``rows``; ``roots``: its outputs."""
         tables = [table.tolist() for table in self.step.program.tables]
         return Program.build(rows, [(i, 0, 0) for i in roots], inp_shift=[0] * n_in, tables=tables, terms=terms)

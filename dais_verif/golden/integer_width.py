@@ -23,7 +23,7 @@ def fits_int64(kind: FixedType) -> bool:
 
 
 def constant_term(op: Op) -> tuple[int, int] | None:
-    """The constant term of a sum as an odd integer and its ``f``; None if it has none, or 0."""
+    """Return the constant term of a sum as an odd integer and its ``f``; None if it has none, or 0."""
     for term in op.terms:
         if term.op < 0 and op.data:
             zeros = (op.data & -op.data).bit_length() - 1
@@ -36,7 +36,7 @@ _MUL, _LOOKUP, _BITWISE, _SHIFT = Code.MUL, Code.LOOKUP, Code.BIT_BINARY, Code.S
 
 
 def _bits_needed(op: Op, kinds: Sequence[FixedType]) -> int:
-    """An upper bound of the bits of every operand, intermediate and result of ``op``, sign included."""
+    """Return an upper bound of the bits of every operand, intermediate and result of ``op``, sign included."""
     own = op.type
     if op.code == INPUT:
         return own.width + 2

@@ -97,7 +97,7 @@ class _Run:
             yield self.one(inputs, self.cycle)
 
     def one(self, inputs: Mapping[str, Sequence[Sequence[Fraction]]], number: int) -> Cycle:
-        """A cycle with the inputs of that number."""
+        """Return a cycle with the inputs of that number."""
         for signal in self.machine.inputs:
             row = inputs[signal.name][number]
             if len(row) != len(signal.types):
@@ -175,7 +175,7 @@ class _Run:
             now[signal.name] = [value if value == initial else None for value, initial in pairs]
 
     def condition(self, view: View | None) -> Value:
-        """The one bit of ``view``; 1 if there is none."""
+        """Return the one bit of ``view``; 1 if there is none."""
         return Fraction(1) if view is None else self.values[view.signal][view.start]
 
     def chosen(self, connection: Connection) -> list[Value]:
@@ -217,7 +217,7 @@ class _Run:
             raise ViolationError(f"cycle {self.cycle}: {what}")
 
     def block(self, block: Block) -> list[Value]:
-        """The outputs of a block, as its output wire carries them."""
+        """Return the outputs of a block, as its output wire carries them."""
         try:
             found = _outputs(block.program, self.values[block.inputs], self.held_to_promises)
         except ViolationError as error:
@@ -227,7 +227,7 @@ class _Run:
 
 
 def _needed(program: Program, op: Op, values: Sequence[Value], inputs: Sequence[Value]) -> list[Value]:
-    """What the value of ``op`` depends on."""
+    """Return what the value of ``op`` depends on."""
     if op.code == INPUT:
         return [inputs[op.id0]]
     if op.code not in MUXES:

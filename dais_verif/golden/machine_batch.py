@@ -114,7 +114,7 @@ def run_machine(
     if engine != "exact":
         step, problem = _step(machine)
         if step is not None and step.indexed and (after or not check):
-            problem = "an index may leave its memory where nobody checks it, and what is read there is unknown"
+            problem = "an index may leave its memory where that is not checked, and what is read there is unknown"
         if step is not None and problem is None:
             found = _fast(machine, step, given, after, check)
             if found is not None:
@@ -199,7 +199,7 @@ def _fast(
 
 
 def _driven(machine: Machine, given: Mapping[str, NDArray[Any]], integer: Any) -> Callable[[slice], Integers]:
-    """What drives the inputs, in units of the last bits of their types, (cycles, elements, sequences)."""
+    """Return what drives the inputs, in units of the last bits of their types, (cycles, elements, sequences)."""
     readers = {signal.name: Golden(_reader(signal)) for signal in machine.inputs}
     n_in = sum(len(signal.types) for signal in machine.inputs)
 
@@ -252,14 +252,14 @@ def _convert(signal: Signal, kept: Integers, found: Reals) -> None:
 
 
 def _reader(signal: Signal) -> Program:
-    """What quantises the elements of an input signal to their types."""
+    """Return what quantises the elements of an input signal to their types."""
     rows = [(int(Code.INPUT), place, -1, 0, kind) for place, kind in enumerate(signal.types)]
     outputs = [(place, 0, 0) for place in range(len(rows))]
     return Program.build(rows, outputs, inp_shift=[0] * len(rows))
 
 
 def _exactly(machine: Machine, given: Mapping[str, NDArray[Any]], after: bool, check: bool) -> dict[str, Reals]:
-    """The same by the oracle, sequence by sequence."""
+    """Return the same by the oracle, sequence by sequence."""
     sequences, cycles = next(iter(given.values())).shape[:2] if given else (1, 0)
     found = {s.name: np.full((sequences, cycles, len(s.types)), np.nan) for s in machine.outputs}
     runs = []

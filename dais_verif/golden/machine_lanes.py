@@ -139,7 +139,7 @@ class Lanes:
             raise AssertionError(f"the fast engine and the oracle differ in cycle {self.cycle}: {error}")
 
     def _first_broken(self) -> int:
-        """The first of the sequences that break a promise, of which there is one."""
+        """Return the first of the sequences that break a promise, of which there is one."""
         low, high = 0, self.sequences - 1
         while low < high:
             middle = (low + high) // 2
@@ -152,7 +152,7 @@ class Lanes:
 
 
 def _with_outputs(program: Program, outputs: Sequence[int]) -> Program:
-    """The program with these of its outputs only."""
+    """Return the program with these of its outputs only."""
     chosen = np.array(outputs, dtype=np.int64)
     return replace(
         program,

@@ -56,7 +56,7 @@ def print_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, chec
 def _run(
     instance: KernelInstance, block: Program, inputs: Sequence[IntArray], check: bool
 ) -> tuple[tuple[IntArray, ...], IntArray]:
-    """The outputs, and what ``block`` gives beside those of the instance's: (samples, members, ports), raw."""
+    """Return the outputs, and what ``block`` gives beside those of the instance's: (samples, members, ports), raw."""
     samples = _samples(instance, inputs)
     golden, mapping, more = Golden(block), instance.mapping, list[IntArray]()
     reads = [mapping.addressing(tensor) for tensor in mapping.inputs]
@@ -108,7 +108,7 @@ def _members(geometry: tuple[int, ...], first: int, count: int) -> Ints:
 
 
 def _gather(tensor: MappedTensor, elements: Ints, array: IntArray, pad: int) -> IntArray:
-    """What members read: (samples * members, elements)."""
+    """Return what members read: (samples * members, elements)."""
     sizes = np.array(tensor.sizes, dtype=np.int64)
     inside = ((elements >= 0) & (elements < sizes)).all(axis=-1)
     clipped = np.clip(elements, 0, np.maximum(sizes - 1, 0))

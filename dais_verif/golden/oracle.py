@@ -50,7 +50,7 @@ class _Outside(Exception):
 
 
 def trace(program: Program, inputs: Sequence[Fraction], *, violations: list[Violation] | None = None) -> list[Fraction]:
-    """The value of every op for one input vector of ``n_in`` exact numbers.
+    """Return the value of every op for one input vector of ``n_in`` exact numbers.
 
     Raises ``ViolationError`` at the first broken promise; or, given a list, appends each to ``violations`` and
     carries on with the quantised value.
@@ -62,7 +62,7 @@ def trace(program: Program, inputs: Sequence[Fraction], *, violations: list[Viol
 
 
 def value_of(c: Context, violations: list[Violation] | None) -> Fraction:
-    """The value of one op. A broken promise raises ``ViolationError``, or is appended to ``violations``."""
+    """Return the value of one op. A broken promise raises ``ViolationError``, or is appended to ``violations``."""
     op = c.op
     try:
         exact: Fraction | None = RULES[op.code](c)
@@ -78,7 +78,7 @@ def value_of(c: Context, violations: list[Violation] | None) -> Fraction:
 
 
 def outputs_of(program: Program, values: Sequence[Fraction]) -> list[Fraction]:
-    """The outputs, exact, from the value of every op."""
+    """Return the outputs, exact, from the value of every op."""
     return [
         Fraction(0) if index < 0 else values[index] * two(shift) * (-1 if negated else 1)
         for index, shift, negated in program.outputs
@@ -86,7 +86,7 @@ def outputs_of(program: Program, values: Sequence[Fraction]) -> list[Fraction]:
 
 
 def evaluate(program: Program, inputs: Sequence[Fraction], *, check: bool = True) -> list[Fraction]:
-    """The outputs for one input vector. Raises ``ViolationError`` if ``check`` and a promise is broken."""
+    """Return the outputs for one input vector. Raises ``ViolationError`` if ``check`` and a promise is broken."""
     return outputs_of(program, trace(program, inputs, violations=None if check else []))
 
 
@@ -113,22 +113,22 @@ class Context:
         self._values = values
 
     def buf(self, index: int) -> Fraction:
-        """The value of op ``index``."""
+        """Return the value of op ``index``."""
         return self._values[index]
 
     @property
     def a(self) -> Fraction:
-        """buf[id0]"""
+        """Return ``buf[id0]``."""
         return self._values[self.op.id0]
 
     @property
     def b(self) -> Fraction:
-        """buf[id1]"""
+        """Return ``buf[id1]``."""
         return self._values[self.op.id1]
 
     @property
     def signed_a(self) -> Fraction:
-        """±buf[id0]"""
+        """Return ``buf[id0]``, negated where the opcode says so."""
         return -self.a if self.op.spec.negate else self.a
 
     def raw(self, index: int, value: Fraction | None = None) -> int:

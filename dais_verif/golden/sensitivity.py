@@ -62,7 +62,7 @@ class Sensitivity:
     rows_left: int = 0
 
     def ranked(self) -> list[Effect]:
-        """The effects, worst first, then by mean, then by op and bit."""
+        """Return the effects, worst first, then by mean, then by op and bit."""
         return sorted(self.effects, key=lambda effect: (-effect.worst, -effect.mean, effect.flip))
 
 
@@ -149,7 +149,7 @@ class _Tally:
             self._changed[n] += int(np.count_nonzero(changes))
 
     def effects(self, rows: int) -> list[Effect]:
-        """The effects of all flips, once all ``rows`` are counted."""
+        """Return the effects of all flips, once all ``rows`` are counted."""
         unit = oracle.two(-self._finest)
         return [
             Effect(

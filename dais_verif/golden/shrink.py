@@ -11,13 +11,13 @@ Vector = tuple[Fraction, ...]
 
 
 def effort(vector: Vector) -> tuple[int, int]:
-    """What it takes to grasp ``vector``: how many of its numbers are not zero, and the bits of these in all."""
+    """Return what it takes to grasp ``vector``: how many of its numbers are not zero, and the bits of these in all."""
     bits = (abs(value.numerator).bit_length() + value.denominator.bit_length() for value in vector if value)
     return sum(map(bool, vector)), sum(bits)
 
 
 def shrunk(vector: Vector, holds: Callable[[Vector], bool]) -> Vector:
-    """A vector as simple as is easily found for which ``holds`` says yes, as it does for ``vector``.
+    """Return a vector as simple as is easily found for which ``holds`` says yes, as it does for ``vector``.
 
     ``holds`` may say no to put an end to the search.
     """

@@ -89,7 +89,7 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None, without:
 
 
 def lost_of(machine: Machine, frame: Frame, unrolled: Unrolled) -> dict[Element, list[Port | Element]]:
-    """What decides, after a frame, each element of ``free`` that need not hold then what it holds at power-up.
+    """Return what decides, after a frame, each element of ``free`` that need not hold then what it holds at power-up.
 
     Such as a counter that data stops: the next frame begins in another state, and so no frame restores it.
     """
@@ -104,7 +104,7 @@ def lost_of(machine: Machine, frame: Frame, unrolled: Unrolled) -> dict[Element,
 
 
 def _read(program: Program, index: int, given: Sequence[Port | Element]) -> list[Port | Element]:
-    """What of the inputs an op depends on."""
+    """Return what of the inputs an op depends on."""
     return [given[op.id0] for op in map(program.ops.__getitem__, cone(program, [index])) if op.code == INPUT]
 
 
@@ -145,7 +145,7 @@ class Stall:
 
 
 def stall_of(machine: Machine, frame: Frame, held: Mapping[Element, Fraction], *, from_power_up: bool = False) -> Stall:
-    """A stall, one cycle in which ``held`` holds and all other inputs are anything, in any state of ``machine``.
+    """Return a stall, one cycle in which ``held`` holds and all other inputs are anything, in any state of ``machine``.
 
     ``from_power_up``: before each cycle of the first frame from power-up instead.
     """

@@ -44,7 +44,7 @@ _MOST_LATENCY = 1024
 
 
 def write_design(program: Program, link: str, folder: Path, *, core: str | None = None, latency: int = 0) -> list[Path]:
-    """The RTL of a board that runs ``program``, in ``folder``; top module ``model_{link}``.
+    """Return the RTL of a board that runs ``program``, in ``folder``; top module ``model_{link}``.
 
     ``core``: the text of module ``model``, with that latency; None: ours, which is combinational.
     """
@@ -58,7 +58,7 @@ def write_design(program: Program, link: str, folder: Path, *, core: str | None 
 def write_machine_design(
     machine: Machine, link: str, folder: Path, *, cycles: int = BOARD_CYCLES, core: str | None = None
 ) -> list[Path]:
-    """The RTL of a board that runs ``machine``, so many ``cycles`` a vector; as ``write_design`` has it."""
+    """Return the RTL of a board that runs ``machine``, so many ``cycles`` a vector; as ``write_design`` has it."""
     return _written(machine_board(machine, link, cycles=cycles, text=core), folder)
 
 
@@ -72,7 +72,7 @@ def _written(files: Mapping[str, str], folder: Path) -> list[Path]:
 def build_board(
     sources: Sequence[Path], link: str, folder: Path, *, bits: int, clocks: int = 0, fixed_per_bit: int | None = None
 ) -> Path:
-    """The executable of a board with top module ``model_{link}``; its link is stdin and stdout.
+    """Return the executable of a board with top module ``model_{link}``; its link is stdin and stdout.
 
     ``bits``: of a vector and its result. ``clocks``: that the core takes. ``fixed_per_bit``: clocks of a bit of a UART
     that has no parameter for them. Taken from the cache if it was built before.

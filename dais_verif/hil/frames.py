@@ -44,7 +44,7 @@ class Frame(NamedTuple):
 
 
 def encode(frame: Frame) -> bytes:
-    """The bytes that send ``frame``, flags included."""
+    """Return the bytes that send ``frame``, flags included."""
     body = _HEAD.pack(frame.kind, frame.tag) + frame.payload
     body += _CHECK.pack(zlib.crc32(body))
     for special in (_ESCAPE, _FLAG):  # in this order: escapes must not be escaped
@@ -61,7 +61,7 @@ class Decoder:
         self.damaged = 0
 
     def feed(self, data: bytes) -> list[Frame]:
-        """The frames that ``data`` completes."""
+        """Return the frames that ``data`` completes."""
         self.bytes += len(data)
         first, *others = data.split(bytes([_FLAG]))
         self._begun += first
@@ -80,7 +80,7 @@ class Decoder:
 
 
 def _decode(sent: bytes) -> Frame | None:
-    """The frame that was ``sent`` between two flags; None if it was damaged."""
+    """Return the frame that was ``sent`` between two flags; None if it was damaged."""
     first, *escaped = sent.split(bytes([_ESCAPE]))
     if not all(escaped):  # an escape with nothing behind it
         return None

@@ -34,14 +34,14 @@ class Identity(NamedTuple):
 
     @classmethod
     def parse(cls, payload: bytes) -> Identity | None:
-        """The identity in a reply, or None if it is none."""
+        """Return the identity in a reply, or None if it is none."""
         if len(payload) < _LAYOUT.size or not payload.startswith(_MAGIC):
             return None
         _, protocol, program, *numbers = _LAYOUT.unpack_from(payload)
         return cls(protocol, f"{int.from_bytes(program, 'little'):064x}", *numbers)
 
     def pack(self) -> bytes:
-        """The payload that says so."""
+        """Return the payload that says so."""
         program = int(self.program, 16).to_bytes(32, "little")
         return _LAYOUT.pack(
             _MAGIC, self.protocol, program, self.input_bits, self.output_bits, self.latency, self.buffer

@@ -64,7 +64,7 @@ class Target(NamedTuple):
 
 
 def parse_target(text: str) -> Target:
-    """The board that ``text`` names. Raises ``InputError``, with what it must look like."""
+    """Return the board that ``text`` names. Raises ``InputError``, with what it must look like."""
     try:
         url = urlsplit(text)
         scheme, place, port = url.scheme, url.hostname or "", url.port or 0
@@ -136,7 +136,7 @@ class Link:
         self._write()
 
     def receive(self, seconds: float) -> bytes:
-        """What has come, after at most ``seconds``; raises ``LinkClosed``."""
+        """Return what has come, after at most ``seconds``; raises ``LinkClosed``."""
         deadline = time.monotonic() + seconds
         while True:
             left = max(deadline - time.monotonic(), 0.0)
@@ -173,7 +173,7 @@ class Link:
 
 
 def open_link(target: Target, timeout: float) -> Link:
-    """The link to a real board; ``timeout``: seconds for a connection. Raises ``ToolError``."""
+    """Return the link to a real board; ``timeout``: seconds for a connection. Raises ``ToolError``."""
     if target.scheme == "serial":
         return _serial(target)
     try:

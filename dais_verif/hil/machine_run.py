@@ -63,7 +63,7 @@ class MachineRun:
     _first: tuple[int, MachineDifference] | None = field(default=None, init=False)
 
     def finding(self) -> Finding:
-        """What the board makes of the sequences. What fails, and promises that are broken, are findings too."""
+        """Return what the board makes of the sequences. What fails, and promises that are broken, are findings too."""
         begin = time.monotonic()
         total = sum(sequence.cycles for sequence in self.sequences)
         if not total or not sum(bits_of(signal.types) for signal in self.machine.outputs):
@@ -146,7 +146,7 @@ class MachineRun:
         return MachineDifference(cycle, False, self._expected(rows, cycle), _text(found >> cycle * bits, bits))
 
     def _expected(self, rows: _Rows, cycle: int) -> str:
-        """The outputs that are expected before the edge of ``cycle``; what is not known has no bits."""
+        """Return the outputs that are expected before the edge of ``cycle``; what is not known has no bits."""
         bits = board_bits(self.machine)[1]
         values, known = (_text(whole >> cycle * bits, bits) for whole in (rows.expected, rows.known))
         return "".join(value if said == "1" else UNKNOWN for value, said in zip(values, known, strict=True))
@@ -162,7 +162,7 @@ class MachineRun:
         return np.frombuffer(vector.to_bytes(width, "little"), np.uint8)
 
     def _integer(self, result: Bytes) -> int:
-        """The outputs of all cycles. Raises ``ToolError`` for bits where the port has none."""
+        """Return the outputs of all cycles. Raises ``ToolError`` for bits where the port has none."""
         value = int.from_bytes(result.tobytes(), "little")
         if value >> self.identity.output_bits:
             raise ToolError(
@@ -172,7 +172,7 @@ class MachineRun:
         return value
 
     def _contradicted(self, number: int, rows: _Rows) -> str | None:
-        """What the oracle says otherwise than was expected in the last cycle of a sequence."""
+        """Return what the oracle says otherwise than was expected in the last cycle of a sequence."""
         text = self._expected(rows, rows.cycles - 1)
         same = MachineDifference(rows.cycles - 1, False, text, text)
         return contradiction(self.begun, self.sequences[number], same, check=self.check)
@@ -230,5 +230,5 @@ def _packed(words: Words, bits: int) -> int:
 
 
 def _text(value: int, bits: int) -> str:
-    """The lowest ``bits`` bits, most significant first."""
+    """Return the lowest ``bits`` bits, most significant first."""
     return format(value & (1 << bits) - 1, f"0{bits}b")

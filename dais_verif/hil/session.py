@@ -175,7 +175,7 @@ class Session:
             self.link.send(encode(Frame(Kind.RUN, tag, rows.tobytes())))
 
     def _cut(self, batch: _Batch, identity: Identity) -> _Batch:
-        """What of ``batch`` is sent at once; the rest goes back to what waits."""
+        """Return what of ``batch`` is sent at once; the rest goes back to what waits."""
         in_bytes, out_bytes = batch.block.inputs.shape[1], batch.block.results.shape[1]
         most = min((identity.buffer // _WINDOW - OVERHEAD) // in_bytes, _LARGEST_REPLY // out_bytes, self._rows)
         middle = batch.start + max(most, 1)

@@ -30,7 +30,7 @@ class _Shown(IntEnum):
 
 
 def hidden_outputs(machine: Machine, begun: Machine, rows: Sequence[SequenceRows], cycles: int) -> list[str]:
-    """The elements of outputs of which less is seen in ``cycles`` cycles from a reset than in longer sequences.
+    """Return the elements of outputs of which less is seen in ``cycles`` cycles from a reset than in longer sequences.
 
     ``rows``: sequences of at most so many cycles that were run; others are tried, too, so that what is said is said
     of the ``cycles``, not of few sequences. ``begun``: ``machine`` after a reset of the board.
@@ -49,7 +49,7 @@ def hidden_outputs(machine: Machine, begun: Machine, rows: Sequence[SequenceRows
 
 
 def _shown(machine: Machine, rows: Iterable[SequenceRows]) -> dict[str, _Shown]:
-    """What is seen of each element of the outputs that has bits."""
+    """Return what is seen of each element of the outputs that has bits."""
     total = sum(bits_of(signal.types) for signal in machine.outputs)
     words = max(-(-total // 64), 1)
     ones, zeros = np.zeros(words, dtype="<u8"), np.zeros(words, dtype="<u8")

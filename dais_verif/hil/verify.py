@@ -85,7 +85,7 @@ class Run:
         self._wanted = _few(rows, max(1, min(_ORACLE_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1))))
 
     def finding(self) -> Finding:
-        """What the board makes of the vectors. What fails, and promises that are broken, are findings too."""
+        """Return what the board makes of the vectors. What fails, and promises that are broken, are findings too."""
         begin = time.monotonic()
         total = self.vectors.rows
         if not total or not self._ports.output_bits:

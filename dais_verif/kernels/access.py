@@ -102,7 +102,7 @@ class TensorAccess:
 
     @staticmethod
     def _common(known: Span, count: int, found: Span) -> Span:
-        """The members that several dimensions of the tensor agree on, if another has restricted them before."""
+        """Return the members that several dimensions of the tensor agree on, if another has restricted them before."""
         return found if known == (0, count - 1) else known & found
 
     def granularity(self) -> Region:

@@ -156,7 +156,7 @@ def _installed() -> Iterator[_Candidate]:
 
 
 def _from_file(path: Path) -> ModuleType:
-    """The module of a file, under a name that no other module has."""
+    """Return the module of a file, under a name that no other module has."""
     name = f"_dais_verif_kernels_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
@@ -173,7 +173,7 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def _checked(loaded: object) -> KernelLibrary:
-    """The library that was loaded, if its entry points keep to the interface."""
+    """Return the library that was loaded, if its entry points keep to the interface."""
     library = getattr(loaded, "LIBRARY", loaded) if isinstance(loaded, ModuleType) else loaded
     if not isinstance(library, KernelLibrary):
         raise InputError("it has neither a LIBRARY nor functions get_kernel_names and habana_kernel")

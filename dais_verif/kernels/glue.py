@@ -153,7 +153,7 @@ class Kernel:
         return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
 
     def _defined(self, request: Request, scalars: tuple[int, ...]) -> HabanaKernelInstantiation:
-        """What does not depend on buffers."""
+        """Return what does not depend on buffers."""
         geometry, patterns, pads = tuple(self.index_space(request)), self.patterns(request), self.pads(request)
         taps = tuple(self.taps(request))
         if not 1 <= len(geometry) <= MAX_DIMS:

@@ -87,7 +87,7 @@ def read_own_kernel(path: Path) -> KernelInstance:
 
 
 def _block(name: str, path: Path, layout: str | None, taps: Sequence[PrintfTap]) -> Program:
-    """The program; one of ALIR as DAIS, in which binaries are written."""
+    """Return the program; one of ALIR as DAIS, in which binaries are written."""
     program = load(path, layout=layout)
     block = to_dais(program)
     if block is not program and any(tap.op is not None for tap in taps):
@@ -125,7 +125,7 @@ def _sizes(where: str, value: Any, least: int) -> tuple[int, ...]:
 
 
 def _tensor(where: str, entry: dict[str, Any]) -> tuple[MappedTensor, FixedType | None, float]:
-    """A tensor, its type if it is stated, and its pad."""
+    """Return a tensor, its type if it is stated, and its pad."""
     _require_keys(where, entry, _TENSOR_KEYS)
     for key in ("name", "type"):
         if (key == "name" or key in entry) and (not isinstance(entry.get(key), str) or not entry[key]):

@@ -149,7 +149,7 @@ def _tensor(where: str, entry: Any, folder: Path) -> Tensor:
 
 
 def _raw_of(where: str, file: Any, folder: Path, kind: FixedType) -> NDArray[np.int64]:
-    """The raw integers of the real numbers in an .npy file."""
+    """Return the raw integers of the real numbers in an .npy file."""
     if not isinstance(file, str):
         raise InputError(f"{where}: file is {_short(file)}, must be the path of an .npy file")
     data = read_plain(folder / file, _MOST_CONTENT, "the content", "give an .npy file")
@@ -170,7 +170,7 @@ def _raw_of(where: str, file: Any, folder: Path, kind: FixedType) -> NDArray[np.
 
 
 def _output(name: str, tree: Mapping[str, Any], inputs: list[Tensor]) -> Tensor:
-    """The output as far as it is known: as many dimensions as input 0 has, of no size."""
+    """Return the output as far as it is known: as many dimensions as input 0 has, of no size."""
     kind: TensorType = DataType.F32
     if "output" in tree:
         kind = _type(f"{name}: [output]", tree["output"])
@@ -179,7 +179,7 @@ def _output(name: str, tree: Mapping[str, Any], inputs: list[Tensor]) -> Tensor:
 
 
 def _options(name: str, options: Any, kernel: Kernel) -> bytes | None:
-    """The private structure: an option that is a list is height and width."""
+    """Return the private structure: an option that is a list is height and width."""
     where, structure = f"{name}: [options]", kernel.structure
     if not isinstance(options, dict):
         raise InputError(f"{where} is {_short(options)}, must be a table")

@@ -69,7 +69,7 @@ def _elements(tensor: MappedTensor, elements: Ints, first: int) -> Ints:
 
 
 def _read(instance: KernelInstance) -> tuple[Ints, tuple[tuple[int, FixedType], ...]]:
-    """The element that each port of each member reads, (members, n_in); and of each port its pad and type."""
+    """Return the element that each port of each member reads, (members, n_in); and of each port its pad and type."""
     mapping, members, first = instance.mapping, _members(instance), 0
     ports, pads = [np.zeros((len(members), 0), dtype=np.int64)], list[tuple[int, FixedType]]()
     for tensor, kind, pad in zip(mapping.inputs, instance.input_types, instance.pads, strict=True):
@@ -96,7 +96,7 @@ def _written(instance: KernelInstance) -> Ints:
 
 
 def _repeated(block: Program, members: int) -> tuple[Columns, Terms]:
-    """The ops of all members, each reading its own."""
+    """Return the ops of all members, each reading its own."""
     n, n_terms = block.n_ops, len(block.terms.op)
     base = np.repeat(np.arange(members, dtype=np.int64), n)
     code, id0, id1, data, k, i, f = (np.tile(column, members) for column in block.columns)
@@ -129,14 +129,14 @@ def _wire_inputs(block: Program, columns: Columns, read: Ints, pads: tuple[tuple
 
 
 def _quantised(raw: int, f: int, kind: FixedType) -> int:
-    """The raw integer of ``raw * 2**-f`` in a type, floored and with the high bits cut off."""
+    """Return the raw integer of ``raw * 2**-f`` in a type, floored and with the high bits cut off."""
     moved = raw << (kind.f - f) if kind.f >= f else raw >> (f - kind.f)
     low = moved & ((1 << kind.width) - 1)
     return low - (1 << kind.width) if kind.width and low > kind.raw_max else low
 
 
 def _shifts(instance: KernelInstance, read: Ints) -> Ints:
-    """The shift of each element, which ports must agree on."""
+    """Return the shift of each element, which ports must agree on."""
     count = sum(int(np.prod(tensor.sizes)) for tensor in instance.mapping.inputs)
     shifts = np.zeros(count, dtype=np.int64)
     wanted = np.broadcast_to(instance.block.inp_shift, read.shape)

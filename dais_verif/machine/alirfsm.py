@@ -54,7 +54,7 @@ def _meta(text: bytes) -> Any:
 
 
 def parse_alirfsm(data: bytes) -> Machine:
-    """The valid machine in ``data``. Raises ``ProgramError`` that names signal, connection or block."""
+    """Return the valid machine in ``data``. Raises ``ProgramError`` that names signal, connection or block."""
     sha256 = hashlib.sha256(data).hexdigest()
     try:
         tree = json.loads(unpacked(data) if is_gzip(data) else data, object_pairs_hook=_object)
@@ -73,7 +73,7 @@ def parse_alirfsm(data: bytes) -> Machine:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; of two entries of one name nobody could say which is meant."""
+    """Return an object; of two entries of one name nobody could say which is meant."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
@@ -126,7 +126,7 @@ def _machine(fsm: Mapping[str, Any], notes: Mapping[str, Any], origin: Origin) -
 
 
 def _program(name: str, model: Any) -> Program:
-    """The program of a block: a bare list, as its file has only one spec version for all."""
+    """Return the program of a block: a bare list, as its file has only one spec version for all."""
     try:
         tree = {"model": model, "meta": "ALIRModel", "spec_version": _SPEC_VERSION}
         program = program_of(tree, Origin("alir", spec_version=_SPEC_VERSION))
@@ -159,7 +159,7 @@ class _Uses:
         self._found: dict[str, _Use] = {}
 
     def view(self, value: Any, where: str, depth: int = 0) -> View:
-        """The view that a use is, which is taken in with all that it refers to."""
+        """Return the view that a use is, which is taken in with all that it refers to."""
         if depth > _DEEPEST:
             raise ProgramError(f"JSON {where}: signals within signals, more than {_DEEPEST} deep")
         if not isinstance(value, list) or len(value) != 11:

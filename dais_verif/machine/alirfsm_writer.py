@@ -48,7 +48,7 @@ class _Writer:
         self.told: set[str] = set()
 
     def tree(self) -> dict[str, Any]:
-        """The whole file."""
+        """Return the whole file."""
         machine = self.machine
         logic = {name: _model(block) for name, block in self.blocks.items()}
         connections = [self.connection(each) for each in _in_order(machine)]
@@ -80,7 +80,7 @@ class _Writer:
         return {name: None if view is None else self.use(view) for name, view in parts.items()}
 
     def use(self, view: View, within: tuple[str, ...] = ()) -> list[Any]:
-        """A view as the 11 parts of a signal; ``within``: the signals of which it is the reset or the index."""
+        """Return a view as the 11 parts of a signal; ``within``: the signals of which it is the reset or the index."""
         signal = self.machine.signals[view.signal]
         self.mentioned.add(signal.name)
         cut = signal.name in within or len(within) >= _DEEPEST

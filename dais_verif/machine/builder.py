@@ -161,7 +161,7 @@ def _require_schedule(name: str, schedule: Any) -> None:
 
 
 def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
-    """The types of a signal. Raises ``ProgramError`` for what is none, or more than a file may say."""
+    """Return the types of a signal. Raises ``ProgramError`` for what is none, or more than a file may say."""
     _require_name("signal", name)
     what = f"signal {name}"
     try:
@@ -179,7 +179,7 @@ def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
 
 
 def _numbers(name: str, values: _Values, types: tuple[FixedType, ...]) -> tuple[Fraction, ...]:
-    """What a register holds at first. Raises ``ProgramError`` for what its types do not hold."""
+    """Return what a register holds at first. Raises ``ProgramError`` for what its types do not hold."""
     value: Any = values
     single = isinstance(value, Real | str | bytes) or not isinstance(value, Iterable)
     given = [value] * len(types) if single else list(value)
@@ -194,7 +194,7 @@ def _numbers(name: str, values: _Values, types: tuple[FixedType, ...]) -> tuple[
 
 
 def _exact(what: str, value: Any) -> Fraction:
-    """A number of Python or NumPy, exactly."""
+    """Return a number of Python or NumPy, exactly."""
     try:
         if isinstance(value, Integral):
             return Fraction(int(value))

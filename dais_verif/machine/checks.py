@@ -32,7 +32,7 @@ def validate(machine: Machine) -> None:
 
 
 def input_types(block: Block) -> tuple[FixedType, ...]:
-    """The types in which a block reads its inputs; no bits for one that nothing reads.
+    """Return the types in which a block reads its inputs; no bits for one that nothing reads.
 
     Raises ``ProgramError`` if two ops read one input in different types: no text says what its wire carries then.
     """

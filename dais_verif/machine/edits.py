@@ -29,12 +29,12 @@ Row = tuple[int, int, int, int, FixedType]
 
 
 def types_of(machine: Machine, view: View) -> tuple[FixedType, ...]:
-    """The types of the elements of ``view``, whatever its index is."""
+    """Return the types of the elements of ``view``, whatever its index is."""
     return machine.signals[view.signal].types[view.start : view.stop]
 
 
 def part_of(view: View, start: int, stop: int) -> View:
-    """The elements ``start`` to ``stop - 1`` of those in ``view``."""
+    """Return the elements ``start`` to ``stop - 1`` of those in ``view``."""
     return replace(view, start=view.start + start, stop=view.start + stop)
 
 
@@ -50,14 +50,14 @@ def set_signal(machine: Machine, signal: Signal) -> Machine:
 
 
 def add_wire(machine: Machine, source: View, types: Sequence[FixedType] | None = None) -> tuple[Machine, View]:
-    """A wire that copies ``source``, in its types or in others."""
+    """Return a wire that copies ``source``, in its types or in others."""
     name = _fresh(machine.signals, "wire")
     signal = Signal(name, tuple(types or types_of(machine, source)))
     return _connected(machine, source, signal)
 
 
 def add_register(machine: Machine, source: View) -> tuple[Machine, View]:
-    """A register that takes ``source`` at each edge and begins with zeros."""
+    """Return a register that takes ``source`` at each edge and begins with zeros."""
     types = types_of(machine, source)
     name = _fresh(machine.signals, "register")
     signal = Signal(name, types, register=True, initial=tuple(Fraction(0) for _ in types))
@@ -65,7 +65,7 @@ def add_register(machine: Machine, source: View) -> tuple[Machine, View]:
 
 
 def add_constant(machine: Machine, types: Sequence[FixedType], values: Sequence[Fraction]) -> tuple[Machine, View]:
-    """A wire that carries ``values``, from a register that nothing writes."""
+    """Return a wire that carries ``values``, from a register that nothing writes."""
     name = _fresh(machine.signals, "constant")
     machine = set_signal(machine, Signal(name, tuple(types), register=True, initial=tuple(values)))
     return add_wire(machine, View(name, 0, len(types)))
@@ -78,7 +78,7 @@ def _connected(machine: Machine, source: View, signal: Signal) -> tuple[Machine,
 
 
 def add_block(machine: Machine, source: View, rows_of: Callable[[FixedType], Sequence[Row]]) -> tuple[Machine, View]:
-    """A block that computes of each element of ``source`` the last of the rows that its type gives.
+    """Return a block that computes of each element of ``source`` the last of the rows that its type gives.
 
     Operands in rows count from the op that reads the element, which is 0, as if there were one element.
     """
@@ -100,7 +100,7 @@ def add_block(machine: Machine, source: View, rows_of: Callable[[FixedType], Seq
 
 
 def inverted(machine: Machine, condition: View) -> tuple[Machine, View]:
-    """The other value of a ``condition`` of one bit."""
+    """Return the other value of a ``condition`` of one bit."""
     return add_block(machine, condition, lambda kind: [(Code.BIT_UNARY, 0, -1, 0, kind)])
 
 

@@ -18,7 +18,7 @@ _MOST_BYTES = 4 << 30
 
 
 def load_machine(path: str | Path | bytes) -> Machine:
-    """The valid machine in the file ``path``, or in the bytes of one: alkaid's ALIRFSM, plain or gzip, or text.
+    """Return the valid machine in the file ``path``, or in the bytes of one: alkaid's ALIRFSM, plain or gzip, or text.
 
     Raises ``ProgramError`` if there is none, ``InputError`` if a file cannot be read.
     """
@@ -39,7 +39,7 @@ def load_machine(path: str | Path | bytes) -> Machine:
 
 
 def parse_machine(data: bytes) -> Machine:
-    """The valid machine in ``data``. Raises ``ProgramError`` that names signal, connection or block."""
+    """Return the valid machine in ``data``. Raises ``ProgramError`` that names signal, connection or block."""
     if not begins_machine(data):
         return parse_alirfsm(data)
     from dais_verif.machine.text.resolution import parse_text

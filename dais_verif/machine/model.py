@@ -61,7 +61,7 @@ class View:
         return View(self.signal, places.start, places.stop, self.index)
 
     def at(self, value: View, stride: int | None = None) -> View:
-        """The view ``value`` times ``stride`` elements behind this one; without a stride, times its own size."""
+        """Return the view ``value`` times ``stride`` elements behind this one; without a stride, times its own size."""
         return View(self.signal, self.start, self.stop, Index(value, self.size if stride is None else stride))
 
     def __str__(self) -> str:

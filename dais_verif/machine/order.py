@@ -72,7 +72,7 @@ def _sorted(steps: list[Step], before: list[set[int]]) -> list[int]:
 
 
 def _loop(steps: list[Step], before: list[set[int]], left: list[int]) -> str:
-    """The steps of one loop, in the order in which values would run round it."""
+    """Return the steps of one loop, in the order in which values would run round it."""
     path: list[int] = []
     number = next(n for n, count in enumerate(left) if count)
     while number not in path:

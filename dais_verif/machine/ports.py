@@ -32,7 +32,7 @@ def offsets_of(types: Sequence[FixedType]) -> tuple[int, ...]:
 
 
 def ports(machine: Machine) -> tuple[Signal, ...]:
-    """The signals that are ports, in the order of ports; the clock stands before them."""
+    """Return the signals that are ports, in the order of ports; the clock stands before them."""
     return tuple(signal for signal in machine.signals.values() if signal.role is not Role.INTERNAL)
 
 
@@ -43,7 +43,7 @@ def port_names(machine: Machine) -> dict[str, str]:
 
 
 def signal_names(machine: Machine) -> dict[str, str]:
-    """The names that all signals have in our RTL: those of ports, and of others what is free beside them."""
+    """Return the names that all signals have in our RTL: those of ports, and of others what is free beside them."""
     named = port_names(machine)
     names = Names([CLOCK, *named.values()])
     return named | names.take_all(name for name in machine.signals if name not in named)

@@ -75,7 +75,7 @@ def _fresh(machine: Machine, name: str) -> str:
 
 
 def reset_elements(machine: Machine) -> set[tuple[str, int]]:
-    """The elements of signals that are a reset, by themselves or copied through wires."""
+    """Return the elements of signals that are a reset, by themselves or copied through wires."""
     found: set[tuple[str, int]] = set()
     waiting = [signal.reset for signal in machine.registers if signal.reset is not None]
     while waiting:
@@ -94,7 +94,7 @@ def reset_elements(machine: Machine) -> set[tuple[str, int]]:
 
 
 def _origin(machine: Machine, view: View) -> tuple[str, int] | None:
-    """The element of an input of which the bit ``view`` is a copy at all times; None if it is none."""
+    """Return the element of an input of which the bit ``view`` is a copy at all times; None if it is none."""
     name, place = view.signal, view.start
     for _ in range(len(machine.connections) + 1):
         signal = machine.signals[name]
@@ -116,6 +116,6 @@ def _origin(machine: Machine, view: View) -> tuple[str, int] | None:
 
 
 def _indexed(machine: Machine) -> set[str]:
-    """The registers of which an index chooses elements."""
+    """Return the registers of which an index chooses elements."""
     views = [v for c in machine.connections for v in (c.source, c.target, c.alternative) if v is not None]
     return {view.signal for view in views if view.index is not None}

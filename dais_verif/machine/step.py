@@ -127,7 +127,7 @@ class Lowering:
         self.writes: dict[str, list[Write | None]] = {}
 
     def step(self) -> Step:
-        """The whole cycle."""
+        """Return the whole cycle."""
         machine = self.machine
         inputs = tuple(Element(s.name, e) for s in machine.inputs for e in range(len(s.types)))
         state = self.state()
@@ -159,11 +159,11 @@ class Lowering:
         return 0
 
     def more_outputs(self, found: Sequence[int]) -> list[int]:
-        """What is given behind the outputs ``found``."""
+        """Return what is given behind the outputs ``found``."""
         return []
 
     def state(self) -> tuple[Element, ...]:
-        """The elements of registers that can change; of the others ``values`` has the constants from now on."""
+        """Return the elements of registers that can change; of the others ``values`` has the constants from now on."""
         machine = self.machine
         written = {
             Element(c.target.signal, e)
@@ -181,7 +181,7 @@ class Lowering:
         return tuple(state)
 
     def constant(self, value: Fraction, kind: FixedType) -> int:
-        """An op of that value."""
+        """Return an op of that value."""
         raw = (value.numerator << max(kind.f, 0)) // (value.denominator << max(-kind.f, 0))
         if -_WORD <= raw < _WORD:
             return self.op(Code.CONST, -1, -1, raw, kind)
@@ -194,7 +194,7 @@ class Lowering:
     # ops
 
     def op(self, code: int, a: int, b: int, data: int, kind: FixedType) -> int:
-        """An op that connections need; the same one again is the same op."""
+        """Return an op that connections need; the same one again is the same op."""
         row = (int(code), a, b, data, kind)
         known = self.known.get(row)
         if known is None:
@@ -208,11 +208,11 @@ class Lowering:
         return len(self.rows) - 1
 
     def type_of(self, op: int) -> FixedType:
-        """The type of an op."""
+        """Return the type of an op."""
         return self.rows[op][4]
 
     def copied(self, op: int, kind: FixedType) -> int:
-        """The value of ``op`` in another type; what nothing drives has no bits, and is 0."""
+        """Return the value of ``op`` in another type; what nothing drives has no bits, and is 0."""
         if op < 0:
             return self.op(Code.CONST, -1, -1, 0, kind)
         return op if self.type_of(op) == kind else self.op(Code.QUANT, op, -1, 0, kind)
@@ -247,7 +247,7 @@ class Lowering:
             self.values[block.outputs][place] = self.output(at, index, shift, negated, types[place])
 
     def output(self, at: list[int], index: int, shift: int, negated: bool, kind: FixedType) -> int:
-        """An output of a block, as its wire carries it."""
+        """Return an output of a block, as its wire carries it."""
         if index < 0 or kind.width == 0:
             return self.op(Code.CONST, -1, -1, 0, kind)
         if negated or shift:
@@ -262,7 +262,7 @@ class Lowering:
     # connections
 
     def chosen(self, connection: Connection) -> list[int]:
-        """What a connection copies, in the types of its source, or in those of its target where it chooses."""
+        """Return what a connection copies, in the types of its source, or in those of its target where it chooses."""
         enable = None if connection.enable is None else self.condition(connection.enable)
         source = self.read(connection.source, enable)
         if connection.alternative is None or enable is None:
@@ -276,11 +276,11 @@ class Lowering:
         ]
 
     def condition(self, view: View) -> int:
-        """The op of one element at a fixed place."""
+        """Return the op of one element at a fixed place."""
         return self.values[view.signal][view.start]
 
     def read(self, view: View, enable: int | None, when: int = 1) -> list[int]:
-        """The elements of a view; of one with an index, chosen bit by bit of that index.
+        """Return the elements of a view; of one with an index, chosen bit by bit of that index.
 
         It must be within its memory only where ``enable``, if there is one, is ``when``.
         """
@@ -293,12 +293,12 @@ class Lowering:
         return [self.selected(index, [values[word[e]] for word in words]) for e in range(view.size)]
 
     def index(self, view: View) -> int:
-        """The op that says where a view begins."""
+        """Return the op that says where a view begins."""
         assert view.index is not None
         return self.condition(view.index.value)
 
     def words(self, view: View) -> list[range]:
-        """The elements that each value of the index stands for, as far as all of them are there."""
+        """Return the elements that each value of the index stands for, as far as all of them are there."""
         assert view.index is not None
         stride = view.index.stride
         most = self.type_of(self.index(view)).raw_max
@@ -319,7 +319,7 @@ class Lowering:
             self.checks[self.new((int(Code.LOOKUP), used, -1, len(self.tables) - 1, _ZERO), None)] = view
 
     def selected(self, index: int, choices: list[int]) -> int:
-        """The choice that ``index`` names; beyond the last one, which is a broken promise, any of them."""
+        """Return the choice that ``index`` names; beyond the last one, which is a broken promise, any of them."""
         width = self.type_of(index).i
         level = choices
         for bit in range(width):
@@ -331,11 +331,11 @@ class Lowering:
         return level[0]
 
     def bit(self, index: int, bit: int) -> int:
-        """An op whose highest bit is bit ``bit`` of the unsigned integer ``index``."""
+        """Return an op whose highest bit is bit ``bit`` of the unsigned integer ``index``."""
         return self.copied(index, FixedType(0, bit + 1, 0))
 
     def next_state(self, registers: Iterable[Element]) -> list[int]:
-        """What each element of a register holds after the edge."""
+        """Return what each element of a register holds after the edge."""
         new = {name: list(values) for name, values in self.values.items()}
         for connection in self.machine.connections:
             if self.machine.clocked(connection):
@@ -384,14 +384,14 @@ class Lowering:
                 values[place] = self.mux(elsewhere, values[place], taken)
 
     def only(self, enable: int | None, index: int, when: int) -> int:
-        """The index where it is used, else 0."""
+        """Return the index where it is used, else 0."""
         if enable is None:
             return index
         zero = self.op(Code.CONST, -1, -1, 0, self.type_of(index))
         return self.mux(enable, index, zero) if when else self.mux(enable, zero, index)
 
     def differs(self, index: int, number: int) -> int:
-        """The bit that is 1 unless ``index`` is ``number``."""
+        """Return the bit that is 1 unless ``index`` is ``number``."""
         kind = self.type_of(index)
         constant = self.op(Code.CONST, -1, -1, number, type_of_interval(number, number, 0))
         exclusive = self.op(Code.BIT_BINARY, index, constant, 2 << 56, kind)

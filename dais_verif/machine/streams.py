@@ -17,8 +17,10 @@ _BIT = FixedType(0, 1, 0)
 
 
 class StreamPins(NamedTuple):
-    """Signals of one bit. ``valid_in``: the inputs carry data. ``valid_out``: the outputs do. ``enable``: while it is 0
-    no register changes. ``reset``: while it is 1 every register takes its initial value; None if none can change.
+    """Signals of one bit.
+
+    ``valid_in``: the inputs carry data. ``valid_out``: the outputs do. ``enable``: while it is 0 no register changes.
+    ``reset``: while it is 1 every register takes its initial value; None if none can change.
     """
 
     valid_in: str
@@ -47,7 +49,7 @@ class MachineStream:
 
 
 def stream_of(machine: Machine, pins: StreamPins) -> MachineStream:
-    """The data of ``machine`` beside its ``pins``.
+    """Return the data of ``machine`` beside its ``pins``.
 
     Raises ``InputError`` if a pin is not one bit of the machine's, if no data is left, or if a reset would leave
     something in a register that can change.

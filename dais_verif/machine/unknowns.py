@@ -52,7 +52,7 @@ class _Shadowed(Lowering):
     # ops of shadows
 
     def gate(self, code: int, a: int, b: int, data: int, kind: FixedType) -> int:
-        """An op that shadows are made of."""
+        """Return an op that shadows are made of."""
         row = (int(code), a, b, data, kind)
         known = self._gates.get(row)
         if known is None:
@@ -60,7 +60,7 @@ class _Shadowed(Lowering):
         return known
 
     def sure(self, shadow: int | None) -> int:
-        """The bit itself, 0 where nothing can be unknown."""
+        """Return the bit itself, 0 where nothing can be unknown."""
         return self.gate(Code.CONST, -1, -1, 0, _BIT) if shadow is None else shadow
 
     def either(self, *shadows: int | None) -> int | None:
@@ -80,7 +80,7 @@ class _Shadowed(Lowering):
         return self.gate(Code.MUX, self.sure(one), self.sure(other), condition, _BIT)
 
     def inequality(self, a: int, b: int) -> int | None:
-        """The bit that is 1 where two values differ; None if they cannot."""
+        """Return the bit that is 1 where two values differ; None if they cannot."""
         if a == b:
             return None
         x, y = self.type_of(a), self.type_of(b)
@@ -113,7 +113,7 @@ class _Shadowed(Lowering):
         return self.either(self.shadows.get(condition), arm)
 
     def mux(self, condition: int, one: int, other: int) -> int:
-        """A choice of a connection: known where both are, and are equal, even if what chooses is not."""
+        """Return a choice of a connection: known where both are, and are equal, even if what chooses is not."""
         if one == other:
             return one
         row = (int(Code.MUX), one, other, condition, self.type_of(one))
@@ -138,7 +138,7 @@ class _Shadowed(Lowering):
         return found if view.index is None else [self.tainted(op, self.shadows.get(self.index(view))) for op in found]
 
     def tainted(self, op: int, by: int | None) -> int:
-        """The same, unknown also where ``by``."""
+        """Return the same, unknown also where ``by``."""
         if by is None or not self.type_of(op).width:
             return op
         made = Lowering.new(self, (int(Code.QUANT), op, -1, 0, self.type_of(op)), None)

@@ -150,7 +150,7 @@ class AffineOps:
         return Affine(value.factors, (value.rest[0] - lost, value.rest[1]))
 
     def _selected(self, op: Op, operands: Sequence[Affine]) -> Affine:
-        """The second, and some part of what the first has more."""
+        """Return the second, and some part of what the first has more."""
         first = scaled(operands[0], Fraction(1))
         second = scaled(operands[1], Fraction(2) ** high_int32(op.data) * (-1 if op.code == Code.MUX_NEG else 1))
         lo, hi = bounded(added(first, scaled(second, Fraction(-1))), self.atoms)
@@ -166,7 +166,7 @@ class AffineOps:
 
 
 def _read(op: Op) -> tuple[int, ...]:
-    """What a rule looks at: not the condition of a mux."""
+    """Return what a rule looks at: not the condition of a mux."""
     if op.code not in _RULES:
         return ()
     return op.operands[:2] if op.code == Code.MUX or op.code == Code.MUX_NEG else op.operands

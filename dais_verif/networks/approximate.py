@@ -56,7 +56,7 @@ def approximate(
 
 
 def _of_node(node: FusedNode, knobs: list[Knob]) -> dict[str, Applied]:
-    """What is applied to each operator; a bias that is an input of a layer writes what the layer writes."""
+    """Return what is applied to each operator; a bias that is an input of a layer writes what the layer writes."""
     found: dict[str, Applied] = {}
     for op, knob in zip(node.ops, knobs, strict=True):
         before = found.get(op.output)

@@ -201,7 +201,7 @@ class _Comparison:
         return 0 <= slope <= 1 and all(not name or network.constant(name) is not None for name in node.inputs[1:])
 
     def _largest(self, node: Node, before: Sequence[Interval]) -> list[Interval] | None:
-        """The largest of a window differs by no more than some element of it does."""
+        """Return the largest of a window differs by no more than some element of it does."""
         network = self.sides[0].network
         batch, channels, *spatial = network.tensors[node.inputs[0]].shape
         call = Call(node.op, (), node.attributes, 0, network._ops, Budget())
@@ -238,13 +238,13 @@ def _half_step(largest: Fraction) -> Fraction:
 
 
 def _halved(one: Pair) -> Interval:
-    """The difference once both, or only the other, are rounded to binary16."""
+    """Return the difference once both, or only the other, are rounded to binary16."""
     moved = _half_step(max(map(abs, one.other)))
     return one.difference[0] - moved, one.difference[1] + moved
 
 
 def _both(a: Interval, b: Interval) -> Interval:
-    """What is in both."""
+    """Return what is in both."""
     return max(a[0], b[0]), min(a[1], b[1])
 
 

@@ -108,7 +108,7 @@ class _Fusing:
         return chain, ops
 
     def _only_reader(self, node: Node) -> Node | None:
-        """The node that alone reads what ``node`` writes; None if the network writes it, too."""
+        """Return the node that alone reads what ``node`` writes; None if the network writes it, too."""
         name = node.outputs[0]
         readers = self._readers.get(name, [])
         return readers[0] if len(readers) == 1 and name not in self._network.outputs else None
@@ -159,7 +159,7 @@ def _name_of(node: Node, network: Network, computed: set[str]) -> str:
 
 
 def _least(node: Node, network: Network) -> float | None:
-    """The lower bound of a Clip; None if there is none, or it has several."""
+    """Return the lower bound of a Clip; None if there is none, or it has several."""
     if "min" in node.attributes:
         return float(node.attributes["min"])
     if len(node.inputs) < 2 or not node.inputs[1]:

@@ -144,7 +144,7 @@ class _Reading:
         self._tensors[name] = Tensor(name, data.shape, kind, data.dtype)
 
     def _constant(self, name: str) -> Data | None:
-        """The initializer of that name, made exact; None if there is none."""
+        """Return the initializer of that name, made exact; None if there is none."""
         array = self._graph.constants.get(name)
         if array is None:
             return None
@@ -152,7 +152,7 @@ class _Reading:
         return self._known[name]
 
     def _operands(self, node: GraphNode) -> list[Data | None] | None:
-        """What a node reads; None if something is not known, of which a problem tells already."""
+        """Return what a node reads; None if something is not known, of which a problem tells already."""
         found: list[Data | None] = []
         for name in node.inputs:
             data = None if not name else self._known.get(name) or self._constant(name)
@@ -210,7 +210,7 @@ class _Reading:
                 raise Refusal(f"it reads {shortened(name)}, {NO_FIXED_POINT}")
 
     def _type_of_input(self, one: GraphInput) -> FixedType:
-        """The type of an input: that of its integers, or what is given, or what its quantisers make."""
+        """Return the type of an input: that of its integers, or what is given, or what its quantisers make."""
         if one.dtype in INTEGERS:
             signed, bits = INTEGERS[one.dtype]
             return FixedType(signed, bits - signed, 0)
@@ -232,7 +232,7 @@ class _Reading:
         return kind_or_none
 
     def _made_by(self, node: GraphNode) -> FixedType | None:
-        """The type that a quantiser makes."""
+        """Return the type that a quantiser makes."""
         if node.op not in _QUANTISERS or operator_of(node.op, node.domain) is None:
             return None
         try:
@@ -244,7 +244,7 @@ class _Reading:
 
 
 def _shape_of_input(one: GraphInput) -> tuple[int, ...]:
-    """The shape of an input; a first dimension without a number is a batch, of which a program computes one."""
+    """Return the shape of an input; a first dimension without a number is a batch, of which a program computes one."""
     if one.shape is None:
         raise Refusal("it has no shape")
     shape = tuple(1 if size is None and at == 0 else size for at, size in enumerate(one.shape))
@@ -259,7 +259,7 @@ def _shape_of_input(one: GraphInput) -> tuple[int, ...]:
 
 
 def _exact(array: NDArray[Any]) -> Data:
-    """An array as exact numbers. Raises ``Refusal`` if one is no finite number."""
+    """Return an array as exact numbers. Raises ``Refusal`` if one is no finite number."""
     names = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "FLOAT16", "bool": "BOOL"}
     dtype = names.get(str(array.dtype), str(array.dtype).upper())
     try:

@@ -67,7 +67,7 @@ class Mapped(Real):
         return f"a result of {self.name}"
 
     def quantised(self, by: Quantiser) -> Element:
-        """A table of what all values of the argument's type become; its bits index it."""
+        """Return a table of what all values of the argument's type become; its bits index it."""
         function = FUNCTIONS[self.name]
 
         def entry(x: Fraction) -> int:
@@ -77,7 +77,7 @@ class Mapped(Real):
         return table(by.call, self.argument, entry, 0, key)
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:
-        """The function grows: it is that of the larger argument."""
+        """Return the function grows: it is that of the larger argument."""
         if not isinstance(other, Mapped) or other.name != self.name:
             return super().maximum(other, ops)
         return Mapped(self.name, ops.maximum(self.argument, other.argument))

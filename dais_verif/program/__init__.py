@@ -52,7 +52,7 @@ _MOST_BYTES = 4 << 30
 
 
 def assemble(source: str | bytes, name: str = "text") -> Program:
-    """The valid program that ``source`` (bytes: UTF-8) describes; its origin says the layout to write.
+    """Return the valid program that ``source`` (bytes: UTF-8) describes; its origin says the layout to write.
 
     Raises ``ProgramError`` with ``name``, line and column, both counted from 1.
     """
@@ -63,7 +63,7 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
 
 
 def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
-    """The valid program in the file ``path``, or in the bytes of one.
+    """Return the valid program in the file ``path``, or in the bytes of one.
 
     That is a binary of any layout, da4ml's JSON or ALIR, plain or gzip, or, in a file, a text.
     A text is told by the suffix ``.dais``. ``layout`` overrides detection: ``published``, ``headerless`` or ``v1`` for
@@ -104,7 +104,7 @@ def parse(data: bytes, *, layout: str | None = None) -> Program:
 
 
 def _read_binary(data: bytes, layout: str | None) -> Program:
-    """The program in a binary, plain or gzip."""
+    """Return the program in a binary, plain or gzip."""
     if not is_gzip(data):
         return read_binary(data, layout)
     try:

@@ -55,7 +55,7 @@ def has_alir_records(model: Sequence[Any]) -> bool:
 
 
 def program_of(tree: Any, origin: Origin) -> Program:
-    """The program, not yet checked, in the JSON ``tree``. Raises ``ProgramError`` if there is none."""
+    """Return the program, not yet checked, in the JSON ``tree``. Raises ``ProgramError`` if there is none."""
     model, spec = _model(tree)
     shape, inp_shift, out_idx, out_shift, out_neg, ops = model[:6]
     n_in, n_out = as_integers(shape, "shape", 2).tolist()
@@ -84,7 +84,7 @@ def _notes(tree: Any) -> dict[str, Any] | None:
 
 
 def _model(tree: Any) -> tuple[list[Any], int]:
-    """The list of parts, and the spec version of its ops."""
+    """Return the list of parts, and the spec version of its ops."""
     spec: Any
     if isinstance(tree, list):  # asked for by name: nothing in a bare list says so
         model, spec = tree, 4 if has_alir_records(tree) else 2
@@ -142,7 +142,7 @@ class _Reader:
         return Columns(*(np.ascontiguousarray(column) for column in table.T))
 
     def estimates(self, carry_size: int, adder_size: int) -> Estimates:
-        """What the file estimates of the hardware."""
+        """Return what the file estimates of the hardware."""
         latency, cost = np.array(self._estimates, dtype=np.float64).reshape(-1, 2).T.copy()
         return Estimates(latency, cost, carry_size, adder_size)
 
@@ -221,7 +221,7 @@ class _Context(NamedTuple):
 
 
 def _upgraded(index: int, entry: list[Any]) -> _Record:
-    """A record of spec 2 as one of spec 4: its data word is packed, and -2 is the negation already."""
+    """Return a record of spec 2 as one of spec 4: its data word is packed, and -2 is the negation already."""
     id0, id1, opcode = (as_int32(v, f"op {index}: {n}") for v, n in zip(entry, ("id0", "id1", "opcode"), strict=False))
     data = as_integer(entry[3], f"op {index}: data")
     data = (data & (1 << 64) - 1 ^ 1 << 63) - (1 << 63)
@@ -283,7 +283,7 @@ def _add_constant(c: _Context) -> _Row:
 
 
 def _constant(c: _Context) -> _Row:
-    """A multiple of the declared step, which is the type's unless the interval says that it is 0."""
+    """Return a multiple of the declared step, which is the type's unless the interval says that it is 0."""
     value = c.constant()
     if value == 0 or c.kind.width:
         return _Row(Code.CONST, data=value)
@@ -299,7 +299,7 @@ def _product(c: _Context) -> _Row:
 
 
 def _lookup(c: _Context) -> _Row:
-    """The first entry belongs to the minimum of the operand's interval."""
+    """Return the first entry belongs to the minimum of the operand's interval."""
     pad = c.reader.intervals[c.a][0] - c.reader.types[c.a].raw_min
     if pad >= 1 << 31:
         raise ProgramError(f"{c.name}: the table begins {pad} entries into the operand's type, must fit an int32")

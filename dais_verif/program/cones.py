@@ -82,7 +82,7 @@ def _of_result(program: Program, ports: Ports, op: Op, known: dict[int, list[int
 
 
 def _chosen(behind: Sequence[int], mask: int) -> Sequence[int]:
-    """The entries of ``behind`` whose bit is set in ``mask``."""
+    """Return the entries of ``behind`` whose bit is set in ``mask``."""
     if mask & mask + 1 == 0:
         return behind[: mask.bit_length()]
     return [behind[bit] for bit in bits_of(mask)]
@@ -93,7 +93,7 @@ def _union(masks: Sequence[int]) -> int:
 
 
 def bits_of(mask: int) -> list[int]:
-    """The positions of the bits that are set in ``mask``, ascending."""
+    """Return the positions of the bits that are set in ``mask``, ascending."""
     positions = []
     while mask:
         lowest = mask & -mask

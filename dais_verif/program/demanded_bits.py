@@ -31,7 +31,7 @@ def demanded_bits(program: Program) -> tuple[int, ...]:
 
 
 def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
-    """The bits of each operand that the bits ``mask`` of the result of ``op`` depend on."""
+    """Return the bits of each operand that the bits ``mask`` of the result of ``op`` depend on."""
     kinds = [program.ops[operand].type for operand in op.operands]
     # How far each operand's bits lie above the result's bits of the same weight, without any shift.
     gaps = [kind.f - op.type.f for kind in kinds]

@@ -24,7 +24,7 @@ def as_list(value: Any, name: str) -> list[Any]:
 
 
 def as_integer(value: Any, where: str) -> int:
-    """An integer that a 64-bit word can hold, signed or not."""
+    """Return an integer that a 64-bit word can hold, signed or not."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or not -(1 << 63) <= value < 1 << 64:
@@ -33,7 +33,7 @@ def as_integer(value: Any, where: str) -> int:
 
 
 def as_int32(value: Any, where: str) -> int:
-    """An integer that a word of a binary can hold."""
+    """Return an integer that a word of a binary can hold."""
     number = as_integer(value, where)
     if not -(1 << 31) <= number < 1 << 31:
         raise ProgramError(f"JSON {where} is {number}, must be an int32")
@@ -41,7 +41,7 @@ def as_int32(value: Any, where: str) -> int:
 
 
 def as_integers(value: Any, name: str, count: int) -> NDArray[np.int64]:
-    """A list of ``count`` integers, each an int32, as an int64 array."""
+    """Return a list of ``count`` integers, each an int32, as an int64 array."""
     items = as_list(value, name)
     if len(items) != count:
         raise ProgramError(f"JSON {name}: {len(items)} values, must be {count}")

@@ -32,7 +32,7 @@ def looks_like_json(data: bytes) -> bool:
 
 
 def read_json(data: bytes, layout: str | None = None) -> Program:
-    """The valid program in ``data``; ``layout``: ``json`` or ``alir`` overrides detection.
+    """Return the valid program in ``data``; ``layout``: ``json`` or ``alir`` overrides detection.
 
     Raises ``ProgramError`` if it is not one, or if nothing tells which dialect it has.
     """

@@ -51,7 +51,7 @@ class _Header(NamedTuple):
 
 
 def read_binary(data: bytes, layout: str | None = None) -> Program:
-    """The valid program in ``data``; ``layout`` overrides detection.
+    """Return the valid program in ``data``; ``layout`` overrides detection.
 
     Raises ``ProgramError`` if it is not one, ``InputError`` for an unknown ``layout``. Warns with
     ``AssumedLayoutWarning`` where the page says that the layout is assumed.
@@ -75,7 +75,7 @@ def _words(data: bytes) -> Words:
 
 
 def detect(words: Words) -> Program:
-    """The program in ``words``, its layout found by length equation, validity and range analysis."""
+    """Return the program in ``words``, its layout found by length equation, validity and range analysis."""
     plain_fits, v1_fits = _fits(_plain_header, words), _fits(_v1_header, words)
     known_spec = len(words) > 0 and int(words[0]) in SPEC_VERSIONS
     if v1_fits and (known_spec or not plain_fits):

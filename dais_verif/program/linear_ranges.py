@@ -52,7 +52,7 @@ class _Sum(NamedTuple):
         return not (self.constant % of or any(factor % of for factor in self.factors.values()))
 
     def range(self, known: Sequence[Interval]) -> tuple[int, int]:
-        """The least and the greatest value."""
+        """Return the least and the greatest value."""
         lo = hi = self.constant
         for source, factor in self.factors.items():
             x = known[source]
@@ -78,7 +78,7 @@ class _Sums:
     def sharpened(
         self, op: Op, known: Sequence[Interval], found: Interval, change: PromiseStatus
     ) -> tuple[Interval, PromiseStatus]:
-        """What is known of ``op``, of which intervals said ``found`` and ``change``, from the ops before it."""
+        """Return what is known of ``op``, of which intervals said ``found`` and ``change``, from the ops before it."""
         exact = self._exact(op)
         if exact is not None and len(exact.factors) <= min(_MOST_SOURCES, self._left):
             lo, hi = exact.range(known)
@@ -98,7 +98,7 @@ class _Sums:
         return found, change
 
     def _exact(self, op: Op) -> _Sum | None:
-        """The exact result of ``op``, if it is a sum; of a relu, what it is unless it is 0."""
+        """Return the exact result of ``op``, if it is a sum; of a relu, what it is unless it is 0."""
         match op.code:
             case Code.ADD | Code.SUB:
                 return self._sums[op.id0].plus(self._sums[op.id1].moved(op.data), 1 if op.code == Code.ADD else -1)
@@ -120,7 +120,7 @@ class _Sums:
 
 
 def _common(found: Interval, lo: int, hi: int) -> Interval:
-    """What ``found`` and ``lo..hi`` have in common; never empty, as both hold for some input."""
+    """Return what ``found`` and ``lo..hi`` have in common; never empty, as both hold for some input."""
     lo, hi = max(found.lo, lo), min(found.hi, hi)
     if lo > hi:
         raise AssertionError(f"no value is in {found} and in {lo}..{hi}")

@@ -26,7 +26,7 @@ _PLACES, _CHARACTERS = 16, 20
 
 
 def listing(program: Program) -> str:
-    """The whole program, ended by a newline; ``assemble`` gives back what ``write_binary`` writes byte for byte.
+    """Return the whole program, ended by a newline; ``assemble`` gives back what ``write_binary`` writes byte for byte.
 
     A program that came from no binary (``json``, ``memory``) is listed as ``v1``, one of ALIR as ``alir``. What no
     binary holds, declared intervals and estimates, is not in the text.
@@ -75,7 +75,7 @@ def _table(number: int, entries: list[int]) -> Iterator[str]:
 
 
 def in_words(program: Program, op: Op) -> str:
-    """What ``op`` computes, in one short expression over ``%N``; all that the op says but its type."""
+    """Return what ``op`` computes, in one short expression over ``%N``; all that the op says but its type."""
     a, b = f"%{op.id0}", f"%{op.id1}"
     minus = "-" if op.spec.negate else ""
     match op.code:

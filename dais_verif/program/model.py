@@ -188,7 +188,7 @@ class Program:
         tables: Sequence[Sequence[int]] = (),
         terms: Sequence[tuple[int, int, int]] = (),
     ) -> Program:
-        """A checked program from rows ``(code, id0, id1, data, (k, i, f))`` and outputs ``(idx, shift, neg)``.
+        """Return a checked program from rows ``(code, id0, id1, data, (k, i, f))`` and outputs ``(idx, shift, neg)``.
 
         ``terms``: those of its sums, as rows ``(op, shift, negative)``.
         Raises ``ProgramError`` if it is not valid.
@@ -286,6 +286,6 @@ class Program:
 
 
 def meaningful_data(columns: Columns) -> Ints:
-    """The data column with 0 wherever the opcode gives it no meaning."""
+    """Return the data column with 0 wherever the opcode gives it no meaning."""
     meaningless = [code for code, spec in OPCODES.items() if spec.data is Data.NONE]
     return np.where(np.isin(columns.code, meaningless), 0, columns.data)

@@ -108,7 +108,7 @@ class Batch:
 
     @staticmethod
     def concatenate(batches: Sequence[Batch]) -> Batch:
-        """The rows of all ``batches``, in order; all have the same number of columns."""
+        """Return the rows of all ``batches``, in order; all have the same number of columns."""
         if batches and all(batch.doubles is not None for batch in batches):
             doubles = np.concatenate([batch.doubles for batch in batches if batch.doubles is not None])
             return Batch(len(doubles), None, doubles)

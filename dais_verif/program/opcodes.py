@@ -188,12 +188,12 @@ _Word = TypeVar("_Word", int, NDArray[np.int64])
 
 
 def low_int32(data: _Word) -> _Word:
-    """The low 32 bits of a data word, read as a signed integer (one word or an int64 array of them)."""
+    """Return the low 32 bits of a data word, read as a signed integer (one word or an int64 array of them)."""
     return ((data & 0xFFFF_FFFF) ^ 0x8000_0000) - 0x8000_0000
 
 
 def high_int32(data: _Word) -> _Word:
-    """The high 32 bits of a data word, read as a signed integer (one word or an int64 array of them)."""
+    """Return the high 32 bits of a data word, read as a signed integer (one word or an int64 array of them)."""
     return data >> 32
 
 

@@ -45,7 +45,7 @@ class Ports(NamedTuple):
 
 
 def ports_of(program: Program) -> Ports:
-    """The ports of ``program``. An input is as wide as all its readers together, dead ones included."""
+    """Return the ports of ``program``. An input is as wide as all its readers together, dead ones included."""
     bounds: dict[int, tuple[int, int]] = {}
     for op in program.ops:
         if op.code == INPUT and op.type.width > 0:

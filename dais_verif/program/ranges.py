@@ -271,7 +271,7 @@ def _bit_binary(program: Program, op: Op, known: Known, declared: Declared) -> O
 
 
 def _span(a: Interval, b: Interval) -> tuple[int, int]:
-    """The tightest ``-2**n .. 2**n - 1`` around both."""
+    """Return the tightest ``-2**n .. 2**n - 1`` around both."""
     bits = max((v if v >= 0 else -1 - v).bit_length() for v in (a.lo, a.hi, b.lo, b.hi))
     return -(1 << bits), (1 << bits) - 1
 

@@ -41,16 +41,18 @@ class AppliedRecord(RunRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A configuration on data. ``correct`` of ``total`` samples; ``accuracy`` in percent, and the ``interval`` in which
-    that on all data lies, 95 times of 100; ``loss``: against the first configuration, in percent.
+    """A configuration on data.
 
-    ``ops``: of the program. ``speedup``: predicted by the tuner's model from multiply-adds and knobs.
-    ``largest``: of all samples and outputs the largest difference to the exact network, and ``bound``: what it
-    cannot exceed for any input; ``bounds``: that of each output, and ``reached``: by which some input makes it differ,
-    one of the samples unless bounds were sharpened. ``unfinished``: outputs of which the solver did not decide how much
-    of the bound is reached. ``cells`` of each kind and ``depth`` in cells: of the network in the form of the record,
-    synthesized; ``cycles``: of a machine with memories, from start to done; None if it cannot be one.
-    ``refused``: why it cannot be applied; then all else is None.
+    ``correct`` of ``total`` samples; ``accuracy`` in percent, and the ``interval`` in which that on all data lies, 95
+    times of 100; ``loss``: against the first configuration, in percent.
+
+    ``ops``: of the program. ``speedup``: predicted by the tuner's model from multiply-adds and knobs. ``largest``: of
+    all samples and outputs the largest difference to the exact network, and ``bound``: what it cannot exceed for any
+    input; ``bounds``: that of each output, and ``reached``: by which some input makes it differ, one of the samples
+    unless bounds were sharpened. ``unfinished``: outputs of which the solver did not decide how much of the bound is
+    reached. ``cells`` of each kind and ``depth`` in cells: of the network in the form of the record, synthesized;
+    ``cycles``: of a machine with memories, from start to done; None if it cannot be one. ``refused``: why it cannot be
+    applied; then all else is None.
     """
 
     name: str

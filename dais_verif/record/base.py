@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from dais_verif.errors import InputError, VerdictError
+from dais_verif.troubleshooting import section_of_verdict
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -117,7 +118,14 @@ class RunRecord(Record):
         tree = super().to_dict()
         head = {"schema": tree.pop("schema"), "verdict": tree.pop("verdict")}
         code = {"exit_code": self.verdict.exit_code}
-        return {**head, **tree, **code} if self.EXIT_CODE_LAST else {**head, **code, **tree}
+        if self.EXIT_CODE_LAST:
+            return {**head, **self.about(), **tree, **code}
+        return {**head, **code, **self.about(), **tree}
+
+    def about(self) -> dict[str, str]:
+        """Return where the documentation explains the verdict, as the field ``help``; empty for PASS."""
+        section = section_of_verdict(self.verdict)
+        return {"help": section} if section else {}
 
     def _require_head(self, tree: dict[str, Any]) -> None:
         if tree.get("exit_code") != self.verdict.exit_code:

@@ -74,8 +74,10 @@ class RtlPoints:
 
 @dataclass(frozen=True)
 class RtlCoverage:
-    """What a run in Verilator made the RTL do. ``data``: the file of counts, which ``verilator_coverage`` reads;
-    ``missed``: that of the points that were not hit."""
+    """What a run in Verilator made the RTL do.
+
+    ``data``: the file of counts, which ``verilator_coverage`` reads; ``missed``: that of the points that were not hit.
+    """
 
     kinds: list[RtlPoints]
     data: str

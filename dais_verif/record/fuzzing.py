@@ -36,12 +36,13 @@ class FoundCase:
 
 @dataclass(frozen=True, kw_only=True)
 class FuzzRecord(RunRecord):
-    """A run of ``fuzz``. ``verdict``: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing
-    was compared.
+    """A run of ``fuzz``.
 
-    ``first``, ``cases``: the numbers of the cases that were made. ``pairs``: how many each judged. ``shapes``: how
-    many had which shape. ``found``: kept cases, one a cause. ``left_out``: cases that disagreed and were not looked at,
-    as there were so many alike. ``seconds``: of the clock.
+    ``verdict``: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared.
+
+    ``first``, ``cases``: the numbers of the cases that were made. ``pairs``: how many each judged. ``shapes``: how many
+    had which shape. ``found``: kept cases, one a cause. ``left_out``: cases that disagreed and were not looked at, as
+    there were so many alike. ``seconds``: of the clock.
     """
 
     SCHEMA: ClassVar = FUZZING_SCHEMA

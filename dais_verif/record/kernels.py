@@ -15,12 +15,14 @@ __all__ = ["KernelBuild", "KernelInfo", "KernelListing", "KernelRun", "LeftOut",
 
 @dataclass(frozen=True)
 class KernelInfo:
-    """A kernel. ``name``: by which it is asked for, with its library where two have that name.
-    ``where``: the file or package of the library.
+    """A kernel.
+
+    ``name``: by which it is asked for, with its library where two have that name. ``where``: the file or package of the
+    library.
 
     What follows is None of kernels whose libraries answer requests without saying what they take. ``structure``: the
-    fields of its private parameters, ``i`` signed, ``u`` unsigned, ``f`` binary32, a dword each;
-    ``defaults`` of some, 0 of all others, and ``words`` for values of one.
+    fields of its private parameters, ``i`` signed, ``u`` unsigned, ``f`` binary32, a dword each; ``defaults`` of some,
+    0 of all others, and ``words`` for values of one.
     """
 
     name: str

@@ -9,8 +9,10 @@ __all__ = ["ProvedMachine"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedMachine:
-    """What a proof says of a machine. ``outputs``: what each claim of an output is, in words: outputs in any cycle, and
-    what registers hold after its edge. ``registers``: bits of the RTL's, and the element that they hold.
+    """What a proof says of a machine.
+
+    ``outputs``: what each claim of an output is, in words: outputs in any cycle, and what registers hold after its
+    edge. ``registers``: bits of the RTL's, and the element that they hold.
 
     ``invariants``: what was proved of the state; ``assumed``: what was not. ``unproved_ops``: blocks and ops of claims
     of ops that are not proved, by their numbers. ``cycles``: of the sequence that shows a difference, in the last of

@@ -15,7 +15,7 @@ from dais_verif.record.kernels import ProvedKernel
 from dais_verif.record.machine_proof import ProvedMachine
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.project import ProjectInfo
-from dais_verif.record.rtl import BitstreamFacts
+from dais_verif.record.rtl import BitstreamFacts, ProvedLink
 from dais_verif.record.simulation import ASSERTION_FAILED, Mismatch, SimulatorResult
 from dais_verif.verdict import Verdict
 
@@ -216,8 +216,10 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Handshake:
-    """What was found of the pin that tells when outputs are valid, and how. ``trace``: pins by name before each edge of
-    a run, before the last of which it is not ``due``; ``found``: what it is then in a simulator."""
+    """What was found of the pin that tells when outputs are valid, and how.
+
+    ``trace``: pins by name before each edge of a run. Before the last one the pin must be ``due``, and is ``found``.
+    """
 
     status: Status
     how: str
@@ -228,8 +230,10 @@ class Handshake:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What simulators made of RTL that was proved. ``verdict``: PASS if at least one computed every output bit as the
-    program says, NOT_RUN if none could tell. ``unconfirmed``: by simulator, why it could not tell."""
+    """What simulators made of RTL that was proved.
+
+    ``verdict``: PASS if one or more agree in every bit, NOT_RUN if none can tell. ``unconfirmed``: why, by simulator.
+    """
 
     verdict: Verdict
     message: str
@@ -333,15 +337,15 @@ class ProvedRtl:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class ProofRecord(RunRecord):
-    """A run of ``prove``. ``claims``: how many ops and outputs are of each status. ``conditional``: promises of the
-    program had to be assumed. ``held``: inputs that are resets, with the values at which they are not active.
-    ``left_out``: assertions of the RTL that are not proved. ``seconds``: of each stage.
+    """A run of ``prove``.
 
-    ``simulate``: the command that runs the counterexample. ``confirmation``: None where nothing was proved, the RTL is
-    our own, or the user left it out. ``proved_outputs``: those that equal the program for all inputs whatever became of
-    other claims; None in records of before there was such a list. ``sample``: obligations that the solver was asked as
-    they are written; None where there are none, the claims failed, or the user left it out. ``machine``: of
-    machines; ``kernel``: of hardware of kernels.
+    ``claims``: how many ops and outputs are of each status. ``conditional``: promises of the program had to be assumed.
+    ``held``: inputs that are resets, with the values at which they are not active. ``left_out``: assertions of the RTL
+    that are not proved. ``seconds``: of each stage. ``simulate``: the command that runs the counterexample.
+    ``confirmation``: None where nothing was proved, the RTL is our own, or the user left it out. ``proved_outputs``:
+    those that equal the program for all inputs whatever became of other claims; None in older records. ``sample``:
+    obligations that the solver was asked as they are written; None where there are none, the claims failed, or the user
+    left it out. ``machine``: of machines; ``kernel``: of hardware of kernels; ``link``: of bitstreams behind a link.
     """
 
     SCHEMA: ClassVar = PROOF_SCHEMA
@@ -378,11 +382,11 @@ class ProofRecord(RunRecord):
     simulate: str | None = None
     machine: ProvedMachine | None = None
     kernel: ProvedKernel | None = None
+    link: ProvedLink | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""
-        tree: dict[str, Any] = msgspec.json.decode(self._encoded())
-        return tree
+        return dict(msgspec.json.decode(self._encoded()))
 
     def to_json(self) -> str:
         """Return one JSON object. No claim, of which there may be a million, is made a dictionary on the way."""
@@ -393,4 +397,4 @@ class ProofRecord(RunRecord):
         head = {"schema": self.SCHEMA, "verdict": tree.pop("verdict"), "exit_code": self.verdict.exit_code}
         if self.handshake is not None and not self.handshake.trace:  # nothing was due
             tree["handshake"] = {"status": self.handshake.status, "how": self.handshake.how}
-        return msgspec.json.encode({**head, **tree})
+        return msgspec.json.encode({**head, **self.about(), **tree})

@@ -35,8 +35,6 @@ NAMES = (SIGNOFF_NAME, REGRESSION_NAME, "result.json", "coverage.json")
 #: The record of a million ops with all its coverage has a tenth of it.
 _MOST_BYTES = 256 << 20
 
-_OF_FAILED = {"schema", "verdict", "exit_code", "message", "reason"}
-
 _KINDS: dict[str, type[AnyRecord]] = {
     SCHEMA: SimulationRecord,
     REGRESSION_SCHEMA: RegressionRecord,
@@ -64,7 +62,7 @@ def read_record(path: str | Path) -> AnyRecord:
 
 
 def parse_record(data: bytes, name: str) -> AnyRecord:
-    """The record that ``data`` is. Raises ``InputError`` with ``name`` and the field if it is none."""
+    """Return the record that ``data`` is. Raises ``InputError`` with ``name`` and the field if it is none."""
     try:
         tree = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -72,7 +70,7 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     schema = tree.get("schema") if isinstance(tree, dict) else None
     if not isinstance(schema, str) or schema not in _KINDS:
         raise InputError(f"{name} is no record of a run: its schema must be one of {', '.join(_KINDS)}, not {schema!r}")
-    kind = Failed if schema == SCHEMA and set(tree) <= _OF_FAILED else _KINDS[schema]
+    kind = Failed if schema == SCHEMA and set(tree) <= Failed.FIELDS else _KINDS[schema]
     if kind is SimulationRecord and "simulators" not in tree:
         raise InputError(
             f"{name} is a record of a verb that has no page, such as check, diff or synth;"

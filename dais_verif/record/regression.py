@@ -17,8 +17,11 @@ REGRESSION_SCHEMA = "dais-verif/regression/1"
 
 @dataclass(frozen=True)
 class Job:
-    """One run that is planned. ``id``: unique in the regression, made of all the rest, such as
-    ``p02_mlp_jet/emitted/both/0``. ``program``: path as it was given. ``arguments``: of the verb, after the program."""
+    """One run that is planned.
+
+    ``id``: unique in the regression, made of all the rest, such as ``p02_mlp_jet/emitted/both/0``. ``program``: path as
+    it was given. ``arguments``: of the verb, after the program.
+    """
 
     id: str
     program: str
@@ -54,8 +57,11 @@ class JobResult:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class RegressionRecord(RunRecord):
-    """A run of ``regress``. ``planned``: jobs of this shard; ``jobs``: those that have ended, in the order of the plan.
-    ``flaky``: how many of them are. ``state``: ``running`` while it is written, then ``complete``."""
+    """A run of ``regress``.
+
+    ``planned``: jobs of this shard; ``jobs``: those that have ended, in the order of the plan. ``flaky``: how many of
+    them are. ``state``: ``running`` while it is written, then ``complete``.
+    """
 
     SCHEMA: ClassVar = REGRESSION_SCHEMA
     EXIT_CODE_LAST: ClassVar = True

@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from dais_verif.record.project import ProjectInfo
+from dais_verif.verdict import Verdict
 
-__all__ = ["BitstreamFacts", "RtlFacts"]
+__all__ = ["BitstreamFacts", "ProvedLink", "RtlFacts"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,8 +24,10 @@ class BitstreamFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class RtlFacts:
-    """The RTL of a simulation or sign-off. ``emitted``: it is our own. ``sha256``: of ``files``; ``data``: that of each
-    file that the RTL reads, by name. ``top`` is None of a board.
+    """The RTL of a simulation or sign-off.
+
+    ``emitted``: it is our own. ``sha256``: of ``files``; ``data``: that of each file that the RTL reads, by name.
+    ``top`` is None of a board.
 
     ``widths``: what tells those of the ports; ``face``: the ports, as ``DesignInterface.to_tree`` gives them. ``bits``:
     of a row of outputs, which evidence keeps in their place. ``project``: the folder that was given for program or RTL.
@@ -43,3 +46,32 @@ class RtlFacts:
     bits: int | None = None
     project: ProjectInfo | None = None
     bitstream: BitstreamFacts | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProvedLink:
+    """What was shown of a bitstream and the RTL of core, wrapper and link.
+
+    ``core``: the verdict on the core's RTL, which all other fields of the record speak of.
+
+    ``link``: ``uart``, ``spi`` or ``fifo``; ``period``: of its clock, in ns. ``proved``: both have the same outputs in
+    every cycle from power-up; else ``why`` not. ``registers``, ``logic_registers``: bits of the RTL's and of the
+    bitstream's, ``classes``: of such as always hold the same, of more than one. ``columns``: of block RAMs that hold
+    a buffer; ``claims``: that were proved; ``seconds``: for all of it. ``board``: the verdict of a simulated
+    board that the bitstream was; None: there was none. ``board_message``: what it said.
+    """
+
+    link: str
+    period: float
+    bitstream: BitstreamFacts
+    core: Verdict
+    proved: bool
+    why: str
+    registers: int
+    logic_registers: int
+    classes: int
+    columns: int
+    claims: int
+    seconds: float
+    board: Verdict | None = None
+    board_message: str = ""

@@ -48,12 +48,12 @@ _AS_TEXT = ("Method", "Status")
 
 
 def schema_path(kind: str) -> Path:
-    """The file with the schema of ``kind``."""
+    """Return the file with the schema of ``kind``."""
     return Path(__file__).parent / "schemas" / f"{kind}.json"
 
 
 def make_schema(kind: str) -> str:
-    """The schema of ``kind`` (JSON Schema 2020-12) as it must be."""
+    """Return the schema of ``kind`` (JSON Schema 2020-12) as it must be."""
     name, types = KINDS[kind]
     references, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for reference in references:
@@ -81,7 +81,9 @@ def make_schema(kind: str) -> str:
 def _add_head(definition: dict[str, Any], schema: str) -> None:
     """The fields that a record has in its file only. Others may come: extra ones are no error."""
     head = {"schema": {"const": schema}, "exit_code": {"type": "integer"}}
-    definition["properties"] = {**head, **definition["properties"]}
+    # The section of the documentation about a verdict that is not PASS.
+    about = {"help": {"type": "string"}} if "verdict" in definition["properties"] else {}
+    definition["properties"] = {**head, **about, **definition["properties"]}
     definition["required"] = [*head, *definition["required"]]
 
 

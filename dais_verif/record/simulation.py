@@ -124,10 +124,12 @@ class CyclePlace:
 
 @dataclass(frozen=True)
 class Blame:
-    """Where a mismatch comes from. ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the
-    output does not), ``timing`` (right when held), ``cone`` (the design has no op names), ``golden`` (the golden
-    engines disagree), ``board`` (whether a board repeats it), ``cycle`` (when and where a machine is wrong),
-    ``register`` or ``signal`` (the first that diverges in a machine).
+    """Where a mismatch comes from.
+
+    ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the output does not), ``timing`` (right
+    when held), ``cone`` (the design has no op names), ``golden`` (the golden engines disagree), ``board`` (whether a
+    board repeats it), ``cycle`` (when and where a machine is wrong), ``register`` or ``signal`` (the first that
+    diverges in a machine).
 
     Of a machine: the ``cycle``, the ``block`` of an op, and the ``signal`` with its element.
     """
@@ -189,9 +191,11 @@ class Evidence:
 
 @dataclass(frozen=True)
 class OutputEvidence:
-    """How much is known of one output. ``grade``: ``proved`` for all inputs, ``exhausted`` (all inputs that reach it
-    were compared), ``sampled``, ``wrong`` in at least one vector, or ``none``. ``vectors``: that compared it, 0 where
-    only a proof speaks of it."""
+    """How much is known of one output.
+
+    ``grade``: ``proved`` for all inputs, ``exhausted`` (all inputs that reach it were compared), ``sampled``, ``wrong``
+    in at least one vector, or ``none``. ``vectors``: that compared it, 0 where only a proof speaks of it.
+    """
 
     output: int
     grade: str
@@ -200,8 +204,11 @@ class OutputEvidence:
 
 @dataclass(frozen=True)
 class StimulusClass:
-    """Vectors of one origin. ``name``: ``file``, ``generated`` (corners, out of range, off the grid, random),
-    ``directed`` (computed from the program) or ``exhaustive``. ``source``: the file, with ``sha256`` of its bytes."""
+    """Vectors of one origin.
+
+    ``name``: ``file``, ``generated`` (corners, out of range, off the grid, random), ``directed`` (computed from the
+    program) or ``exhaustive``. ``source``: the file, with ``sha256`` of its bytes.
+    """
 
     name: str
     vectors: int
@@ -220,7 +227,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Waiver:
-    """A failure that somebody answers for. ``what``: the stage or bin. ``expires``: the last day, YYYY-MM-DD."""
+    """A failure that a named person answers for. ``what``: the stage or bin. ``expires``: the last day, YYYY-MM-DD."""
 
     what: str
     reason: str
@@ -356,14 +363,20 @@ class Failed:
     """What ``--json`` prints of a run that ended in an error, before there was anything to record.
 
     ``reason``: ``state`` if the RTL is known to keep state where a function of its inputs was asked for; else empty.
+    ``help``: the section of the documentation about this error, as ``docs/troubleshooting.md#ports``.
     """
+
+    #: All that it can hold: by that it is told from a record.
+    FIELDS: ClassVar = frozenset({"schema", "verdict", "exit_code", "message", "reason", "help"})
 
     verdict: Verdict
     message: str
     reason: str = ""
+    help: str = ""
 
     def to_json(self) -> str:
         """One JSON object."""
         tree = {"schema": SCHEMA, "verdict": self.verdict.value, "exit_code": self.verdict.exit_code}
         tree["message"] = self.message
-        return json.dumps({**tree, "reason": self.reason} if self.reason else tree, indent=2)
+        more = {"reason": self.reason, "help": self.help}
+        return json.dumps({**tree, **{name: text for name, text in more.items() if text}}, indent=2)

@@ -19,8 +19,11 @@ __all__ = ["Case", "cases_of", "title_of"]
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that was tested. ``passed`` and ``skipped`` exclude each other; neither: it failed, and ``verdict``
-    says how. ``details``: lines below the message. ``file``: what a reader would look at first."""
+    """One thing that was tested.
+
+    ``passed`` and ``skipped`` exclude each other; neither: it failed, and ``verdict`` says how. ``details``: lines
+    below the message. ``file``: what a reader would look at first.
+    """
 
     group: str
     name: str
@@ -54,7 +57,7 @@ def cases_of(record: AnyRecord) -> list[Case]:
 
 
 def title_of(record: AnyRecord) -> str:
-    """What kind of run it was."""
+    """Return what kind of run it was."""
     names = {
         RegressionRecord: "regress",
         SignOffRecord: "signoff",

@@ -54,7 +54,7 @@ def print_check(record: CheckRecord, out: Console, *, everything: bool = False) 
 
 
 def _name(opcode: str, alir: bool) -> str:
-    """The opcode's word; in ALIR its number too, as -2, 3 and 4 are not those of DAIS."""
+    """Return the opcode's word; in ALIR its number too, as -2, 3 and 4 are not those of DAIS."""
     number, word = opcode.split()
     return f"{word} ({number})" if alir else word
 
@@ -66,7 +66,7 @@ _OF_ALL = ("program", "hash", "layout", "ops", "tables", "widths", "overflow", "
 def _machine_rows(
     record: CheckRecord, rows: Sequence[tuple[str, object]], everything: bool
 ) -> list[tuple[str, object]]:
-    """What is said of a machine: its parts in the place of a program's shape."""
+    """Return what is said of a machine: its parts in the place of a program's shape."""
     of = record.machine
     assert of is not None
     parts = [
@@ -82,7 +82,7 @@ def _machine_rows(
 
 
 def _proof_rows(overflow: Overflow, everything: bool) -> list[tuple[str, str]]:
-    """What became of the possible ones, if somebody asked."""
+    """Return what became of the possible ones, if somebody asked."""
     if overflow.proved_by_proof is None or overflow.broken is None:
         return []
     rows = [("    proved safe", _listing(overflow.proved_by_proof, everything))]

@@ -15,6 +15,7 @@ from dais_verif.record.simulation import RTL_IN_ICARUS, BoardInfo, Evidence, Mis
 from dais_verif.report.coverage_text import print_coverage
 from dais_verif.report.kernels_text import print_printed
 from dais_verif.stopwatch import Stage
+from dais_verif.troubleshooting import section_of_verdict
 from dais_verif.verdict import Verdict
 
 __all__ = ["print_mismatch", "print_record", "program_line", "source_line", "verdict_text"]
@@ -68,15 +69,16 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
         print_mismatch(record.first_mismatch, out)
     out.print(verdict_text(record.verdict, record.message))
     if record.verdict is not Verdict.PASS:
-        if _next_step(record):
-            out.print(f"next       {_next_step(record)}", markup=False)
+        next_step = _next_step(record)
+        section = section_of_verdict(record.verdict)
+        out.print(f"next       {next_step}{'; ' if next_step else ''}see {section}", markup=False)
         out.print(f"reproduce  {record.reproduce}", markup=False)
         if record.board is not None and record.first_mismatch is not None:
             out.print(f"simulate   {record.board.replay}", markup=False)
 
 
 def _next_step(record: SimulationRecord) -> str:
-    """What to do; where a simulator failed, what is known all the same, and the way on."""
+    """Return what to do; where a simulator failed, what is known all the same, and the way on."""
     if record.verdict is Verdict.RTL_MISMATCH and record.first_mismatch is None and record.board is None:
         return _PROTOCOL
     if record.verdict is Verdict.PROGRAM_INVALID and record.program.layout in ("alirfsm", "mach"):
@@ -134,12 +136,12 @@ def source_line(emitted: bool, files: Sequence[str]) -> str:
 
 
 def verdict_text(verdict: Verdict, message: str) -> Text:
-    """The last word of a run: the verdict, in its colour, and why."""
+    """Return the last word of a run: the verdict, in its colour, and why."""
     return Text.assemble(Text(verdict.value, style=_STYLE.get(verdict, "bold red")), "  ", message)
 
 
 def _ports(record: SimulationRecord) -> str:
-    """What is not as in our own combinational modules."""
+    """Return what is not as in our own combinational modules."""
     latencies = sorted({found.latency for found in record.simulators if found.latency is not None})
     clocked = f"; clocked, latency {' or '.join(map(str, latencies))} edges" if latencies else ""
     widths = record.rtl.widths

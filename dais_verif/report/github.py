@@ -23,7 +23,7 @@ _VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def commands_of(record: AnyRecord) -> str:
-    """A line for each failure, at most ten, and a warning for each flaky job that passed all the same."""
+    """Return a line for each failure, at most ten, and a warning for each flaky job that passed all the same."""
     cases = cases_of(record)
     failed = [case for case in cases if not case.passed and not case.skipped]
     flaky = [case for case in cases if case.passed and case.flaky]
@@ -37,7 +37,7 @@ def commands_of(record: AnyRecord) -> str:
 
 
 def summary_of(record: AnyRecord) -> str:
-    """The verdict, then a table of what failed or was flaky."""
+    """Return the verdict, then a table of what failed or was flaky."""
     cases = cases_of(record)
     shown = [case for case in cases if (not case.passed and not case.skipped) or case.flaky]
     mark = ":white_check_mark:" if record.verdict is Verdict.PASS else ":x:"

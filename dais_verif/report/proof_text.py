@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 
 from dais_verif.record.proof import Claim, Handshake, ProofRecord, Status
+from dais_verif.record.rtl import ProvedLink
 from dais_verif.record.simulation import Mismatch
 from dais_verif.report.console import print_mismatch, program_line, source_line, verdict_text
 from dais_verif.verdict import Verdict
@@ -56,6 +57,8 @@ def print_proof(record: ProofRecord, out: Console, *, bitwise: bool = False, mis
         out.print(f"confirmed  by simulation, {confirmation.message}", markup=False)
     for name, why in ({} if confirmation is None else confirmation.unconfirmed).items():
         out.print(f"           not in {name}: {why.removeprefix(f'{name}: ')}", markup=False)
+    if record.link is not None:
+        _print_link(record.link, out)
     kernel = record.kernel
     if kernel is not None:
         title = "kernel" if kernel.settings is None else "network"
@@ -73,6 +76,19 @@ def print_proof(record: ProofRecord, out: Console, *, bitwise: bool = False, mis
         out.print(f"reproduce  {record.reproduce}", markup=False)
     if record.simulate is not None:
         out.print(f"simulate   {record.simulate}", markup=False)
+
+
+def _print_link(link: ProvedLink, out: Console) -> None:
+    facts = link.bitstream
+    out.print(f"bitstream  {facts.file}, pins {facts.pins}, sha256 {facts.sha256}", markup=False)
+    out.print(
+        f"link       {link.link}: {link.registers} bits of registers in RTL, {link.logic_registers} in the bitstream,"
+        f" {link.classes} classes of such as hold the same; {link.columns} columns of block RAMs; {link.claims} claims"
+        f" proved, {link.seconds:.1f} s",
+        markup=False,
+    )
+    if link.board is not None:
+        out.print(f"board      in simulation: {link.board.value}: {link.board_message}", markup=False)
 
 
 def _methods(record: ProofRecord) -> Table:

@@ -35,7 +35,7 @@ _MOST_UNPACKED = 4 << 30
 
 
 def read_batch(path: str | Path, n_in: int) -> Batch:
-    """The vectors of real values in ``path``. Raises ``InputError`` that names file, row and column."""
+    """Return the vectors of real values in ``path``. Raises ``InputError`` that names file, row and column."""
     rows = _rows(Path(path), n_in)
     try:
         return Batch.of(rows, n_in)
@@ -88,7 +88,7 @@ def _read_npy(path: Path, n_in: int) -> Any:
 
 
 def _read_npz(path: Path, n_in: int) -> Any:
-    """The one array in a file of several whose rows have as many elements as a vector; labels have not."""
+    """Return the one array in a file of several whose rows have as many elements as a vector; labels have not."""
     data = read_plain(path, _MOST_UNPACKED, advice="give a .npy or .csv file")
     try:
         file = np.load(io.BytesIO(data), allow_pickle=False)

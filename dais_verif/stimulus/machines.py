@@ -87,7 +87,7 @@ def _real(raw: int, kind: FixedType) -> Fraction:
 
 
 def given_sequences(path: Path, machine: Machine) -> list[InputSequence]:
-    """The sequences in the file ``path``, exactly. Raises ``InputError`` that names file, signal and rule."""
+    """Return the sequences in the file ``path``, exactly. Raises ``InputError`` that names file, signal and rule."""
     arrays, _ = read_sequences(path, {signal.name: len(signal.types) for signal in machine.inputs})
     if not arrays:
         raise InputError.of(

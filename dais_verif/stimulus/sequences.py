@@ -46,7 +46,7 @@ def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[
 
 
 def npz_of(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """The bytes of an ``.npz`` file with ``arrays``."""
+    """Return the bytes of an ``.npz`` file with ``arrays``."""
     file = io.BytesIO()
     # Names of signals are data: written member by member, none of them can be taken for an argument of a function.
     with zipfile.ZipFile(file, "w") as archive:

@@ -72,7 +72,7 @@ def _rows_of(path: Path, inputs: Sequence[InputTensor]) -> NDArray[Any]:
 
 
 def _flat(path: Path, array: NDArray[Any], one: InputTensor) -> NDArray[Any]:
-    """A row a sample; a first size of 1, which is the batch's, may be left out."""
+    """Return a row a sample; a first size of 1, which is the batch's, may be left out."""
     sizes = [one.shape, one.shape[1:] if one.shape[:1] == (1,) else one.shape, (math.prod(one.shape),)]
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8 or not array.ndim or array.shape[1:] not in sizes:
         wanted = ", ".join(["samples", *map(str, sizes[1])])

@@ -137,7 +137,7 @@ def _write_places(folder: Path) -> None:
 
 
 def _used(log: Path) -> dict[str, tuple[int, int]]:
-    """What nextpnr says before it places: the first table in its log."""
+    """Return what nextpnr says before it places: the first table in its log."""
     try:
         text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:

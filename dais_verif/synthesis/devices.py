@@ -80,7 +80,7 @@ def _section(path: Path, title: str) -> Iterator[list[str]]:
 
 
 def _around(pin: Pin, right: int, top: int) -> tuple[int, int, int]:
-    """The place of a pin on the way up the left side, along the top, down the right side and back."""
+    """Return the place of a pin on the way up the left side, along the top, down the right side and back."""
     if pin.x == 0:
         return 0, pin.y, pin.block
     if pin.y == top:

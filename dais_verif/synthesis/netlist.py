@@ -71,7 +71,7 @@ def find_netlist(path: Path, target: str | None) -> SynthesizedNetlist:
 
 
 def netlist_sources(netlist: SynthesizedNetlist, folder: Path) -> tuple[Path, ...]:
-    """The RTL files that a simulation of ``netlist`` needs; models go into ``folder``.
+    """Return the RTL files that a simulation of ``netlist`` needs; models go into ``folder``.
 
     Raises ``ToolError`` if Yosys, from which the models are, is missing.
     """

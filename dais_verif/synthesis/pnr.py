@@ -90,7 +90,7 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
 
 
 def netlist_ports(rtlil: Path, top: str) -> list[Port]:
-    """The ports of module ``top`` in a netlist as ``write_rtlil`` wrote it."""
+    """Return the ports of module ``top`` in a netlist as ``write_rtlil`` wrote it."""
     ports: list[tuple[int, Port]] = []
     inside = False
     with rtlil.open(encoding="utf-8", errors="replace") as lines:

@@ -60,7 +60,7 @@ def read_depth(path: Path, types: Mapping[str, str], target: Target) -> Depth:
 
 
 def cell_types(rtlil: Path) -> dict[str, str]:
-    """The type of every cell in a netlist as ``write_rtlil`` wrote it, by name; both as messages write them."""
+    """Return the type of every cell in a netlist as ``write_rtlil`` wrote it, by name; both as messages write them."""
     return dict(_cells(rtlil))
 
 

@@ -60,7 +60,7 @@ class Target(NamedTuple):
     board: Board | None = None
 
     def kind_of(self, cell: str) -> str:
-        """The kind of cells of type ``cell``."""
+        """Return the kind of cells of type ``cell``."""
         matching = (kind for kind, types in self.kinds.items() if any(fnmatchcase(cell, type_) for type_ in types))
         return next(matching, "other")
 

@@ -94,7 +94,7 @@ def _declares_signal(words: Sequence[str], number: int) -> bool:
 
 
 def _first(words: Sequence[str], start: int) -> Sequence[str]:
-    """The first association of a port map whose list begins at ``start``."""
+    """Return the first association of a port map whose list begins at ``start``."""
     depth = 0
     for n in range(start, len(words)):
         if depth == 0 and words[n] in (",", ")"):
@@ -120,7 +120,7 @@ def _is_assigned(words: Sequence[str], number: int) -> bool:
 
 
 def _closed(words: Sequence[str], opened: int) -> int:
-    """What follows the parenthesis that is opened here."""
+    """Return what follows the parenthesis that is opened here."""
     depth = 0
     for n in range(opened, len(words)):
         depth += {"(": 1, ")": -1}.get(words[n], 0)
@@ -251,7 +251,7 @@ def _clocks(files: Sequence[Sequence[str]]) -> set[str]:
 
 
 def _formal(words: Sequence[str], arrow: int) -> str:
-    """The port before ``=>``, also if a part of it stands there."""
+    """Return the port before ``=>``, also if a part of it stands there."""
     depth = 0
     for n in range(arrow - 1, 0, -1):
         depth += {")": 1, "(": -1}.get(words[n], 0)

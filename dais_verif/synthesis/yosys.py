@@ -63,7 +63,7 @@ def reading(sources: Sequence[Path], folder: Path) -> list[str]:
 def script(
     read: Sequence[str], top: str, target: Target, *, alumacc: bool = False, bram: bool = True, registers: bool = False
 ) -> str:
-    """The commands that make a netlist of what the commands ``read`` read, without block RAMs unless ``bram``.
+    """Return the commands that make a netlist of what the commands ``read`` read, without block RAMs unless ``bram``.
 
     ``registers``: the bits of registers keep their names.
     """

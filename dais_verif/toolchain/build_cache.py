@@ -43,7 +43,7 @@ class Entry(NamedTuple):
 
 
 def home() -> Path:
-    """The folder of the builds."""
+    """Return the folder of the builds."""
     return tools.cache_dir() / "builds"
 
 
@@ -56,7 +56,7 @@ def limit() -> int:
 
 
 def key_of(parts: Iterable[str | bytes]) -> str:
-    """The hash of ``parts``, as one list: no two lists have the same bytes in other places."""
+    """Return the hash of ``parts``, as one list: no two lists have the same bytes in other places."""
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode(errors="surrogateescape") if isinstance(part, str) else part
@@ -133,7 +133,7 @@ def put(key: str, names: Sequence[str], folder: Path, facts: dict[str, str]) -> 
 
 
 def entries() -> list[Entry]:
-    """What there is, last used first."""
+    """Return what there is, last used first."""
     found = []
     for folder in _folders(passing=False):
         with contextlib.suppress(OSError, ValueError, TypeError):

@@ -39,7 +39,7 @@ class DataFile(NamedTuple):
 
 
 def mentioned(sources: Sequence[Path]) -> list[str]:
-    """The strings in ``sources`` that look like names of data files, in order."""
+    """Return the strings in ``sources`` that look like names of data files, in order."""
     found = [name for source in sources for name in _NAME.findall(source.read_bytes())]
     return list(dict.fromkeys(name.decode(errors="surrogateescape") for name in found))
 
@@ -73,7 +73,7 @@ def _sets(parameter: bytes, values: bytes) -> bool:
 
 
 def data_files(sources: Sequence[Path], given: Sequence[Path] = ()) -> tuple[DataFile, ...]:
-    """The data files of ``sources``, as far as they can be found.
+    """Return the data files of ``sources``, as far as they can be found.
 
     ``given``: files, or folders of files, that the RTL calls by their names. What else it mentions is looked for
     beside the sources, in the folders that lie there, and in the current folder; an absolute path is where it is.

@@ -23,7 +23,7 @@ _BEGINNINGS = ("LC_", "OMP_", "OPENBLAS_", "YOWASP_", "PYTHON", "DAIS_VERIF_")
 
 
 def stripped(environment: Mapping[str, str] | None = None) -> dict[str, str]:
-    """What of ``environment``, that of this process if it is None, a tool is given."""
+    """Return what of ``environment``, that of this process if it is None, a tool is given."""
     given = os.environ if environment is None else environment
     kept = {name: value for name, value in given.items() if name in _NAMES or name.startswith(_BEGINNINGS)}
     kept.pop(PASSPHRASE, None)

@@ -73,7 +73,7 @@ def others(files: Iterable[str], own: Private, sources: Sequence[Path]) -> tuple
 
 
 def read(source: Path) -> bytes:
-    """The bytes of an RTL file. Raises ``InputError`` if it cannot be read."""
+    """Return the bytes of an RTL file. Raises ``InputError`` if it cannot be read."""
     try:
         return source.read_bytes()
     except OSError as error:
@@ -81,7 +81,7 @@ def read(source: Path) -> bytes:
 
 
 def original(place: str, sources: Sequence[Path]) -> str:
-    """What the user calls the file that a tool calls ``place``, as seen from the folder of the copies."""
+    """Return what the user calls the file that a tool calls ``place``, as seen from the folder of the copies."""
     found = _PLACE.match(place)
     if found is None:
         return place
@@ -102,7 +102,7 @@ def shown(text: str, sources: Sequence[Path]) -> str:
 
 
 def plain_name(source: Path, number: int) -> str:
-    """The same where it is harmless."""
+    """Return the same where it is harmless."""
     if _PLAIN.fullmatch(source.name):
         return source.name
     suffix = source.suffix if _PLAIN.fullmatch(source.suffix[1:] or "-") else ""

@@ -237,7 +237,7 @@ def describe_exit(code: int) -> str:
 
 
 def first_error(log: Path) -> str:
-    """The line of ``log`` that most likely says what went wrong: compilers report the cause first."""
+    """Return the line of ``log`` that most likely says what went wrong: compilers report the cause first."""
     return _excerpt(log, 0)
 
 

@@ -26,5 +26,5 @@ def read_others(texts: Sequence[bytes]) -> bool:
 
 
 def digests(sources: Sequence[Path]) -> list[bytes]:
-    """The hash of each file."""
+    """Return the hash of each file."""
     return [hashlib.sha256(source.read_bytes()).digest() for source in sources]

@@ -177,7 +177,7 @@ def nextpnr(family: str) -> Path:
 
 
 def nextpnr_version(family: str) -> str:
-    """The version of nextpnr for ``family``, which it writes to its standard error."""
+    """Return the version of nextpnr for ``family``, which it writes to its standard error."""
     text = _output("/bin/sh", "-c", 'exec "$1" --version 2>&1', "sh", str(nextpnr(family)))
     return text.partition("(Version ")[2].rstrip(")") or text
 
@@ -218,17 +218,17 @@ def _cocotb_config() -> ModuleType:
 
 
 def cocotb_library(simulator: str) -> Path:
-    """The part of cocotb that a simulator loads."""
+    """Return the part of cocotb that a simulator loads."""
     return Path(_cocotb_config().lib_entry("vpi", simulator))
 
 
 def cocotb_main() -> Path:
-    """The C++ main program that cocotb gives for Verilator; it is compiled with each design."""
+    """Return the C++ main program that cocotb gives for Verilator; it is compiled with each design."""
     return Path(_cocotb_config().share_dir) / "lib" / "verilator" / "verilator.cpp"
 
 
 def cocotb_entry() -> str:
-    """What cocotb's part in a simulator must load to reach Python: a library and a function of it.
+    """Return what cocotb's part in a simulator must load to reach Python: a library and a function of it.
 
     As ``cocotb_tools.config.pygpi_entry_point`` says, which imports cocotb and pytest to find out.
     """
@@ -241,7 +241,7 @@ def cocotb_entry() -> str:
 
 
 def libpython() -> Path:
-    """The shared library of the running Python, which cocotb embeds into the simulator."""
+    """Return the shared library of the running Python, which cocotb embeds into the simulator."""
     path = _loaded_libpython()
     if path is None:
         import find_libpython  # only now: it asks other programs, and loads what most runs have no use for
@@ -257,7 +257,7 @@ def libpython() -> Path:
 
 
 def _loaded_libpython() -> str | None:
-    """The library if this process itself runs in it: then there is no better one."""
+    """Return the library if this process itself runs in it: then there is no better one."""
     name = f"/libpython{sys.version_info.major}.{sys.version_info.minor}{sys.abiflags}.so"
     try:
         mapped = Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()

@@ -93,7 +93,7 @@ class Manifest:
         )
 
     def defines(self) -> list[str]:
-        """The macros that runtime and design must be compiled with alike, as in ``verilated.mk``."""
+        """Return the macros that runtime and design must be compiled with alike, as in ``verilated.mk``."""
         names = {
             "VM_COVERAGE": "coverage",
             "VM_SC": "system_c",
@@ -108,12 +108,12 @@ class Manifest:
 
 
 def _without_octal(text: bytes) -> bytes:
-    """Verilator writes a byte beyond ASCII, of a path, as ``\\303``, which is no JSON."""
+    """Return ``text`` as JSON: Verilator writes a byte beyond ASCII, of a path, as ``\\303``."""
     return re.sub(rb"\\(\\|[0-7]{3})", lambda m: m[0] if m[1] == b"\\" else bytes([int(m[1], 8)]), text)
 
 
 def verilator_options(*, waves: bool, coverage: bool = False) -> list[str]:
-    """The options that decide what the runtime must hold; every design is verilated with them."""
+    """Return the options that decide what the runtime must hold; every design is verilated with them."""
     options = ["--cc", "--exe", "--vpi", "--no-timing", "--make", "json", "--prefix", PREFIX, "-Wno-fatal"]
     return [*options, *["--trace-vcd"] * waves, *["--coverage-line", "--coverage-toggle"] * coverage]
 
@@ -134,17 +134,17 @@ def compile_command(
 
 
 def main_object(folder: Path) -> Path:
-    """cocotb's main program, which needs a ``Vtop`` as ``native/Vtop.h`` has it."""
+    """Return the main program of cocotb, which needs a ``Vtop`` as ``native/Vtop.h`` has it."""
     return folder / "main.o"
 
 
 def home() -> Path:
-    """The folder of all runtimes."""
+    """Return the folder of all runtimes."""
     return tools.cache_dir() / "runtime"
 
 
 def place(*, waves: bool = False, coverage: bool = False) -> Path:
-    """The folder in which a runtime is, or would be: its name says all that it depends on."""
+    """Return the folder in which a runtime is, or would be: its name says all that it depends on."""
     return home() / _key(tools.verilator(), verilator_options(waves=waves, coverage=coverage))
 
 

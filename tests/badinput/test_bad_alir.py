@@ -6,29 +6,20 @@ and random damage to real models.
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import gzip
 import json
-import random
-import resource
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.damage import PATIENCE, alir_seeds, limits, try_alir
 from support.places import ALIR
 
 from dais_verif.cli.main import _run
-from dais_verif.errors import DaisError, ProgramError
-from dais_verif.program import assemble, parse
-from dais_verif.program.conversion import as_it_was, to_alir, to_dais
-from dais_verif.program.json_writers import alir_json
-from dais_verif.program.listing import listing
-
-#: Address space that a file may take beyond what the process has, and seconds.
-MEMORY, PATIENCE = 1 << 30, 20
+from dais_verif.program import parse
 
 WIDE = [-1024.0, 1023.875, 0.125]
 OPS: list[Any] = [
@@ -170,29 +161,10 @@ LARGE = {
 }
 
 
-def expired(*_: object) -> None:
-    raise TimeoutError(f"a file took more than {PATIENCE} s")
-
-
-@contextlib.contextmanager
-def bounded() -> Iterator[None]:
-    """At most ``MEMORY`` more than now, and ``PATIENCE``."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    before = signal.signal(signal.SIGALRM, expired)
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY, hard))
-    signal.alarm(PATIENCE)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
 def assert_one_line(data: bytes, folder: Path, capfd: pytest.CaptureFixture[str], *verb: str) -> None:
     (folder / "bad.json").write_bytes(data)
-    with bounded():
+    with limits():
+        signal.alarm(PATIENCE)
         code = _run([*(verb or ("check",)), str(folder / "bad.json"), *([str(folder / "b.bin")] if verb else [])])
     out, err = capfd.readouterr()
     assert (code, out) == (2, "")
@@ -228,44 +200,9 @@ def test_a_large_or_broken_file_is_one_line(name: str, tmp_path: Path, capfd: py
     assert_one_line(LARGE[name], tmp_path, capfd)
 
 
-def damaged(rng: random.Random, data: bytes) -> bytes:
-    """A few bytes flipped, dropped, doubled or made another digit."""
-    made = bytearray(data)
-    for _ in range(rng.choice((1, 1, 2, 4))):
-        at = rng.randrange(len(made))
-        digits = [j for j in range(at, min(at + 40, len(made))) if chr(made[j]).isdigit()]
-        match rng.randrange(6):
-            case 0:
-                made[at] ^= 1 << rng.randrange(8)
-            case 1:
-                del made[at : at + rng.choice((1, 2, 8))]
-            case 2:
-                made[at:at] = rng.choice((b"[", b"]", b",", b"null", b"NaN", b"-", b"9" * 30, b"1e999", b'"x"'))
-            case _ if digits:
-                made[rng.choice(digits)] = ord(rng.choice("0123456789"))
-    return bytes(made)
-
-
 @pytest.mark.parametrize("count", [400, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_random_damage_is_refused_or_a_program(count: int) -> None:
     """What is still a program becomes text, DAIS and ALIR again, or one of those is refused with a line."""
-    names = ("a04_sort8", "a05_where", "a06_softmax_lut", "a07_bitops", "a10_ports_consts")
-    seeds = [TEXT, *((ALIR / name / "alir.json").read_bytes() for name in names)]
-    rng, good, bad = random.Random(count), 0, 0
-    for _ in range(count):
-        data = damaged(rng, rng.choice(seeds))
-        with bounded():
-            try:
-                program = parse(data)
-            except ProgramError as error:
-                assert "\n" not in str(error) and len(str(error)) < 500
-                bad += 1
-                continue
-            good += 1
-            assert as_it_was(program) is None and assemble(listing(program)).hash == program.hash
-            with contextlib.suppress(DaisError):
-                said = to_alir(program)
-                assert parse(alir_json(said)).hash == said.hash
-            with contextlib.suppress(DaisError):
-                to_dais(program)
-    assert min(good, bad) > count / 10
+    with limits():
+        tally = try_alir([TEXT, *alir_seeds(ALIR)], count, count)
+    assert min(tally["refused"], tally["valid"]) > count / 10, tally

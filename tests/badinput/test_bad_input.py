@@ -71,7 +71,8 @@ def test_with_json_the_line_is_also_an_object(
     out, err = capfd.readouterr()
     tree = json.loads(out)
     assert (tree["verdict"], tree["exit_code"], code) == (case.verdict, code, Verdict[case.verdict].exit_code)
-    assert err == f"dais-verif: {case.verdict}: {tree['message']}\n"
+    said = f"dais-verif: {case.verdict}: {tree['message']}"
+    assert err in (f"{said}; see {tree['help']}\n", f"{said}, {tree['help']}\n")
 
 
 def python(

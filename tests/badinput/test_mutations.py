@@ -1,229 +1,36 @@
-"""Damaged programs: each is a valid program or refused; nothing else, in little time and memory.
-
-A valid mutant must also survive everything that runs on programs: analysis, ports, text, Verilog, both engines.
-"""
+"""Damaged programs: each is a valid program or refused; nothing else, in little time and memory."""
 
 from __future__ import annotations
 
-import gzip
-import json
 import random
-import resource
-import signal
-import warnings
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-
-from dais_verif.emitter import emit_verilog
-from dais_verif.errors import DaisError, InputError, ProgramError
-from dais_verif.fuzzing.generate.random_programs import random_program, random_rows
-from dais_verif.golden import run, run_raw
-from dais_verif.program import LAYOUTS, Program, assemble, read_binary, write_binary
-from dais_verif.program.graph import dead_ops, depths
-from dais_verif.program.json_file import looks_like_json, read_json
-from dais_verif.program.listing import listing
-from dais_verif.program.numbers import Batch
-from dais_verif.program.ports import ports_of
-from dais_verif.program.ranges import analyse
-
-#: Address space that a mutant may take beyond what the process has.
-MEMORY = 1 << 30
-#: Seconds that anything about one mutant may take.
-PATIENCE = 20
-#: Valid mutants with more ops are not run, for time.
-LARGEST = 300
-
-INTERESTING = [0, 1, 2, 3, 4, 8, 9, 10, 0x7F, 0x80, 0xFE, 0xFF]
-INTERESTING_WORDS = [0, 1, -1, 2, 7, 8, 32, 63, 64, 4095, 4096, 4097, -4096, -4097, 2**31 - 1, -(2**31), 0x8B1F, 0x5B]
-TOKENS = [b"[", b"]", b",", b"null", b"NaN", b"-Infinity", b"1e999", b"-1", b"0.3", b'"x"', b"{}", b"true", b"9" * 30]
-
-
-def json_of(program: Program) -> bytes:
-    """``program`` as da4ml would save it; tables begin at the minimum of their operand's type."""
-    ops = []
-    for op in program.ops:
-        lo, hi, step = op.type.raw_min, op.type.raw_max, 2.0**-op.type.f
-        data = op.data & 0xFFFF_FFFF if op.code == 8 else op.data
-        ops.append([op.id0, op.id1, op.code, data, [lo * step, hi * step, step], 0.0, 0.0])
-    outs = [column.tolist() for column in (program.out_idx, program.out_shift, program.out_neg != 0)]
-    tables = [{"spec": {}, "table": table.tolist()} for table in program.tables]
-    shape = [program.n_in, program.n_out]
-    return json.dumps([shape, program.inp_shift.tolist(), *outs, ops, -1, -1, tables or None]).encode()
-
-
-def generated_seeds(rng: random.Random) -> list[bytes]:
-    seeds = []
-    for _ in range(12):
-        program = random_program(rng, rng.randint(1, 20), tables=False)
-        seeds += [write_binary(program, layout) for layout in LAYOUTS]
-        with_tables = random_program(rng, rng.randint(1, 20))
-        seeds += [write_binary(with_tables, "v1"), json_of(with_tables), gzip.compress(json_of(program), mtime=0)]
-    return seeds
-
-
-def corpus_seeds(corpus: Path) -> list[bytes]:
-    """Real files up to 200 kB: binaries as they are and in the published order, JSON plain and packed."""
-    seeds = []
-    for path in sorted(corpus.glob("*/*")):
-        if path.suffix in (".bin", ".json", ".gz") and path.name != "meta.json" and path.stat().st_size < 200_000:
-            seeds.append(path.read_bytes())
-            if "headerless" in path.name:
-                seeds.append(write_binary(read_binary(seeds[-1], "headerless"), "published"))
-    return seeds
-
-
-def mutant(rng: random.Random, seeds: list[bytes]) -> bytes:
-    data = bytearray(rng.choice(seeds))
-    for _ in range(rng.choice((1, 1, 1, 1, 1, 2, 3, 8))):
-        at = rng.randrange(max(len(data), 1))
-        if rng.random() < 0.3:
-            at = min(at, rng.randrange(120))  # headers decide most
-        DAMAGES[rng.choices(range(len(DAMAGES)), WEIGHTS)[0]](rng, data, at, seeds)
-    return bytes(data)
-
-
-Damage = Callable[[random.Random, bytearray, int, list[bytes]], object]
-
-
-def flip(rng: random.Random, data: bytearray, at: int, _: object) -> None:
-    if at < len(data):
-        data[at] ^= 1 << rng.randrange(8)
-
-
-def interesting_byte(rng: random.Random, data: bytearray, at: int, _: object) -> None:
-    data[at : at + 1] = bytes([rng.choice(INTERESTING)])
-
-
-def interesting_word(rng: random.Random, data: bytearray, at: int, _: object) -> None:
-    value = rng.choice((rng.choice(INTERESTING_WORDS), rng.randint(-12, 12)))
-    data[at // 4 * 4 : at // 4 * 4 + 4] = value.to_bytes(4, "little", signed=True)
-
-
-def nudge(rng: random.Random, data: bytearray, at: int, _: object) -> None:
-    """A word a little larger or smaller, or a digit of a text another one."""
-    if data[:1] == b"[":
-        digits = [j for j in range(at, min(at + 40, len(data))) if chr(data[j]).isdigit()]
-        if digits:
-            data[rng.choice(digits)] = ord(rng.choice("0123456789"))
-        return
-    place = slice(at // 4 * 4, at // 4 * 4 + 4)
-    word = int.from_bytes(data[place], "little") + rng.choice((-2, -1, 1, 2, 4))
-    data[place] = (word & 0xFFFF_FFFF).to_bytes(4, "little")
-
-
-def insert(rng: random.Random, data: bytearray, at: int, _: object) -> None:
-    place = at // 4 * 4
-    data[place:place] = rng.randbytes(rng.choice((1, 4, 4, 32)))
-
-
-def delete(rng: random.Random, data: bytearray, at: int, _: object) -> None:
-    del data[at // 4 * 4 : at // 4 * 4 + rng.choice((1, 4, 4, 8, 32))]
-
-
-def truncate(rng: random.Random, data: bytearray, at: int, _: object) -> None:
-    del data[rng.randrange(len(data) + 1) :]
-
-
-def splice(rng: random.Random, data: bytearray, at: int, seeds: list[bytes]) -> None:
-    other, size = rng.choice(seeds), rng.choice((4, 32, 32, 64))
-    start = rng.randrange(len(other) + 1)
-    data[at // 4 * 4 : at // 4 * 4 + size] = other[start // 4 * 4 : start // 4 * 4 + size]
-
-
-def token(rng: random.Random, data: bytearray, at: int, _: object) -> None:
-    data[at : at + rng.randrange(4)] = rng.choice(TOKENS)
-
-
-DAMAGES: list[Damage] = [flip, interesting_byte, interesting_word, nudge, insert, delete, truncate, splice, token]
-WEIGHTS = [3, 2, 5, 6, 1, 1, 1, 3, 1]
-
-
-def read(data: bytes, layout: str | None) -> Program | None:
-    """What ``load`` does with the bytes of a file; None if they are refused."""
-    try:
-        return read_json(data) if layout is None and looks_like_json(data) else read_binary(data, layout)
-    except (ProgramError, InputError) as error:
-        assert "\n" not in str(error) and len(str(error)) < 600, error
-        return None
-
-
-def use(program: Program, rng: random.Random) -> None:
-    """Everything that runs on a valid program; only an answer or a ``DaisError`` may come out."""
-    analyse(program)
-    ports_of(program)
-    dead_ops(program)
-    depths(program)
-    assert write_binary(assemble(listing(program)), "v1") == write_binary(program, "v1")
-    emit_verilog(program)
-    batch = Batch.of(random_rows(rng, program, 2), program.n_in)
-    fast, slow = (run_raw(program, batch, engine=engine, check=False) for engine in ("numpy", "exact"))
-    assert [column.tolist() for column in fast] == [column.tolist() for column in slow]
-    try:
-        run(program, batch)
-    except DaisError:
-        return
-
-
-def expired(*_: object) -> None:
-    raise TimeoutError(f"a mutant took more than {PATIENCE} s")
+from support.damage import corpus_seeds, generated_seeds, limits, try_mutants
 
 
 @pytest.fixture
-def limits() -> Iterator[None]:
-    """At most ``MEMORY`` more than now, and an alarm that the test winds up for every mutant."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    before = signal.signal(signal.SIGALRM, expired)
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + MEMORY, hard))
-    try:
+def limited() -> Iterator[None]:
+    with limits():
         yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-
-
-def try_mutants(seeds: list[bytes], count: int, number: int) -> Counter[str]:
-    """Read ``count`` mutants; the tally of what became of them."""
-    rng = random.Random(number)
-    tally: Counter[str] = Counter()
-    for i in range(count):
-        data = mutant(rng, seeds)
-        layout = rng.choice((None, None, None, *LAYOUTS))
-        signal.alarm(PATIENCE)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                program = read(data, layout)
-            tally["refused" if program is None else "valid"] += 1
-            if program is not None and program.n_ops <= LARGEST:
-                use(program, rng)
-                tally["used"] += 1
-        except Exception as error:
-            path = Path(f"/tmp/dais-verif-mutant-{number}-{i}")
-            path.write_bytes(data)
-            raise AssertionError(f"{type(error).__name__}: {error} (layout {layout}, kept in {path})") from error
-    return tally
 
 
 @pytest.mark.parametrize("count", [2_800, pytest.param(14_000, marks=pytest.mark.slow)])
-def test_mutants_of_generated_programs(limits: None, count: int) -> None:
+def test_mutants_of_generated_programs(limited: None, count: int) -> None:
     tally = try_mutants(generated_seeds(random.Random(1)), count, 1)
     assert tally["refused"] > count / 3 and tally["valid"] > count / 14 and tally["used"] > count / 14, tally
 
 
 @pytest.mark.parametrize("count", [1_200, pytest.param(6_000, marks=pytest.mark.slow)])
-def test_mutants_of_real_programs(limits: None, corpus: Path, count: int) -> None:
+def test_mutants_of_real_programs(limited: None, corpus: Path, count: int) -> None:
     tally = try_mutants(corpus_seeds(corpus), count, 2)
     assert tally["refused"] > count / 3 and tally["valid"] > count / 12 and tally["used"] > count / 60, tally
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("chunk", range(10))
-def test_200_000_mutants(limits: None, corpus: Path, chunk: int) -> None:
+def test_200_000_mutants(limited: None, corpus: Path, chunk: int) -> None:
     number = 100 + 2 * chunk
     tally = try_mutants(generated_seeds(random.Random(number)), 14_000, number)
     tally += try_mutants(corpus_seeds(corpus), 6_000, number + 1)

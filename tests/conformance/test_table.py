@@ -46,7 +46,14 @@ def test_there_is_enough_of_everything() -> None:
     assert all(row.cases for row in TABLE)
 
 
-@pytest.mark.parametrize("engine", ["oracle", "numpy", *(name for name in ENGINES if name == "fast base, 1 rows")])
+@pytest.mark.parametrize(
+    "engine",
+    [
+        "oracle",
+        "numpy",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ENGINES if name == "fast base, 1 rows"),
+    ],
+)
 def test_a_wrong_row_is_refused_by_the_engine(engine: str) -> None:
     """A last bit, or the violation, other than the page says: every row notices, in every case."""
     for true_row in filter(partial(takes, engine), TABLE):

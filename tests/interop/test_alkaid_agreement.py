@@ -54,7 +54,9 @@ def assert_equal(job: Job, answer: Answer) -> None:
             )
 
 
-@by_peer
+@pytest.mark.parametrize(
+    "peer", [pytest.param(peer, marks=pytest.mark.slow if number else ()) for number, peer in enumerate(ALIR_PEERS)]
+)
 def test_random_programs(peer: str, alkaid: None) -> None:
     compared = assert_agree(list(random_jobs(peer, range(150))))
     assert {code for code in CODES if compared[code] < 8} == set(), compared

@@ -9,6 +9,11 @@ from interop.networks import NETWORKS, traced
 from interop.rtl import sim, write
 from support.da4ml_rtl import BUGS, FORMS, need_ghdl, written
 
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.simulate import simulate
+from dais_verif.flows.simulate_jointly import simulate_jointly
+from dais_verif.flows.simulation_request import SimulationRequest
+
 pytestmark = pytest.mark.usefixtures("da4ml")
 
 VECTORS = ("--vectors", "300")
@@ -135,3 +140,22 @@ def test_a_seeded_fault_is_found(name: str, tmp_path: Path) -> None:
     assert verdict.ending == bug.verdict
     assert verdict.mismatch["output"] == bug.output
     assert (verdict.blame["op"], verdict.blame["kind"]) == (bug.op, bug.kind), verdict.blame["text"]
+
+
+@pytest.mark.slow
+def test_networks_in_one_build_are_as_each_alone(tmp_path: Path) -> None:
+    """All have the same names of modules; those with tables read files of their own, so that they run alone."""
+    shared = []
+    asked = []
+    for name in NETWORKS:
+        rtl = written(name, "verilog", tmp_path / name)
+        design = DesignRequest(rtl=rtl.sources, top="model")
+        asked.append(SimulationRequest(program=rtl.program, design=design, simulator="both", vectors=300, jobs=1))
+    for name, one, request in zip(NETWORKS, simulate_jointly(asked), asked, strict=True):
+        alone = simulate(request).record
+        if one is not None:
+            shared.append(name)
+            assert one.record.verdict is alone.verdict, name
+            assert [run.digest for run in one.record.simulators] == [run.digest for run in alone.simulators], name
+            assert one.record.message == alone.message and one.record.decisions == alone.decisions, name
+    assert len(shared) >= 3

@@ -9,7 +9,7 @@ import pytest
 
 import dais_verif
 from dais_verif.prover.terms import const, eq, extract, ite, ult, var
-from dais_verif.simulation.testbench.bench import _problem
+from dais_verif.simulation.testbench.bench import problem_of
 from dais_verif.simulation.testbench.job import Answer
 
 PACKAGE = Path(dais_verif.__file__).parent
@@ -66,12 +66,12 @@ def test_what_only_narrows_a_type_may_stay(line: str) -> None:
     ],
 )
 def test_the_bench_says_why_it_does_not_pass(answer: Answer) -> None:
-    assert _problem(answer, 5)
+    assert problem_of(answer, 5)
 
 
 def test_the_bench_passes_only_what_was_compared() -> None:
-    assert _problem(Answer(rows=5), 5) is None
-    assert _problem(Answer(rows=0), 0) == "no vector was compared"
+    assert problem_of(Answer(rows=5), 5) is None
+    assert problem_of(Answer(rows=0), 0) == "no vector was compared"
 
 
 def test_terms_of_other_widths_are_no_comparison() -> None:

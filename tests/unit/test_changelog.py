@@ -1,4 +1,4 @@
-"""The changelog keeps the form of keepachangelog.com, and release, version and citation are of one version."""
+"""The changelog keeps the form of keepachangelog.com, news fragments keep theirs, and one version is everywhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from datetime import date
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,59 @@ def test_it_has_the_form() -> None:
 )
 def test_another_form_is_seen(wrong: str) -> None:
     assert problems_of(wrong) != []
+
+
+def fragment_problems(name: str, text: str) -> list[str]:
+    """What is wrong with the news fragment ``name``."""
+    kinds = "|".join(kind.lower() for kind in KINDS)
+    found = [] if re.fullmatch(rf"\+[a-z0-9-]+\.({kinds})\.md", name) else [f"{name}: must be +NAME.KIND.md"]
+    if not re.match(r"[A-Z`*\[]", text) or not text.rstrip().endswith((".", ").")):
+        found.append(f"{name}: must be sentences")
+    if re.search(r"^(#|- )", text, re.MULTILINE) or len(text.split()) > 100:
+        found.append(f"{name}: must be a paragraph of at most 100 words")
+    return found
+
+
+def test_news_fragments_have_their_form() -> None:
+    fragments = [path for path in sorted((ROOT / "changes").iterdir()) if path.name != "README.md"]
+    assert [line for path in fragments for line in fragment_problems(path.name, path.read_text("utf-8"))] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("news.added.md", "A verb.\n"),
+        ("+news.feature.md", "A verb.\n"),
+        ("+news.added.rst", "A verb.\n"),
+        ("+News.added.md", "A verb.\n"),
+        ("+news.added.md", ""),
+        ("+news.added.md", "a verb\n"),
+        ("+news.added.md", "- A verb.\n"),
+        ("+news.added.md", "A verb. " * 60),
+    ],
+    ids=["no-plus", "kind", "suffix", "capital", "empty", "no-sentence", "a-list", "long"],
+)
+def test_another_fragment_is_refused(name: str, text: str) -> None:
+    assert fragment_problems("+news.added.md", "A verb does so.\n") == []
+    assert fragment_problems(name, text) != []
+
+
+def test_a_release_made_of_fragments_has_the_form(tmp_path: Path) -> None:
+    if find_spec("towncrier") is None:
+        pytest.skip("towncrier is not installed")
+    for name in ("pyproject.toml", "CHANGELOG.md"):
+        (tmp_path / name).write_text((ROOT / name).read_text("utf-8"), encoding="utf-8")
+    (tmp_path / "changes").mkdir()
+    for kind in KINDS:
+        (tmp_path / "changes" / f"+one.{kind.lower()}.md").write_text(f"{kind}: a sentence.\n", encoding="utf-8")
+    release = ["--version", "9.9.9", "--date", "2100-01-01"]
+    command = [sys.executable, "-m", "towncrier", "build", *release, "--keep"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert problems_of(text) == []
+    assert text.index("## [Unreleased]") < text.index("## [9.9.9] - 2100-01-01") < text.index(f"## [{VERSION}] - ")
+    assert all(f"- {kind}: a sentence." in text for kind in KINDS)
 
 
 @pytest.mark.slow

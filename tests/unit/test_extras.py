@@ -1,4 +1,7 @@
-"""What works without any extra, and what each verb says that needs one; in a process that sees no package of them."""
+"""What works without any extra, and what each verb and each function of the API says that needs one.
+
+In a process that sees no package of them.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,19 @@ import json
 import os
 import subprocess
 import sys
+from inspect import isfunction
 from pathlib import Path
 
 import pytest
 
-from dais_verif.packages import BASE, EXTRAS, missing_packages
+import dais_verif
+from dais_verif.packages import BASE, EXTRAS, missing_packages, name_missing_packages
 
 ROOT = Path(__file__).parents[2]
 PROGRAM = str(ROOT / "examples" / "quantised_mac.bin")
 MACHINE = str(ROOT / "examples" / "serial_dot.mach")
+
+DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
 
 SIGN_OFF = "needs the extra [signoff]: pip install 'dais-verif[signoff]'"
 #: What each verb says without any extra; empty if it needs none. The first ones are tried always.
@@ -40,11 +47,31 @@ SAID: dict[str, tuple[list[str], str]] = {
         ["regress", PROGRAM],
         "regress, as it was called, needs the extra [sim]: pip install 'dais-verif[sim]'",
     ),
-    "network": (["check", str(ROOT / "examples" / "digits" / "digits.onnx")], "pip install 'dais-verif[network]'"),
+    "network": (["check", DIGITS], "pip install 'dais-verif[network]'"),
 }
 FEW = 5
 
-#: Runs verbs where nothing of the extras can be imported; prints their exit codes and what they say.
+#: The same of calls of the API: what their error says; empty if they need no extra.
+CALLS: dict[str, tuple[str, str]] = {
+    "check": (f"dais_verif.check({PROGRAM!r})", ""),
+    "simulate": (f"dais_verif.simulate({PROGRAM!r})", "simulate needs the extra [sim]: pip install 'dais-verif[sim]'"),
+    "prove": (f"dais_verif.prove({PROGRAM!r})", "prove needs the extra [prove]: pip install 'dais-verif[prove]'"),
+    "diff": (
+        f"dais_verif.diff({PROGRAM!r}, {PROGRAM!r}, prove=True)",
+        "diff, as it was called, needs the extra [prove]: pip install 'dais-verif[prove]'",
+    ),
+    "run_on_board": (
+        f"dais_verif.run_on_board({PROGRAM!r}, 'sim://uart')",
+        "run_on_board needs the extra [hil]: pip install 'dais-verif[hil]'",
+    ),
+    "sign_off": (f"dais_verif.sign_off({PROGRAM!r}, output='api-so')", f"sign_off {SIGN_OFF}"),
+    "regress": (f"dais_verif.regress({PROGRAM!r}, output='api-regress')", "pip install 'dais-verif[sim]'"),
+    "mutate": (f"dais_verif.mutate({PROGRAM!r})", "mutate, as it was called, needs the extra [sim]"),
+    "networks": (f"dais_verif.networks.read({DIGITS!r})", "pip install 'dais-verif[network]'"),
+    "notebook": (f"dais_verif.check({PROGRAM!r})._repr_html_()", "needs the extra [report]"),
+}
+
+#: Runs verbs where nothing of the extras can be imported, then calls; prints their exit codes and what they say.
 SCRIPT = """
 import contextlib, io, json, sys
 blocked = set(json.loads(sys.argv[1]))
@@ -62,36 +89,60 @@ for words in json.loads(sys.argv[2]):
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         code = main._run(words)
     answers.append([code, err.getvalue()])
+import dais_verif
+for call in json.loads(sys.argv[3]):
+    try:
+        eval(call)
+        answers.append([0, ""])
+    except dais_verif.ToolError as error:
+        answers.append([3, f"{error}\\n"])
 print(json.dumps(answers))
 """
 
 
-def said_by(cases: list[tuple[list[str], str]], folder: Path) -> list[tuple[int, str]]:
-    """The exit code and the errors of each command, all in one process."""
+def said_by(words: list[list[str]], calls: list[str], folder: Path) -> list[tuple[int, str]]:
+    """The exit code and the errors of each command, then of each call, all in one process."""
     (folder / "x.csv").write_text("1,2,3\n")
     blocked = sorted({module for packages in EXTRAS.values() for modules in packages.values() for module in modules})
-    command = [sys.executable, "-c", SCRIPT, json.dumps(blocked), json.dumps([words for words, _ in cases])]
+    command = [sys.executable, "-c", SCRIPT, json.dumps(blocked), json.dumps(words), json.dumps(calls)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
     return [(code, err) for code, err in json.loads(done.stdout)]
 
 
 @pytest.mark.parametrize(
-    "names",
+    ("names", "called"),
     [
-        pytest.param(list(SAID)[:FEW], id="few"),
-        pytest.param(list(SAID)[FEW:], id="all-others", marks=pytest.mark.slow),
+        pytest.param(list(SAID)[:FEW], list(CALLS)[:FEW], id="few"),
+        pytest.param(list(SAID)[FEW:], list(CALLS)[FEW:], id="all-others", marks=pytest.mark.slow),
     ],
 )
-def test_without_any_extra(names: list[str], tmp_path: Path) -> None:
-    """Verbs that need none work; of each other one line says which it needs."""
-    cases = [SAID[name] for name in names]
-    for name, (_, wanted), (code, err) in zip(names, cases, said_by(cases, tmp_path), strict=True):
-        if not wanted:
+def test_without_any_extra(names: list[str], called: list[str], tmp_path: Path) -> None:
+    """Verbs and functions that need none work; of each other one line says which it needs."""
+    answers = said_by([SAID[name][0] for name in names], [CALLS[name][0] for name in called], tmp_path)
+    wanted = [SAID[name][1] for name in names] + [CALLS[name][1] for name in called]
+    for number, (name, line, (code, err)) in enumerate(zip([*names, *called], wanted, answers, strict=True)):
+        if not line:
             assert code == 0, (name, err)
         else:
-            assert code == 3 and err.count("\n") == 1 and wanted in err, (name, code, err)
-            assert err.startswith("dais-verif: TOOL_FAILURE: ")
+            assert code == 3 and err.count("\n") == 1 and line in err, (name, code, err)
+            assert number >= len(names) or err.startswith("dais-verif: TOOL_FAILURE: ")
+
+
+def test_every_function_of_the_api_names_missing_packages() -> None:
+    functions = [f for name in dais_verif.__all__ if isfunction(f := getattr(dais_verif, name))]
+    own = [f for f in functions if f.__module__.startswith("dais_verif.api.")]
+    assert len(own) > 20
+    assert [f.__name__ for f in own if not hasattr(f, "__wrapped__")] == []
+
+
+def test_a_bug_in_an_import_of_ours_is_not_called_a_missing_package() -> None:
+    @name_missing_packages
+    def broken() -> None:
+        raise ImportError("cannot import name 'x' from 'dais_verif.flows'", name="dais_verif.flows")
+
+    with pytest.raises(ImportError, match="cannot import name"):
+        broken()
 
 
 def test_what_is_there_but_broken_is_not_called_missing() -> None:

@@ -43,6 +43,7 @@ LAZY = {
     ("flows.machines.simulate", "dais_verif.program.ports"): _BENCH,
     ("flows.machines.simulate", "dais_verif.flows.machines.wrapped"): _BENCH,
     ("flows.machines.streams", "dais_verif.flows.diff"): "comparing programs, from machines that need no proof",
+    ("cli.sim", "dais_verif.flows.simulate_jointly"): _BENCH,
     ("flows.simulate", "dais_verif.flows.machines.simulate"): "machines, from simulations of programs",
     ("flows.simulate", "dais_verif.flows.kernels.simulate"): "kernels, from simulations of programs",
     ("flows.prove", "dais_verif.flows.kernels.prove"): "kernels, from proofs of programs",

@@ -182,3 +182,19 @@ def test_a_sum_in_another_order_is_merged_though_few_patterns_tell_anything_apar
     x, y = blast(graph, terms, {T.var(12, name): word for name, word in words.items()})
     sweep = swept(graph, [*x, *y], rng, 2)
     assert sweep.merged and [sweep.at(bit) for bit in x[:6]] == [sweep.at(bit) for bit in y[:6]]
+
+
+@pytest.mark.parametrize("signs", ["ss", "su", "us", "uu"])
+@pytest.mark.parametrize("width", [4, 7, 9])
+def test_a_product_is_right_for_all_factors(width: int, signs: str) -> None:
+    """Factors of 4 and 3 bits, that a word extends, in words that hold the product, and that do not."""
+    graph = Aig()
+    variables = [T.var(4, "a"), T.var(3, "b")]
+    bits = {x: [graph.input() for _ in range(x.width)] for x in variables}
+    a, b = (T.sext(x, width) if sign == "s" else T.zext(x, width) for x, sign in zip(variables, signs, strict=True))
+    (word,) = blast(graph, [make("mul", width, (a, b))], bits)
+    tables = [table(graph, literal) for literal in word]
+    for row in range(1 << 7):
+        x, y = row & 15, row >> 4
+        x, y = (x - 16 if signs[0] == "s" and x > 7 else x), (y - 8 if signs[1] == "s" and y > 3 else y)
+        assert sum((t >> row & 1) << place for place, t in enumerate(tables)) == x * y % (1 << width)

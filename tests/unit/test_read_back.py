@@ -150,7 +150,7 @@ def test_bits_that_no_description_names(mac: Configuration) -> None:
     place = next(place for place, kind in mac.kinds.items() if kind == "logic")
     known |= {bit for switch in chip_of("1k").switches([place]) for bit in switch.bits}
     unknown = next((row, column) for row in range(16) for column in range(54) if (row, column) not in known)
-    assert "nobody knows what it does" in refusal(flipped(mac, place, unknown))
+    assert "what it does is not known" in refusal(flipped(mac, place, unknown))
     assert "outside of tiles" in refusal(replace(mac, extra=frozenset({(0, 1, 2)})))
 
 

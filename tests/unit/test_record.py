@@ -97,7 +97,8 @@ def test_text_for_people() -> None:
     assert re.search(r"^icarus +11.0 +9 +72 +3 +0 ", text, re.MULTILINE)
     assert re.search(r"^verilator +failed( +-){6} *$", text, re.MULTILINE)
     assert lines[-3] == "RTL_MISMATCH  3 of 9 vectors differ"
-    assert lines[-2:] == [f"next       {Verdict.RTL_MISMATCH.next_step}", "reproduce  dais-verif sim 'my prog.bin'"]
+    said = f"{Verdict.RTL_MISMATCH.next_step}; see docs/troubleshooting.md#rtl-mismatch"
+    assert lines[-2:] == [f"next       {said}", "reproduce  dais-verif sim 'my prog.bin'"]
 
 
 def test_a_mismatch_begins_with_what_is_wrong() -> None:

@@ -31,8 +31,8 @@ _OPTIONS = (
         "--data",
         type=file_path,
         multiple=True,
-        help="What the RTL reads in the folder of a run: a file (or all in a folder) for $readmemh, say. What lies"
-        " beside the RTL or just below, and is mentioned in it, is found unasked.",
+        help="A file that the RTL reads while it is simulated ($readmemh), or a folder of them. Files that the RTL"
+        " names, and that lie beside it or one folder below, are found without this.",
     ),
     theirs_option,
     click.option(
@@ -41,7 +41,7 @@ _OPTIONS = (
         metavar="NAME=VALUE",
         multiple=True,
         callback=parsed_by(lambda texts: tuple(dict(map(parse_parameter, texts)).items())),
-        help="Parameter of the top module of RTL in Verilog, for another value than its own; may be repeated.",
+        help="Value of a parameter of the top module (Verilog only); may be repeated.",
     ),
     click.option(
         "--ports",
@@ -53,9 +53,9 @@ _OPTIONS = (
         "--latency",
         show_default="auto",
         callback=parsed_by(lambda text: text if text == "auto" else latency_of(text)),
-        help="Rising edges from an input to its output; auto: found out.",
+        help="Rising edges from an input to its output; auto: detected.",
     ),
-    click.option("--reset", help="Reset of a clocked design: what is under way is dropped; NAME:low."),
+    click.option("--reset", help="Reset of a clocked design: drops vectors in flight; NAME:low if active low."),
     click.option("--enable", help="Clock enable of a clocked design: at 0 all registers keep their values."),
     click.option("--valid-in", help="Pin that says that an input is valid."),
     click.option("--valid-out", help="Pin by which the design says that an output is valid."),
@@ -134,9 +134,9 @@ def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, dut=with_bitstream(replace(dut, netlist=found), *bits), **given)
 
     for option in (
-        click.option("--device", help="Of the bitstream, ice40-hx8k-ct256, say; else the largest package of its chip."),
+        click.option("--device", help="Such as ice40-hx8k-ct256. Default: the largest package of the chip."),
         click.option("--pins", type=file_path, help="Pins of the bitstream: lines `set_io PORT PIN`."),
-        click.option("--bitstream", type=file_path, help="Verify what this file makes of an iCE40, read back."),
+        click.option("--bitstream", type=file_path, help="Verify the logic read back from this iCE40 bitstream."),
         target_option(targets=NETLISTS, help="Cells of the netlist; a folder of synth knows them."),
         click.option("--netlist", type=file_path, help="Verify this netlist: a folder of synth, or a Verilog file."),
     ):

@@ -14,12 +14,12 @@ _STAGES = (
     click.option(
         "--stages",
         type=click.IntRange(1, MOST_STAGES),
-        help="Pipeline in so many stages, balanced by estimated delay; the latency in clock edges.",
+        help="Number of pipeline stages, balanced by estimated delay: the latency in clock edges.",
     ),
     click.option(
         "--max-depth",
         type=float,
-        help="Pipeline in as few stages as keep the estimated delay of each within this.",
+        help="Largest estimated delay of a stage: as few stages as that allows.",
     ),
     click.option("--delay-model", type=file_path, help="TOML file with coefficients of the delay model."),
 )

@@ -1,5 +1,4 @@
-"""What a person sees of a regression while it runs: a table that stays in place, or a line a job where there is no
-terminal."""
+"""The progress of a regression on the terminal: a table that stays in place; a line for each job without a terminal."""
 
 from __future__ import annotations
 

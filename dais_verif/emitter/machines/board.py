@@ -31,7 +31,7 @@ _MOST_BITS = 1 << 16
 
 
 def board_hash(machine: Machine) -> str:
-    """What a board says that it runs, if it runs ``machine``: the SHA-256 of its core as module ``model``."""
+    """Return what a board says that it runs, if it runs ``machine``: the SHA-256 of its core as module ``model``."""
     return hashlib.sha256(emit_machine(restart_of(machine).core).encode()).hexdigest()
 
 
@@ -111,12 +111,12 @@ def machine_board_folder(machine: Machine, link: str, core: str, cycles: int, pe
 
 
 def _files(link: str) -> list[str]:
-    """What a link needs of ``rtl/``, without what keeps a core busy that takes a vector every clock."""
+    """Return what a link needs of ``rtl/``, without what keeps a core busy that takes a vector every clock."""
     return [name for name in BOARD_FILES[link] if name not in AXIS_FILES]
 
 
 def _sequencer(restart: Restart, core: str, cycles: int) -> str:
-    """The text of module ``<core>_axis``: module ``core``, ``cycles`` cycles of it for each beat."""
+    """Return the text of module ``<core>_axis``: module ``core``, ``cycles`` cycles of it for each beat."""
     machine = restart.core
     given = [signal for signal in machine.inputs if signal.name != restart.line]
     bits_in, bits_out = (max(sum(bits_of(s.types) for s in side), 1) for side in (given, machine.outputs))
@@ -208,12 +208,12 @@ def _sequencer(restart: Restart, core: str, cycles: int) -> str:
 
 
 def _shifted(whole: int, bits: int) -> str:
-    """The results with those of this cycle on top."""
+    """Return the results with those of this cycle on top."""
     return f"{{core_out, results[{whole - 1}:{bits}]}}" if whole > bits else "core_out"
 
 
 def _waiting(restart: Restart, given: Sequence[Signal]) -> int:
-    """What the inputs are between two beats."""
+    """Return what the inputs are between two beats."""
     value, offset = 0, 0
     for signal in given:
         places = offsets_of(signal.types)

@@ -25,12 +25,12 @@ _LIBRARY = ("dais_skid.v",)
 
 
 def machine_hash(machine: Machine, core: str) -> str:
-    """What tells a machine from others: the SHA-256 of its Verilog as module ``core``."""
+    """Return what tells a machine from others: the SHA-256 of its Verilog as module ``core``."""
     return hashlib.sha256(emit_machine(machine, core).encode()).hexdigest()
 
 
 def machine_folder(machine: Machine, stream: MachineStream, core: str, period: float) -> dict[str, bytes]:
-    """The files of the folder, by relative name. ``period``: of the clock in ns.
+    """Return the files of the folder, by relative name. ``period``: of the clock in ns.
 
     Raises ``InputError`` if two modules would have one name.
     """
@@ -63,7 +63,7 @@ def machine_folder(machine: Machine, stream: MachineStream, core: str, period: f
 def written_folder(
     facts: Mapping[str, Any], rtl: Mapping[str, str], readme: Callable[[dict[str, Any], list[str]], str]
 ) -> dict[str, bytes]:
-    """The files of a folder, by relative name: ``rtl``, what tools want beside it, and what is to know of it.
+    """Return the files of a folder, by relative name: ``rtl``, what tools want beside it, and what is to know of it.
 
     ``facts``: what ``dais.json`` says besides, with the ``top`` module, the ``program`` and the ``period_ns``.
     """

@@ -125,7 +125,7 @@ class _Module:
         self.out.line("end")
 
     def value_of(self, signal: Signal) -> int:
-        """The initial value of all elements as bits."""
+        """Return the initial value of all elements as bits."""
         assert signal.initial is not None
         total = 0
         for number, kind, offset in zip(signal.initial, signal.types, offsets_of(signal.types), strict=False):
@@ -200,7 +200,7 @@ def _literal(width: int, value: int) -> str:
 
 
 def _said(signal: Signal) -> str:
-    """The types of a signal's elements, runs of equal ones as one."""
+    """Return the types of a signal's elements, runs of equal ones as one."""
     runs: list[tuple[str, int]] = []
     for kind in signal.types:
         if runs and runs[-1][0] == str(kind):

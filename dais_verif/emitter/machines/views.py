@@ -16,7 +16,7 @@ __all__ = ["Reader", "address", "element", "index_bits", "step_of"]
 
 
 def element(machine: Machine, vectors: Mapping[str, Vector], view: View) -> Bits:
-    """The bits of ``view``, whose place is fixed."""
+    """Return the bits of ``view``, whose place is fixed."""
     offsets = offsets_of(machine.signals[view.signal].types)
     low = offsets[view.start]
     return Bits(vectors[view.signal], low, offsets[view.stop] - low)
@@ -64,7 +64,7 @@ class Reader:
         self._wires: dict[View, Vector] = {}
 
     def copy(self, view: View, types: Sequence[FixedType]) -> list[Bits]:
-        """The elements of ``view`` as elements of ``types``, least significant bits first."""
+        """Return the elements of ``view`` as elements of ``types``, least significant bits first."""
         own = self.machine.signals[view.signal].types[view.start : view.stop]
         if not bits_of(own):
             return copied(Vector("", 0), 0, own, types)
@@ -81,7 +81,7 @@ class Reader:
         return found
 
     def _chosen(self, view: View, width: int) -> str:
-        """The bits of ``view``; X where its index is too large."""
+        """Return the bits of ``view``; X where its index is too large."""
         name, memory = self.vectors[view.signal].name, self.memories.get(view.signal)
         if memory is not None and view.index is None:
             return f"{name}[{view.start // memory.size}]"
@@ -103,7 +103,7 @@ class Reader:
         return f"{whole} <= {window.last} ? {text} : {{{width}{{1'bx}}}}" if window.leaves else text
 
     def _at(self, view: View, index: int, width: int) -> str:
-        """The bits of ``view`` where its index is ``index``; X beyond the signal."""
+        """Return the bits of ``view`` where its index is ``index``; X beyond the signal."""
         assert view.index is not None
         memory = self.memories.get(view.signal)
         start = view.start + index * view.index.stride

@@ -12,7 +12,7 @@ __all__ = ["write"]
 
 
 def write(machine: Machine, reader: Reader, vector: Vector, memory: Memory | None, connection: Connection) -> list[str]:
-    """What ``connection`` writes into a register, ``vector`` or ``memory``; wires that it takes are declared."""
+    """Return what ``connection`` writes into a register, ``vector`` or ``memory``; wires that it takes are declared."""
     target = connection.target
     types = machine.signals[target.signal].types[target.start : target.stop]
     if not bits_of(types):
@@ -53,7 +53,7 @@ def _wire(reader: Reader, vector: Vector, width: int, value: str) -> str:
 def _place(
     machine: Machine, reader: Reader, target: View, vector: Vector, memory: Memory | None
 ) -> tuple[str, str | None]:
-    """What is written, and the condition under which it is there at all; None if it always is."""
+    """Return what is written, and the condition under which it is there at all; None if it always is."""
     if target.index is None:
         if memory is not None:
             return f"{vector.name}[{target.start // memory.size}]", None

@@ -81,7 +81,7 @@ def shapes_of(program: Program) -> NDArray[np.int64]:
 
 
 def _terms(program: Program) -> NDArray[np.int64]:
-    """A number for what the terms of every sum are but for the ops that they read; -1 for all other ops."""
+    """Return a number for what the terms of every sum are but for the ops that they read; -1 for all other ops."""
     numbers = np.full(program.n_ops, -1, dtype=np.int64)
     known: dict[Hashable, int] = {}
     for index in np.flatnonzero(program.columns.code == Code.SUM).tolist():
@@ -94,6 +94,6 @@ def _terms(program: Program) -> NDArray[np.int64]:
 
 
 def form_of(program: Program, index: int) -> ForwardForm:
-    """The compiled form of op ``index``, and of all ops of its shape."""
+    """Return the compiled form of op ``index``, and of all ops of its shape."""
     op = program.ops[index]
     return ForwardForm(index, is_wide(op, [program.ops[i].type for i in op.operands]))

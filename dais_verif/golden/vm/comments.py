@@ -14,7 +14,7 @@ __all__ = ["comment"]
 
 
 def comment(iseq: InstructionSequence, position: int) -> str:
-    """The line of instruction ``position``, with the ops that are fused into it."""
+    """Return the line of instruction ``position``, with the ops that are fused into it."""
     return _pull(iseq, position) if iseq.direction == "pullback" else _forward(iseq, position)
 
 

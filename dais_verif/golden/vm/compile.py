@@ -88,7 +88,7 @@ def _slots(program: Program, order: Ints, reads: Ints, saved: Ints) -> tuple[Int
 def _forward_columns(
     program: Program, order: Ints, reads: Ints, holder: Ints, slot: Ints, terms: Iterable[Contribution]
 ) -> tuple[Columns, tuple[ForwardForm, ...]]:
-    """The ops in ``order``, every output right behind the op that it delivers, constant outputs last."""
+    """Return the ops in ``order``, every output right behind the op that it delivers, constant outputs last."""
     n_ops, n_out = len(order), program.n_out
     delivered = at(holder, program.out_idx)
     rank = np.zeros(program.n_ops, dtype=np.int32)
@@ -126,7 +126,7 @@ def _forward_columns(
 def _pull_columns(
     program: Program, terms: Sequence[Contribution], holder: Ints, slot: Ints
 ) -> tuple[Columns, tuple[PullForm, ...], int]:
-    """The contributions, numbered in their order."""
+    """Return the contributions, numbered in their order."""
     reads, numbers = reads_of(terms), np.arange(len(terms), dtype=np.int32)
     final = np.array([term.target < 0 for term in terms], dtype=bool)
     final[reads[:, 1][reads[:, 1] >= 0]] = False
@@ -153,7 +153,7 @@ def _pull_columns(
 
 
 def _kept(n_ops: int, terms: Iterable[Contribution]) -> Ints:
-    """The values that the pullback of every op needs, (n_ops, 2)."""
+    """Return the values that the pullback of every op needs, (n_ops, 2)."""
     keeps = np.full((n_ops, 2), -1, dtype=np.int32)
     for term in terms:
         if term.keep >= 0:

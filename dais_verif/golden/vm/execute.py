@@ -75,13 +75,13 @@ def accept_instructions(
     on_violation: Literal["raise", "warn"] = "raise",
     engine: str = "auto",
 ) -> Execution:
-    """Run ``iseq`` on ``x``: input vectors (rows, n_in) for a forward sequence, as for ``dais_verif.run``; for a
-    pullback the gradient of the outputs, (rows, n_out) or (n_out,), all ones if not given.
+    """Run ``iseq`` on ``x``.
 
-    ``opt_level``: promises are checked on every run (1), until one run of this sequence was completed (2), or never
-    (3); where nothing is broken all give the same bits. ``on_violation``: ``warn`` gives a ``ViolationWarning`` and
-    carries on with the quantised value. ``engine``: what computes a forward sequence: ``fast`` (the C kernel),
-    ``numpy``, or ``auto``, the fast one if it takes the program.
+    ``x``: input vectors (rows, n_in) for a forward sequence, as for ``dais_verif.run``; for a pullback the gradient of
+    the outputs, (rows, n_out) or (n_out,), all ones if not given. ``opt_level``: promises are checked on every run (1),
+    until one run of this sequence was completed (2), or never (3); where nothing is broken all give the same bits.
+    ``on_violation``: ``warn`` gives a ``ViolationWarning`` and carries on with the quantised value. ``engine``: what
+    computes a forward sequence: ``fast`` (the C kernel), ``numpy``, or ``auto``, the fast one if it takes the program.
 
     Raises ``MachineViolation``, and ``InputError`` for unusable arguments or a pullback without a forward run.
     """
@@ -111,7 +111,7 @@ def accept_instructions(
 
 
 def batch_of(iseq: InstructionSequence, x: Any) -> Batch:
-    """The input vectors of a forward run."""
+    """Return the input vectors of a forward run."""
     _require(x is not None, "a forward sequence needs input vectors x, (rows, n_in)")
     return Batch.of(x, iseq.program.n_in)
 
@@ -160,7 +160,7 @@ def _computed(iseq: InstructionSequence, batch: Batch, checked: bool, engine: st
 
 
 def executor_of(iseq: InstructionSequence, engine: str) -> ForwardExecutor:
-    """What computes a forward sequence, made when first needed. Raises as ``accept_instructions`` does."""
+    """Return what computes a forward sequence, made when first needed. Raises as ``accept_instructions`` does."""
     _require(engine in ENGINES, f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
     if engine not in iseq.runtime.executors:
         iseq.runtime.executors[engine] = _executor(iseq, engine)

@@ -152,7 +152,7 @@ class InstructionSequence:
         )
 
     def mnemonic(self, position: int) -> str:
-        """What instruction ``position`` does, in one word."""
+        """Return what instruction ``position`` does, in one word."""
         code = int(self.columns.code[position])
         if self.direction == "pullback":
             return Pull(code).name.lower()
@@ -179,7 +179,7 @@ class InstructionSequence:
 
 
 def given(row: Ints) -> tuple[int, ...]:
-    """The entries of a row of operands that are there."""
+    """Return the entries of a row of operands that are there."""
     return tuple(v for v in row.tolist() if v >= 0)
 
 

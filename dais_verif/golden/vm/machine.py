@@ -85,7 +85,7 @@ class NumpyExecutor:
         return Outcome([compact(column) for column in columns[:n_out]], columns[n_out:], violation)
 
     def memory(self) -> Memory:
-        """What a chunk of rows is computed in."""
+        """Return what a chunk of rows is computed in."""
         return Memory([None] * self._iseq.allocation.n_slots, [None] * self._iseq.program.n_out)
 
     def steps(self, batch: Batch, memory: Memory, *, check: bool) -> Iterator[Event]:

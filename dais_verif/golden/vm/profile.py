@@ -57,7 +57,7 @@ class Profile:
         return self.ns * len(self.ns) > self.total
 
     def kinds(self, top_k: int) -> list[Kind]:
-        """The ``top_k`` kinds that take most, then all others together if there are any."""
+        """Return the ``top_k`` kinds that take most, then all others together if there are any."""
         count: Counter[str] = Counter()
         spent: Counter[str] = Counter()
         for position, ns in enumerate(self.ns.tolist()):

@@ -106,7 +106,7 @@ def _owners(program: Program) -> tuple[list[int], list[bool]]:
 
 
 def _owner_of_sum(op: Op, owner: Sequence[int], matters: Sequence[bool]) -> int:
-    """The op whose gradient the sum ``op`` shares, or itself."""
+    """Return the op whose gradient the sum ``op`` shares, or itself."""
     moving = [term for term in op.terms if term.op >= 0 and matters[term.op]]
     alone = len(moving) == 1 and moving[0].shift == 0 and not moving[0].negative
     return owner[moving[0].op] if alone else op.index

@@ -43,7 +43,7 @@ def order_of(program: Program, *, locality: bool) -> Ints:
 
 
 def assign_slots(order: Ints, reads: Ints, keep: NDArray[np.bool_], kind: NDArray[np.bool_]) -> tuple[Ints, int]:
-    """The slot of every value in ``order``, -1 for the others, and the number of slots.
+    """Return the slot of every value in ``order``, -1 for the others, and the number of slots.
 
     ``reads`` (n, 3), or wider: the values that go into each value. A slot is free again after the last value that
     reads it, or at once if none does, unless it is to ``keep``; a value may take the slot of its own operand. The slot

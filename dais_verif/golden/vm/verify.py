@@ -36,7 +36,7 @@ class Fault(NamedTuple):
 
 
 def first_fault(iseq: InstructionSequence) -> Fault | None:
-    """The fault at the lowest position, or None.
+    """Return the fault at the lowest position, or None.
 
     Columns in which none was found, and which nobody can have written to since, are not looked at again.
     """
@@ -161,7 +161,7 @@ def _goal(term: Contribution) -> str:
 
 
 def _held(iseq: InstructionSequence, slot: Ints, before: NDArray[np.integer]) -> Ints:
-    """The value that every ``slot`` holds just before the instruction at position ``before``; -1 if none."""
+    """Return the value that every ``slot`` holds just before the instruction at position ``before``; -1 if none."""
     c, stride = iseq.columns, len(iseq) + 1
     writes = np.flatnonzero(c.out >= 0)
     keys = c.out[writes].astype(np.int64) * stride + writes

@@ -107,7 +107,7 @@ def _next_line(b: Logic, column: Value, line: Value, raster: Raster) -> Value:
 
 
 def _given(axis: Axis) -> range:
-    """The places of the scan at which outputs are given, if nothing of the other axis is in the way."""
+    """Return the places of the scan at which outputs are given, if nothing of the other axis is in the way."""
     return range(axis.anchor, axis.final + 1, axis.stride)
 
 

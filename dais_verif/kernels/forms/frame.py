@@ -102,7 +102,7 @@ def _sizes(instance: KernelInstance) -> list[list[int]]:
 
 
 def _loaded(instance: KernelInstance) -> int:
-    """The cycle in which all tensors are loaded."""
+    """Return the cycle in which all tensors are loaded."""
     return max(_sizes(instance)[0], default=0)
 
 

@@ -36,7 +36,7 @@ class Logic(BlockBuilder):
         return self.constant(1, 0)
 
     def number(self, value: int) -> Value:
-        """A number that is always the same."""
+        """Return a number that is always the same."""
         return self.constant(value, 0)
 
     def choice(self, bit: Value, a: Value, b: Value) -> Value:
@@ -95,7 +95,7 @@ class Logic(BlockBuilder):
         return self.table(counter, [int(at in numbers) for at in range(counter.hi + 1)])
 
     def table(self, counter: Value, entries: Sequence[int]) -> Value:
-        """The entry of ``entries`` that an unsigned integer says, the first one beyond their end."""
+        """Return the entry of ``entries`` that an unsigned integer says, the first one beyond their end."""
         if len(set(entries)) == 1:
             return self.number(entries[0])
         lo, hi = min(entries), max(entries)
@@ -104,7 +104,7 @@ class Logic(BlockBuilder):
         return self.lookup(counter, unsigned(counter.hi), padded, result)
 
     def following(self, counter: Value, size: int) -> Value:
-        """The number behind an unsigned integer: one more, and 0 behind ``size - 1``."""
+        """Return the number behind an unsigned integer: one more, and 0 behind ``size - 1``."""
         if size == 1:
             return self.zero
         more = self.cast(self.add(counter, self.one), counter.type)

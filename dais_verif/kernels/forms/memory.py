@@ -204,7 +204,7 @@ class _Writer:
         self.made = MachineBuilder()
 
     def build(self) -> Machine:
-        """The whole machine: ports first, then counters, memories and the blocks."""
+        """Return the whole machine: ports first, then counters, memories and the blocks."""
         made, geometry, waiting = self.made, self.instance.mapping.geometry, self.steps.waiting
         rank = len(geometry)
         kinds, ends = [unsigned(size - 1) for size in geometry], [unsigned(size) for size in geometry]
@@ -262,7 +262,7 @@ class _Writer:
             self.made.connect(source, part)
 
     def read(self, at: int, where: View, lanes: int) -> list[View]:
-        """An input in its memories; what it returns are the elements of each member, once they are read."""
+        """Return an input in its memories; what it returns are the elements of each member, once they are read."""
         made, name, kind, tensor = self.made, f"in{at}", self.instance.input_types[at], self.inputs[at]
         address = address_bits(tensor.sizes)
         write, place = made.input(f"{name}_write", BIT), made.input(f"{name}_address", address)
@@ -329,7 +329,7 @@ class _Writer:
             made.connect(outputs[block.n_out :], made.register("tap", kinds, initial=0, output=True), enable=load)
 
     def memory(self, name: str, kind: FixedType, tensor: Touched) -> View:
-        """A word for each address that there is, so that no address leaves it."""
+        """Return a word for each address that there is, so that no address leaves it."""
         return self.made.register(name, (kind,) * (tensor.word << address_bits(tensor.sizes).width), initial=0)
 
 

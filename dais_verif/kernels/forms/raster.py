@@ -67,7 +67,7 @@ class Plane:
         return prod(self.tensor.sizes[d] for d in self.beat)
 
     def place(self, element: Sequence[int]) -> int | None:
-        """The place of an element within its beat, None outside of the tensor."""
+        """Return the place of an element within its beat, None outside of the tensor."""
         place, sizes = 0, self.tensor.sizes
         for d in reversed(self.beat):
             if not 0 <= element[d] < sizes[d]:
@@ -176,7 +176,7 @@ def _refuse(name: str, plane: Plane | MappedTensor, what: str) -> None:
 
 
 def _plane(name: str, tensor: MappedTensor, addressing: Addressing) -> Plane:
-    """The plane of an input. Each dimension must follow one of the index space, forwards, or none."""
+    """Return the plane of an input. Each dimension must follow one of the index space, forwards, or none."""
     scanned = []
     for d, row in enumerate(addressing.slopes):
         slopes = [slope for slope in row if slope]
@@ -188,7 +188,7 @@ def _plane(name: str, tensor: MappedTensor, addressing: Addressing) -> Plane:
 
 
 def _followed(addressing: Addressing, plane: Plane) -> tuple[int, ...]:
-    """The dimensions of the index space that the scanned ones of a tensor follow."""
+    """Return the dimensions of the index space that the scanned ones of a tensor follow."""
     return tuple(next(at for at, slope in enumerate(addressing.slopes[d]) if slope) for d in plane.scanned)
 
 
@@ -199,7 +199,7 @@ def _sizes(plane: Plane) -> tuple[int, ...]:
 def _output_plane(
     name: str, tensor: MappedTensor, addressing: Addressing, followed: tuple[int, ...], geometry: Sequence[int]
 ) -> Plane:
-    """The plane of an output, of which each member writes one pixel, in the order of the scan."""
+    """Return the plane of an output, of which each member writes one pixel, in the order of the scan."""
     if len(set(followed)) < len(followed):
         _refuse(name, tensor, "belongs to members that move along two dimensions of an input at once")
     scanned = [d for d, row in enumerate(addressing.slopes) if any(row[at] for at in followed)]
@@ -215,7 +215,7 @@ def _output_plane(
 
 
 def _axis(name: str, inputs: Sequence[Plane], reads: Sequence[Addressing], geometry: Sequence[int], at: int) -> Axis:
-    """What outputs read along a scanned dimension, of all inputs together."""
+    """Return what outputs read along a scanned dimension, of all inputs together."""
     followed = _followed(reads[0], inputs[0])[at]
     count, size = geometry[followed], _sizes(inputs[0])[at]
     strides = {read.slopes[plane.scanned[at]][followed] for plane, read in zip(inputs, reads, strict=True)}
@@ -232,7 +232,7 @@ def _axis(name: str, inputs: Sequence[Plane], reads: Sequence[Addressing], geome
 
 
 def _beside(geometry: Sequence[int], followed: Sequence[int]) -> list[Point]:
-    """The members of one beat: those of which the scanned coordinates are 0."""
+    """Return the members of one beat: those of which the scanned coordinates are 0."""
     ranges = [range(1 if at in followed else n) for at, n in enumerate(geometry)]
     return [tuple(reversed(member)) for member in product(*reversed(ranges))]
 

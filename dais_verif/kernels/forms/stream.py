@@ -107,7 +107,7 @@ class _Stream:
         self.machine = made.build()
 
     def _control(self, control: StreamControl, valid: View, enable: View) -> dict[str, View]:
-        """The counters and the block of control; what its outputs are, by name."""
+        """Return the counters and the block of control; what its outputs are, by name."""
         made = self.made
         block = made.block("control", control.program)
         made.connect(valid, block.inputs[0])
@@ -121,7 +121,7 @@ class _Stream:
         return found
 
     def _taps(self) -> dict[Tap, View]:
-        """What each tap of all windows shows, pads included."""
+        """Return what each tap of all windows shows, pads included."""
         taps = dict.fromkeys(tap for ports in self.raster.taps for tap in ports if tap is not None)
         shown: dict[Tap, View] = {}
         for number in range(len(self.raster.inputs)):
@@ -134,7 +134,7 @@ class _Stream:
         return tap.place is not None and raster.x.inside(tap.column) and raster.y.inside(tap.row)
 
     def _edges(self, tap: Tap) -> list[str]:
-        """The bits of control that say that a tap is outside."""
+        """Return the bits of control that say that a tap is outside."""
         return [name for name in (f"column{tap.column}", f"line{tap.row}") if name in self.outside]
 
     def _window(self, number: int, taps: list[Tap]) -> dict[Tap, View]:
@@ -171,7 +171,7 @@ class _Stream:
         return found
 
     def _padded(self, taps: list[Tap], shown: dict[Tap, View]) -> dict[Tap, View]:
-        """The block that puts pads in the place of what is outside of the image, and what it gives."""
+        """Return the block that puts pads in the place of what is outside of the image, and what it gives."""
         if not taps:
             return {}
         made, instance = self.made, self.instance

@@ -11,12 +11,12 @@ __all__ = ["cycle_of", "frame_text", "plane_name", "stream_text", "valid_cycles"
 
 
 def plane_name(letter: str, planes: tuple[Plane, ...], number: int) -> str:
-    """The name of a tensor's signal."""
+    """Return the name of a tensor's signal."""
     return f"{letter}{number}" if len(planes) > 1 else letter
 
 
 def frame_text(raster: Raster) -> str:
-    """The frame of all images of a raster without a pause: ports of the unfolded instance in its order."""
+    """Return the frame of all images of a raster without a pause: ports of the unfolded instance in its order."""
     count = raster.beats
     for images in raster.images:
         count *= images
@@ -52,7 +52,7 @@ def valid_cycles(raster: Raster) -> dict[int, int]:
 
 
 def stream_text(raster: Raster) -> str:
-    """The pins, for ``emit --wrap axis --stream``."""
+    """Return the pins, for ``emit --wrap axis --stream``."""
     lines = ['valid_in = "valid_in"', 'valid_out = "valid_out"', 'enable = "en"']
     return "\n".join(lines if raster.pointwise else [*lines, 'reset = "rst"']) + "\n"
 

@@ -127,7 +127,7 @@ class Chain:
 
 
 def _volume(starts: Sequence[Numbers], ends: Sequence[Numbers], large: bool) -> int:
-    """The elements of all boxes together."""
+    """Return the elements of all boxes together."""
     lengths = [np.maximum(e - s + 1, 0) for s, e in zip(starts, ends, strict=True)]
     if large:
         lengths = [length.astype(object) for length in lengths]

@@ -49,7 +49,7 @@ def find_exceeded(mapping: Mapping, tensor: MappedTensor) -> Iterator[Finding]:
 def _worst(
     geometry: Sequence[int], addressing: Addressing, d: int, stated: DimPattern, upwards: bool
 ) -> tuple[int, ...] | None:
-    """The member that touches farthest below (above) its region in dimension ``d``, or None if none does."""
+    """Return the member that touches farthest below (above) its region in dimension ``d``, or None if none does."""
     slopes = addressing.slopes[d]
     sign = 1 if upwards else -1
     reach = max(sign * row[d] for row in addressing.offsets)
@@ -189,7 +189,7 @@ def _lacking(
 def _first_wider(
     geometry: Sequence[int], stated: DimPattern | None, needed: DimPattern, size: int
 ) -> tuple[int, ...] | None:
-    """The first member of which the stated region has elements of the tensor that the needed one has not."""
+    """Return the first member of which the stated region has elements of the tensor that the needed one has not."""
     e = needed.dim
     if stated is not None and stated.dim != e:
         return _first_wider_elsewhere(geometry, stated, needed, size)

@@ -107,7 +107,7 @@ def _touched_outside(mapping: Mapping, output: MappedTensor) -> Iterator[Finding
 
 
 def _element(output: MappedTensor, *places: tuple[Chain, tuple[int, ...]]) -> tuple[int, ...]:
-    """The element with given coordinates in the dimensions of chains, 0 in all others."""
+    """Return the element with given coordinates in the dimensions of chains, 0 in all others."""
     element = [0] * len(output.sizes)
     for chain, coordinates in places:
         for d, coordinate in zip(chain.dims, coordinates, strict=True):

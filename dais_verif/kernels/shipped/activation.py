@@ -24,7 +24,7 @@ WIDEST_TABLE = 14
 
 
 def _number(name: str) -> PrivateStructure:
-    """A parameter that is exact: ``raw * 2**-fraction``."""
+    """Return a parameter that is exact: ``raw * 2**-fraction``."""
     return PrivateStructure.of(f"{name}:i fraction:i")
 
 

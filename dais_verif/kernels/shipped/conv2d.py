@@ -39,7 +39,7 @@ def _axes(request: Request) -> tuple[tuple[int, int, int, int, int], ...]:
 
 
 def _block(request: Request, builder: BlockBuilder) -> list[Value]:
-    """A pixel of all output channels. Inputs: the window, its gaps too, of each channel, width the fastest."""
+    """Return a pixel of all output channels. Inputs: the window, its gaps too, of each channel, width the fastest."""
     (_, _, _, k_w, d_w), (_, _, _, k_h, d_h) = _axes(request)
     wide, high, channels = (k_w - 1) * d_w + 1, (k_h - 1) * d_h + 1, request.inputs[0].sizes[2]
     kind = fixed(request, 0)

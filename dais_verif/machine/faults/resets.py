@@ -72,7 +72,7 @@ def _of_values(machine: Machine, signal: Signal, initial: Sequence[Fraction]) ->
 
 
 def _next(value: Fraction, kind: FixedType) -> Fraction:
-    """The next larger value of ``kind``; after the largest the smallest."""
+    """Return the next larger value of ``kind``; after the largest the smallest."""
     step = Fraction(2) ** -kind.f
     return value + step if value < kind.raw_max * step else kind.raw_min * step
 
@@ -139,7 +139,7 @@ def _split(machine: Machine, name: str, first: int) -> Machine:
 
 
 def _taken(machine: Machine, connection: Connection, types: Sequence[FixedType], enabled: bool) -> tuple[Machine, View]:
-    """A wire with what a connection writes where there is no reset."""
+    """Return a wire with what a connection writes where there is no reset."""
     machine, source = add_wire(machine, connection.source, types)
     if connection.enable is None or (enabled and connection.alternative is None):
         return machine, source
@@ -148,6 +148,6 @@ def _taken(machine: Machine, connection: Connection, types: Sequence[FixedType],
 
 
 def _chosen(machine: Machine, enable: View, source: View, other: View) -> tuple[Machine, View]:
-    """A wire that is ``source`` where ``enable`` is 1 and ``other`` where it is 0; both are wires."""
+    """Return a wire that is ``source`` where ``enable`` is 1 and ``other`` where it is 0; both are wires."""
     machine, chosen = add_wire(machine, source)
     return set_connection(machine, len(machine.connections) - 1, Connection(source, chosen, enable, other)), chosen

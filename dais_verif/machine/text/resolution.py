@@ -29,7 +29,7 @@ _PORT = re.compile(r"INTERNAL_(\w+?)_(inp|outp)\b")
 
 
 def parse_text(data: bytes, name: str = "text", read_block: ReadBlock | None = None) -> Machine:
-    """The valid machine that ``data`` (UTF-8) describes. Raises ``ProgramError`` with ``name``, line and column.
+    """Return the valid machine that ``data`` (UTF-8) describes. Raises ``ProgramError`` with ``name``, line and column.
 
     ``read_block``: reads a block's file; without it, blocks in files are refused.
     """
@@ -133,7 +133,7 @@ class _Resolution:
         return View(signal, first + text.start, first + stop, index)
 
     def elements(self, text: ViewText, target: bool) -> tuple[str, int, int]:
-        """The signal, and of which of its elements ``text`` speaks: from where, and how many."""
+        """Return the signal, and of which of its elements ``text`` speaks: from where, and how many."""
         if text.port is None:
             if text.name not in self.statements.signals:
                 blocks = f"; {text.name} is a block: write {text.name}.{INPUTS}" if text.name in self.ports else ""
@@ -162,7 +162,7 @@ def _shown(text: ViewText) -> str:
 
 
 def _placed(message: str, statements: Statements, machine: Machine) -> ProgramError:
-    """A broken rule at the connection, signal or block that it speaks of, with ports as the text calls them."""
+    """Return a broken rule at the connection, signal or block that it speaks of, with ports as the text calls them."""
     pairs = zip(statements.connections, machine.connections, strict=True)
     places = [text.token.place for text, made in pairs if str(made) in message][-1:]
     if not places:

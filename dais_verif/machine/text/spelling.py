@@ -21,7 +21,7 @@ class Spelling:
         }
 
     def name(self, signal: str) -> str:
-        """The signal of that name."""
+        """Return the signal of that name."""
         return self.ports.get(signal) or spelt_name(signal)
 
     def connection(self, connection: Connection) -> str:

@@ -158,7 +158,7 @@ class _Reader:
             )
 
     def new_signal(self, beside: Set[str] = frozenset()) -> tuple[Token, str]:
-        """A name that no signal has, nor one of those ``beside`` it."""
+        """Return a name that no signal has, nor one of those ``beside`` it."""
         cursor, token = self.cursor, self.cursor.token
         name = self.name("the name of a signal")
         known = self.found.signals.get(name)
@@ -316,7 +316,7 @@ class _Reader:
         return ViewText(token, name, port, start, stop, stride, index)
 
     def name(self, what: str) -> str:
-        """An identifier, or any name in quotes."""
+        """Return an identifier, or any name in quotes."""
         cursor, token = self.cursor, self.cursor.token
         if token.kind == "string" or (token.kind == "name" and len(token.text) > LONGEST_NAME):
             name = self.string(what) if token.kind == "string" else token.text

@@ -20,7 +20,7 @@ _INDENT = "    "
 
 
 def machine_text(machine: Machine) -> str:
-    """The whole machine, ended by a newline: signals, blocks, connections.
+    """Return the whole machine, ended by a newline: signals, blocks, connections.
 
     What a program's text does not hold, declared intervals and estimates, is not in it either.
     """

@@ -104,7 +104,7 @@ class _Chaining:
         )
 
     def place(self, parts: Sequence[list[Part]]) -> Place | None:
-        """A fused node, of which ``parts`` are those of each configuration; None if it computes nothing."""
+        """Return a fused node, of which ``parts`` are those of each configuration; None if it computes nothing."""
         by_knobs: dict[tuple[object, ...], list[int]] = {}
         for number, listed in enumerate(parts):
             lowering = Lowering(self.networks[number])
@@ -130,7 +130,7 @@ class _Chaining:
         return Place(parts[0][0].fused, tuple(variants), output, kind)
 
     def lowered(self, network: Network, parts: Sequence[Part]) -> list[Stage]:
-        """The stages of a fused node in one network."""
+        """Return the stages of a fused node in one network."""
         types, found = dict(self.types), list[Stage]()
         for part in parts:
             try:
@@ -157,7 +157,7 @@ class _Chaining:
         return found
 
     def unique(self, name: str) -> str:
-        """A name for signals, that no other stage has."""
+        """Return a name for signals, that no other stage has."""
         plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:60] or "node"
         plain = plain if not plain[0].isdigit() else f"n{plain}"
         found, number = plain, 2

@@ -62,8 +62,11 @@ class _Tensor:
 
 @dataclass(frozen=True)
 class _Manifest:
-    """What the manifest says. ``configurations``: their names, by the number that ``config`` has; ``cycles``: of each,
-    from that of start to that of done. ``grid``, ``unrolled``: as the request had them. ``files``: SHA-256 by name."""
+    """What the manifest says.
+
+    ``configurations``: their names, by the number that ``config`` has; ``cycles``: of each, from that of start to that
+    of done. ``grid``, ``unrolled``: as the request had them. ``files``: SHA-256 by name.
+    """
 
     schema: str
     form: str
@@ -109,7 +112,7 @@ class NetworkFolder:
         return self.path / RTL
 
     def _networks(self) -> tuple[Network, ...]:
-        """The network under each configuration, read anew. Raises as their readers do."""
+        """Return the network under each configuration, read anew. Raises as their readers do."""
         said, data = self._said, read_plain(self.path / NETWORK, _MOST_BYTES)
         if CONFIGURATIONS not in said.files:
             return networks_of(data, None, said.grid)

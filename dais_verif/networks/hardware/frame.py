@@ -55,7 +55,7 @@ def memory_signals(chain: Chain, latency: Sequence[int], configuration: int = 0)
 
 
 def _loaded(chain: Chain) -> int:
-    """The cycle in which all inputs are loaded."""
+    """Return the cycle in which all inputs are loaded."""
     return max(chain.storage[name].words for name in chain.inputs)
 
 
@@ -65,7 +65,7 @@ def _cycles(chain: Chain, done: int) -> int:
 
 
 def _port(signal: str, storage: Storage, cycle: int) -> str:
-    """A tensor on its port: all places of channel 0, then those of channel 1, and so on, as NumPy has them."""
+    """Return a tensor on its port: all places of channel 0, then those of channel 1, and so on, as NumPy has them."""
     until = f"cycle = {cycle}, to = {cycle + storage.words - 1}"
     if storage.channels == 1:
         return f'{{ signal = "{signal}", {until} }}'

@@ -167,7 +167,7 @@ class _Memories:
         return self.block(name, b, [(found, BIT)], bits)
 
     def block(self, name: str, b: Logic, outputs: Sequence[tuple[Value, FixedType]], sources: Sequence[View]) -> View:
-        """What a block of control gives."""
+        """Return what a block of control gives."""
         block = self.made.block(name, b.build_as(outputs))
         first = 0
         for source in sources:
@@ -176,7 +176,7 @@ class _Memories:
         return block.outputs
 
     def stage(self, stage: Stage, configurations: Sequence[int], start: View, rst: View) -> View:
-        """The machine of a stage, which begins when ``start`` is 1; what is returned is whether it is done."""
+        """Return the machine of a stage, which begins when ``start`` is 1; what is returned is whether it is done."""
         made, instance = self.made, stage.instance
         geometry = instance.mapping.geometry
         machine, facts = memory_form(instance, min(self.parallel, max(geometry)), words=_words(self.chain, stage))
@@ -215,11 +215,11 @@ class _Memories:
         self.readers.setdefault(name, []).append(_Writing(enable, place, data))
 
     def address(self, name: str) -> FixedType:
-        """The type of addresses of a tensor."""
+        """Return the type of addresses of a tensor."""
         return address_bits(self.chain.storage[name].places)
 
     def word(self, name: str, kind: FixedType) -> tuple[FixedType, ...]:
-        """The types of a word of a tensor."""
+        """Return the types of a word of a tensor."""
         return (kind,) * self.chain.storage[name].channels
 
     def wire(self, name: str, readers: Sequence[_Writing]) -> None:
@@ -231,7 +231,7 @@ class _Memories:
                 self.made.connect(one, target)
 
     def merged(self, name: str, writers: Sequence[_Writing]) -> _Writing:
-        """The one of ``writers`` that writes."""
+        """Return the one of ``writers`` that writes."""
         number, place = next((at, one) for at, one in enumerate(self.chain.places) if one.output == name)
         b, address, kinds = Logic(), self.address(name), self.word(name, place.type)
         there, at, word = b.zero, b.zero, [b.zero] * len(kinds)

@@ -182,7 +182,7 @@ def below_sums(kind: FixedType) -> Fraction:
 
 
 def _places(call: Call, patch: Elements, kind: FixedType, half: bool) -> Elements:
-    """A skipped place and those behind it, of the group before and this one: (1, filters, places)."""
+    """Return a skipped place and those behind it, of the group before and this one: (1, filters, places)."""
     ops: Arithmetic = call.ops
     filters, kept = patch.shape[:2]
     below = below_sums(kind)

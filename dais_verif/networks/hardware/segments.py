@@ -142,7 +142,7 @@ def _by_channel(network: Network, name: str, shape: tuple[int, ...]) -> bool:
 
 
 def _sliding(network: Network, node: Node, read: tuple[int, ...]) -> Window | None:
-    """The window of a convolution or a pool."""
+    """Return the window of a convolution or a pool."""
     kernel = network.tensors[node.inputs[1]].shape[2:] if node.op == "Conv" else node.attributes["kernel_shape"]
     strides, dilations = (node.attributes.get(name, (1, 1)) for name in ("strides", "dilations"))
     if node.op == "Conv" and any(_computed(network, name) for name in node.inputs[1:] if name):

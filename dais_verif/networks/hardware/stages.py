@@ -237,7 +237,7 @@ def _read(at: int, port: Port) -> MappedTensor:
 
 
 def _pixel(rows: Region, columns: Region, channels: int) -> AccessPattern:
-    """The pattern of regions of rows and columns, all channels of each."""
+    """Return the pattern of regions of rows and columns, all channels of each."""
     dims = [
         DimPattern.affine(dim, region.slope, region.first, region.last) for dim, region in ((0, columns), (1, rows))
     ]
@@ -258,6 +258,6 @@ def _regions(part: Part) -> list[tuple[str, tuple[Region, Region] | None]]:
 
 
 def _pad(part: Part, port: Port, kind: FixedType) -> int:
-    """What is read outside of a tensor: nothing is larger than a place of MaxPool that is not there."""
+    """Return what is read outside of a tensor: nothing is larger than a place of MaxPool that is not there."""
     pooled = port.regions is not None and part.nodes[0].op == "MaxPool" and port.name in part.nodes[0].inputs
     return kind.raw_min if pooled else 0

@@ -172,7 +172,7 @@ class _Streams:
         )
 
     def stage(self, stage: Stage) -> _Stream:
-        """The machine of a stage, and its result in registers."""
+        """Return the machine of a stage, and its result in registers."""
         raster, prefix, made = raster_of(stage.instance), f"{stage.name}_", self.made
         read = [self.fitting(stage, raster, at) for at in range(len(stage.inputs))]
         waiting: tuple[int, ...] = ()
@@ -203,7 +203,7 @@ class _Streams:
         return _Stream(result, come, beats, pixels, held(given_by(raster, read[0].times)))
 
     def fitting(self, stage: Stage, raster: Raster, at: int) -> _Stream:
-        """An input of a stage as it reads it: pixel after pixel, or all of it, which is gathered."""
+        """Return an input of a stage as it reads it: pixel after pixel, or all of it, which is gathered."""
         name, plane = stage.inputs[at], raster.inputs[at]
         found, whole = self.streams[name], len(plane.tensor.sizes) == 1
         if whole and found.pixels:
@@ -301,7 +301,7 @@ class _Streams:
         return [kept[name] for name in stage.inputs], tuple(depths)
 
     def marked(self, stage: Stage, left_out: LeftOut, data: View, there: View) -> View:
-        """The result of a stage, and where nothing is to be computed the smallest number of its type."""
+        """Return the result of a stage, and where nothing is to be computed the smallest number of its type."""
         made, prefix, kinds = self.made, f"{stage.name}_", (stage.type,) * data.size
         sizes = stage.storage.places
         counters = [
@@ -325,7 +325,7 @@ class _Streams:
         return self.logic(f"{prefix}marks", b, chosen, [block[3], data])
 
     def logic(self, name: str, b: Logic, outputs: Sequence[tuple[Value, FixedType]], sources: Sequence[View]) -> View:
-        """What a block gives."""
+        """Return what a block gives."""
         block = self.made.block(name, b.build_as(outputs))
         first = 0
         for source in sources:
@@ -335,5 +335,5 @@ class _Streams:
 
 
 def _names(machine: Machine, letter: str) -> list[str]:
-    """The signals of all tensors of one side."""
+    """Return the signals of all tensors of one side."""
     return [one.name for one in machine.inputs if one.name.startswith(letter)]

@@ -60,7 +60,7 @@ def stream_pins() -> str:
 
 
 def _stretches(cycles: tuple[int, ...]) -> list[tuple[int, int]]:
-    """The first and last one of cycles that follow each other at once."""
+    """Return the first and last one of cycles that follow each other at once."""
     at = np.array(cycles)
     breaks = np.flatnonzero(np.diff(at) > 1) + 1
     return [(int(part[0]), int(part[-1])) for part in np.split(at, breaks)]

@@ -69,7 +69,7 @@ class _Unfolding:
         return len(self.rows) - 1
 
     def value(self, element: _Element, kind: FixedType) -> int:
-        """The op that has the value of an element, in the type of its tensor."""
+        """Return the op that has the value of an element, in the type of its tensor."""
         if self.zero is None:
             self.zero = self.add(int(Code.CONST), -1, -1, 0, FixedType(0, 1, 0))
         if element.op < 0:

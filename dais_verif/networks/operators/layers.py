@@ -57,7 +57,7 @@ def _with_zero(flat: Elements) -> Elements:
 
 
 def _product(call: Call, a: Elements, b: Elements) -> Elements:
-    """The matrix product, with the rules of NumPy for vectors and batches."""
+    """Return the matrix product, with the rules of NumPy for vectors and batches."""
     left, right = (a[None, :] if a.ndim == 1 else a), (b[:, None] if b.ndim == 1 else b)
     if not a.ndim or not b.ndim or left.shape[-1] != right.shape[-2]:
         raise Refusal(f"shapes {a.shape} and {b.shape} cannot be multiplied as matrices")

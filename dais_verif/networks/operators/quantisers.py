@@ -21,7 +21,7 @@ _MOST_BITS = 32
 
 
 def _exponents(call: Call, shape: tuple[int, ...], axis: int | None) -> Elements:
-    """The logarithm of the scale of each element. ``axis``: the one that a vector of scales lies along."""
+    """Return the logarithm of the scale of each element. ``axis``: the one that a vector of scales lies along."""
     scale = call.input(1, "scale").elements
     exponents = []
     for one in call.numbers(1, "scale"):
@@ -84,7 +84,7 @@ _NUMBERS = {
 
 
 def _kind_of_result(call: Call) -> str:
-    """The kind of integers that QuantizeLinear makes: that of its zero point."""
+    """Return the kind of integers that QuantizeLinear makes: that of its zero point."""
     zero = call.optional(2)
     if zero is not None:
         return zero.dtype

@@ -37,7 +37,7 @@ def _row(mnemonic: str, id0: int, id1: int = -1, data: int = 0) -> Row:
 
 
 def _pair(low: int, high: int) -> int:
-    """A data word of two int32."""
+    """Return a data word of two int32."""
     return high << 32 | low & 0xFFFF_FFFF
 
 
@@ -83,7 +83,7 @@ class Expressions:
         return 0
 
     def expression(self, kind: FixedType) -> Row:
-        """What an op of type ``kind`` computes."""
+        """Return what an op of type ``kind`` computes."""
         row = self._expression(kind)
         if self.cursor.token.text != "data":
             return row
@@ -183,7 +183,7 @@ class Expressions:
         return _row("lookup", a, data=_pair(table, offset))
 
     def _two_operands(self, kind: FixedType, minus: Token | None) -> Row:
-        """A value, perhaps negated, and what is done to it."""
+        """Return a value, perhaps negated, and what is done to it."""
         cursor = self.cursor
         name, a = cursor.token.text[:40], self.value()
         operator = cursor.token.text

@@ -41,7 +41,7 @@ class Scope:
         self.places.append(place)
 
     def new_name(self, cursor: Cursor) -> str:
-        """The name at the cursor, which must be free."""
+        """Return the name at the cursor, which must be free."""
         name = cursor.token.text
         if name in KEYWORDS:
             cursor.refuse(f"{name!r} is a keyword; choose another name for the {self.what}")
@@ -52,7 +52,7 @@ class Scope:
         return name
 
     def number(self, cursor: Cursor) -> int:
-        """The number of the one that is named, or numbered, at the cursor."""
+        """Return the number of the one that is named, or numbered, at the cursor."""
         token = cursor.token
         if token.kind == "number":
             number = cursor.unsigned(f"number of the {self.what}", 1 << 63)
@@ -65,7 +65,7 @@ class Scope:
         return self.named(cursor)
 
     def named(self, cursor: Cursor) -> int:
-        """The number of the one with the name at the cursor."""
+        """Return the number of the one with the name at the cursor."""
         name = cursor.token.text
         if name not in self.index:
             cursor.refuse(f"unknown {self.what} {quoted(name)}; {self._elsewhere(cursor, name)}")

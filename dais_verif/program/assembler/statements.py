@@ -31,7 +31,7 @@ _STATEMENTS = ("layout", "input", "table", "output")
 
 
 def assemble(source: str | bytes, name: str = "text") -> Program:
-    """The valid program that ``source`` (bytes: UTF-8) describes; its origin says the layout to write.
+    """Return the valid program that ``source`` (bytes: UTF-8) describes; its origin says the layout to write.
 
     Raises ``ProgramError`` with ``name``, line and column, both counted from 1.
     """

@@ -59,7 +59,7 @@ class Token(NamedTuple):
 
 
 def error_at(name: str, place: Place, message: str) -> ProgramError:
-    """The one line for what is wrong at ``place`` of the text ``name``."""
+    """Return the one line for what is wrong at ``place`` of the text ``name``."""
     return ProgramError(f"{name}:{place.line}:{place.column}: {message}")
 
 
@@ -144,7 +144,7 @@ class Cursor:
         return None
 
     def take(self) -> Token:
-        """The token; the cursor moves on."""
+        """Return the token; the cursor moves on."""
         token = self.token
         self._at = min(self._at + 1, len(self._tokens) - 1)
         self.token = self._tokens[self._at]
@@ -158,13 +158,13 @@ class Cursor:
         return True
 
     def expect(self, text: str) -> Token:
-        """The token, which must be ``text``."""
+        """Return the token, which must be ``text``."""
         if self.token.text != text:
             self.unexpected(repr(text))
         return self.take()
 
     def number(self, what: str) -> int | Fraction:
-        """A number without a sign."""
+        """Return a number without a sign."""
         text = self.token.text
         if self.token.kind != "number":
             self.unexpected(f"a number ({what})")
@@ -174,7 +174,7 @@ class Cursor:
         return Fraction(text) if "." in text else int(text, 16 if text[:2] in ("0x", "0X") else 10)
 
     def integer(self, what: str, low: int, high: int) -> int:
-        """An integer ``low..high``, with or without a minus; ``what`` it is, for the message."""
+        """Return an integer ``low..high``, with or without a minus; ``what`` it is, for the message."""
         start, minus = self.token, self.accept("-")
         text, value = self.token.text, self.number(what)
         shown = f"{what} is {'-' if minus else ''}{text}"
@@ -186,7 +186,7 @@ class Cursor:
         return value
 
     def unsigned(self, what: str, high: int) -> int:
-        """An integer ``0..high`` without a sign."""
+        """Return an integer ``0..high`` without a sign."""
         if self.token.text == "-":
             self.unexpected(f"a number ({what})")
         return self.integer(what, 0, high)

@@ -15,9 +15,9 @@ __all__ = ["as_it_was", "notes_of", "to_alir", "to_da4ml", "to_dais"]
 
 
 def to_da4ml(program: Program) -> Program:
-    """Return the DAIS program that computes what ``program`` does and that da4ml's JSON can say: it has an interval for
-    every op, and that of a lookup's operand begins where its table does.
+    """Return the DAIS program that computes what ``program`` does and that da4ml's JSON can express.
 
-    Raises ``InputError`` that names the op for what it cannot say.
+    It has an interval for every op, and that of a lookup's operand begins where its table does. Raises ``InputError``
+    that names the op for what it cannot say.
     """
     return to_dais(to_alir(program), keep_windows=True)

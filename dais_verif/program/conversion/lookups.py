@@ -25,7 +25,7 @@ class Tables:
         self._added: dict[tuple[tuple[int, ...], int], int] = {}
 
     def number(self, wanted: int, entries: tuple[int, ...], f: int) -> int:
-        """The number of a table of ``entries`` whose step is 2**-f: ``wanted``, or a new one."""
+        """Return the number of a table of ``entries`` whose step is 2**-f: ``wanted``, or a new one."""
         if entries == self.made.tables[wanted] and self._points.setdefault(wanted, f) == f:
             return wanted
         number = self._added.setdefault((entries, f), len(self.made.tables))
@@ -54,7 +54,7 @@ def add_lookup(made: Builder, op: Op, a: int, tables: Tables, interval: tuple[in
 
 
 def _window(made: Builder, a: int, kind: FixedType, lo: int, hi: int) -> tuple[int, int]:
-    """The number of an op with the value of ``a``, whose interval begins at ``lo``, and where it begins then.
+    """Return the number of an op with the value of ``a``, whose interval begins at ``lo``, and where it begins then.
 
     A signed type whose interval begins at 0 or above is none: there the value is moved, so that it begins at -1.
     """

@@ -85,7 +85,7 @@ class _Lowering:
         return reader.code in (Code.RELU, Code.QUANT, Code.BIT_BINARY)
 
     def value(self, index: int) -> int:
-        """The number of what holds the value of ``index``, or that before it is negated."""
+        """Return the number of what holds the value of ``index``, or that before it is negated."""
         index = self.negated.get(index, index)
         return self.made.index[self.passed.get(index, index)]
 
@@ -143,7 +143,7 @@ class _Lowering:
             total = made.add(code, exact, total, b, shift, interval=(lo, hi))
 
     def first(self, op: Op) -> tuple[int, list[Term]]:
-        """What the chain begins with, and the terms that are added to it, at least one."""
+        """Return what the chain begins with, and the terms that are added to it, at least one."""
         made, terms = self.made, list(op.terms)
         for term in op.terms:
             if term.op < 0:
@@ -160,7 +160,7 @@ class _Lowering:
 
 
 def _sum(total: tuple[int, int, int], kind: FixedType, shift: int, negative: bool) -> tuple[int, int, int]:
-    """The range, raw, and its fractional bits, of a range plus or minus any shifted value of type ``kind``."""
+    """Return the range, raw, and its fractional bits, of a range plus or minus any shifted value of type ``kind``."""
     lo, hi, f = total
     if not kind.width:
         return total

@@ -79,7 +79,7 @@ class _Raising:
                 made.add(op.code, kind, a, b, op.data, interval=interval, of=op.index)
 
     def negated(self, a: int) -> int:
-        """The exact negation of value ``a``; that of 0 is 0."""
+        """Return the exact negation of value ``a``; that of 0 is 0."""
         kind = self.made.types[a]
         if not kind.width:
             return a
@@ -127,7 +127,7 @@ class _Raising:
         made.add(Code.SUM, kind, data=data, terms=terms, interval=interval, of=op.index)
 
     def as_value(self, term: Term, data: int) -> Term:
-        """A constant term as one that reads a constant."""
+        """Return a constant term as one that reads a constant."""
         if term.op >= 0:
             return term
         kind = type_of_interval(data, data, 0)

@@ -70,8 +70,10 @@ class MutationSummary:
 
 @dataclass(frozen=True, kw_only=True)
 class MutationRecord(RunRecord):
-    """A run of ``mutate``. ``verdict``: PASS if all were judged and what was asked of them is met, NOT_SIGNED_OFF if
-    not, UNSOUND if a mutant was proved that a simulator tells from the program.
+    """A run of ``mutate``.
+
+    ``verdict``: PASS if all were judged and what was asked of them is met, NOT_SIGNED_OFF if not, UNSOUND if a mutant
+    was proved that a simulator tells from the program.
 
     ``possible``: mutants that there are. ``vectors``: how many were simulated. ``kinds``: of every kind how many met
     which fate. ``unexpected``: what the manifest of expected judges is not met in.

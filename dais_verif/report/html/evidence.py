@@ -42,8 +42,10 @@ class JudgedDesign:
 
 @dataclass(frozen=True)
 class Grade:
-    """Evidence for one output of one design. ``vectors``: of the largest run that compared it. ``by``: which records.
-    ``against``: records that say proved or exhausted of what a vector shows to be wrong; one of them must be mistaken.
+    """Evidence for one output of one design.
+
+    ``vectors``: of the largest run that compared it. ``by``: which records. ``against``: records that say proved or
+    exhausted of what a vector shows to be wrong; one of them must be mistaken.
     """
 
     grade: str
@@ -54,8 +56,11 @@ class Grade:
 
 @dataclass(frozen=True)
 class OutputRow:
-    """One output. ``type`` and ``op`` are unknown where the program is not at hand; ``op`` is None if it is constant.
-    ``grades``: one a design. ``bins``: bins, hit and unreachable of its coverage."""
+    """One output.
+
+    ``type`` and ``op`` are unknown where the program is not at hand; ``op`` is None if it is constant. ``grades``: one
+    a design. ``bins``: bins, hit and unreachable of its coverage.
+    """
 
     output: int
     type: str
@@ -70,7 +75,7 @@ class OutputRow:
 
 
 def designs_of(sources: Sequence[Source]) -> list[JudgedDesign]:
-    """The designs that the records of a program's page speak of, in the order in which they come up."""
+    """Return the designs that the records of a program's page speak of, in the order in which they come up."""
     found: dict[object, list[Source]] = {}
     for source in sources:
         if not isinstance(source.document, RegressionRecord | CoverageRecord):
@@ -79,7 +84,7 @@ def designs_of(sources: Sequence[Source]) -> list[JudgedDesign]:
 
 
 def _identity(source: Source) -> object:
-    """What two records must share to be of one design. Without hashes nobody knows, so it is one of its own."""
+    """Return what two records must share to be of one design. Without hashes nobody knows, so it is one of its own."""
     document = source.document
     if isinstance(document, SimulationRecord) and document.board is not None:
         return "board", document.board.target, document.board.program
@@ -107,7 +112,7 @@ def _design(group: list[Source]) -> JudgedDesign:
 def output_rows(
     sources: Sequence[Source], designs: Sequence[JudgedDesign], program: Program | None, coverage: Coverage | None
 ) -> list[OutputRow]:
-    """A row for every output of the program, wrong ones first: of thousands nobody looks for the one that is."""
+    """Return a row for every output of the program, wrong ones first: of thousands nobody looks for the one that is."""
     documents = [source.document for source in sources if not isinstance(source.document, RegressionRecord)]
     count = program.n_out if program is not None else max((d.program.n_out for d in documents), default=0)
     grades = [_grades(design, count) for design in designs]

@@ -76,7 +76,7 @@ def render(
     history: Sequence[Source] = (),
     folder: str | Path = "",
 ) -> str:
-    """The page as text. ``folder``: where it will lie, so that links are relative. Raises ``InputError``."""
+    """Return the page as text. ``folder``: where it will lie, so that links are relative. Raises ``InputError``."""
     folder = Path(folder)
     if not sources:
         raise InputError("a report needs at least one record")
@@ -149,7 +149,7 @@ def _program_page(
 
 
 def _counted(sources: Sequence[Source]) -> tuple[Source, Coverage] | None:
-    """The coverage to show, and whose it is: that of a run before one that was counted apart from all runs."""
+    """Return the coverage to show, and whose it is: that of a run before one that was counted apart from all runs."""
     found = [
         (source, coverage)
         for source in sources
@@ -222,7 +222,7 @@ def fragment(name: str, **facts: object) -> str:
 
 
 def _hash(text: str) -> str:
-    """What a content security policy calls an inline script or style: only this very text is let in."""
+    """Return what a content security policy calls an inline script or style: only this very text is let in."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
@@ -243,7 +243,7 @@ def _file(name: str) -> str:
 
 
 def _shown(value: object) -> object:
-    """What a template says of ``value``: text that others wrote is shown with its control characters escaped."""
+    """Return what a template says of ``value``: text that others wrote is shown with its control characters escaped."""
     return printable(value) if type(value) is str else value
 
 
@@ -296,7 +296,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _moment(started: str) -> str:
-    """A time in UTC as people read it; what is none stays as it is."""
+    """Return a time in UTC as people read it; what is none stays as it is."""
     try:
         moment = datetime.fromisoformat(started.replace("Z", "+00:00")).astimezone(timezone.utc)
     except (ValueError, OverflowError):

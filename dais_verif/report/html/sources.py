@@ -51,18 +51,18 @@ class Source:
 
 
 def program_of(document: Document) -> ProgramInfo | None:
-    """The program that ``document`` speaks of; None for a regression, which is of many."""
+    """Return the program that ``document`` speaks of; None for a regression, which is of many."""
     return None if isinstance(document, RegressionRecord) else document.program
 
 
 def read_source(path: str | Path) -> Source:
-    """The record in the file ``path``, or in the folder that a verb kept. Raises ``InputError``."""
+    """Return the record in the file ``path``, or in the folder that a verb kept. Raises ``InputError``."""
     file = record_file(path)
     return _source(read_record(file), file)
 
 
 def source_of(data: bytes, path: str | Path | None) -> Source:
-    """The record that ``data`` is as JSON. ``path``: its file, if it has one. Raises ``InputError``."""
+    """Return the record that ``data`` is as JSON. ``path``: its file, if it has one. Raises ``InputError``."""
     return _source(parse_record(data, "the record"), None if path is None else Path(path))
 
 

@@ -30,7 +30,7 @@ class Split(NamedTuple):
 
 
 def split_of(document: Document) -> Split | None:
-    """The split of a run, from whatever its record noted; None if it noted nothing."""
+    """Return the split of a run, from whatever its record noted; None if it noted nothing."""
     match document:
         case SimulationRecord(profile=list(stages)) if stages:
             whole = max(stage.end for stage in stages) or 1.0

@@ -28,8 +28,11 @@ _SHOWN = 200
 
 @dataclass(frozen=True)
 class Run:
-    """A run. ``started``: as its record says, else (``dated_by_file``) when its file was written. ``here``: it is
-    what this page is about. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where nobody noted them."""
+    """A run.
+
+    ``started``: as its record says, else (``dated_by_file``) when its file was written. ``here``: it is what this page
+    is about. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where nobody noted them.
+    """
 
     source: Source
     standing: Standing
@@ -63,7 +66,7 @@ class Chart(NamedTuple):
 
 
 def runs_of(sources: Sequence[Source], history: Sequence[Source]) -> list[Run]:
-    """The runs of the page and all others in ``history``, oldest first; each file once, the latest 200."""
+    """Return the runs of the page and all others in ``history``, oldest first; each file once, the latest 200."""
     known = {source.path.resolve() for source in sources if source.path is not None}
     there = [source for source in sources if not source.stage]
     earlier = [source for source in history if source.path is None or source.path.resolve() not in known]

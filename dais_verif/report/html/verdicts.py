@@ -45,7 +45,7 @@ class Standing(NamedTuple):
 
     @classmethod
     def of(cls, verdict: Verdict, message: str) -> Standing:
-        """A verdict that this page comes to, in its own name."""
+        """Return a verdict that this page comes to, in its own name."""
         return cls(verdict, message, verdict.value)
 
 
@@ -62,7 +62,7 @@ def standing_of(document: Document) -> Standing:
 
 
 def overall(sources: Sequence[Source]) -> Standing:
-    """The worst of all ``sources``, at least one. What is evidence of a stage is judged by its sign-off."""
+    """Return the worst of all ``sources``, at least one. What is evidence of a stage is judged by its sign-off."""
     judged = [source for source in sources if not source.stage]
     standings = [(standing_of(source.document), source) for source in judged]
     # That coverage was counted says nothing of the RTL: beside other records it is not what a pass rests on.
@@ -81,7 +81,7 @@ def overall(sources: Sequence[Source]) -> Standing:
 
 
 def limits_of(sources: Sequence[Source]) -> list[str]:
-    """What qualifies the verdict of a page, whichever it is: not to be overlooked by who reads only that."""
+    """Return what qualifies the verdict of a page, whichever it is: not to be overlooked by who reads only that."""
     documents = [source.document for source in sources if not source.stage]
     waivers = sum(len(d.waivers) for d in documents if isinstance(d, SimulationRecord | SignOffRecord))
     warnings = sum(len(d.warnings) for d in documents if not isinstance(d, RegressionRecord))

@@ -35,7 +35,7 @@ _COMMENT = 44
 
 
 def gtkwave(view: View) -> str:
-    """The text of a save file for ``view``, to be written beside the waves."""
+    """Return the text of a save file for ``view``, to be written beside the waves."""
     text = io.StringIO()
     save = GTKWSave(text)
     save.comment(*view.heading)

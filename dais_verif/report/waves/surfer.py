@@ -18,7 +18,7 @@ _DIGITS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 
 
 def surfer(view: View) -> str:
-    """The text of a command file for ``view``, to be run in the folder of the waves."""
+    """Return the text of a command file for ``view``, to be run in the folder of the waves."""
     lines = [f"# {line}" for line in view.heading]
     lines.append(f"load_file {view.waves}")
     row = 0

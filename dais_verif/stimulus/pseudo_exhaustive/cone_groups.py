@@ -32,7 +32,7 @@ class Group:
         self._claimed = 0
 
     def rows_with(self, cone: int, *, recolour: bool) -> int | None:
-        """The rows that the group would have with ``cone`` too; None if it cannot take it.
+        """Return the rows that the group would have with ``cone`` too; None if it cannot take it.
 
         ``recolour``: bits that have the same colour here may get new ones.
         """
@@ -117,7 +117,7 @@ def choose(domain: Domain, cones: Iterable[int], *, max_rows: int, max_bits: int
 
 
 def _fewest_rows(domain: Domain, cones: Sequence[int], max_bits: int) -> list[Group]:
-    """The better of two ways to put ``cones``, ascending by size, into groups."""
+    """Return the better of two ways to put ``cones``, ascending by size, into groups."""
     return min((_pack(domain, cones, max_bits, recolour) for recolour in (False, True)), key=_rows)
 
 
@@ -135,7 +135,7 @@ def _pack(domain: Domain, cones: Sequence[int], max_bits: int, recolour: bool) -
 
 
 def _cheapest(groups: Sequence[Group], cone: int, *, recolour: bool) -> tuple[int, Group] | None:
-    """The rows that the cheapest of ``groups`` for ``cone`` would have more, and that group."""
+    """Return the rows that the cheapest of ``groups`` for ``cone`` would have more, and that group."""
     best: tuple[int, Group] | None = None
     for group in groups:
         rows = group.rows_with(cone, recolour=recolour)

@@ -88,7 +88,7 @@ class Counter:
         return tuple(runs)
 
     def values(self, start: int, stop: int) -> NDArray[np.int64]:
-        """The numbers, 0 to ``size - 1``, that rows ``start`` to ``stop`` have."""
+        """Return the numbers, 0 to ``size - 1``, that rows ``start`` to ``stop`` have."""
         rows = np.arange(start, stop, dtype=np.int64)
         first = start // self.size
         starts = self._starts(first, -(-stop // self.size))

@@ -62,7 +62,7 @@ class Domain:
         return {bit: n for n, field in fields for bit in range(field.offset, field.offset + field.width)}
 
     def free(self, mask: int) -> int:
-        """The free bits in ``mask``."""
+        """Return the free bits in ``mask``."""
         return mask & ~self._declared
 
     @cached_property
@@ -75,7 +75,7 @@ class Domain:
         return sorted({self._field_of[bit] for bit in bits_of(declared)}) if declared else []
 
     def part(self, number: int, mask: int) -> Part:
-        """The least run of bits of field ``number`` that holds all its bits in ``mask``."""
+        """Return the least run of bits of field ``number`` that holds all its bits in ``mask``."""
         offset, width, lo, hi = self.fields[number]
         bits = mask >> offset & (1 << width) - 1
         low = (bits & -bits).bit_length() - 1
@@ -104,7 +104,7 @@ class Domain:
 
 
 def domain_of(program: Program) -> Domain:
-    """What ``program`` declares of its inputs; binaries declare nothing."""
+    """Return what ``program`` declares of its inputs; binaries declare nothing."""
     ports = ports_of(program)
     fields: list[Field] = []
     tangled = 0
@@ -154,7 +154,7 @@ def _overlapping(fields: list[Field]) -> list[list[Field]]:
 
 
 def _common(group: list[Field]) -> Field:
-    """The values that no op of ``group`` sees wrapped or outside its interval; ``lo > hi`` if there are none."""
+    """Return the values that no op of ``group`` sees wrapped or outside its interval; ``lo > hi`` if there are none."""
     start = min(field.offset for field in group)
     end = max(field.offset + field.width for field in group)
     lo = max(field.lo << field.offset - start for field in group)

@@ -52,7 +52,7 @@ class Plan:
 
 
 def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
-    """The passes that exhaust as many outputs of ``program`` as ``max_rows`` rows can, smallest first.
+    """Return the passes that exhaust as many outputs of ``program`` as ``max_rows`` rows can, smallest first.
 
     An output is considered if the bits that it depends on take at most ``2**max_bits`` combinations.
     """
@@ -87,7 +87,7 @@ def plan_vectors(
 
 
 def _cones(program: Program, domain: Domain, max_bits: int) -> dict[int, int]:
-    """The port bits behind every output that has bits itself and meets few enough combinations of them."""
+    """Return the port bits behind every output that has bits itself and meets few enough combinations of them."""
     # Of declared intervals some bits can be constant, so that more bits may still be few combinations.
     at_most = 2 * max_bits if domain.fields else max_bits
     masks = dict(enumerate(input_bits(program, at_most=at_most)))

@@ -59,7 +59,7 @@ class ExhaustiveVectors:
         return np.ascontiguousarray(words.T).astype("<u8", copy=False)
 
     def words(self, start: int, stop: int, seed: int) -> Words:
-        """The same rows as words of ``model_inp``, shape (words, rows)."""
+        """Return the same rows as words of ``model_inp``, shape (words, rows)."""
         start, stop = max(start, 0), min(stop, self.rows)
         rows, bits = max(stop - start, 0), self.domain.ports.input_bits
         words = np.zeros((-(-bits // WORD), rows), dtype=np.uint64)
@@ -111,7 +111,7 @@ class _Random:
         self.stream = 0
 
     def words(self, stream: int) -> Words:
-        """A word a row from ``stream``."""
+        """Return a word a row from ``stream``."""
         key = np.array([self._key, stream], dtype=np.uint64)
         source = np.random.Philox(key=key, counter=self._block)
         return source.random_raw(self._skip + self._rows)[self._skip :]
@@ -171,7 +171,7 @@ def _deposit(words: Words, field: Field, values: IntArray) -> None:
 
 
 def _element(words: Words, element: Element, signed: bool) -> IntArray:
-    """What ``element`` carries, as integers; two's complement if ``signed``."""
+    """Return what ``element`` carries, as integers; two's complement if ``signed``."""
     offset, width, _ = element
     rows = words.shape[1]
     if width == 0:

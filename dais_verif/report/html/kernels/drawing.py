@@ -132,7 +132,7 @@ def chart_drawing(chart: Chart) -> ChartDrawing:
 
 
 def _step(least: float) -> int:
-    """A round number of cycles, at least ``least``."""
+    """Return a round number of cycles, at least ``least``."""
     power = 1
     while True:
         for factor in (1, 2, 5):

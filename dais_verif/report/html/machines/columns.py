@@ -33,7 +33,7 @@ def _leads(after: dict[str, list[Edge]], start: str, end: str) -> bool:
 
 
 def columns_of(graph: Graph, back: frozenset[Edge]) -> dict[str, int]:
-    """The column of each node: behind all that it reads, and what nothing leads to just before what reads it."""
+    """Return the column of each node: behind all that it reads, and what nothing leads to just before what reads it."""
     after: dict[str, list[str]] = {key: [] for key in graph.nodes}
     before: dict[str, list[str]] = {key: [] for key in graph.nodes}
     for edge in graph.edges:

@@ -56,7 +56,7 @@ class Graph:
 
 
 def graph_of(machine: Machine, most: int = _MOST_NODES) -> Graph:
-    """The graph of ``machine``, of at most about ``most`` nodes."""
+    """Return the graph of ``machine``, of at most about ``most`` nodes."""
     graph = _Builder(machine).graph()
     for kind in _GROUPED:
         if len(graph.nodes) <= most and len(graph.edges) <= _LINES * most:
@@ -109,7 +109,7 @@ class _Builder:
         return Node(self.key(signal.name), kind, _cut(signal.name, _LONGEST_LINE), shown, told)
 
     def all_controls(self) -> dict[str, dict[str, dict[str, None]]]:
-        """What each signal decides, for which no line is drawn: by words, the names of what it decides."""
+        """Return what each signal decides, for which no line is drawn: by words, the names of what it decides."""
         found: dict[str, dict[str, dict[str, None]]] = {}
 
         def note(signal: str, word: str, name: str) -> None:
@@ -154,7 +154,7 @@ class _Builder:
         return " ".join(parts)
 
     def part(self, view: View) -> str:
-        """The brackets behind a name, if a view is not of all elements."""
+        """Return the brackets behind a name, if a view is not of all elements."""
         text, name = self.spelling.view(view), self.spelling.name(view.signal)
         return text[len(name) :]
 
@@ -175,7 +175,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _together(graph: Graph, kind: str) -> Graph:
-    """The same with all nodes of a ``kind`` in one, unless they are few."""
+    """Return the same with all nodes of a ``kind`` in one, unless they are few."""
     members = [node for node in graph.nodes.values() if node.kind == kind]
     if len(members) <= _FEW:
         return graph

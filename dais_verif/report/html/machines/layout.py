@@ -73,7 +73,7 @@ class Drawing:
 
 
 def _toward(corner: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
-    """A point near ``corner`` on the way to ``other``."""
+    """Return a point near ``corner`` on the way to ``other``."""
     dx, dy = other[0] - corner[0], other[1] - corner[1]
     length = abs(dx) + abs(dy)
     reach = min(5.0, length / 2) / length if length else 0.0
@@ -256,7 +256,7 @@ class _Layout:
         return _Room(ports, tracks, lefts, widths, starts, x)
 
     def points(self, chain: _Chain, number: int, room: _Room, lane: float) -> list[tuple[float, float]]:
-        """The corners of a line. ``lane``: the y below all boxes at which it runs if it leads back."""
+        """Return the corners of a line. ``lane``: the y below all boxes at which it runs if it leads back."""
         first, last = chain.places[0], chain.places[-1]
         start = (room.right(first), room.ports[number, id(first), "right"])
         end = (room.left(last), room.ports[number, id(last), "left"])
@@ -272,7 +272,7 @@ class _Layout:
         return [*points, end]
 
     def ports(self) -> dict[tuple[int, int, str], float]:
-        """The y at which each chain leaves and enters each of its places.
+        """Return the y at which each chain leaves and enters each of its places.
 
         Those that leave never stand at the y of one that enters the next column, nor pass it at that, so that no line
         runs along another: each of the three has heights of its own, and so have neighbouring columns that are passed.
@@ -302,7 +302,7 @@ class _Layout:
         return near.y + near.height / 2
 
     def tracks(self, ports: dict[tuple[int, int, str], float]) -> dict[tuple[int, int, int], int]:
-        """The track of each stretch of each chain, by the column before which it stands.
+        """Return the track of each stretch of each chain, by the column before which it stands.
 
         Lines that go up turn the sooner the higher they begin, those that go down the later, so that they do not cross.
         """

@@ -1,0 +1,102 @@
+"""Which texts may share a build with others: plain modules, and nothing that reaches beyond them."""
+
+from __future__ import annotations
+
+import pytest
+
+from dais_verif.simulation.jointly.isolation import idle_readers, modules_of, renamed
+
+PLAIN = (
+    """\
+`timescale 1ns / 1ps  // as tools write it
+`default_nettype none
+module sub #(parameter W = 3) (input wire [W-1:0] a, output wire [W-1:0] b);
+  assign b = $signed(a) + 'sh1;
+endmodule
+(* comment *) """.replace("(* comment *) ", "/* module hidden; */ // endmodule\n")
+    + """\
+module top (input [2:0] x, output [2:0] y);
+  reg [2:0] kept;
+  initial kept = 3'b0x1;
+  always @(*) kept = {3{x[0]}};
+  sub #(.W(3)) u (.a(x), .b(y));
+endmodule
+"""
+)
+
+
+def test_the_modules_of_a_plain_text_are_found_and_renamed() -> None:
+    assert modules_of(PLAIN) == {"sub", "top"}
+    text = renamed(PLAIN, {"sub": "sub_1", "top": "top_1"})
+    assert modules_of(text) == {"sub_1", "top_1"}
+    assert text.replace("sub_1", "sub").replace("top_1", "top") == PLAIN
+    assert "  sub_1 #(.W(3)) u (" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`define X 1\n",
+        '`include "a.v"\n',
+        "`ifdef X\n`endif\n",
+        "`default_nettype tri0\n",
+        "`timescale 1ns/1ps `define X\n",
+        "parameter P = 1;\n",
+        "typedef logic t;\n",
+        "package p; endpackage\n",
+        "function f; endfunction\n",
+        "import p::*;\n",
+        "(* keep *)\n",
+        "endmodule\n",
+        "/* open",
+        '"open\n',
+        "\\escaped \n",
+        "module",
+        "module m;",
+        "// synthesis translate_off\n",
+        "/* verilator public */",
+    ],
+)
+def test_what_stands_beside_modules_may_reach_others(text: str) -> None:
+    assert modules_of(PLAIN + text) is None
+    assert modules_of(text + PLAIN.replace("/* module hidden; */", "")) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "initial $finish;",
+        "initial $display(1);",
+        "initial kept = $random;",
+        "assign y = top.x;",
+        "assign y = other . x;",
+        "defparam u.W = 4;",
+        "initial force y = 1;",
+        "initial #3 kept = 1;",
+        "sub u2 (.*);",
+        "`define X\n",
+        "`timescale 1ns/1ps\n",
+        "module inner; endmodule",
+        "assert (x);",
+        "bind sub top t();",
+        "import p::*;",
+        "event e;",
+        "initial wait (x);",
+        "wire \\a ;",
+    ],
+)
+def test_what_a_module_says_may_reach_others(line: str) -> None:
+    assert modules_of(PLAIN.replace("  reg [2:0] kept;", f"  reg [2:0] kept; {line}")) is None
+
+
+def test_who_reads_files_shares_a_build_only_if_nobody_uses_it() -> None:
+    reader = 'module rom (output reg [2:0] q);\n  reg [2:0] m [0:1]; initial $readmemh("a", m);\nendmodule\n'
+    assert modules_of(reader) == {"rom"}
+    assert idle_readers([PLAIN, reader], "top") and idle_readers([PLAIN], "top")
+    assert not idle_readers([PLAIN, reader], "rom")
+    assert not idle_readers([PLAIN.replace("sub #(.W(3)) u", "rom u"), reader], "top")
+    assert not idle_readers([PLAIN.replace("initial kept = 3'b0x1", 'initial $readmemb("a", kept)')], "top")
+
+
+def test_no_module_is_no_design() -> None:
+    assert modules_of("// nothing\n") is None
