@@ -151,7 +151,13 @@ def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int
 
 @contextlib.contextmanager
 def rtl_link(
-    model: Program | Machine, source: Path, link: str, folder: Path, *, clocks_per_bit: int, cycles: int = BOARD_CYCLES
+    model: Program | Machine,
+    sources: Sequence[Path],
+    link: str,
+    folder: Path,
+    *,
+    clocks_per_bit: int,
+    cycles: int = BOARD_CYCLES,
 ) -> Iterator[Link]:
     """The link to a board in simulation whose RTL, with top module ``model_{link}``, is there already.
 
@@ -159,7 +165,7 @@ def rtl_link(
     """
     bits = cycles * sum(board_bits(model)) if isinstance(model, Machine) else _bits(model)
     clocks = cycles if isinstance(model, Machine) else _MOST_LATENCY
-    board = build_board([source], link, folder / "build", bits=bits, clocks=clocks, fixed_per_bit=clocks_per_bit)
+    board = build_board(sources, link, folder / "build", bits=bits, clocks=clocks, fixed_per_bit=clocks_per_bit)
     with _started(board, f"sim://{link}") as opened:
         yield opened
 

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from support.bitstreams import Stored, chip_of, repacked, require_icestorm
+from support.bitstreams import FIFO, Stored, chip_of, repacked, require_icestorm
 
 import dais_verif
 from dais_verif.bitstream.trace import TABLE
@@ -19,7 +19,6 @@ from dais_verif.flows.prove import ProveRequest, prove
 from dais_verif.verdict import Verdict
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-FIFO = Stored("lookup_square_fifo", EXAMPLES / "lookup_square.bin", "ice40-hx8k-ct256")
 
 
 @pytest.fixture(autouse=True)

@@ -26,6 +26,7 @@ from dais_verif.toolchain import tools
 __all__ = [
     "BOARD",
     "DESIGNS",
+    "FIFO",
     "MACHINE",
     "PINNED",
     "Stored",
@@ -95,6 +96,9 @@ DESIGNS = {
 #: A board: the core behind a bridge, a buffer in block RAMs, and a UART for 12 MHz.
 BOARD = Stored("lookup_square_uart", _EXAMPLES / "lookup_square.bin")
 
+#: The same behind the plain FIFO of an HX8K.
+FIFO = Stored("lookup_square_fifo", _EXAMPLES / "lookup_square.bin", "ice40-hx8k-ct256")
+
 #: A machine, bare.
 MACHINE = Stored("serial_dot", _EXAMPLES / "serial_dot.mach")
 
@@ -117,7 +121,7 @@ def chip_of(device: str) -> Chip:
 
 def stored(name: str, folder: Path) -> Configuration:
     """Return what the bitstream of a design configures."""
-    design = {**DESIGNS, BOARD.name: BOARD, MACHINE.name: MACHINE}[name]
+    design = {**DESIGNS, BOARD.name: BOARD, FIFO.name: FIFO, MACHINE.name: MACHINE}[name]
     return unpack(design.write(folder), folder / "tools")
 
 

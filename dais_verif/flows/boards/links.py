@@ -31,7 +31,7 @@ def board_link(
             file, pins, device, clocks = target.bitstream
             given = BitstreamFile(Path(file), Path(pins), device)
             source, kind, facts = bitstream_board(given, "model", folder / BOARD)
-            with rtl_link(model, source, kind, folder / BOARD, clocks_per_bit=clocks, cycles=cycles) as link:
+            with rtl_link(model, [source], kind, folder / BOARD, clocks_per_bit=clocks, cycles=cycles) as link:
                 yield link, facts
             return
         with emulated_link(model, target.place, folder / BOARD, cycles) as link:

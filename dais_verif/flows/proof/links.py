@@ -6,14 +6,15 @@ is compared with is written anew from the program.
 
 from __future__ import annotations
 
+import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
-from dais_verif.emitter.board import clocks_per_bit
-from dais_verif.errors import DaisError, InputError
+from dais_verif.emitter.board import buffer_bits, clocks_per_bit
+from dais_verif.errors import DaisError, InputError, ToolError
 from dais_verif.files import write_atomically
 from dais_verif.flows.bitstream.design import build_design
 from dais_verif.flows.boards.run_on_board import BoardRequest, run_on_board
@@ -21,10 +22,19 @@ from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
 from dais_verif.flows.proof.request import ProveRequest
-from dais_verif.flows.read_back.bitstreams import BitstreamFile, bitstream_facts, link_of, read_bitstream
+from dais_verif.flows.read_back.bitstreams import (
+    BitstreamFile,
+    bitstream_board,
+    bitstream_facts,
+    link_of,
+    read_bitstream,
+)
 from dais_verif.flows.read_back.gates import bitstream_gates
 from dais_verif.flows.work_folder import work_folder
+from dais_verif.hil.emulator import rtl_link
+from dais_verif.hil.unusual import answers, unusual_requests
 from dais_verif.program import Program
+from dais_verif.program.ports import ports_of
 from dais_verif.prover.sequential.answer import Equivalence
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.rtl import ProvedLink
@@ -38,6 +48,10 @@ _CLOCK = "aclk"
 _PERIOD = 1000 / 12
 #: Seconds for all that the solver is asked; vectors of the simulated board, before a PASS and where there is none.
 _SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200
+#: Requests that no host sends, of which a board must make what its RTL makes of them.
+_UNUSUAL = 100
+#: Hexadecimal digits of a message.
+_LONGEST_SHOWN = 96
 
 
 def link_asked(request: ProveRequest) -> str | None:
@@ -78,9 +92,11 @@ def prove_link(
     facts, begun = bitstream_facts(bitstream), time.monotonic()
     with work_folder(request.output) as folder:
         with progress.working("proving the bitstream") as tell:
-            found = _equal(request, program, kind, bitstream, period, folder.path, tell)
+            found, sources = _equal(request, program, kind, bitstream, period, folder.path, tell)
         seconds = round(time.monotonic() - begun, 3)
         board = _board(request, bitstream, period, found.proved, folder.path, progress) if request.confirm else None
+        if board is not None and board[0] is Verdict.PASS:
+            board = _answers(request, program, kind, bitstream, sources, period, folder.path, progress) or board
         if bitstream_facts(bitstream) != facts:
             raise InputError(f"{str(bitstream.path)!r} or its pins were changed while they were read; run again")
         link = ProvedLink(
@@ -115,8 +131,8 @@ def _equal(
     period: float,
     folder: Path,
     tell: Callable[[str], None],
-) -> Equivalence:
-    """Return what is proved of the bitstream and the RTL that ``build`` writes."""
+) -> tuple[Equivalence, list[Path]]:
+    """Return what is proved of the bitstream and the RTL that ``build`` writes, and the files of that."""
     from dais_verif.prover.bit_level.aig import Aig
     from dais_verif.prover.machines.registers import open_registers
     from dais_verif.prover.sequential.equivalence import prove_equal
@@ -125,15 +141,14 @@ def _equal(
     from dais_verif.prover.slang import elaborate
 
     design = build_design(program, kind, core_request(request).design.pipeline, period=period, cycles=None)
-    sources = []
-    for name, text in design.files.items():
-        write_atomically(folder / name, text.encode())
-        sources.append(folder / name)
+    sources = [folder / name for name in design.files]
+    for source, text in zip(sources, design.files.values(), strict=True):
+        write_atomically(source, text.encode())
     opened = open_registers(elaborate(sources, design.top), _CLOCK)
     graph, inputs = Aig(), dict[Port, int]()
     rtl = rtl_gates(opened, graph, inputs, _CLOCK)
     logic = bitstream_gates(read_bitstream(bitstream, folder / "bitstream"), graph, inputs, _CLOCK)
-    return prove_equal(graph, rtl, logic, seconds=_SECONDS, seed=request.seed, tell=tell)
+    return prove_equal(graph, rtl, logic, seconds=_SECONDS, seed=request.seed, tell=tell), sources
 
 
 def _board(
@@ -160,12 +175,57 @@ def _board(
     return run.record.verdict, run.record.message
 
 
+def _answers(
+    request: ProveRequest,
+    program: Program,
+    kind: str,
+    bitstream: BitstreamFile,
+    sources: Sequence[Path],
+    period: float,
+    folder: Path,
+    progress: Progress,
+) -> tuple[Verdict, str] | None:
+    """Return how a board of the bitstream answers unusual requests otherwise than one of the RTL; None: it does not."""
+    bits = max(ports_of(program).input_bits, 1)
+    rng = random.Random(request.seed)
+    asked = unusual_requests(rng, _UNUSUAL, row_bytes=-(-bits // 8), buffer=1 << buffer_bits(bits))
+    progress.notice("asking the board what no host asks")
+    per_bit = clocks_per_bit(period)
+    try:
+        logic, _, _ = bitstream_board(bitstream, "model", folder / "logic")
+        with (
+            rtl_link(program, sources, kind, folder / "rtl_board", clocks_per_bit=per_bit) as right,
+            rtl_link(program, [logic], kind, folder / "logic_board", clocks_per_bit=per_bit) as board,
+        ):
+            theirs = answers(board, asked)
+            for number, expected in enumerate(answers(right, asked)):
+                try:
+                    said = next(theirs)
+                except ToolError:
+                    return Verdict.RTL_MISMATCH, f"it is silent after {_told(number, asked[number])}"
+                if said != expected:
+                    told = f"{_shown(said)} and not {_shown(expected)}, to {_told(number, asked[number])}"
+                    return Verdict.RTL_MISMATCH, f"it answers {told}"
+    except DaisError as error:
+        return Verdict.TOOL_FAILURE, str(error)
+    return None
+
+
+def _told(number: int, request: bytes) -> str:
+    return f"unusual request {number}, {_shown(request)}"
+
+
+def _shown(data: bytes) -> str:
+    text = data.hex()
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}… ({len(data)} bytes)"
+
+
 def _judged(core: ProofRecord, link: ProvedLink, *, asked: bool) -> tuple[Verdict, str]:
     """Return the verdict on all of it, and why."""
     if core.verdict is not Verdict.PASS:
         return core.verdict, f"the RTL of the core: {core.message}"
     if link.board in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT) and not link.proved:
-        return link.board, f"a board that the bitstream is gives wrong outputs: {link.board_message}"
+        return link.board, f"the bitstream, as a board, fails: {link.board_message}"
     if not link.proved:
         return Verdict.UNKNOWN, f"the bitstream is not proved to be the RTL of core and {link.link}: {link.why}"
     if asked and link.board is not None and link.board is not Verdict.PASS:

@@ -4,6 +4,7 @@
 
 goes on where it was, and writes a table beside it. What is proved to be without effect is read a second time, by
 ``icebox_vlog``, and simulated beside the design as it was. It fails if that shows a difference: a wrong PASS.
+``--design lookup_square_fifo`` is a board, with bridge and FIFO; what is proved there is driven with vectors.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from prove.bitstream_flips.second_route import SecondRoute, Unread
-from support.bitstreams import DESIGNS, Stored, chip_of, stored, turned_over
+from support.bitstreams import DESIGNS, FIFO, Stored, chip_of, stored, turned_over
 
 import dais_verif
 from dais_verif.bitstream.configuration import Bit, Place, parse_configuration
@@ -41,6 +42,22 @@ _TURNS = ("anywhere", "used", "set", "cell", "cell")
 OUTCOMES = ("refuted", "same logic", "proved", "refused", "undecided", "unconfirmed", "ESCAPED")
 
 
+class Driven:
+    """Holds a board that a bitstream is to the program, by frames over its link."""
+
+    def __init__(self, design: Stored, folder: Path) -> None:
+        self._design, self._folder = design, folder
+
+    def difference(self, text: str) -> str:
+        """Return how the board that the configuration ``text`` is fails, or nothing if it does not."""
+        bitstream, pins = self._folder / "driven.bin", self._design.pins
+        packed = subprocess.run([tools.icestorm("icepack")], input=text.encode(), capture_output=True, check=True)
+        bitstream.write_bytes(packed.stdout)
+        target = f"sim://bitstream?file={bitstream}&pins={pins}&device={self._design.device}"
+        record = dais_verif.run_on_board(self._design.program, target, vectors=1000)
+        return "" if record.verdict is Verdict.PASS else f"{record.verdict.name}: {record.message}"
+
+
 class Judge:
     """What becomes of a bitstream of one design in which a bit is turned over."""
 
@@ -50,7 +67,8 @@ class Judge:
         self.text = (folder / "tools" / "unpacked.asc").read_text()
         self.logic = logic = design.read(configuration)
         self._original = write_verilog(logic, "model")
-        self.second = SecondRoute(logic, design.pins, folder / "second")
+        self.board = bool(logic.rams)
+        self.second = Driven(design, folder) if self.board else SecondRoute(logic, design.pins, folder / "second")
         self.kinds, self.ones = configuration.kinds, configuration.bits
         self.used = sorted(logic.used)
         #: The bits of each cell that something depends on.
@@ -77,7 +95,7 @@ class Judge:
                 pins=self.design.pins,
                 device=self.design.device,
                 **self.design.arguments,
-                confirm=False,
+                confirm=self.board,
                 simulators="icarus",
                 jobs=1,
             )
@@ -120,17 +138,17 @@ def main() -> int:
     parser.add_argument("-o", "--output", type=Path, required=True)
     parser.add_argument("--flips", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--design", choices=tuple(DESIGNS), action="append", help="these alone")
+    parser.add_argument("--design", choices=(*DESIGNS, FIFO.name), action="append", help="these alone")
     asked = parser.parse_args()
     asked.output.parent.mkdir(parents=True, exist_ok=True)
     done = [json.loads(line) for line in asked.output.read_text().splitlines()] if asked.output.exists() else []
     known = {(row["design"], tuple(row["place"]), tuple(row["bit"])) for row in done}
-    share = asked.flips // len(DESIGNS)
+    share = asked.flips // len(asked.design or DESIGNS)
     with tempfile.TemporaryDirectory() as folder, asked.output.open("a") as file:
         for name in asked.design or DESIGNS:
             path = Path(folder) / name
             path.mkdir()
-            judge = Judge(DESIGNS[name], path)
+            judge = Judge({**DESIGNS, FIFO.name: FIFO}[name], path)
             for _, (place, bit) in zip(range(share), drawn(judge, asked.seed), strict=False):
                 if (name, place, bit) in known:
                     continue

@@ -1,0 +1,70 @@
+"""Requests as no host sends them: damaged, too long, of other kinds. Two boards of one program answer them alike."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Iterable, Iterator
+
+from dais_verif.errors import ToolError
+from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
+from dais_verif.hil.link import Link
+
+__all__ = ["answers", "unusual_requests"]
+
+#: Seconds without an answer after which a board counts as silent, and between looks at the clock.
+_SILENT, _LOOK = 5.0, 0.2
+#: Bytes of the question that follows each request, as the board keeps it.
+_QUESTION = 64
+
+
+def unusual_requests(rng: random.Random, count: int, *, row_bytes: int, buffer: int) -> list[bytes]:
+    """Draw ``count`` requests to a board with vectors of ``row_bytes`` and a buffer of so many bytes.
+
+    Each takes less than half of the buffer, so that the question behind it fits in any case, or more than all of it.
+    """
+    return [_request(rng, max(row_bytes, 1), buffer) for _ in range(count)]
+
+
+def _request(rng: random.Random, row_bytes: int, buffer: int) -> bytes:
+    rows = max((buffer // 2 - _QUESTION) // row_bytes, 1)
+    size = row_bytes * rng.randint(1, min(rows, 8))
+    kind, tag = rng.choice([Kind.RUN, Kind.RUN, Kind.RUN, Kind.IDENTIFY, rng.randrange(256)]), rng.getrandbits(32)
+    what = rng.randrange(8)
+    if what == 0:
+        size = buffer + rng.randint(1, 64)
+    elif what == 1:
+        size = rng.randint(0, min(2 * row_bytes, buffer // 2))  # in most cases no whole number of vectors
+    special = rng.random() < 0.2
+    payload = bytes(
+        rng.choice((0x7D, 0x7E, 0x5D, 0x5E, 0, 0xFF)) if special else rng.randrange(256) for _ in range(size)
+    )
+    sent = bytearray(encode(Frame(kind, tag, payload)))
+    if what == 2:
+        sent[rng.randrange(len(sent))] ^= 1 << rng.randrange(8)
+    elif what == 3:
+        del sent[rng.randrange(len(sent)) :]
+    elif what == 4:
+        sent = bytearray(rng.randrange(256) for _ in range(rng.randint(1, 40))) + sent
+    elif what == 5:
+        sent += bytes([0x7E]) * rng.randint(1, 4)
+    return bytes(sent)
+
+
+def answers(link: Link, requests: Iterable[bytes]) -> Iterator[bytes]:
+    """Send each request with a question behind it; yield all bytes up to the answer to that.
+
+    Raises ``ToolError`` if a board does not answer.
+    """
+    for tag, request in enumerate(requests):
+        link.send(request + encode(Frame(Kind.IDENTIFY, tag, b"")))
+        decoder, received, heard = Decoder(), b"", time.monotonic()
+        answered = False
+        while not answered:
+            data = link.receive(_LOOK)
+            if data:
+                heard, received = time.monotonic(), received + data
+            elif time.monotonic() - heard > _SILENT:
+                raise ToolError(f"the board does not answer request {tag}, after {len(received)} bytes")
+            answered = any((one.kind, one.tag) == (Kind.IDENTIFY | REPLY, tag) for one in decoder.feed(data))
+        yield received
