@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from dais_verif.emitter import emit_verilog
+from dais_verif.emitter.board import buffer_bits
 from dais_verif.emitter.machines.board import BOARD_CYCLES, board_bits, machine_board
 from dais_verif.emitter.wrapper import wrap
 from dais_verif.errors import ToolError
@@ -80,8 +81,8 @@ def build_board(
     """
     found, common = tools.verilator(), verilator_runtime.place()
     per_bit = (fixed_per_bit or _CLOCKS_PER_BIT) if link == "uart" else _CLOCKS_PER_SPI_BIT if link == "spi" else 0
-    # No vector or result takes longer to move through the bridge.
-    idle = _IDLE_CLOCKS + bits // 4 + 20 * per_bit + clocks
+    # No vector or result takes longer to move through the bridge, and no request, a byte a clock, to be skipped.
+    idle = _IDLE_CLOCKS + bits // 4 + 20 * per_bit + clocks + (1 << buffer_bits(bits))
     macros = [f"-DCLOCKS_PER_BIT={per_bit}", f"-DIDLE_CLOCKS={idle}", f"-DSPI={int(link == 'spi')}"]
     folder.mkdir(parents=True, exist_ok=True)
     key = build_cache.key_of([VERSION, _BOARD, str(common), *macros, *digests([*sources, _SOURCE])])

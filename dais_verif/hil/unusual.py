@@ -28,7 +28,7 @@ def unusual_requests(rng: random.Random, count: int, *, row_bytes: int, buffer: 
 
 def _request(rng: random.Random, row_bytes: int, buffer: int) -> bytes:
     rows = max((buffer // 2 - _QUESTION) // row_bytes, 1)
-    size = row_bytes * rng.randint(1, min(rows, 8))
+    size = row_bytes * rng.randint(1, rows if rng.random() < 0.15 else min(rows, 8))
     kind, tag = rng.choice([Kind.RUN, Kind.RUN, Kind.RUN, Kind.IDENTIFY, rng.randrange(256)]), rng.getrandbits(32)
     what = rng.randrange(8)
     if what == 0:

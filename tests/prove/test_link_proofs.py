@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,22 @@ def test_a_table_upside_down_is_not_proved(share: float, tmp_path: Path) -> None
         path = repacked(path, (lut.cell.x, lut.cell.y), bits[entry], tmp_path / "bad.bin")
     record = dais_verif.prove(FIFO.program, bitstream=path, pins=FIFO.pins, confirm=False)
     assert record.verdict is Verdict.UNKNOWN and "not proved to be the RTL" in record.message
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("place", "bit", "said"),
+    [((4, 11), (0, 40), "answers|wrong"), ((11, 2), (2, 18), "silent|answer"), ((1, 4), (14, 32), "answers|differ")],
+    ids=["byte", "ready", "length"],
+)
+def test_a_fault_that_only_shows_while_the_host_waits(
+    place: tuple[int, int], bit: tuple[int, int], said: str, tmp_path: Path
+) -> None:
+    """Bits turned over that no vector shows on a link that is always ready."""
+    path = repacked(FIFO.write(tmp_path), place, bit, tmp_path / "bad.bin")
+    record = dais_verif.prove(FIFO.program, bitstream=path, pins=FIFO.pins)
+    assert record.verdict is not Verdict.PASS and record.verdict is not Verdict.UNKNOWN, record.message
+    assert re.search(said, record.message), record.message
 
 
 def test_a_core_in_stages_has_an_enable_and_no_other_pins() -> None:

@@ -142,26 +142,33 @@ private:
 
 #else
 
+// The host's end of a FIFO: a byte each way in a clock, or, half of the time, in some clocks and not in others.
 class Line final {
 public:
     void before_edge(Vdesign& design) {
-        design.rx_valid = !to_design.empty();
-        design.rx_data = to_design.empty() ? 0 : to_design.front();
-        design.tx_ready = from_design.size() < MOST;
+        m_random ^= m_random << 13;
+        m_random ^= m_random >> 7;
+        m_random ^= m_random << 17;
+        const bool brisk = ++m_clocks & 128;
+        // What is offered once stays offered until it is taken.
+        m_offered = !to_design.empty() && (m_offered || brisk || m_random & 1);
+        design.rx_valid = m_offered;
+        design.rx_data = m_offered ? to_design.front() : static_cast<uint8_t>(m_random >> 8);
+        design.tx_ready = from_design.size() < MOST && (brisk || m_random & 2);
         design.eval();
-        if (design.rx_valid && design.rx_ready) to_design.pop_front();
-        if (design.tx_valid && design.tx_ready) {
-            from_design.push_back(design.tx_data);
-            m_moved = true;
-        } else {
-            m_moved = false;
+        if (design.rx_valid && design.rx_ready) {
+            to_design.pop_front();
+            m_offered = false;
         }
+        m_moved = design.tx_valid;
+        if (design.tx_valid && design.tx_ready) from_design.push_back(design.tx_data);
     }
     void after_edge(Vdesign&) {}
     bool busy() const { return m_moved; }
 
 private:
-    bool m_moved = false;
+    uint64_t m_random = 0x9E3779B97F4A7C15, m_clocks = 0;
+    bool m_moved = false, m_offered = false;
 };
 
 #endif

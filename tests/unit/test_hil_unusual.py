@@ -1,0 +1,68 @@
+"""Requests that no host sends: drawn again alike, answered alike by the same board, and a silent board is told."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable
+from itertools import zip_longest
+
+import pytest
+
+from dais_verif.errors import ToolError
+from dais_verif.hil import unusual
+from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
+from dais_verif.hil.link import Link
+from dais_verif.hil.unusual import answers, unusual_requests
+
+BUFFER = 256
+
+
+class Board(Link):
+    """A board in a few lines: identifies itself, says what is damaged, and is silent from request ``silent`` on."""
+
+    def __init__(self, silent: int | None = None) -> None:
+        self._decoder, self._waiting, self._silent, self._asked = Decoder(), b"", silent, 0
+
+    def send(self, data: bytes) -> None:
+        if self._asked == self._silent:
+            return
+        self._asked += 1
+        for frame in self._decoder.feed(data):
+            self._waiting += encode(Frame(frame.kind | REPLY, frame.tag, b""))
+
+    def receive(self, seconds: float) -> bytes:
+        said, self._waiting = self._waiting[:7], self._waiting[7:]
+        return said
+
+
+def drawn(seed: int, count: int = 200) -> list[bytes]:
+    return unusual_requests(random.Random(seed), count, row_bytes=3, buffer=BUFFER)
+
+
+def test_requests_are_of_all_kinds() -> None:
+    """Each fits beside the question behind it, or does not fit at all; some are damaged, some of unknown kinds."""
+    requests = drawn(1)
+    assert requests == drawn(1) and requests != drawn(2)
+    kinds: set[int] = set()
+    damaged = long = 0
+    for request in requests:
+        frames = (decoder := Decoder()).feed(request)
+        kinds |= {frame.kind for frame in frames}
+        damaged += decoder.damaged
+        assert all(len(frame.payload) < BUFFER // 2 or len(frame.payload) > BUFFER for frame in frames)
+        long += any(len(frame.payload) > BUFFER for frame in frames)
+    assert {Kind.RUN, Kind.IDENTIFY} < kinds and damaged > 10 and long > 10
+
+
+def test_answers_end_with_that_to_the_question() -> None:
+    said = list(answers(Board(), drawn(3, 20)))
+    assert len(said) == 20
+    for tag, text in enumerate(said):
+        assert Decoder().feed(text)[-1] == Frame(Kind.IDENTIFY | REPLY, tag, b"")
+
+
+def test_a_silent_board_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(unusual, "_SILENT", 0.0)
+    theirs: Iterable[bytes] = answers(Board(silent=2), drawn(4, 5))
+    with pytest.raises(ToolError, match="does not answer request 2"):
+        list(zip_longest(theirs, ()))
