@@ -48,6 +48,8 @@ _CLOCK = "aclk"
 _PERIOD = 1000 / 12
 #: Seconds for all that the solver is asked; vectors of the simulated board, before a PASS and where there is none.
 _SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200
+#: What a simulated board says of wrong logic.
+_WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
 #: Requests that no host sends, of which a board must make what its RTL makes of them.
 _UNUSUAL = 100
 #: Hexadecimal digits of a message.
@@ -95,7 +97,7 @@ def prove_link(
             found, sources = _equal(request, program, kind, bitstream, period, folder.path, tell)
         seconds = round(time.monotonic() - begun, 3)
         board = _board(request, bitstream, period, found.proved, folder.path, progress) if request.confirm else None
-        if board is not None and board[0] is Verdict.PASS:
+        if board is not None and board[0] not in _WRONG:
             board = _answers(request, program, kind, bitstream, sources, period, folder.path, progress) or board
         if bitstream_facts(bitstream) != facts:
             raise InputError(f"{str(bitstream.path)!r} or its pins were changed while they were read; run again")
@@ -224,7 +226,7 @@ def _judged(core: ProofRecord, link: ProvedLink, *, asked: bool) -> tuple[Verdic
     """Return the verdict on all of it, and why."""
     if core.verdict is not Verdict.PASS:
         return core.verdict, f"the RTL of the core: {core.message}"
-    if link.board in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT) and not link.proved:
+    if link.board in _WRONG and not link.proved:
         return link.board, f"the bitstream, as a board, fails: {link.board_message}"
     if not link.proved:
         return Verdict.UNKNOWN, f"the bitstream is not proved to be the RTL of core and {link.link}: {link.why}"
