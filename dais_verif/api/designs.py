@@ -49,6 +49,7 @@ def simulate(
     bitstream: _Path | None = None,
     pins: _Path | None = None,
     device: str | None = None,
+    hints: _Path | None = None,
     simulators: Sequence[str] | str | None = None,
     icarus_vectors: int | Literal["all"] | None = None,
     vectors: int = 1000,
@@ -72,7 +73,8 @@ def simulate(
 
     ``rtl``: the files of the design; without them our own RTL is written, as a pipeline with ``stages`` or
     ``max_depth``. ``bitstream``: what is loaded into an iCE40 is simulated, with ``pins``, a file of lines ``set_io
-    PORT PIN``, and ``device``, ``ice40-hx8k-ct256`` for example. ``simulators``: names of one or of both of ``icarus``
+    PORT PIN``, and ``device``, ``ice40-hx8k-ct256`` for example; ``hints``, ``placed.json`` of ``build``, names its
+    registers and is not trusted. ``simulators``: names of one or of both of ``icarus``
     and ``verilator``, or ``ghdl`` for VHDL; None: what fits the RTL. Other arguments are the options of ``dais-verif
     sim``. Tool failures are verdicts of the record.
     """
@@ -92,7 +94,7 @@ def simulate(
         wrapped=wrapped,
         netlist=netlist,
         target=target,
-        bits=(bitstream, pins, device),
+        bits=(bitstream, pins, device, hints),
     )
     request = SimulationRequest(
         program=program,
@@ -141,6 +143,7 @@ def prove(
     bitstream: _Path | None = None,
     pins: _Path | None = None,
     device: str | None = None,
+    hints: _Path | None = None,
     front_end: str = "slang",
     unchecked: bool = False,
     out_of_range: bool = False,
@@ -159,12 +162,12 @@ def prove(
     """Prove for all inputs that RTL computes a program, or find an input vector on which it does not.
 
     ``rtl``: the files of the design; without them our own RTL is written, as a pipeline with ``stages`` or
-    ``max_depth``. ``bitstream``, ``pins``, ``device``: as of ``simulate``. ``front_end``: ``slang``, ``yosys``,
-    ``both`` or ``available``. ``timeout``: seconds for each obligation. ``simulators``: names of one or of both of
-    ``icarus`` and ``verilator``, which replay what is wrong; None: the first that builds the RTL. ``period``: of the
-    clock of a bitstream behind a link, in ns; None: of 12 MHz. ``confirm``: simulate RTL that is not ours before it
-    passes. Other arguments are the options of ``dais-verif prove``. What is neither
-    proved nor refuted has the verdict UNKNOWN. Threads of a process prove one after the other. Raises ``InputError``
+    ``max_depth``. ``bitstream``, ``pins``, ``device``, ``hints``: as of ``simulate``. ``front_end``: ``slang``,
+    ``yosys``, ``both`` or ``available``. ``timeout``: seconds for each obligation. ``simulators``: names of one or of
+    both of ``icarus`` and ``verilator``, which replay what is wrong; None: the first that builds the RTL. ``period``:
+    of the clock of a bitstream behind a link, in ns; None: of 12 MHz. ``confirm``: simulate RTL that is not ours before
+    it passes. Other arguments are the options of ``dais-verif prove``. What is neither proved nor refuted has the
+    verdict UNKNOWN. Threads of a process prove one after the other. Raises ``InputError``
     for RTL that cannot be read, ``ToolError`` if a package or tool is missing.
     """
     from dais_verif.flows.prove import ProveRequest
@@ -182,7 +185,7 @@ def prove(
         wrapped=None,
         netlist=netlist,
         target=target,
-        bits=(bitstream, pins, device),
+        bits=(bitstream, pins, device, hints),
     )
     request = ProveRequest(
         program=program,
@@ -263,9 +266,9 @@ def design_request(
     wrapped: _Path | None,
     netlist: _Path | None,
     target: str | None,
-    bits: tuple[_Path | None, _Path | None, str | None],
+    bits: tuple[_Path | None, _Path | None, str | None, _Path | None],
 ) -> DesignRequest:
-    """Return which design is meant. ``pins``: as ``Pins`` has them. ``bits``: a bitstream, its pins, its device."""
+    """Return which design is meant. ``pins``: as ``Pins`` has them. ``bits``: a bitstream, its pins, device, hints."""
     from dais_verif.flows.designs import NETLISTS, DesignRequest, find_netlist, with_bitstream
     from dais_verif.flows.pins import Pins
     from dais_verif.flows.wrapper import find_wrapper
@@ -297,7 +300,7 @@ def design_request(
         parameters=_parameters(parameters),
         netlist=None if netlist_path is None else find_netlist(netlist_path, target),
     )
-    return with_bitstream(found, bitstream, pins_file, device)
+    return with_bitstream(found, bitstream, pins_file, device, path_from("hints", bits[3]))
 
 
 def _parameters(values: Mapping[str, str | int] | None) -> tuple[tuple[str, str], ...]:

@@ -79,7 +79,7 @@ def mutate(
         wrapped=None,
         netlist=netlist,
         target=target,
-        bits=(None, None, None),
+        bits=(None, None, None, None),
     )
     request = MutationRequest(
         program=program,

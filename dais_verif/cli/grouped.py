@@ -13,7 +13,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Program": ("layout", "layout-b", "frame", "engine", "form", "parallel", "at-once", "config", "select"),
     "Design": (
         *("rtl", "top", "param", "data", "ports", "wrapped", "netlist", "target", "front-end"),
-        *("bitstream", "device", "pins"),
+        *("bitstream", "device", "pins", "hints"),
     ),
     "Clocks and pipelines": (
         *("clock", "latency", "reset", "enable", "valid-in", "valid-out", "valid"),

@@ -127,6 +127,7 @@ class DesignRequest:
             "--bitstream": self.bitstream and self.bitstream.path,
             "--pins": self.bitstream and self.bitstream.pins,
             "--device": self.bitstream and self.bitstream.device,
+            "--hints": self.bitstream and self.bitstream.hints,
         }
         words = option_words(valued, {})
         words += [word for name, value in self.parameters for word in ("--param", f"{name}={value}")]
@@ -136,16 +137,18 @@ class DesignRequest:
 
 
 def with_bitstream(
-    asked: DesignRequest, bitstream: Path | None, pins: Path | None, device: str | None
+    asked: DesignRequest, bitstream: Path | None, pins: Path | None, device: str | None, hints: Path | None = None
 ) -> DesignRequest:
     """Return ``asked`` with a bitstream, if there is one. Raises ``RequestError`` for what does not go together."""
     if bitstream is None:
-        if pins is not None or device is not None:
-            raise RequestError.of("{pins} and {device} are for a bitstream; name it with {bitstream}.")
+        if pins is not None or device is not None or hints is not None:
+            raise RequestError.of("{pins}, {device} and {hints} are for a bitstream; name it with {bitstream}.")
         return asked
     if pins is None:
         raise RequestError.of("a bitstream knows no names: {pins} FILE.pcf says which port is at which pin.")
-    found = BitstreamFile(bitstream, pins, device)
+    found = BitstreamFile(bitstream, pins, device, hints)
+    if hints is not None and link_of(found) is not None:
+        raise RequestError.of("{hints} name registers of bare bitstreams; behind a link none needs a name.")
     if asked.rtl or asked.netlist or asked.wrapped or (asked.pipeline and link_of(found) is None):
         raise RequestError.of(
             "{bitstream} names all that is to be verified: no {rtl}, {netlist}, {wrapped} or {stages} beside it."

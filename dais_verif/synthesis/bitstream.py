@@ -124,13 +124,15 @@ def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: f
 
 
 def _write_places(folder: Path) -> None:
-    """Keep the cells of what nextpnr writes: what each is, where, and of what it was made; a quarter of the file."""
+    """Keep the cells of what nextpnr writes: what each is, where, of what it was made; and names of what they drive."""
     try:
         modules = json.loads((folder / _PLACED).read_bytes())["modules"]
         for module in modules.values():
             module["cells"] = {name: {part: cell[part] for part in _KEPT} for name, cell in module["cells"].items()}
-            for part in ("netnames", "settings"):
-                module.pop(part, None)
+            driven = {bit for cell in module["cells"].values() for bit in cell["connections"].get("O", ())}
+            nets = {name: {"bits": net["bits"]} for name, net in module["netnames"].items()}
+            module["netnames"] = {name: net for name, net in nets.items() if driven.issuperset(net["bits"])}
+            module.pop("settings", None)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ToolError(f"what nextpnr wrote into {_PLACED} cannot be used: {error}") from None
     (folder / PLACED).write_text(json.dumps({"modules": modules}, separators=(",", ":")), encoding="utf-8")

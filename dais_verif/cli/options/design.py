@@ -122,7 +122,7 @@ def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_options(
         *arguments: Any, dut: DesignRequest, netlist: Path | None, target: str | None, **given: Any
     ) -> Any:
-        bits = [given.pop(name) for name in ("bitstream", "pins", "device")]
+        bits = [given.pop(name) for name in ("bitstream", "pins", "device", "hints")]
         if netlist is None and target is not None:
             raise click.UsageError("--target says what cells a netlist is made of; name it with --netlist.")
         if netlist is not None and (dut.rtl or dut.wrapped):
@@ -134,6 +134,7 @@ def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
         return command(*arguments, dut=with_bitstream(replace(dut, netlist=found), *bits), **given)
 
     for option in (
+        click.option("--hints", type=file_path, help="With --bitstream: placed.json of build, for names of registers."),
         click.option("--device", help="Such as ice40-hx8k-ct256. Default: the largest package of the chip."),
         click.option("--pins", type=file_path, help="Pins of the bitstream: lines `set_io PORT PIN`."),
         click.option("--bitstream", type=file_path, help="Verify the logic read back from this iCE40 bitstream."),

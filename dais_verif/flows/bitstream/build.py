@@ -105,10 +105,11 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
     design = build_design(model, kind, options, period=1000 / clock, cycles=request.cycles)
     required = clock if design.clock or request.clock is not None else None
     bram = (kind != NONE or isinstance(model, Machine)) if request.bram is None else request.bram
+    named = kind == NONE and isinstance(model, Machine)  # for hints: nothing else has registers that go by names
     limits = Limits(request.timeout, request.memory)
     with temporary_folder() as temporary:
         try:
-            pins, built, done = _made(request, design, clock, bram, limits, temporary.path, progress)
+            pins, built, done = _made(request, design, clock, bram, named, limits, temporary.path, progress)
         except ToolError:
             temporary.kept = True
             raise
@@ -161,6 +162,7 @@ def _made(
     design: BuildDesign,
     clock: float,
     bram: bool,
+    named: bool,
     limits: Limits,
     folder: Path,
     progress: Progress,
@@ -178,6 +180,7 @@ def _made(
             folder,
             limits,
             bram=bram,
+            registers=named,
             tell=lambda step: show(f"yosys: ice40: {step}"),
         )
         if not done.costs.cells:

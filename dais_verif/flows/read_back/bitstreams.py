@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from dais_verif.bitstream.chip import Chip, read_chip
 from dais_verif.bitstream.configuration import Configuration
+from dais_verif.bitstream.hints import read_hints, with_names
 from dais_verif.bitstream.logic import ReadBack
 from dais_verif.bitstream.pins_file import read_pins
 from dais_verif.bitstream.trace import read_back
@@ -31,11 +32,15 @@ _RTL, _WORK = "read_back.v", "bitstream"
 
 
 class BitstreamFile(NamedTuple):
-    """A bitstream as ``icepack`` writes it, and its pins. ``device``: ``ice40-hx8k-ct256``; None: the usual one."""
+    """A bitstream as ``icepack`` writes it, and its pins. ``device``: ``ice40-hx8k-ct256``; None: the usual one.
+
+    ``hints``: what nextpnr wrote of the placement, from which registers get names and nothing else.
+    """
 
     path: Path
     pins: Path
     device: str | None = None
+    hints: Path | None = None
 
 
 def read_bitstream(given: BitstreamFile, folder: Path) -> ReadBack:
@@ -46,7 +51,8 @@ def read_bitstream(given: BitstreamFile, folder: Path) -> ReadBack:
     configuration = unpack(given.path, folder)
     package = _package(given.device, configuration)
     chip: Chip = read_chip(tools.icestorm_chip(configuration.device), configuration.device)
-    return read_back(chip, configuration, read_pins(given.pins), package)
+    logic = read_back(chip, configuration, read_pins(given.pins), package)
+    return logic if given.hints is None else with_names(logic, read_hints(given.hints))
 
 
 def bitstream_rtl(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, BitstreamFacts]:

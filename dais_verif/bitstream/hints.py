@@ -1,0 +1,98 @@
+"""What nextpnr says where each register is, as names for registers that a bitstream has without any.
+
+A hint names a register and says nothing of what it does: names propose which registers correspond, and a proof tells
+whether they do.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from dais_verif.bitstream.logic import Cell, ReadBack, Register, Signal
+from dais_verif.errors import InputError
+from dais_verif.files import read_plain
+
+__all__ = ["read_hints", "with_names"]
+
+_MOST = 1 << 28
+_PLACE = re.compile(r"X(\d{1,4})/Y(\d{1,4})/lc([0-7])", re.ASCII)
+#: What may be the name of a register's bit: ``total[3]``, ``core.stage2_x[0]``. Others, of tools, name nothing.
+_NAME = re.compile(r"[A-Za-z_][\w.]{0,250}(\[\d{1,6}\]){0,2}", re.ASCII)
+#: What nextpnr adds to the name of a net that drives a pad.
+_PAD = "$SB_IO_OUT"
+
+
+def read_hints(path: Path) -> dict[Cell, str]:
+    """Return names of nets by the logic cell that drives each, from the JSON that ``nextpnr-ice40 --write`` writes.
+
+    Raises ``InputError`` if it is none.
+    """
+    try:
+        tree = json.loads(read_plain(path, _MOST, "hints"))
+        (module,) = tree["modules"].values()
+        nets = {bit: name for name, net in module["netnames"].items() for bit in net["bits"] if len(net["bits"]) == 1}
+        found: dict[Cell, str] = {}
+        for cell in module["cells"].values():
+            place = _PLACE.fullmatch(cell["attributes"].get("NEXTPNR_BEL", ""))
+            if place is not None and (driven := cell["connections"].get("O")):
+                name = nets.get(driven[0], "").removesuffix(_PAD)
+                if _NAME.fullmatch(name):
+                    found[Cell(*map(int, place.groups()))] = name
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
+        raise InputError(f"{str(path)!r} is not what `nextpnr-ice40 --write` writes: name that file") from None
+    return found
+
+
+def with_names(logic: ReadBack, hints: Mapping[Cell, str]) -> ReadBack:
+    """Return ``logic`` with the names that ``hints`` give to its registers.
+
+    A name that two registers would have, that a port or cell has, or that is the bit of a port, is given to none.
+    """
+    ports = {bit.name for bit in (*logic.inputs, *logic.outputs)}
+    wanted = {one.name: hints[one.cell] for one in logic.registers if one.cell in hints}
+    often = Counter(wanted.values())
+    taken = {one.name for cells in (logic.luts, logic.carries, logic.registers, logic.rams) for one in cells}
+    # An escaped name ends with a space.
+    names = {
+        old: f"\\{new} "
+        for old, new in wanted.items()
+        if often[new] == 1 and new not in taken and new.partition("[")[0] not in ports
+    }
+
+    def named(signal: Signal) -> Signal:
+        return names.get(signal, signal)
+
+    def register(one: Register) -> Register:
+        return one._replace(
+            name=named(one.name),
+            data=named(one.data),
+            clock=named(one.clock),
+            enable=named(one.enable),
+            reset=named(one.reset),
+        )
+
+    return replace(
+        logic,
+        driven={bit: named(signal) for bit, signal in logic.driven.items()},
+        luts=tuple(one._replace(inputs=_four(tuple(map(named, one.inputs)))) for one in logic.luts),
+        carries=tuple(one._replace(inputs=_three(tuple(map(named, one.inputs)))) for one in logic.carries),
+        registers=tuple(map(register, logic.registers)),
+        rams=tuple(
+            one._replace(pins={pin: tuple(map(named, bits)) for pin, bits in one.pins.items()}) for one in logic.rams
+        ),
+    )
+
+
+def _four(signals: tuple[Signal, ...]) -> tuple[Signal, Signal, Signal, Signal]:
+    one, two, three, four = signals
+    return one, two, three, four
+
+
+def _three(signals: tuple[Signal, ...]) -> tuple[Signal, Signal, Signal]:
+    one, two, three = signals
+    return one, two, three
