@@ -161,6 +161,15 @@ def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
     if asked.netlist is not None:
         return replace(asked, rtl=netlist_sources(asked.netlist, folder))
     if asked.bitstream is not None:
+        kind = link_of(asked.bitstream)
+        if kind is not None:
+            raise InputError.of(
+                "the pins of {bitstream} are those of a board behind {kind}: run it with"
+                " `hil --target 'sim://bitstream?file={file}&pins={pins}'`; `prove` takes boards of programs, too",
+                kind=kind,
+                file=str(asked.bitstream.path),
+                pins=str(asked.bitstream.pins),
+            )
         rtl, facts = bitstream_rtl(asked.bitstream, asked.module, folder)
         return replace(asked, rtl=(rtl,), bitstream_facts=facts)
     return asked

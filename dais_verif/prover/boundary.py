@@ -163,7 +163,8 @@ def _union(own: Element, given: Element) -> Element:
 
 def _port(netlist: Netlist, wire: Wire, what: str, names: Container[str]) -> Signal:
     if wire.name not in names:
-        listed = ", ".join((*netlist.inputs, *netlist.outputs)) or "none"
+        ports = (name for name in (*netlist.inputs, *netlist.outputs) if " " not in name)  # others are of front ends
+        listed = ", ".join(ports) or "none"
         raise InputError(f"module {netlist.top!r} has no {what} {wire.name!r} (ports: {listed}); see docs/any-dut.md")
     signal = netlist.signals[wire.name]
     if signal.width != max(wire.width, 1):

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
-from support.bitstreams import FIFO, Stored, chip_of, repacked, require_icestorm
+from support.bitstreams import FIFO, MACHINE, Stored, chip_of, repacked, require_icestorm
 
 import dais_verif
 from dais_verif.bitstream.trace import TABLE
@@ -89,6 +89,28 @@ def test_a_core_in_stages_has_an_enable_and_no_other_pins() -> None:
     record = prove(asked).record
     assert record.verdict is Verdict.PASS, record.message
     assert record.timing is not None and record.timing.latency == 2
+
+
+def test_a_machine_behind_a_link_is_simulated(tmp_path: Path) -> None:
+    """Whoever names its clock is told so, too, and how."""
+    bits = {"bitstream": FIFO.write(tmp_path), "pins": FIFO.pins}
+    for clock in (None, "aclk"):
+        with pytest.raises(InputError, match=r"those of a board behind fifo: .* `hil --target 'sim://bitstream"):
+            dais_verif.prove(MACHINE.program, clock=clock, **bits)
+    with pytest.raises(InputError, match="those of a board behind fifo"):
+        dais_verif.simulate(FIFO.program, **bits)
+
+
+def test_an_input_that_a_machine_lacks(tmp_path: Path) -> None:
+    """Also where no register has a name of the machine's."""
+    rtl = tmp_path / "model.v"
+    rtl.write_text(
+        "module model(input clk, input [7:0] w, input [0:0] en, output [19:0] y);\n"
+        "reg [22:0] q; initial q = 0; assign y = q[19:0];\n"
+        "always @(posedge clk) if (en) q <= {q[22:20] + 3'd1, q[19:0] + {12'd0, w}};\nendmodule\n"
+    )
+    with pytest.raises(InputError, match="has no input 'x'"):
+        dais_verif.prove(MACHINE.program, rtl=[rtl])
 
 
 def test_what_has_no_meaning_behind_a_link_is_refused(tmp_path: Path) -> None:

@@ -37,9 +37,13 @@ class _Reader:
         for register in logic.registers:
             self._require(register.name, register.clock, register.falling, register.asynchronous)
             self._literals[register.name] = graph.input()
+        # What nobody reads, as above a table that is narrower than a block RAM, is left out: nobody knows what it
+        # shows at power-up, and something that is always 0 would be taken for it.
+        read = _signals_read(logic)
         for ram in logic.rams:
             for place in PLACES[ram.read_mode]:
-                self._literals[f"{ram.name}[{place}]"] = graph.input()
+                if (name := f"{ram.name}[{place}]") in read:
+                    self._literals[name] = graph.input()
         self._make_logic()
 
     def gates(self) -> Gates:
@@ -124,6 +128,8 @@ class _Reader:
         part = self._word(pins["RADDR"][_ROW_BITS : _ROW_BITS + step.bit_length() - 1])
         for number, place in enumerate(PLACES[ram.read_mode]):
             name = f"{ram.name}[{place}]"
+            if name not in self._literals:
+                continue
             now = self._literals[name]
             columns = tuple(range(number * step, number * step + step))
             outputs.append(BankOutput(name, columns))
@@ -143,6 +149,13 @@ class _Reader:
         places = PLACES[ram.write_mode]
         writes = [graph.both(writing, here[column % step]) for column in range(_COLUMNS)]
         return writes, [data[places[column // step]] for column in range(_COLUMNS)]
+
+
+def _signals_read(logic: ReadBack) -> set[Signal]:
+    cells = (*(one.inputs for one in logic.luts), *(one.inputs for one in logic.carries))
+    registers = ((one.data, one.enable, one.reset) for one in logic.registers)
+    pins = (bits for ram in logic.rams for bits in ram.pins.values())
+    return {signal for signals in (*cells, *registers, *pins, logic.driven.values()) for signal in signals}
 
 
 def _chosen(graph: Aig, bits: list[int], index: Sequence[int]) -> int:

@@ -11,7 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dais_verif.errors import InputError
 from dais_verif.machine import Machine
+from dais_verif.machine.ports import port_names
 from dais_verif.machine.step import Step, step_of
 from dais_verif.machine.unknowns import step_with_unknowns
 from dais_verif.program.ranges import Interval
@@ -72,6 +74,7 @@ def prove_machine(
     """
     watcher = watcher or ProofWatcher()
     step = step_of(machine)
+    _require_inputs(machine, netlist)
     opened = open_registers(netlist, clock)
     named = named_ops(step, opened.netlist)
     rtl = read_rtl(machine, opened, list(named.values()))
@@ -96,6 +99,14 @@ def prove_machine(
             return guessed
         result = result or guessed
     return _with_sequence(machine, opened, rtl, result or work.attempt(runs), options, watcher)
+
+
+def _require_inputs(machine: Machine, netlist: Netlist) -> None:
+    """Raise ``InputError`` if an input of ``machine`` is none of ``netlist``: registers are matched by driving them."""
+    names = port_names(machine)
+    for signal in machine.inputs:
+        if names[signal.name] not in netlist.inputs:
+            raise InputError(f"module {netlist.top!r} has no input {names[signal.name]!r}; see docs/any-dut.md")
 
 
 @dataclass(frozen=True)
