@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from dais_verif.api.designs import design_request
 from dais_verif.flows.arguments import path_from, paths_from, required_path, texts_from
 from dais_verif.flows.programs import AnyProgram
 from dais_verif.flows.progress import Progress, listener
@@ -76,6 +77,17 @@ def shrink(
     output: _Path,
     *,
     command: str | None = None,
+    rtl: Sequence[_Path] | _Path | None = None,
+    top: str | None = None,
+    data: Sequence[_Path] | _Path | None = None,
+    parameters: Mapping[str, str | int] | None = None,
+    ports: _Path | None = None,
+    clock: str | None = None,
+    latency: int | Literal["auto"] | None = None,
+    reset: str | None = None,
+    enable: str | None = None,
+    valid_in: str | None = None,
+    valid_out: str | None = None,
     layout: str | None = None,
     vectors: int = 100,
     seed: int = 0,
@@ -87,7 +99,8 @@ def shrink(
     """Make a failing case as small as possible, and keep it in the folder ``output``.
 
     ``command``: words that end with another exit code than 0, with ``{program}`` and maybe ``{inputs}`` for the files
-    of a case. Without it: engines, forms or a proof of ours that disagree, or a promise that is broken. ``inputs``:
+    of a case, and ``{rtl}``. Without it: engines, forms or a proof of ours that disagree, or a promise that is broken;
+    with ``rtl``, Verilog that a simulation finds wrong, which is made small, too. ``inputs``:
     files of vectors, before ``vectors`` generated ones. ``time``: seconds in all; ``timeout``: for each run of the
     command. The verdict is PASS, or NOT_RUN where nothing fails.
     """
@@ -98,6 +111,20 @@ def shrink(
         program=program,
         output=required_path("output", output),
         command=command,
+        design=design_request(
+            rtl=rtl,
+            top=top,
+            data=data,
+            parameters=parameters,
+            ports=ports,
+            pins=(clock, latency, reset, enable, valid_in, valid_out),
+            stages=None,
+            max_depth=None,
+            wrapped=None,
+            netlist=None,
+            target=None,
+            bits=(None, None, None),
+        ),
         layout=layout,
         vectors=vectors,
         seed=seed,

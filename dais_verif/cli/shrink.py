@@ -8,7 +8,9 @@ import click
 
 from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
+from dais_verif.cli.options.design import given_rtl_options
 from dais_verif.cli.terminal import TerminalProgress
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.fuzzing.durations import seconds_from
 from dais_verif.flows.fuzzing.shrink import ShrinkRequest
 from dais_verif.flows.fuzzing.shrink import shrink as run_shrink
@@ -18,7 +20,8 @@ from dais_verif.report.shrinking_text import print_shrinking
 @click.command(cls=GroupedCommand)
 @common.program_argument
 @common.layout_option
-@click.option("--command", help="The failing command (exit code not 0), with {program} and {inputs}.")
+@given_rtl_options
+@click.option("--command", help="The failing command (exit code not 0), with {program}, {inputs} and {rtl}.")
 @common.vectors_option(100)
 @common.seed_option
 @common.inputs_option
@@ -34,13 +37,14 @@ from dais_verif.report.shrinking_text import print_shrinking
 )
 @click.option("-o", "--output", type=common.file_path, required=True, help="Folder for the case.")
 @common.json_option
-def shrink(as_json: bool, **asked: Any) -> int:
+def shrink(dut: DesignRequest, as_json: bool, **asked: Any) -> int:
     """Make a failing case small: PROGRAM and vectors on which a command or one of our checks fails (docs/fuzzing.md).
 
     \b
     dais-verif shrink prog.bin -o small                                      engines that disagree, a broken promise
+    dais-verif shrink prog.bin --rtl a.v b.v --top model -o small            RTL that sim finds wrong, made small, too
     dais-verif shrink prog.bin --command 'mytool {program} {inputs}' -o small
     dais-verif shrink prog.bin --command 'dais-verif sim {program}' --time 10m -o small
     """
-    record = run_shrink(ShrinkRequest(**asked, reproduce=common.reproduce()), progress=TerminalProgress())
+    record = run_shrink(ShrinkRequest(design=dut, **asked, reproduce=common.reproduce()), progress=TerminalProgress())
     return common.show_record(record, as_json, lambda: print_shrinking(record, common.console()))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from dais_verif.dut.verilog import read_files
 from dais_verif.errors import InputError
 
-__all__ = ["Interface", "Port", "interface_of", "ports_in", "unused_in"]
+__all__ = ["Interface", "Port", "errors_in", "interface_of", "ports_in", "unused_in"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,17 @@ def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
     ports = [_port(symbol) for symbol in instances[0].body.portList]
     known = [port for port in ports if port is not None]
     return tuple(known) if len(known) == len(ports) else None
+
+
+def errors_in(sources: Sequence[Path], top: str) -> bool:
+    """Whether the elaborator finds an error in the Verilog ``sources``, or no module ``top`` in them."""
+    try:
+        compilation, _manager = _compiled(sources, top)
+        if compilation is None or not any(each.name == top for each in compilation.getRoot().topInstances):
+            return True
+        return any(found.isError() for found in compilation.getAllDiagnostics())
+    except (RuntimeError, ValueError, InputError, OSError):
+        return True
 
 
 def ast_bag(options: Any) -> Any:

@@ -49,6 +49,11 @@ class Case:
         """What tells cases apart."""
         return self.program.hash, self.rows
 
+    @property
+    def words(self) -> str:
+        """How large it is."""
+        return f"{self.program.n_ops} ops, {len(self.rows)} vectors"
+
 
 def _no_rows(program: Program) -> Batch:
     return Batch.of(np.zeros((0, program.n_in)), program.n_in)

@@ -9,7 +9,7 @@ import re
 import shlex
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -71,11 +71,19 @@ class Command:
             )
         return cls(tuple(words), Path.cwd())
 
-    def words(self, files: Mapping[str, Path]) -> list[str]:
-        """Return the words with ``files``, by the names of their places."""
-        return [_filled(word, files) for word in self.template]
+    def words(self, files: Mapping[str, Path | Sequence[Path]]) -> list[str]:
+        """Return the words with ``files``, by the names of their places; several stand in a place of their own."""
+        single = {place: value for place, value in files.items() if isinstance(value, Path)}
+        found: list[str] = []
+        for word in self.template:
+            several = files.get(word[1:-1]) if word.startswith("{") else None
+            if several is None or isinstance(several, Path):
+                found.append(_filled(word, single))
+            else:
+                found += [str(path.absolute()) for path in several]
+        return found
 
-    def run(self, files: Mapping[str, Path], folder: Path, seconds: float) -> Ending:
+    def run(self, files: Mapping[str, Path | Sequence[Path]], folder: Path, seconds: float) -> Ending:
         """Run it with ``files``; its output goes to ``folder / "command.log"``, and so does what it keeps for a while.
 
         Raises ``ToolError`` if the run that this is part of must end.

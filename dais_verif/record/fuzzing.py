@@ -8,7 +8,7 @@ from typing import ClassVar
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
 
-__all__ = ["FUZZING_SCHEMA", "SHRINKING_SCHEMA", "CaseSize", "FoundCase", "FuzzRecord", "ShrinkRecord"]
+__all__ = ["FUZZING_SCHEMA", "SHRINKING_SCHEMA", "CaseSize", "FoundCase", "FuzzRecord", "ShrinkRecord", "ShrunkRtl"]
 
 FUZZING_SCHEMA = "dais-verif/fuzzing/1"
 
@@ -77,16 +77,27 @@ class CaseSize:
         return f"{self.ops} ops, {self.inputs} inputs, {self.outputs} outputs, {self.vectors} vectors"
 
 
+@dataclass(frozen=True)
+class ShrunkRtl:
+    """RTL that was made small with its program: ``files`` in the folder, the module ``top``, and its lines."""
+
+    files: list[str]
+    top: str
+    lines_before: int
+    lines: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class ShrinkRecord(RunRecord):
     """A run of ``shrink``. ``verdict``: PASS with the smallest case, NOT_RUN where nothing fails.
 
     ``failure``: what fails, in words. ``text``: the smallest program, as text. ``vectors``: its vectors, exact.
     ``attempts``: cases that were tried; ``complete``: nothing smaller was left to try. ``folder``: where the case is.
-    ``replay``: the line that shows the failure again.
+    ``replay``: the line that shows the failure again. ``rtl``: of a case of RTL.
     """
 
     SCHEMA: ClassVar = SHRINKING_SCHEMA
+    LEFT_OUT_IF_NONE: ClassVar = ("rtl",)
 
     program: ProgramInfo
     failure: str
@@ -101,3 +112,4 @@ class ShrinkRecord(RunRecord):
     replay: str
     warnings: list[str]
     reproduce: str
+    rtl: ShrunkRtl | None = None

@@ -15,6 +15,8 @@ _LINES = 40
 def print_shrinking(record: ShrinkRecord, out: Console) -> None:
     """Print what fails, the smallest case, and where it is."""
     rows = [("failure", record.failure), ("before", str(record.before)), ("after", str(record.after))]
+    if record.rtl is not None:
+        rows.append(("rtl", f"{record.rtl.lines_before} lines became {record.rtl.lines}, module {record.rtl.top}"))
     rows.append(("tried", f"{record.attempts} cases in {record.seconds:.1f} s"))
     if not record.complete:
         rows[-1] = ("tried", f"{rows[-1][1]}; time was up, give more with --time")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time as clock
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from dais_verif.errors import RequestError
-from dais_verif.files import make_folder
+from dais_verif.errors import InputError, RequestError
+from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.arguments import require_types
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.fuzzing.rtl_judges import VECTORS_NAME, write_vectors
+from dais_verif.flows.fuzzing.shrink_rtl import RtlFails, RtlOutcome, shrink_rtl
 from dais_verif.flows.fuzzing.versions import versions
 from dais_verif.flows.no_loss import require_no_loss
 from dais_verif.flows.programs import AnyProgram, path_of, read_program, require_counts, require_positive
@@ -22,13 +25,14 @@ from dais_verif.fuzzing.cause import opcodes_of
 from dais_verif.fuzzing.command import Command
 from dais_verif.fuzzing.files import CASE_NAME, INPUTS_NAME, KeptCase, form_of, program_name, spelled, write_case
 from dais_verif.fuzzing.pairs.table import PAIRS, first_disagreement
+from dais_verif.fuzzing.rtl.case import RtlCase
 from dais_verif.fuzzing.shrinking.failures import CommandRun, as_disagreed, breaks_a_promise, first_violation
 from dais_verif.fuzzing.shrinking.search import Fails
 from dais_verif.fuzzing.shrinking.steps import shrunk, size
 from dais_verif.own_command import own_command
 from dais_verif.printable import command_line
 from dais_verif.program.listing import listing
-from dais_verif.record.fuzzing import CaseSize, ShrinkRecord
+from dais_verif.record.fuzzing import CaseSize, ShrinkRecord, ShrunkRtl
 from dais_verif.record.program import ProgramInfo
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
@@ -43,11 +47,13 @@ class ShrinkRequest:
     ``command``: a line of words that ends with another exit code than 0, with ``{program}`` and maybe ``{inputs}``
     where the files of a case go; a smaller case must end it with the same code. None: what of ours disagrees, or a
     promise that is broken. ``time``: seconds in all; ``timeout``: seconds for each run of the command. ``output``: the
-    folder of the case.
+    folder of the case. ``design``: RTL that somebody wrote, which is made small with its program: without a command
+    until a simulation does not say RTL_MISMATCH any more; a command has ``{rtl}`` where its files go.
     """
 
     program: AnyProgram
     output: Path
+    design: DesignRequest = field(default_factory=DesignRequest)
     command: str | None = None
     layout: str | None = None
     vectors: int = 100
@@ -61,7 +67,10 @@ class ShrinkRequest:
         require_types(self)
         require_counts(vectors=self.vectors, seed=self.seed)
         require_positive(time=self.time, timeout=self.timeout)
-        require_no_loss(self.output, (CASE_NAME,), program=self.program, inputs=self.inputs)
+        written = (CASE_NAME, VECTORS_NAME, *(f"rtl/{path.name}" for path in self.design.rtl))
+        require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)
+        if not self.design.rtl and (self.design.pins.given or self.design.ports):
+            raise RequestError.of("{clock} and {ports} are of RTL: give it with {rtl}.")
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
@@ -74,7 +83,7 @@ class ShrinkRequest:
             "--timeout": self.timeout if self.command else None,
             "--output": self.output,
         }
-        return ["shrink", path_of(self.program), *option_words(valued, {}, self.inputs)]
+        return ["shrink", path_of(self.program), *option_words(valued, {}, self.inputs), *self.design.words()]
 
 
 class Failure(NamedTuple):
@@ -97,6 +106,10 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
     case, form, begun = Case.of(program, batch), form_of(program), clock.monotonic()
     make_folder(request.output)
     with temporary_folder() as scratch, progress.working("looking for what fails ...") as tell:
+        if request.design.rtl:
+            fails = _rtl_fails(request, form, scratch.path)
+            found = shrink_rtl(request.design, case, fails, scratch.path, request.time, request.timeout, _told(tell))
+            return _with_rtl(request, found, form, warnings, begun)
         failure = _failure(request, case, form, scratch.path)
         if failure is None:
             return _record(request, case, case, None, warnings, begun)
@@ -116,6 +129,74 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
     write_case(outcome.case, kept, request.output, form)
     record = _record(request, case, outcome.case, failure, warnings, begun)
     return _found(record, outcome.asked, outcome.complete, replay)
+
+
+def _rtl_fails(request: ShrinkRequest, form: str, scratch: Path) -> RtlFails | None:
+    """Whether the command ends on a case as it ends on the one that is asked first; None: there is no command."""
+    if request.command is None:
+        return None
+    run = CommandRun(Command.of("command", request.command, ("program", "rtl")), form, scratch, request.timeout)
+    first: list[int | None] = []
+
+    def fails(case: RtlCase) -> bool:
+        try:
+            status = run.ending(case.case, case.write(scratch / "command")).status
+        except InputError:
+            return False
+        first.append(status)
+        return first[0] != 0 and status == first[0]
+
+    return fails
+
+
+def _with_rtl(request: ShrinkRequest, found: RtlOutcome, form: str, warnings: list[str], begun: float) -> ShrinkRecord:
+    """Keep the case of RTL, and return its record."""
+    before, after = found.before, found.after
+    if not found.failure or found.design is None:
+        record = _record(request, before.case, before.case, None, warnings, begun)
+        return record if request.command else replace(record, message=f"nothing fails: {found.text}")
+    folder = request.output / "rtl"
+    make_folder(folder)
+    for name, text in after.files.items():
+        write_atomically(folder / name, text.encode("latin-1"))
+    design = found.design(tuple(folder / name for name in after.files))
+    kept_data = [path for path in found.data if (folder / path.name).absolute() != path]
+    for path in kept_data:
+        write_atomically(folder / path.name, path.read_bytes())
+    vectors = write_vectors(after.case.rows, request.output)
+    words = [
+        "sim",
+        str(request.output / program_name(form)),
+        "--inputs",
+        str(vectors),
+        "--vectors",
+        "0",
+        "--exhaustive-bits",
+        "0",
+    ]
+    replay = own_command([*words, *replace(design, data=()).words()])
+    failure = Failure("rtl", "RTL_MISMATCH", found.failure, lambda case: False)
+    if request.command is not None:
+        command = Command.of("command", request.command, ("program", "rtl"))
+        program, inputs = request.output / program_name(form), request.output / INPUTS_NAME
+        replay = command_line(command.words({"program": program, "inputs": inputs, "rtl": design.rtl}))
+        failure = failure._replace(kind="command")
+    versioned = KeptCase(
+        failure.pair,
+        failure.kind,
+        failure.text,
+        opcodes_of(after.case),
+        None,
+        request.command,
+        versions(),
+        replay,
+        spelled(after.case.rows),
+    )
+    write_case(after.case, versioned, request.output, form)
+    rtl = ShrunkRtl([f"rtl/{name}" for name in after.files], after.top, before.lines, after.lines)
+    record = _record(request, before.case, after.case, failure, warnings, begun)
+    record = _found(record, found.asked, found.complete, replay)
+    return replace(record, rtl=rtl, message=f"{record.message}; {before.lines} lines of RTL became {after.lines}")
 
 
 def _told(tell: Callable[[str], None]) -> Callable[[str], None]:

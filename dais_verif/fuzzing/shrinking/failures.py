@@ -52,9 +52,11 @@ class CommandRun:
     def __init__(self, command: Command, form: str, folder: Path, seconds: float) -> None:
         self.command, self.form, self.folder, self.seconds = command, form, folder, seconds
 
-    def ending(self, case: Case) -> Ending:
-        """How the command ends on ``case``. Raises ``InputError`` if no file can hold the case."""
-        files = {"program": write_program(case.program, self.folder, self.form)}
+    def ending(self, case: Case, rtl: tuple[Path, ...] = ()) -> Ending:
+        """How the command ends on ``case``, and on its ``rtl``. Raises ``InputError`` if no file can hold the case."""
+        files: dict[str, Path | tuple[Path, ...]] = {"program": write_program(case.program, self.folder, self.form)}
+        if rtl:
+            files["rtl"] = rtl
         if any("{inputs}" in word for word in self.command.template):
             files["inputs"] = write_inputs(case.rows, self.folder)
         return self.command.run(files, self.folder, self.seconds)

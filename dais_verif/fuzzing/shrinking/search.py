@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Generic, Protocol, TypeVar
 
 from dais_verif.fuzzing.case import Case
 
@@ -16,24 +16,39 @@ Fails = Callable[[Case], bool]
 _Part = TypeVar("_Part")
 
 
+class Smaller(Protocol):
+    """What is made small. ``key`` tells cases apart; ``words``: how large it is."""
+
+    @property
+    def key(self) -> object: ...
+
+    @property
+    def words(self) -> str: ...
+
+
+_Case = TypeVar("_Case", bound=Smaller)
+
+
 class TimeUp(Exception):
     """No time is left; the best case so far is the answer."""
 
 
-class Search:
+class Search(Generic[_Case]):
     """The smallest case so far. ``consider`` is the one question; it puts a case in its place that fails, too.
 
     No case is asked for twice, so that what fails must fail again and again: it is taken to be deterministic.
     """
 
-    def __init__(self, case: Case, fails: Fails, seconds: float, tell: Callable[[str], None]) -> None:
+    def __init__(
+        self, case: _Case, fails: Callable[[_Case], bool], seconds: float, tell: Callable[[str], None]
+    ) -> None:
         self.case = case
         self.asked = 0
         self._fails, self._tell = fails, tell
         self._end = time.monotonic() + seconds
         self._known: set[object] = {case.key}
 
-    def consider(self, case: Case | None) -> bool:
+    def consider(self, case: _Case | None) -> bool:
         """Take ``case`` if it is new and fails. Raises ``TimeUp``."""
         if case is None or case.key in self._known:
             return False
@@ -44,11 +59,10 @@ class Search:
         if not self._fails(case):
             return False
         self.case = case
-        program = case.program
-        self._tell(f"{program.n_ops} ops, {len(case.rows)} vectors after {self.asked} attempts")
+        self._tell(f"{case.words} after {self.asked} attempts")
         return True
 
-    def fewest(self, parts: Sequence[_Part], made: Callable[[Sequence[_Part]], Case | None]) -> list[_Part]:
+    def fewest(self, parts: Sequence[_Part], made: Callable[[Sequence[_Part]], _Case | None]) -> list[_Part]:
         """As few of ``parts`` as will do: halves, quarters, ... are left out as long as ``made`` of the rest fails.
 
         Every single part was tried when this returns, against all that are left at that time.

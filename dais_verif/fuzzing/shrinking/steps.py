@@ -52,7 +52,7 @@ def size(case: Case) -> tuple[int, int, int]:
     return computing, case.program.n_ops, len(case.rows)
 
 
-def _fewer_rows(search: Search) -> None:
+def _fewer_rows(search: Search[Case]) -> None:
     """No vector can be left out alone."""
     if len(search.case.rows) > 1:
         for row in search.case.rows[:1] + search.case.rows[-1:]:  # often the first or the last one is all there is
@@ -61,7 +61,7 @@ def _fewer_rows(search: Search) -> None:
     search.fewest(search.case.rows, lambda rows: replace(search.case, rows=tuple(rows)) if rows else None)
 
 
-def _without_the_unread(search: Search) -> None:
+def _without_the_unread(search: Search[Case]) -> None:
     """Ops that no output depends on, and inputs that no op reads, are gone; or outputs read them, or they matter."""
     case = search.case
     if search.consider(rebuilt(case)) or case.key == _key(rebuilt(case)):
@@ -77,7 +77,7 @@ def _key(case: Case | None) -> object:
     return None if case is None else case.key
 
 
-def _fewer_outputs(search: Search) -> None:
+def _fewer_outputs(search: Search[Case]) -> None:
     """No output can be left out alone."""
     case = search.case  # whose numbers of ops the outputs have, however much is gone since
     search.fewest(case.program.outputs, lambda outputs: _with_outputs(case, outputs))
@@ -87,12 +87,12 @@ def _with_outputs(case: Case, outputs: Sequence[Output]) -> Case | None:
     return rebuilt(case, outputs=outputs) if outputs else None
 
 
-def _shorter(search: Search) -> None:
+def _shorter(search: Search[Case]) -> None:
     """The program ends where what fails ends: of ops before, those that later ones read are outputs."""
     _bisect(search, lambda case, end: _ended(case, end), from_the_end=True)
 
 
-def _last_alone(search: Search) -> None:
+def _last_alone(search: Search[Case]) -> None:
     """What fails is often one op: the last one, once a program ends where what fails ends."""
     program = search.case.program
     if program.n_ops:
@@ -101,7 +101,7 @@ def _last_alone(search: Search) -> None:
         search.consider(rebuilt(search.case, cut=cut, outputs=[(last.index, 0, False)]))
 
 
-def _later(search: Search) -> None:
+def _later(search: Search[Case]) -> None:
     """The program begins where what fails begins: of ops before, those that later ones read are inputs."""
     _bisect(search, lambda case, begin: _begun(case, begin), from_the_end=False)
 
@@ -120,7 +120,7 @@ def _begun(case: Case, begin: int) -> Case | None:
     return rebuilt(case, cut=cut)
 
 
-def _bisect(search: Search, made: Callable[[Case, int], Case | None], *, from_the_end: bool) -> None:
+def _bisect(search: Search[Case], made: Callable[[Case, int], Case | None], *, from_the_end: bool) -> None:
     """Halve what may be cut off, until half a percent of it is left, or one op."""
     step = search.case.program.n_ops // 2
     while step:
@@ -130,7 +130,7 @@ def _bisect(search: Search, made: Callable[[Case, int], Case | None], *, from_th
             step //= 2
 
 
-def _fewer_ops(search: Search) -> None:
+def _fewer_ops(search: Search[Case]) -> None:
     """Ops became inputs with their values, by halves, quarters, ... down to single ones, or one of their operands."""
     width = max(search.case.program.n_ops // 2, 1)
     while width:
@@ -158,7 +158,7 @@ def _is_zero(op: Op) -> bool:
     return op.code == Code.CONST and op.data == 0
 
 
-def _simpler_ops(search: Search) -> None:
+def _simpler_ops(search: Search[Case]) -> None:
     """No op has a simpler data word, fewer terms or a narrower type, among those that are tried."""
     index = 0
     while index < search.case.program.n_ops:
@@ -231,14 +231,14 @@ def _narrower(kind: FixedType) -> Iterator[FixedType]:
         yield FixedType(0, i, f)
 
 
-def _smaller_tables(search: Search) -> None:
+def _smaller_tables(search: Search[Case]) -> None:
     """No table can lose its end, and no entry can be 0, among those that are tried."""
     for number in range(len(search.case.program.tables)):
         for made in (_shorter_table, _table_of_zeros):
             _table(search, number, made)
 
 
-def _table(search: Search, number: int, made: Callable[[list[int], int, int], list[int]]) -> None:
+def _table(search: Search[Case], number: int, made: Callable[[list[int], int, int], list[int]]) -> None:
     if number >= len(search.case.program.tables):
         return
     width = max(len(search.case.program.tables[number]), 1)
@@ -262,7 +262,7 @@ def _table_of_zeros(table: list[int], start: int, stop: int) -> list[int]:
     return [0 if start <= n < stop else entry for n, entry in enumerate(table)]
 
 
-def _plain_ends(search: Search) -> None:
+def _plain_ends(search: Search[Case]) -> None:
     """No output has a shift or a sign, and no input a shift, that it can do without."""
     for n in range(search.case.program.n_out):
         for simpler in ({1: 0}, {2: False}):
@@ -277,7 +277,7 @@ def _plain_ends(search: Search) -> None:
             search.consider(rebuilt(search.case, shifts=shifts))
 
 
-def _simpler_numbers(search: Search) -> None:
+def _simpler_numbers(search: Search[Case]) -> None:
     """The numbers of every vector are 0 or short, as ``golden.shrink`` makes them."""
     for n in range(len(search.case.rows)):
         shrunk_vector(

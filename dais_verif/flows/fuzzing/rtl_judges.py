@@ -1,0 +1,133 @@
+"""What is asked of a smaller case of RTL: is it still wrong, in the same way; or does a command still fail?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+from dais_verif.dut.discover import errors_in
+from dais_verif.dut.interface import Clocking, Dut, packed
+from dais_verif.errors import DaisError
+from dais_verif.flows.designs import DesignRequest, bound, given
+from dais_verif.flows.mutation.simulations import Bench, plan_of
+from dais_verif.flows.pins import Pins
+from dais_verif.flows.simulate import simulate
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.flows.vectors import decimal
+from dais_verif.fuzzing.case import Row
+from dais_verif.fuzzing.rtl.case import RtlCase
+from dais_verif.record.simulation import Mismatch, SimulationRecord
+from dais_verif.toolchain import tools
+from dais_verif.toolchain.data_files import data_files
+from dais_verif.verdict import Verdict
+
+__all__ = ["VECTORS_NAME", "RtlJudges", "pins_of", "write_vectors"]
+
+#: Vectors as exact decimals, in the folder of a case.
+VECTORS_NAME = "vectors.csv"
+
+
+def write_vectors(rows: tuple[Row, ...], folder: Path) -> Path:
+    """Write the vectors as ``sim --inputs`` takes them, exact."""
+    path = folder / VECTORS_NAME
+    path.write_text("".join(",".join(map(decimal, row)) + "\n" for row in rows))
+    return path
+
+
+def pins_of(clocking: Clocking | None) -> Pins:
+    """Return the options that name the pins of ``clocking``."""
+    if clocking is None:
+        return Pins()
+    reset = f"{clocking.reset}:low" if clocking.reset and clocking.reset_low else clocking.reset
+    return Pins(
+        clocking.clock,
+        "auto" if clocking.latency is None else clocking.latency,
+        reset,
+        clocking.enable,
+        clocking.valid_in,
+        clocking.valid_out,
+    )
+
+
+class RtlJudges:
+    """Judges cases of the design ``asked``, each in ``folder``; ``timeout``: seconds for each build and each run."""
+
+    def __init__(self, asked: DesignRequest, data: tuple[Path, ...], folder: Path, timeout: float) -> None:
+        self._asked, self._data, self._folder, self._timeout = asked, data, folder, timeout
+        self._simulator = "icarus" if tools.has_icarus() else "verilator"
+        self._reads = True
+        #: The pins, with the latency that was found.
+        self.pins = asked.pins
+        #: Of the module that was given.
+        self.parameters = asked.parameters
+
+    def begin(self, case: RtlCase) -> None:
+        """Learn whether the front end reads the RTL as it is: then it must read all that it becomes."""
+        self._reads = self.is_read(case)
+
+    def design(self, case: RtlCase, sources: tuple[Path, ...]) -> DesignRequest:
+        """The request for the RTL of ``case``, whose files are ``sources``."""
+        if case.ours:
+            return DesignRequest(rtl=sources, top=case.top, data=self._data, pins=self.pins)
+        return replace(self._asked, rtl=sources, data=self._data, pins=self.pins)
+
+    def dut(self, case: RtlCase) -> Dut:
+        """The ports of the RTL of ``case``. Raises ``InputError`` if they do not fit the program."""
+        asked = self.design(case, case.write(self._folder / "rtl"))
+        design, said = given(asked, self._folder)
+        return bound(case.case.program, design, said).dut or packed(case.case.program, said.clocking)
+
+    def is_read(self, case: RtlCase) -> bool:
+        """Whether the front end finds no error in the RTL, which it did not before."""
+        return not self._reads or not errors_in(case.write(self._folder / "rtl"), case.top)
+
+    def simulated(self, case: RtlCase) -> SimulationRecord | None:
+        """The record of a whole simulation; None if the RTL cannot be used at all."""
+        if not self.is_read(case):
+            return None
+        try:
+            return simulate(
+                SimulationRequest(
+                    program=case.case.program,
+                    design=self.design(case, case.write(self._folder / "rtl")),
+                    simulator=self._simulator,
+                    inputs=(write_vectors(case.case.rows, self._folder),),
+                    vectors=0,
+                    exhaustive_bits=0,
+                    timeout=self._timeout,
+                )
+            ).record
+        except DaisError:
+            return None
+
+    def wrong(self, case: RtlCase) -> Mismatch | None:
+        """The first mismatch of ``case``, if that is what its simulation finds."""
+        record = self.simulated(case)
+        found = None if record is None or record.verdict is not Verdict.RTL_MISMATCH else record.first_mismatch
+        return None if found is None or (found.blame is not None and found.blame.kind == "golden") else found
+
+    def answers(self, bits: str) -> Callable[[RtlCase], bool]:
+        """Whether the outputs of the one vector of a case are ``bits``, the most significant one first."""
+        return lambda case: self._gives(case, bits) is True
+
+    def differs(self, case: RtlCase) -> bool:
+        """Whether any output of ``case`` is not what it must be, or not known."""
+        return self._gives(case, None) is False
+
+    def _gives(self, case: RtlCase, wanted: str | None) -> bool | None:
+        """Whether the outputs are ``wanted``, or as they must be; None if nobody can say."""
+        try:
+            if not self.is_read(case):
+                return None
+            dut = self.dut(case)
+            plan = plan_of(case.case.program, dut, case.case.batch, False, 0)
+            if wanted is not None:
+                if dut.ports.output_bits != len(wanted):
+                    return None
+                plan = replace(plan, wanted=[wanted])
+            data = data_files((), self._data)
+            bench = Bench(case.files, case.top, dut, data, plan, self._folder, self._timeout)
+            return bench.is_right(self._simulator)
+        except DaisError:
+            return None

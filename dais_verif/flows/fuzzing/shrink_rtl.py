@@ -1,0 +1,318 @@
+"""A failing case of RTL that somebody wrote made small: the program, its vectors, and the RTL itself.
+
+First one vector. Then one op, where the nets of the design are known by the numbers of ops: the module keeps what
+computes the guilty op of its operands, which become inputs. Else one output, by a module around the design. What then
+is left of the RTL is taken apart: whatever can go without another answer on this vector is gone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from dais_verif.dut.verilog import included_by
+from dais_verif.emitter.parts import path_of
+from dais_verif.errors import DaisError, InputError, RequestError
+from dais_verif.flows.designs import DesignRequest
+from dais_verif.flows.fuzzing.rtl_judges import RtlJudges, pins_of
+from dais_verif.fuzzing.case import Case, Row
+from dais_verif.fuzzing.rtl.around import AROUND, module_around
+from dais_verif.fuzzing.rtl.case import Edit, RtlCase, edited
+from dais_verif.fuzzing.rtl.cutting import Cut, cut_out, declared_in
+from dais_verif.fuzzing.rtl.parts import LEVELS, arms
+from dais_verif.fuzzing.shrinking.edits import rebuilt
+from dais_verif.fuzzing.shrinking.search import Search, TimeUp
+from dais_verif.golden.shrink import shrunk as shrunk_vector
+from dais_verif.program import Program
+from dais_verif.program.opcodes import INPUT
+from dais_verif.program.ports import ports_of
+from dais_verif.record.simulation import Mismatch
+from dais_verif.simulation.naming import DA4ML
+from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs
+from dais_verif.toolchain.data_files import data_files
+from dais_verif.toolchain.sources import is_vhdl
+from dais_verif.verdict import Verdict
+
+__all__ = ["RtlOutcome", "shrink_rtl", "with_files"]
+
+#: Whether a case fails as the first one did.
+RtlFails = Callable[[RtlCase], bool]
+
+
+@dataclass(frozen=True)
+class RtlOutcome:
+    """``before`` and ``after``; ``failure``: what fails, "" if nothing does, and then ``text`` says what was found.
+
+    ``design``: how the RTL that is left is asked for, given its files; ``data``: what it reads.
+    """
+
+    before: RtlCase
+    after: RtlCase
+    failure: str
+    text: str
+    asked: int = 0
+    complete: bool = True
+    design: Callable[[tuple[Path, ...]], DesignRequest] | None = None
+    data: tuple[Path, ...] = ()
+
+
+def with_files(design: DesignRequest, case: Case) -> RtlCase:
+    """Return ``case`` with the RTL of ``design``. Raises ``RequestError`` or ``InputError`` for what cannot be cut."""
+    if any(map(is_vhdl, design.rtl)):
+        raise RequestError.of("{rtl} must be Verilog to be made small: VHDL is not taken apart.")
+    missing = [path for path in design.rtl if not path.is_file()]
+    if missing:
+        raise InputError(f"RTL file {str(missing[0])!r} does not exist; give the files of module {design.module}")
+    files = {path.name: path.read_bytes().decode("latin-1") for path in design.rtl}
+    if len(files) < len(design.rtl):
+        raise InputError("two files of the RTL have one name; rename one of them")
+    return RtlCase(case, files, design.module)
+
+
+def shrink_rtl(
+    design: DesignRequest,
+    case: Case,
+    fails: RtlFails | None,
+    folder: Path,
+    seconds: float,
+    timeout: float,
+    tell: Callable[[str], None],
+) -> RtlOutcome:
+    """Return the smallest case found within ``seconds`` that ``fails``; None: of which a simulation says RTL_MISMATCH.
+
+    Raises ``InputError`` if the RTL cannot be used.
+    """
+    first = with_files(design, case)
+    found = tuple(file.path for file in data_files(design.rtl, design.data))
+    data = tuple(dict.fromkeys([*(path.absolute() for path in found), *included_by(design.rtl)]))
+    judges = RtlJudges(design, data, folder, timeout)
+    judges.begin(first)
+    shrinker = _Shrinker(judges, first, fails, seconds, tell)
+    if not shrinker.begin():
+        return RtlOutcome(first, first, "", shrinker.text)
+    complete = shrinker.run()
+    after = shrinker.search.case
+    return RtlOutcome(
+        first, after, shrinker.text, "", shrinker.search.asked, complete, partial(judges.design, after), data
+    )
+
+
+class _Shrinker:
+    """The steps. ``fails``: by a command; None: by simulation, where each step must leave the wrong answer as it is."""
+
+    def __init__(
+        self, judges: RtlJudges, case: RtlCase, fails: RtlFails | None, seconds: float, tell: Callable[[str], None]
+    ) -> None:
+        self._judges, self._command = judges, fails
+        self._judge: RtlFails = self._is_wrong if fails is None else self._is_read_and_fails
+        self._last: Mismatch | None = None
+        self._with_x = False
+        self.search = Search(case, lambda one: self._judge(one), seconds, tell)
+        self.text = ""
+
+    def begin(self) -> bool:
+        """Whether the case fails."""
+        record = self._judges.simulated(self.search.case)
+        self._last = None if record is None else record.first_mismatch
+        if record is not None and record.simulators and record.simulators[0].latency is not None:
+            self._judges.pins = replace(self._judges.pins, latency=record.simulators[0].latency)
+        if self._command is not None:
+            self.text = "the command fails"
+            return self._command(self.search.case)
+        if record is None or record.verdict is not Verdict.RTL_MISMATCH or self._last is None:
+            said = "the RTL cannot be simulated" if record is None else f"{record.verdict.value}: {record.message}"
+            self.text = said
+            return False
+        blame = self._last.blame
+        said = "" if blame is None else f"; {blame.text}"
+        self.text = f"RTL_MISMATCH: {record.message}{said}"
+        self._with_x = self._last.found.raw is None
+        return True
+
+    def run(self) -> bool:
+        """All steps; whether they came to their end before time was up."""
+        try:
+            self._one_vector()
+            if not self._one_op():
+                self._one_output()
+            self._simpler_numbers()
+            self._same_answer()
+            before = None
+            while before != self.search.case.key:
+                before = self.search.case.key
+                self._less_rtl()
+        except TimeUp:
+            return False
+        return True
+
+    # judges
+
+    def _is_wrong(self, case: RtlCase) -> bool:
+        """A simulation says RTL_MISMATCH; and it is no unknown value that is wrong, unless one was at first."""
+        found = self._judges.wrong(case)
+        if found is None or (found.found.raw is None and not self._with_x):
+            return False
+        self._last = found
+        return True
+
+    def _is_read_and_fails(self, case: RtlCase) -> bool:
+        """The front end reads the RTL as it did, and the command fails."""
+        return self._command is not None and self._judges.is_read(case) and self._command(case)
+
+    def _same_answer(self) -> None:
+        """From here on the answer to the one vector stays what it is, if that can be asked."""
+        case = self.search.case
+        if self._command is not None or self._last is None or len(case.case.rows) != 1:
+            return
+        same = self._judges.answers(self._last.found.bits)
+        if case.case.program.n_out == 1 and same(case):
+            self._judge = same
+
+    # steps
+
+    def _one_vector(self) -> None:
+        """One vector, if one alone fails; else as few as are found."""
+        case, rows = self.search.case, self.search.case.case.rows
+        places = [] if self._last is None or self._last.row >= len(rows) else [self._last.row]
+        for place in [*places, 0, len(rows) - 1]:
+            if len(rows) == 1 or (rows and self.search.consider(_with_rows(case, (rows[place],)))):
+                return
+        self.search.fewest(rows, lambda left: _with_rows(case, tuple(left)) if left else None)
+
+    def _one_op(self) -> bool:
+        """The op that is to blame alone, if the design has its net and those of its operands."""
+        blame = None if self._last is None else self._last.blame
+        if blame is None or blame.op is None or self._judges.pins.given:
+            return False
+        return any(self.search.consider(case) for case in _cuts(self.search.case, blame.op))
+
+    def _one_output(self) -> None:
+        """The output that is wrong alone, and the inputs that reach it."""
+        if self._command is None and self._last is not None and len(self.search.case.case.rows) == 1:
+            self.search.consider(_around(self._judges, self.search.case, self._last.output))
+
+    def _simpler_numbers(self) -> None:
+        """The numbers of the one vector are 0 or short, of a program of few inputs."""
+        before = self.search.case
+        if len(before.case.rows) != 1 or len(before.case.rows[0]) > _FEW:
+            return
+        if self._command is None:
+            self._judge = self._judges.differs  # a tenth of a simulation; what it finds is confirmed by one
+        try:
+            shrunk_vector(before.case.rows[0], lambda row: self.search.consider(_with_rows(self.search.case, (row,))))
+        finally:
+            if self._command is None:
+                self._judge = self._is_wrong
+                if self.search.case is not before and not self._is_wrong(self.search.case):
+                    self.search.case = before
+
+    def _less_rtl(self) -> None:
+        """No statement, item or module can be left out alone, and no choice can be one of its arms."""
+        for level in LEVELS:
+            base = self.search.case
+            parts = level(base.files)
+            self.search.fewest(parts, lambda left, base=base, parts=parts: _without(base, parts, left))  # type: ignore[misc]
+        place = 0
+        while place < len(edits := arms(self.search.case.files)):
+            case = self.search.case
+            if not self.search.consider(case.with_files(edited(case.files, [edits[place]]))):
+                place += 1
+        case = self.search.case
+        bare = {name: _COMMENTS.sub("", text) for name, text in case.files.items()}
+        self.search.consider(case.with_files(bare))
+
+
+#: Lines of nothing but comment, which speak of a design that is gone; those for tools stay.
+_COMMENTS = re.compile(r"(?m)^[ \t]*//(?![^\n]*\b(?:verilator|synopsys|synthesis|pragma)\b)[^\n]*\n")
+#: Inputs of a program whose vectors are made simple.
+_FEW = 12
+
+
+def _with_rows(case: RtlCase, rows: tuple[Row, ...]) -> RtlCase:
+    return replace(case, case=replace(case.case, rows=rows))
+
+
+def _without(base: RtlCase, parts: Sequence[Edit], left: Sequence[Edit]) -> RtlCase:
+    """``base`` without the ``parts`` that are not ``left``; a file of which nothing is left is gone."""
+    kept = set(left)
+    files = edited(base.files, [part for part in parts if part not in kept])
+    filled = {name: text for name, text in files.items() if text.strip()}
+    return base.with_files(filled or files)
+
+
+def _cuts(case: RtlCase, guilty: int) -> Iterator[RtlCase]:
+    """The op ``guilty`` alone, of its operands or of ops before them, with nets named as we do it, or da4ml."""
+    program = case.case.program
+    declared = declared_in(case.files, case.top)
+    for naming in (path_of(program), DA4ML):
+        nets = {op.index: naming(op.index) for op in program.ops if naming(op.index).rpartition(".")[2] in declared}
+        if guilty not in nets:
+            continue
+        cut, waiting = set(), [*program.ops[guilty].operands]
+        while waiting:
+            op = program.ops[waiting.pop()]
+            if op.index in nets:
+                cut.add(op.index)
+            else:
+                waiting += op.operands
+        smaller = rebuilt(
+            case.case,
+            cut=[i for i in cut if program.ops[i].code != INPUT and program.ops[i].operands],
+            outputs=[(guilty, 0, False)],
+        )
+        found = None if smaller is None else _cut_of(case, smaller, guilty, cut, nets)
+        if found is not None:
+            yield found
+
+
+def _cut_of(case: RtlCase, smaller: Case, guilty: int, cut: set[int], nets: dict[int, str]) -> RtlCase | None:
+    """``smaller``, which keeps the order of ops, with the RTL of it."""
+    kept = sorted(_kept(case.case.program, guilty, cut))
+    ports, inputs = ports_of(smaller.program), {}
+    if len(kept) != smaller.program.n_ops or not ports.output_bits:
+        return None
+    for old, op in zip(kept, smaller.program.ops, strict=True):
+        if op.code == INPUT and op.type.width and old in nets:
+            low, width = ports.slice_of(op, int(smaller.program.inp_shift[op.id0]))
+            bits = f"model_inp[{low + width - 1}:{low}]"
+            inputs[nets[old].rpartition(".")[2]] = f"$signed({bits})" if op.type.k else bits
+    files = cut_out(case.files, case.top, Cut(nets[guilty], inputs, (ports.input_bits, ports.output_bits)))
+    return None if files is None else RtlCase(smaller, files, case.top, ours=True)
+
+
+def _kept(program: Program, guilty: int, cut: set[int]) -> set[int]:
+    """The ops that are left: ``guilty``, and those that it is computed from, as far as they are not ``cut``."""
+    found, waiting = set(), [guilty]
+    while waiting:
+        index = waiting.pop()
+        if index not in found:
+            found.add(index)
+            if index not in cut:
+                waiting += program.ops[index].operands
+    return found
+
+
+def _around(judges: RtlJudges, case: RtlCase, output: int) -> RtlCase | None:
+    """``case`` with the one ``output``, by a module around its RTL; None where types or ports do not allow that."""
+    program = case.case.program
+    try:
+        dut = judges.dut(case)
+        given = bits_of_row(pack_inputs(case.case.batch, dut.ports), 0, dut.ports.input_bits)
+    except DaisError:
+        return None
+    if dut.output_types[output] != program.output_types[output] or AROUND in "".join(case.files.values()):
+        return None
+    index = program.outputs[output][0]
+    if index < 0 or not dut.ports.outputs[output].width:
+        return None
+    smaller = rebuilt(replace(case.case, whole=False), outputs=[program.outputs[output]])
+    if smaller is None or (smaller.program.n_in, 1) == (program.n_in, program.n_out):
+        return None
+    read = {program.ops[i].id0 for i in _kept(program, index, set()) if program.ops[i].code == INPUT}
+    pins = replace(pins_of(dut.interface.clocking), latency=judges.pins.latency) if dut.interface.clocking else None
+    text = module_around(dut, case.top, dict(judges.parameters), smaller.program, sorted(read), output, given)
+    judges.pins = pins or judges.pins
+    return RtlCase(smaller, {**case.files, f"{AROUND}.v": text}, AROUND, ours=True)

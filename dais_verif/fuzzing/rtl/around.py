@@ -1,0 +1,87 @@
+"""A module around somebody's RTL, with the ports of a program that has fewer inputs and outputs.
+
+Inputs, or bits of them, that the smaller program does not have keep the values that they had in the failing vector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from dais_verif.dut.interface import MODEL_INP, MODEL_OUT, Dut, Wire
+from dais_verif.program import Program
+from dais_verif.program.ports import Element, ports_of
+
+__all__ = ["AROUND", "module_around"]
+
+#: The name of the module.
+AROUND = "dais_case"
+
+
+def module_around(
+    dut: Dut, top: str, parameters: Mapping[str, str], program: Program, inputs: Sequence[int], output: int, given: str
+) -> str:
+    """The text of the module, whose ports are those of ``program``.
+
+    ``inputs``: which input of ``dut`` each of its inputs is; ``output``: of ``dut``. ``given``: bits of the vector.
+    """
+    ports, clocking = ports_of(program), dut.interface.clocking
+    bits: list[int | str] = [f"1'b{bit}" for bit in reversed(given)]  # or the place of a bit of our port
+    for own, number in zip(ports.inputs, inputs, strict=True):
+        theirs = dut.ports.inputs[number]
+        for place in range(theirs.width):
+            at = theirs.lo + place - own.lo
+            if 0 <= at < own.width:
+                bits[theirs.offset + place] = own.offset + at
+    pins = list(clocking.driven) if clocking is not None else []
+    told = clocking.valid_out if clocking is not None else None
+    header = [
+        *(f"input wire {pin}" for pin in pins),
+        f"input wire [{max(ports.input_bits, 1) - 1}:0] {MODEL_INP}",
+        f"output wire [{max(ports.output_bits, 1) - 1}:0] {MODEL_OUT}",
+        *([f"output wire {told}"] if told else []),
+    ]
+    connections = {wire.name: _carried(wire, bits) for wire in dut.interface.inputs}
+    connections |= {name: str(value) for name, value in dut.interface.ties}
+    connections |= {pin: pin for pin in [*pins, *([told] if told else [])]}
+    nets = []
+    for number, wire in enumerate(dut.interface.outputs):
+        if wire.width:
+            nets.append((f"got_{number}", wire))
+            connections[wire.name] = f"got_{number}"
+    said = ", ".join(f".{name}({value})" for name, value in parameters.items())
+    return "\n".join(
+        [
+            f"module {AROUND} ({', '.join(header)});",
+            *(f"  wire [{wire.width - 1}:0] {name};" for name, wire in nets),
+            f"  {top}{f' #({said})' if said else ''} dut "
+            f"({', '.join(f'.{port}({what})' for port, what in connections.items())});",
+            f"  assign {MODEL_OUT} = {_taken(nets, dut.ports.outputs[output])};",
+            "endmodule",
+            "",
+        ]
+    )
+
+
+def _carried(wire: Wire, bits: Sequence[int | str]) -> str:
+    """What port ``wire`` is given, the most significant bit first; bits of our port in a row as one slice."""
+    if not wire.width:
+        return "1'b0"
+    pieces: list[tuple[int, int] | str] = []
+    for bit in bits[wire.offset : wire.offset + wire.width]:
+        last = pieces[-1] if pieces else ""
+        if isinstance(bit, str):
+            pieces.append(bit)
+        elif isinstance(last, tuple) and last[1] + 1 == bit:
+            pieces[-1] = (last[0], bit)
+        else:
+            pieces.append((bit, bit))
+    words = (piece if isinstance(piece, str) else f"{MODEL_INP}[{piece[1]}:{piece[0]}]" for piece in reversed(pieces))
+    return "{" + ", ".join(words) + "}"
+
+
+def _taken(nets: Sequence[tuple[str, Wire]], element: Element) -> str:
+    for name, wire in nets:
+        if wire.offset <= element.offset < wire.offset + wire.width:
+            low = element.offset - wire.offset
+            return f"{name}[{low + element.width - 1}:{low}]"
+    raise ValueError(f"no port carries {element}")

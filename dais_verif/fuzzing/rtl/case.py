@@ -1,0 +1,81 @@
+"""A case with RTL: a program, input vectors, and Verilog that is said to compute it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+from dais_verif.fuzzing.case import Case
+
+__all__ = ["Edit", "Files", "RtlCase", "edited"]
+
+#: Texts by file name, a character a byte (ISO 8859-1), so that places in them are those of the readers of Verilog.
+Files = Mapping[str, str]
+
+_BLANK = re.compile(r"\n(?:[ \t]*\n)+")
+
+
+class Edit(NamedTuple):
+    """The text from ``start`` to ``end`` of ``file`` becomes ``new``."""
+
+    file: str
+    start: int
+    end: int
+    new: str
+
+
+@dataclass(frozen=True, eq=False)
+class RtlCase:
+    """``case`` and the RTL in ``files``, of which ``top`` is the module.
+
+    ``ours``: its ports are those that we would give the program, whatever was said of the ports of the RTL at first.
+    """
+
+    case: Case
+    files: Files
+    top: str
+    ours: bool = False
+
+    @cached_property
+    def key(self) -> object:
+        """What tells cases apart."""
+        return self.case.key, self.top, tuple(self.files.items())
+
+    @property
+    def words(self) -> str:
+        """How large it is."""
+        return f"{self.case.words}, {self.lines} lines of RTL"
+
+    @property
+    def lines(self) -> int:
+        """Lines of RTL that are not empty."""
+        return sum(bool(line.strip()) for text in self.files.values() for line in text.splitlines())
+
+    def with_files(self, files: Files) -> RtlCase:
+        """Return the same with other RTL."""
+        return replace(self, files=files)
+
+    def write(self, folder: Path) -> tuple[Path, ...]:
+        """Write the RTL into ``folder``, and return the paths of the files."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in self.files.items():
+            (folder / name).write_bytes(text.encode("latin-1"))
+        return tuple(folder / name for name in self.files)
+
+
+def edited(files: Files, edits: Iterable[Edit]) -> dict[str, str]:
+    """``files`` after ``edits``; one that lies within another is part of it. Empty lines in a row become one."""
+    made, last = dict(files), dict.fromkeys(files, 0)
+    parts: dict[str, list[str]] = {name: [] for name in files}
+    for edit in sorted(edits, key=lambda edit: (edit.file, edit.start, -edit.end)):
+        if edit.start >= last[edit.file]:
+            parts[edit.file] += [files[edit.file][last[edit.file] : edit.start], edit.new]
+            last[edit.file] = edit.end
+    for name, pieces in parts.items():
+        if pieces:
+            made[name] = _BLANK.sub("\n", "".join(pieces) + files[name][last[name] :])
+    return made

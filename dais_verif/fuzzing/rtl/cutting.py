@@ -1,0 +1,196 @@
+"""RTL cut out of a module: what computes one net of others, with the ports of a program of that op alone.
+
+Nets are known by their names, as ``blame`` knows them. What drives a net that becomes an input drives it from the new
+port instead; whatever the net that is asked for does not depend on is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from dais_verif.dut.interface import MODEL_INP, MODEL_OUT
+from dais_verif.fuzzing.rtl.case import Edit, Files, edited
+from dais_verif.fuzzing.rtl.syntax import Source, children, kind_of, lefts_in, names_in
+
+__all__ = ["Cut", "cut_out", "declared_in"]
+
+_SCOPES = ("ModuleDeclaration", "GenerateRegion", "GenerateBlock", "IfGenerate")
+_NO_DRIVERS = ("ModuleHeader", "PortDeclaration", "ParameterDeclarationStatement", "FunctionDeclaration")
+_DECLARATIONS = ("DataDeclaration", "NetDeclaration")
+
+
+@dataclass(frozen=True)
+class Cut:
+    """``wanted``: the net that becomes the output, as the module sees it, ``part_1.op_7``.
+
+    ``inputs``: nets that become inputs, by their own names, and what drives them. ``bits``: of both ports.
+    """
+
+    wanted: str
+    inputs: Mapping[str, str]
+    bits: tuple[int, int]
+
+
+class _Driver(NamedTuple):
+    """Something that drives the nets ``drives`` and reads ``reads``.
+
+    ``away``: what leaves it out; ``right``: its right side, if that is all there is to it.
+    """
+
+    drives: frozenset[str]
+    reads: frozenset[str]
+    away: Edit
+    right: Any = None
+    block: Any = None
+
+
+def cut_out(files: Files, top: str, cut: Cut) -> dict[str, str] | None:
+    """The files after ``cut`` of module ``top``; None if they hold no such module, or nothing drives the net."""
+    for name, text in files.items():
+        source = Source(name, text)
+        for member in source.members:
+            if kind_of(member) == "ModuleDeclaration" and member.header.name.rawText == top and source.ours(member):
+                return _cut(files, source, member, cut)
+    return None
+
+
+def declared_in(files: Files, top: str) -> set[str]:
+    """The names of the nets that module ``top`` declares."""
+    found: set[str] = set()
+    for name, text in files.items():
+        source = Source(name, text)
+        for member in source.members:
+            if kind_of(member) == "ModuleDeclaration" and member.header.name.rawText == top:
+                found |= {d.name.rawText for node in _items(member) for d in _of(node, "declarators")}
+    return found
+
+
+def _cut(files: Files, source: Source, module: Any, cut: Cut) -> dict[str, str] | None:
+    drivers = list(_drivers(source, module))
+    net = cut.wanted.rpartition(".")[2]
+    kept = _needed(drivers, net, set(cut.inputs))
+    if not any(net in drivers[place].drives for place in kept):
+        return None
+    edits, added, driven = [], [], set()
+    for place, driver in enumerate(drivers):
+        given = [net for net in sorted(driver.drives) if net in cut.inputs]
+        if given or place in kept:
+            driven.add(driver.block)
+        if not given and place in kept:
+            continue
+        if given and driver.right is not None:
+            edits.append(source.becomes(driver.right, cut.inputs[given[0]]))
+            continue
+        edits.append(driver.away)
+        added += [f"  assign {net} = {cut.inputs[net]};" for net in given]
+    for block in dict.fromkeys(driver.block for driver in drivers if driver.block is not None):
+        edits += [_heard(source, block)] if block in driven else [source.without(block)]
+    edits += [source.without(item) for item in _items(module) if kind_of(item) == "PortDeclaration"]
+    ports = f"(input wire [{max(cut.bits[0], 1) - 1}:0] {MODEL_INP}, output wire [{cut.bits[1] - 1}:0] {MODEL_OUT})"
+    edits.append(source.becomes(module.header.ports, ports))
+    end = module.endmodule.location.offset
+    added.append(f"  assign {MODEL_OUT} = {cut.wanted};")
+    edits.append(Edit(source.name, end, end, "\n".join([*added, ""])))
+    return edited(files, edits)
+
+
+def _heard(source: Source, block: Any) -> Edit:
+    """A block that waits for no edge is run whenever anything that it reads changes."""
+    control = getattr(block.statement, "timingControl", None)
+    plain = control is not None and "edge" not in source.of(control)
+    return source.becomes(control, "@*") if plain else Edit(source.name, 0, 0, "")
+
+
+def _needed(drivers: list[_Driver], wanted: str, inputs: set[str]) -> set[int]:
+    """The places of the drivers on which ``wanted`` depends, without those of ``inputs``."""
+    by_net: dict[str, list[int]] = {}
+    for place, driver in enumerate(drivers):
+        for net in driver.drives:
+            by_net.setdefault(net, []).append(place)
+    found: set[int] = set()
+    waiting, seen = [wanted], set(inputs)
+    while waiting:
+        net = waiting.pop()
+        if net not in seen:
+            seen.add(net)
+            for place in by_net.get(net, ()):
+                found.add(place)
+                waiting += drivers[place].reads
+    return found
+
+
+def _items(node: Any) -> Iterator[Any]:
+    """The items of a module, and of what it generates once."""
+    for child in children(node):
+        if kind_of(child) in _SCOPES:
+            yield from _items(child)
+        else:
+            yield child
+
+
+def _of(node: Any, name: str) -> list[Any]:
+    """The nodes of a list of ``node``, without the commas between them."""
+    return list(children(getattr(node, name, ())))
+
+
+def _drivers(source: Source, module: Any) -> Iterator[_Driver]:
+    named: set[str] = set()
+    for item in _items(module):
+        kind = kind_of(item)
+        if kind in _NO_DRIVERS or not source.ours(item):
+            continue
+        if kind in _DECLARATIONS:
+            yield from _initial_values(source, item)
+        elif kind == "ContinuousAssign" and len(_of(item, "assignments")) == 1:
+            (assignment,) = _of(item, "assignments")
+            yield _assigned(source, assignment, source.without(item))
+        elif kind == "ProceduralBlock":
+            yield from _block(source, item)
+        elif kind == "HierarchyInstantiation":  # an output is named by what drives it first
+            for instance in _of(item, "instances"):
+                names = names_in(" ".join(source.of(each) for each in _of(instance, "connections")))
+                drives = names - named
+                named |= names
+                yield _Driver(frozenset(drives), frozenset(names - drives), source.without(item))
+        else:
+            drives = lefts_in(source, item)
+            if drives:
+                yield _Driver(frozenset(drives), frozenset(names_in(source.of(item))), source.without(item))
+
+
+def _assigned(source: Source, assignment: Any, away: Edit, block: Any = None) -> _Driver:
+    left = source.of(assignment.left)
+    right = assignment.right if left.isidentifier() else None
+    return _Driver(frozenset(names_in(left)), frozenset(names_in(source.of(assignment.right))), away, right, block)
+
+
+def _initial_values(source: Source, declaration: Any) -> Iterator[_Driver]:
+    for declarator in _of(declaration, "declarators"):
+        value = getattr(declarator, "initializer", None)
+        if value is not None:
+            away = source.becomes(value, "")
+            reads = frozenset(names_in(source.of(value.expr)))
+            yield _Driver(frozenset({declarator.name.rawText}), reads, away, value.expr)
+
+
+def _block(source: Source, block: Any) -> Iterator[_Driver]:
+    """A block of nothing but assignments: one by one; any other as a whole."""
+    body = block.statement
+    while kind_of(body) == "TimingControlStatement":
+        body = body.statement
+    statements = [body]
+    if kind_of(body) == "BlockStatement":
+        statements = [child for child in children(body) if kind_of(child) not in ("NamedBlockClause",)]
+    if all(_is_assignment(statement) for statement in statements):
+        for statement in statements:
+            yield _assigned(source, statement.expr, source.without(statement), block)
+    else:
+        yield _Driver(
+            frozenset(lefts_in(source, block)), frozenset(names_in(source.of(body))), source.without(block), None, block
+        )
+
+
+def _is_assignment(statement: Any) -> bool:
+    return kind_of(statement) == "ExpressionStatement" and statement.expr.kind.name == "AssignmentExpression"

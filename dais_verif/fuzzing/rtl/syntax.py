@@ -1,0 +1,81 @@
+"""The syntax of RTL as far as it is cut: modules, what is in them, and where each piece stands in its file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from dais_verif.fuzzing.rtl.case import Edit
+
+__all__ = ["Source", "children", "kind_of", "lefts_in", "names_in"]
+
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", re.DOTALL)
+_NAME = re.compile(r"[A-Za-z_][\w$]*")
+#: What follows a piece on its line and goes with it.
+_REST = re.compile(r"[ \t]*(?://[^\n]*)?(?=\n|$)")
+
+
+class Source:
+    """One file, and its syntax tree."""
+
+    def __init__(self, name: str, text: str) -> None:
+        from pyslang import syntax
+
+        self.name, self.text = name, text
+        # A character a byte: what is beyond ASCII can stand in comments and strings alone.
+        self._tree = syntax.SyntaxTree.fromText(text.encode("ascii", "replace").decode("ascii"), name)
+        self.root: Any = self._tree.root
+        self._buffer = self.root.sourceRange.start.buffer
+
+    @property
+    def members(self) -> list[Any]:
+        """What stands in the file: modules, packages."""
+        alone = kind_of(self.root) == "ModuleDeclaration"
+        return [self.root] if alone else list(getattr(self.root, "members", ()))
+
+    def ours(self, node: Any) -> bool:
+        """Whether the text of ``node`` stands in this file: no macro and no included file brings it."""
+        span = node.sourceRange
+        return bool(span.start.buffer == self._buffer == span.end.buffer and span.end.offset > span.start.offset)
+
+    def of(self, node: Any) -> str:
+        """The text of ``node``."""
+        return self.text[node.sourceRange.start.offset : node.sourceRange.end.offset]
+
+    def becomes(self, node: Any, new: str) -> Edit:
+        """The edit that puts ``new`` in the place of ``node``."""
+        return Edit(self.name, node.sourceRange.start.offset, node.sourceRange.end.offset, new)
+
+    def without(self, node: Any, new: str = "") -> Edit:
+        """The edit that takes ``node`` out, with the comment behind it."""
+        edit = self.becomes(node, new)
+        rest = _REST.match(self.text, edit.end)
+        return edit if rest is None else edit._replace(end=rest.end())
+
+
+def kind_of(node: Any) -> str:
+    """What ``node`` is, as pyslang calls its type, without the ending."""
+    return type(node).__name__.removesuffix("Syntax")
+
+
+def children(node: Any) -> Iterator[Any]:
+    """The nodes below ``node``, without tokens."""
+    from pyslang import syntax
+
+    return (child for child in node if isinstance(child, syntax.SyntaxNode))
+
+
+def names_in(text: str) -> set[str]:
+    """All words in ``text`` that may be names: of ``a.b`` both."""
+    return set(_NAME.findall(_COMMENT.sub(" ", text)))
+
+
+def lefts_in(source: Source, node: Any) -> set[str]:
+    """The names that assignments in ``node`` assign: the first word of each left side."""
+    found = set()
+    if "Assignment" in node.kind.name and kind_of(node) == "BinaryExpression":
+        found |= names_in(source.of(node.left))
+    for child in children(node):
+        found |= lefts_in(source, child)
+    return found
