@@ -123,7 +123,7 @@ def shrink(
             wrapped=None,
             netlist=None,
             target=None,
-            bits=(None, None, None),
+            bits=(None, None, None, None),
         ),
         layout=layout,
         vectors=vectors,
