@@ -80,6 +80,7 @@ LAZY = {
     ("networks.onnx_file", "google.protobuf"): "what onnx stands on, from all that reads no network",
     ("record.base", "msgspec"): "msgspec, from programs that make no record",
     ("dut", "pyslang"): "pyslang, from designs of our own, whose ports are known",
+    ("fuzzing.rtl", "pyslang"): "pyslang, from cases without RTL of others",
     ("pytest_plugin", "dais_verif"): _PLUGIN,
 }
 
