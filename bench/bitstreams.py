@@ -2,8 +2,8 @@
 
 Each is built for one device bare, bare as a pipeline, and behind a UART. What fits and has pins is then verified from
 the bitstream and its pins alone: bare ones in both simulators and by proof, those behind a UART as a board in
-simulation and, of programs, by proof. A row is kept as soon as it is known, and a run goes on where the one before was. It fails if a bitstream is
-wrong, or if what was built could not be judged.
+simulation and, of programs, by proof. A row is kept as soon as it is known, and a run goes on where the one before was.
+It fails if a bitstream is wrong, or if what was built could not be judged.
 """
 
 from __future__ import annotations

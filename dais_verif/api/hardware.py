@@ -152,6 +152,7 @@ def build_bitstream(
     clock: float | None = None,
     seed: int = 1,
     bram: bool | None = None,
+    dsp: bool = False,
     timeout: float = 1800.0,
     memory: int = 8192,
     progress: Progress | None = None,
@@ -163,8 +164,8 @@ def build_bitstream(
     ``cycles``: of a machine behind a link, in a vector (32). ``pins``: a file with a ``set_io NAME PIN`` for each bit
     of each port; None: chosen. ``clock``: MHz that timing must allow (12 if there is a clock). ``seed``: of the
     placement; the same input gives the same bits. ``bram``: tables may become block RAMs, which proofs of bitstreams do
-    not know; None: of machines, and behind a link. ``timeout``: seconds for each tool; ``memory``: megabytes for each
-    process.
+    not know; None: of machines, and behind a link. ``dsp``: products may become DSPs, on a UP5K. ``timeout``: seconds
+    for each tool; ``memory``: megabytes for each process.
 
     Raises ``InputError`` for what does not fit, saying by how much, or is too slow; ``ToolError`` if a tool is missing,
     fails or meets a limit.
@@ -184,6 +185,7 @@ def build_bitstream(
         clock=clock,
         seed=seed,
         bram=bram,
+        dsp=dsp,
         timeout=timeout,
         memory=memory,
     )

@@ -149,13 +149,13 @@ class Chip:
     def hard_inputs(self) -> dict[int, str]:
         """The nets at inputs of hard blocks, such as the one that makes a device load another bitstream, with names.
 
-        Those of PLLs are left out: a PLL does nothing unless its own bits say so.
+        Those of PLLs are left out: a PLL does nothing unless its own bits say so; and of multipliers, which are read.
         """
         found: dict[int, str] = {}
         for block in self.blocks.get(".extra_cell", ()):
             head, *lines = block.split("\n")
             kind = head.split()[-1]
-            for words in (line.split() for line in lines if kind != "PLL"):
+            for words in (line.split() for line in lines if kind not in ("PLL", "MAC16")):
                 if len(words) != 4 or not (words[1].isdigit() and words[2].isdigit()):
                     continue
                 pin = {"clk": "lutff_global/clk"}.get(words[3], words[3])

@@ -56,7 +56,8 @@ def with_names(logic: ReadBack, hints: Mapping[Cell, str]) -> ReadBack:
     ports = {bit.name for bit in (*logic.inputs, *logic.outputs)}
     wanted = {one.name: hints[one.cell] for one in logic.registers if one.cell in hints}
     often = Counter(wanted.values())
-    taken = {one.name for cells in (logic.luts, logic.carries, logic.registers, logic.rams) for one in cells}
+    kinds = (logic.luts, logic.carries, logic.registers, logic.rams, logic.multipliers)
+    taken = {one.name for cells in kinds for one in cells}
     # An escaped name ends with a space.
     names = {
         old: f"\\{new} "
@@ -84,6 +85,15 @@ def with_names(logic: ReadBack, hints: Mapping[Cell, str]) -> ReadBack:
         registers=tuple(map(register, logic.registers)),
         rams=tuple(
             one._replace(pins={pin: tuple(map(named, bits)) for pin, bits in one.pins.items()}) for one in logic.rams
+        ),
+        multipliers=tuple(
+            one._replace(
+                a=tuple(map(named, one.a)),
+                b=tuple(map(named, one.b)),
+                clock=named(one.clock),
+                enable=named(one.enable),
+            )
+            for one in logic.multipliers
         ),
     )
 

@@ -1,4 +1,4 @@
-"""The logic that a bitstream makes: tables, carries, registers, block RAMs and the pads that they reach."""
+"""The logic that a bitstream makes: tables, carries, registers, block RAMs, multipliers, and pads that they reach."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dais_verif.bitstream.configuration import Place
 from dais_verif.bitstream.pins_file import PortBit
 
-__all__ = ["Carry", "Cell", "Lut", "PortBit", "Ram", "ReadBack", "Register", "Signal"]
+__all__ = ["Carry", "Cell", "Lut", "Multiplier", "PortBit", "Ram", "ReadBack", "Register", "Signal"]
 
 
 class Cell(NamedTuple):
@@ -71,6 +71,23 @@ class Ram(NamedTuple):
     pins: Mapping[str, tuple[Signal, ...]]
 
 
+class Multiplier(NamedTuple):
+    """A product of 16 by 16 bits, the lowest first. ``signed``: of a and b; ``registers``: before it, of a and b.
+
+    ``stages``: registers behind it. All load at rising edges of ``clock`` at which ``enable`` is 1.
+    """
+
+    place: Place
+    name: Signal
+    a: tuple[Signal, ...]
+    b: tuple[Signal, ...]
+    signed: tuple[bool, bool]
+    registers: tuple[bool, bool]
+    stages: int
+    clock: Signal
+    enable: Signal
+
+
 @dataclass(frozen=True)
 class ReadBack:
     """The logic behind the pads that drive something, and nothing else.
@@ -89,6 +106,7 @@ class ReadBack:
     carries: tuple[Carry, ...]
     registers: tuple[Register, ...]
     rams: tuple[Ram, ...]
+    multipliers: tuple[Multiplier, ...]
     used: frozenset[Place]
     size: tuple[int, int]
     kinds: Mapping[Place, str]

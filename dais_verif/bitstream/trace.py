@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping
 
 from dais_verif.bitstream.chip import Chip, Pad
 from dais_verif.bitstream.configuration import Configuration, Place
-from dais_verif.bitstream.logic import Carry, Cell, Lut, PortBit, Ram, ReadBack, Register, Signal
+from dais_verif.bitstream.logic import Carry, Cell, Lut, Multiplier, PortBit, Ram, ReadBack, Register, Signal
+from dais_verif.bitstream.multipliers import Site, read_multiplier, sites
 from dais_verif.bitstream.wiring import Wiring, read_wiring
 from dais_verif.errors import InputError
 
@@ -37,7 +38,7 @@ _NEUTRAL = {
     "Cascade.MULT": "an input of a multiplier is taken from the fabric",
 }
 #: What is read where it matters.
-_READ = ("LC_", "NegClk", "CarryInSet", "ColBufCtrl.", "RamConfig.", "IOB_", "IoCtrl.IE_")
+_READ = ("LC_", "NegClk", "CarryInSet", "ColBufCtrl.", "RamConfig.", "IOB_", "IoCtrl.IE_", "IpConfig.")
 
 _RAM_PINS = {"RDATA": 16, "RADDR": 11, "WADDR": 11, "MASK": 16, "WDATA": 16}
 _RAM_BITS = {"RCLK": _LOW, "RCLKE": _HIGH, "RE": _LOW, "WCLK": _LOW, "WCLKE": _HIGH, "WE": _LOW}
@@ -94,6 +95,7 @@ class _Trace:
         self._carries: dict[Cell, Carry] = {}
         self._registers: dict[Cell, Register] = {}
         self._rams: dict[Place, Ram] = {}
+        self._multipliers: dict[Place, Multiplier] = {}
         self._used: set[Place] = set()
         #: What is still to be read: signals were named, but what makes them was not looked at.
         self._todo: list[Callable[[], None]] = []
@@ -121,6 +123,7 @@ class _Trace:
             carries=tuple(self._carries[cell] for cell in sorted(self._carries)),
             registers=tuple(self._registers[cell] for cell in sorted(self._registers)),
             rams=tuple(self._rams[place] for place in sorted(self._rams)),
+            multipliers=tuple(self._multipliers[place] for place in sorted(self._multipliers)),
             used=frozenset(self._used),
             size=(max(x for x, _ in kinds) + 1, max(y for _, y in kinds) + 1),
             kinds=kinds,
@@ -239,7 +242,7 @@ class _Trace:
         if pin == "carry_in_mux":
             return self._carry_in(place)
         if head == "mult":
-            raise InputError(f"{what} depends on the multiplier at {place}; read-back does not know multipliers yet")
+            return self._multiplied(place, pin)
         if self._wiring.configuration.kinds[place] != "logic":
             raise InputError(f"{what} depends on {pin} of tile {place}, a hard block that read-back does not know")
         cell = Cell(*place, int(head.removeprefix("lutff_")))
@@ -311,7 +314,20 @@ class _Trace:
             asynchronous=reset != _LOW and self._cell_bit(cell, _ASYNC_SET_RESET),
         )
 
-    # block RAMs
+    # hard blocks
+
+    def _multiplied(self, place: Place, pin: str) -> Signal:
+        """Return output ``pin`` of the multiplier to which tile ``place`` belongs."""
+        name = pin.removeprefix("mult/")
+        site = next(one for one in sites(self._chip.blocks[".extra_cell"]) if one.pins[name] == (place, pin))
+        if ("multiplier", site.place) not in self._begun:
+            self._begun.add(("multiplier", site.place))
+            self._todo.append(lambda: self._multipliers.update({site.place: self._read_multiplier(site)}))
+        return f"mac_{site.place[0]}_{site.place[1]}[{name.removeprefix('O_')}]"
+
+    def _read_multiplier(self, site: Site) -> Multiplier:
+        self._used.update(place for place, _ in site.pins.values())
+        return read_multiplier(site, self._wiring, TABLE, self._at)
 
     def _ram(self, place: Place, bit: int, what: str) -> Signal:
         bottom = place if self._wiring.configuration.kinds[place] == "ramb" else (place[0], place[1] - 1)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from dais_verif.bitstream.logic import Carry, Lut, PortBit, Ram, ReadBack, Register, Signal
+from dais_verif.bitstream.logic import Carry, Lut, Multiplier, PortBit, Ram, ReadBack, Register, Signal
 from dais_verif.errors import InputError
 from dais_verif.verilog_names import require_module_name
 
 __all__ = ["PLACES", "WIDTHS", "write_verilog"]
 
-_OURS = re.compile(r"(lut|carry|reg|ram)_\d+_\d+")
+_OURS = re.compile(r"(lut|carry|reg|ram|mac)_\d+_\d+")
 _ZERO, _ONE = "1'b0", "1'b1"
 
 #: The words and bits of a block RAM that each mode has, and where a narrow word's bits are among the 16.
@@ -48,6 +48,8 @@ def write_verilog(logic: ReadBack, top: str) -> str:
     lines += map(_register, logic.registers)
     for ram in logic.rams:
         lines += _ram(ram)
+    for multiplier in logic.multipliers:
+        lines += _multiplier(multiplier)
     for bit in sorted(logic.driven):
         lines.append(f"  assign {bit} = {logic.driven[bit]};")
     return "\n".join([*lines, "endmodule", ""])
@@ -168,6 +170,30 @@ def _write_port(ram: Ram, words: str) -> Iterator[str]:
         spread = _vector(tuple(data[place] for place in PLACES[ram.write_mode] for _ in range(step)))
         yield f"    {words}[{row}] <= ({words}[{row}] & ~{mask}) | ({spread} & {mask});"
     yield "  end"
+
+
+def _multiplier(one: Multiplier) -> Iterator[str]:
+    """A product, with registers before and behind it, of which nobody knows what they hold at power-up."""
+    if (any(one.registers) or one.stages) and one.clock in (_ZERO, _ONE):
+        raise InputError(f"the clock of multiplier {one.name} is constant")
+    load = f"  always @(posedge {one.clock}) if ({one.enable})"
+    factors = []
+    for letter, bits, signed, register in zip("ab", (one.a, one.b), one.signed, one.registers, strict=True):
+        name, sign = f"{one.name}_{letter}", "signed " * signed
+        yield f"  wire {sign}[15:0] {name} = {_vector(bits)};"
+        if register:
+            yield f"  reg {sign}[15:0] {name}_held;"
+            yield f"{load} {name}_held <= {name};"
+            name += "_held"
+        # In 32 bits, to which each factor is extended by its own sign.
+        factors.append(f"{{{{16{{{name}[15]}}}}, {name}}}" if signed else f"{{16'd0, {name}}}")
+    product = f"{one.name}_product"
+    yield f"  wire [31:0] {product} = {factors[0]} * {factors[1]};"
+    for stage in range(one.stages):
+        yield f"  reg [31:0] {one.name}_{stage};"
+        yield f"{load} {one.name}_{stage} <= {product};"
+        product = f"{one.name}_{stage}"
+    yield f"  wire [31:0] {one.name} = {product};"
 
 
 def _all(*signals: Signal) -> Signal:

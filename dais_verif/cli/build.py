@@ -33,6 +33,7 @@ from dais_verif.report.build_text import print_build
 @click.option(
     "--bram/--no-bram", default=None, help="Tables in block RAMs. Default: not of a bare program, for a proof."
 )
+@click.option("--dsp", is_flag=True, help="Products in DSPs, on a UP5K.")
 @click.option("--timeout", type=seconds, default=1800, show_default=True, help="Seconds for each tool.")
 @click.option("--memory", type=int, default=8192, show_default=True, help="Megabytes for each process.")
 @click.option("-o", "--output", type=file_path, required=True, help="Folder: model.bin, pins.pcf, RTL, netlist, logs.")

@@ -20,7 +20,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("stages", "max-depth", "delay-model"),
     ),
     "Wrapper": ("wrap", "axil", "user-bits", "check-beats", "period", "stream", "cycles"),
-    "Synthesis": ("alumacc", "bram", "pnr"),
+    "Synthesis": ("alumacc", "bram", "dsp", "pnr"),
     "Vectors": (
         *("vectors", "seed", "seed-from", "fresh-seed", "inputs", "out-of-range", "unchecked", "printf"),
         *("exhaustive", "exhaustive-bits", "coverage", "rtl-coverage", "directed", "unreachable", "floor"),

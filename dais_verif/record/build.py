@@ -47,7 +47,8 @@ class BuildRecord(Record):
     ``design_options``: of ``sim`` and ``prove``, for the pins of a bare pipeline. ``pins``: of each bit of each port;
     ``pins_chosen``: nobody named them. ``counts``: cells of each kind, before they were packed; ``used``: resources of
     the device by nextpnr's names, used and available. ``stages``, ``max_depth``, ``delay_model``: of a pipeline;
-    ``bram``: tables were allowed to become block RAMs. ``files``: SHA-256 of what is in ``folder``, by relative name.
+    ``bram``, ``dsp``: tables were allowed to become block RAMs, and products DSPs. ``files``: SHA-256 of what is in
+    ``folder``, by relative name.
     """
 
     program: ProgramInfo
@@ -69,6 +70,7 @@ class BuildRecord(Record):
     max_depth: float | None = None
     delay_model: str | None = None
     bram: bool | None = None
+    dsp: bool | None = None
 
     @property
     def verdict(self) -> Verdict:

@@ -44,7 +44,7 @@ class Target(NamedTuple):
     ``kinds``: for kinds of ``KINDS`` the cell types that belong to it, as shell patterns, which are Yosys' own too;
     the first kind counts, and what none matches is "other".
     ``models``: file with models of the cells, below Yosys' share folder. ``defines``: macros that it is read with.
-    ``no_bram``: the flag that keeps tables out of block RAMs.
+    ``no_bram``: the flag that keeps tables out of block RAMs; ``dsp``: the one that puts products into DSPs.
     ``own_models``: file beside this one with models of cells that Yosys has no model of.
     ``board``: the device on which nextpnr places and routes it, where it can.
     """
@@ -56,6 +56,7 @@ class Target(NamedTuple):
     models: tuple[str, ...]
     defines: tuple[str, ...] = ()
     no_bram: str = "-nobram"
+    dsp: str = ""
     own_models: str | None = None
     board: Board | None = None
 
@@ -86,6 +87,7 @@ TARGETS = {
         models=("ice40/cells_sim.v",),
         # Without it inputs have default values, a syntax that Icarus does not read.
         defines=("NO_ICE40_DEFAULT_ASSIGNMENTS",),
+        dsp="-dsp",
         board=Board("ice40", ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"), "iCE40HX8K-CT256"),
     ),
     "ecp5": Target(

@@ -61,21 +61,28 @@ def reading(sources: Sequence[Path], folder: Path) -> list[str]:
 
 
 def script(
-    read: Sequence[str], top: str, target: Target, *, alumacc: bool = False, bram: bool = True, registers: bool = False
+    read: Sequence[str],
+    top: str,
+    target: Target,
+    *,
+    alumacc: bool = False,
+    bram: bool = True,
+    dsp: bool = False,
+    registers: bool = False,
 ) -> str:
     """Return the commands that make a netlist of what the commands ``read`` read, without block RAMs unless ``bram``.
+
+    ``dsp``: with DSPs also of targets that are asked for them.
 
     ``registers``: the bits of registers keep their names.
     """
     sums = [] if alumacc else [f"techmap -map {_SUMS}", "opt_clean"]
+    flags = " ".join([*([] if bram else [target.no_bram]), *([target.dsp] if dsp else [])])
     kept = [f"t:{cells} %x1:+[Q] %d" for cells in target.kinds["FF"]] if registers else []
     lines = [
         *read,
         f"hierarchy -top {top}",
-        *(
-            command.format(top=top, flags="" if bram else target.no_bram)
-            for command in (*target.before, *sums, *target.after)
-        ),
+        *(command.format(top=top, flags=flags) for command in (*target.before, *sums, *target.after)),
         # Names of signals would be taken for the ops they were, but bits that nobody needed are gone.
         " ".join(["rename -hide w:*", *kept]),
         "opt_clean -purge",
@@ -105,6 +112,7 @@ def synthesize(
     *,
     alumacc: bool = False,
     bram: bool = True,
+    dsp: bool = False,
     registers: bool = False,
     tell: Tell = lambda step: None,
 ) -> Synthesis:
@@ -116,7 +124,7 @@ def synthesize(
     chosen = TARGETS[target]
     begun = time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
-    text = script(reading(sources, folder), top, chosen, alumacc=alumacc, bram=bram, registers=registers)
+    text = script(reading(sources, folder), top, chosen, alumacc=alumacc, bram=bram, dsp=dsp, registers=registers)
     shutil.copyfile(CELLS / _SUMS, folder / _SUMS)
     for file in (NETLIST, RTLIL, _STATISTICS, _PATH):
         (folder / file).unlink(missing_ok=True)

@@ -17,16 +17,6 @@ DEVICE = "ice40-up5k-sg48"
 PORTS = ["clk", *(f"{port}[{bit}]" for port in "ab" for bit in range(4)), *(f"o[{bit}]" for bit in range(8))]
 HEAD = "module top (input clk, input [3:0] a, input [3:0] b, output [7:0] o);"
 
-MULTIPLIER = f"""{HEAD}
-  wire [31:0] q;
-  SB_MAC16 #(.TOPOUTPUT_SELECT(2'b11), .BOTOUTPUT_SELECT(2'b11)) m (
-    .CLK(clk), .CE(1'b1), .A({{12'd0, a}}), .B({{12'd0, b}}), .C(16'd0), .D(16'd0), .AHOLD(1'b0), .BHOLD(1'b0),
-    .CHOLD(1'b0), .DHOLD(1'b0), .IRSTTOP(1'b0), .IRSTBOT(1'b0), .ORSTTOP(1'b0), .ORSTBOT(1'b0), .OLOADTOP(1'b0),
-    .OLOADBOT(1'b0), .ADDSUBTOP(1'b0), .ADDSUBBOT(1'b0), .OHOLDTOP(1'b0), .OHOLDBOT(1'b0), .CI(1'b0),
-    .ACCUMCI(1'b0), .SIGNEXTIN(1'b0), .O(q));
-  assign o = q[7:0];
-endmodule
-"""
 SINGLE_PORT_RAM = f"""{HEAD}
   wire [15:0] q;
   SB_SPRAM256KA m (.ADDRESS({{10'd0, a}}), .DATAIN({{12'd0, b}}), .MASKWREN(4'hf), .WREN(b[0]), .CHIPSELECT(1'b1),
@@ -45,11 +35,10 @@ endmodule
 @pytest.mark.parametrize(
     ("design", "says"),
     [
-        (MULTIPLIER, "of MAC16 is driven, in tile .* a hard block"),
         (SINGLE_PORT_RAM, "of SPRAM is driven, in tile .* a hard block"),
         (PAD, "has output type 0101"),
     ],
-    ids=["multiplier", "single-port-ram", "register-in-a-pad"],
+    ids=["single-port-ram", "register-in-a-pad"],
 )
 def test_what_is_not_known_is_refused_by_name(design: str, says: str, tmp_path: Path) -> None:
     require_icestorm()

@@ -46,8 +46,8 @@ class BuildRequest:
     ``cycles``: of a machine behind a link, in a vector. ``pins``: a file with a ``set_io NAME PIN`` for each bit of
     each port; None: pins are chosen. ``clock``: MHz that timing must allow; None: 12 if there is a clock, else any.
     ``seed``: of the placement. ``bram``: tables may become block RAMs, which proofs of bitstreams do not know; None: of
-    machines, and behind a link, which needs some itself. ``timeout``: seconds for each tool; ``memory``: megabytes for
-    each process.
+    machines, and behind a link, which needs some itself. ``dsp``: products may become DSPs. ``timeout``: seconds for
+    each tool; ``memory``: megabytes for each process.
     """
 
     program: AnyProgram
@@ -61,6 +61,7 @@ class BuildRequest:
     clock: float | None = None
     seed: int = 1
     bram: bool | None = None
+    dsp: bool = False
     timeout: float = 1800.0
     memory: int = 8192
 
@@ -95,6 +96,10 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
     Raises ``InputError`` for what does not fit, saying by how much, or is too slow for the clock; ``ToolError`` if a
     tool is missing, fails or meets a limit. Then nothing is written.
     """
+    if request.dsp and DEVICES[request.device].chip != "5k":
+        raise InputError.of(
+            "{device} {value} has no DSPs: leave {dsp} out, or take ice40-up5k-sg48", value=request.device
+        )
     options = request.pipeline.options()
     versions = build_tools()
     model = _read(request, progress)
@@ -137,6 +142,7 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
         max_depth=request.pipeline.max_depth,
         delay_model=None if request.pipeline.delay_model is None else str(request.pipeline.delay_model),
         bram=bram,
+        dsp=request.dsp,
     )
     write_folder(request.output, {**files, BUILD_RECORD: record.to_json().encode()}, BUILD_RECORD)
     return record
@@ -180,6 +186,7 @@ def _made(
             folder,
             limits,
             bram=bram,
+            dsp=request.dsp,
             registers=named,
             tell=lambda step: show(f"yosys: ice40: {step}"),
         )

@@ -19,8 +19,13 @@ def bitstream_gates(logic: ReadBack, graph: Aig, inputs: dict[Port, int], clock:
     """Return what ``logic`` is, clocked by its input ``clock``; ``inputs``, which are shared, get what is missing.
 
     Registers hold 0 at power-up, what block RAMs show is unknown then. Raises ``InputError`` for another clock, for
-    what changes between edges, and for loops.
+    what changes between edges, for loops, and for multipliers.
     """
+    if logic.multipliers:
+        raise InputError(
+            f"{logic.multipliers[0].name} of the bitstream is a multiplier, which proofs behind a link do not read: "
+            "build without DSPs"
+        )
     return _Reader(logic, graph, inputs, clock).gates()
 
 

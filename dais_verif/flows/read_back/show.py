@@ -77,6 +77,7 @@ def floor_plan_of(logic: ReadBack, path: str) -> FloorPlan:
         carries=len(logic.carries),
         registers=len(logic.registers),
         rams=len(logic.rams),
+        multipliers=len(logic.multipliers),
         inputs=len(logic.inputs),
         outputs=len(logic.outputs),
         tiles=tuple(tiles),

@@ -54,6 +54,7 @@ class FloorPlan:
     carries: int
     registers: int
     rams: int
+    multipliers: int
     inputs: int
     outputs: int
     tiles: tuple[TileUse, ...]
@@ -68,7 +69,7 @@ class FloorPlan:
             ("carries", str(self.carries)),
             ("registers", str(self.registers)),
             ("block RAMs", f"{self.rams} of {self.block_rams}"),
-            ("DSPs", "0: a bitstream that uses one is refused"),
+            ("DSPs", str(self.multipliers)),
             ("pads", f"{self.inputs} read, {self.outputs} driven"),
         ]
 

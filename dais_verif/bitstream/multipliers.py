@@ -1,0 +1,116 @@
+"""The multipliers of an iCE40 UltraPlus (SB_MAC16), as far as they multiply 16 by 16 bits.
+
+Everything that such a block can do besides, its adders, accumulators, two products of 8 bits, and registers that are
+reset or held, is refused by the name of what is configured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from dais_verif.bitstream.configuration import Place
+from dais_verif.bitstream.logic import Multiplier, Signal
+from dais_verif.bitstream.wiring import Wiring
+from dais_verif.errors import InputError
+
+__all__ = ["Site", "read_multiplier", "sites"]
+
+_LOW, _HIGH = "1'b0", "1'b1"
+_WIDTH = 16
+#: An output leaves its tile through a table that passes input 2 on, into which this bit leads it.
+_THROUGH = tuple(entry % 8 >= 4 for entry in range(16))
+_LEADS = "Cascade.MULT{}_LC0{}_inmux02_5"
+#: Both halves of the output are those of the product.
+_PRODUCT = ("TOPOUTPUT_SELECT_0", "TOPOUTPUT_SELECT_1", "BOTOUTPUT_SELECT_0", "BOTOUTPUT_SELECT_1")
+#: Registers of the four parts of a product, and of their sum.
+_PARTS = ("TOP_8x8_MULT_REG", "BOT_8x8_MULT_REG", "PIPELINE_16x16_MULT_REG1")
+_SUM = "PIPELINE_16x16_MULT_REG2"
+#: What a product does not depend on: adders behind it, and registers of inputs that only they have.
+_NO_MATTER = ("TOPADDSUB_", "BOTADDSUB_", "C_REG", "D_REG")
+#: Pins that hold registers, or reset them whatever the clock does.
+_STILL = ("AHOLD", "BHOLD", "IRSTTOP", "IRSTBOT")
+
+
+class Site(NamedTuple):
+    """A place of a multiplier. ``pins``: the tile and the pin there of each of its pins; ``options``: of its bits."""
+
+    place: Place
+    pins: Mapping[str, tuple[Place, str]]
+    options: Mapping[str, tuple[Place, str]]
+
+
+def sites(blocks: tuple[str, ...]) -> list[Site]:
+    """Return the multipliers that ``blocks`` of a chip database, ``.extra_cell``, describe."""
+    found = []
+    for block in blocks:
+        head, *lines = block.split("\n")
+        words = head.split()
+        if words[-1] != "MAC16":
+            continue
+        rows = [line.split() for line in lines if line]
+        places = {name: ((int(x), int(y)), pin) for name, x, y, pin in rows}
+        options = {name: at for name, at in places.items() if at[1].startswith("CBIT_")}
+        pins = {name: at for name, at in places.items() if name not in options}
+        found.append(Site((int(words[1]), int(words[2])), pins, options))
+    return found
+
+
+def read_multiplier(
+    site: Site, wiring: Wiring, table: tuple[int, ...], at: Callable[[Place, str, Signal | None, str], Signal]
+) -> Multiplier:
+    """Return the multiplier at ``site``. ``table``: where a cell's bits are; ``at``: what drives a pin, or a default.
+
+    Raises ``InputError`` if it is configured as anything but a multiplier of 16 by 16 bits.
+    """
+    x, y = site.place
+    what = f"the multiplier at ({x} {y})"
+    known_bits = {(place, f"IpConfig.{bit}") for place, bit in site.options.values()}
+    for place in sorted({place for place, _ in site.pins.values()}):
+        for name in sorted(wiring.set.get(place, ())):
+            if name.startswith("IpConfig.") and (place, name) not in known_bits:
+                raise InputError(f"{name} of tile {place}, of {what}, is set, and what it does is not known")
+    on = {name for name, (place, bit) in site.options.items() if wiring.bit(place, f"IpConfig.{bit}")}
+    parts = [name for name in _PARTS if name in on]
+    missing = [name for name in _PRODUCT if name not in on]
+    known = {*_PRODUCT, *_PARTS, _SUM, "A_REG", "B_REG", "A_SIGNED", "B_SIGNED"}
+    strange = sorted(name for name in on - known if not name.startswith(_NO_MATTER))
+    if missing or strange or len(parts) not in (0, len(_PARTS)):
+        shown = f"{strange[0]} is 1" if strange else f"{missing[0]} is 0" if missing else f"only {parts[0]} is 1"
+        raise InputError(f"{what} does more than to multiply 16 by 16 bits, which read-back does not know: {shown}")
+    for number in range(2 * _WIDTH):
+        _require_led_out(site, number, wiring, table, what)
+
+    def pin(name: str, default: Signal | None) -> Signal:
+        place, where = site.pins[name]
+        return at(place, where, default, f"{name} of {what}")
+
+    stages = [bool(parts), _SUM in on]
+    clocked = any(stages) or not on.isdisjoint(("A_REG", "B_REG"))
+    for name in _STILL if clocked else ():
+        if pin(name, _LOW) != _LOW:
+            raise InputError(f"{name} of {what} is driven, and what it does is not known")
+    place, _ = site.pins["CLK"]
+    if clocked and wiring.bit(place, "NegClk"):
+        raise InputError(f"{what} is clocked by falling edges, which was never tried")
+    return Multiplier(
+        site.place,
+        f"mac_{x}_{y}",
+        a=tuple(pin(f"A_{bit}", _LOW) for bit in range(_WIDTH)),
+        b=tuple(pin(f"B_{bit}", _LOW) for bit in range(_WIDTH)),
+        signed=("A_SIGNED" in on, "B_SIGNED" in on),
+        registers=("A_REG" in on, "B_REG" in on),
+        stages=sum(stages),
+        clock=pin("CLK", None) if clocked else _LOW,
+        enable=pin("CE", _HIGH) if clocked else _HIGH,
+    )
+
+
+def _require_led_out(site: Site, number: int, wiring: Wiring, table: tuple[int, ...], what: str) -> None:
+    """Raise ``InputError`` unless output ``number`` passes the cell through which it leaves its tile as it is."""
+    place, _ = site.pins[f"O_{number}"]
+    cell = number % 8
+    through = all(wiring.bit(place, f"LC_{cell}[{bit}]") == one for bit, one in zip(table, _THROUGH, strict=True))
+    others = any(wiring.bit(place, f"LC_{cell}[{bit}]") for bit in range(20) if bit not in table)
+    if not through or others or not wiring.bit(place, _LEADS.format(place[1] - site.place[1], cell)):
+        raise InputError(f"output {number} of {what} does not leave tile {place} as it is, which is not understood")
