@@ -96,6 +96,8 @@ for call in json.loads(sys.argv[3]):
         answers.append([0, ""])
     except dais_verif.ToolError as error:
         answers.append([3, f"{error}\\n"])
+    except ImportError as error:
+        answers.append([4, f"{error}\\n"])
 print(json.dumps(answers))
 """
 
@@ -127,6 +129,14 @@ def test_without_any_extra(names: list[str], called: list[str], tmp_path: Path) 
         else:
             assert code == 3 and err.count("\n") == 1 and line in err, (name, code, err)
             assert number >= len(names) or err.startswith("dais-verif: TOOL_FAILURE: ")
+
+
+def test_importing_the_pages_names_the_extra(tmp_path: Path) -> None:
+    calls = ["__import__('dais_verif.report.html')", "__import__('dais_verif.report')"]
+    (code, said), other = said_by([], calls, tmp_path)
+    assert code == 4 and said.count("\n") == 1, said
+    assert said.startswith("report needs the extra [report]: pip install 'dais-verif[report]' (no package jinja2 in ")
+    assert other == (0, ""), "the package alone needs nothing"
 
 
 def test_every_function_of_the_api_names_missing_packages() -> None:

@@ -1,8 +1,19 @@
-"""Records as one HTML page that needs nothing else: for people, on screen, on paper and read aloud."""
+"""Records as one HTML page that needs nothing else: for people, on screen, on paper and read aloud.
+
+Importing this package without the extra [report] raises a ``ModuleNotFoundError`` that names the extra.
+"""
 
 from __future__ import annotations
 
-from dais_verif.report.html.page import render, write_report
-from dais_verif.report.html.sources import Source, source_of
+from dais_verif.packages import missing_packages
+
+try:
+    from dais_verif.report.html.page import render, write_report
+    from dais_verif.report.html.sources import Source, source_of
+except ModuleNotFoundError as error:
+    line = missing_packages(error, "report")
+    if line is None:
+        raise
+    raise ModuleNotFoundError(line, name=error.name, path=error.path) from error
 
 __all__ = ["Source", "render", "source_of", "write_report"]
