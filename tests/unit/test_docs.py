@@ -93,25 +93,6 @@ def test_every_command_is_listed() -> None:
     assert listed == set(VERBS) and len(VERBS) >= 20
 
 
-def test_every_option_that_pages_show_is_one() -> None:
-    """Of the verb that it stands behind; a hundred command lines and more."""
-    lines = 0
-    for page in [*PAGES, *(ROOT / "examples" / "ci").iterdir()]:
-        for verb, rest in re.findall(r"dais-verif ([a-z][a-z-]+)([^\n`]*)", page.read_text(encoding="utf-8")):
-            command = cli.get_command(CONTEXT, verb)
-            if command is None:
-                continue
-            lines += 1
-            if isinstance(command, click.Group):
-                inner = command.get_command(CONTEXT, (rest.split() or [""])[0])
-                command = command if inner is None else inner
-            known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
-            typed = re.split(r"\s#|\s{3,}|;|&&|\|", rest)[0]
-            unknown = set(re.findall(r"(?<!\S)--?[a-zA-Z][\w-]*", typed)) - known - {"--help"}
-            assert not unknown, f"{page.name}: dais-verif {verb}{rest}"
-    assert lines > 100
-
-
 def test_every_variable_of_the_environment_is_listed() -> None:
     """Also none that nobody reads; those that one process of ours tells another are not for users."""
     source = "".join(path.read_text("utf-8") for path in (ROOT / "dais_verif").rglob("*.py"))

@@ -1,0 +1,83 @@
+"""Commands as pages show them, in blocks and within sentences, held to the command line that there is."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from dais_verif.cli.main import cli
+
+__all__ = ["PAGES", "ROOT", "Shown", "commands_of", "fault_of", "python_of"]
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "examples/README.md")]
+PAGES += sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "examples" / "ci").iterdir()])
+
+_COMMAND = re.compile(
+    r"(`|^ *(?:\$ )?|[|;&] |(?:run:|do) |\d=\S+ )(?:\.venv/bin/)?dais-verif ([a-z](?:[^\n`\\]|\\\n)*)", re.MULTILINE
+)
+#: What ends a command: a comment, a second column, another command, where its output goes.
+_END = re.compile(r"\s#|\s{3,}|;|&&|\||\s2?>")
+_CONTEXT = click.Context(cli)
+
+
+class Shown(NamedTuple):
+    """A command without ``dais-verif`` and without what the shell does with its output."""
+
+    command: str
+    #: It is a word of a sentence, which may leave out the files.
+    mentioned: bool
+
+
+def commands_of(text: str) -> Iterator[Shown]:
+    """Each command of a page."""
+    for match in _COMMAND.finditer(text):
+        line = re.sub(r"\$\{\{.*?\}\}", "1", re.sub(r" *\\\n *", " ", match[2]))
+        yield Shown(_END.split(line)[0].strip(), match[1] == "`")
+
+
+def python_of(text: str) -> list[str]:
+    """The blocks of Python on a page."""
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+def fault_of(shown: Shown) -> str | None:
+    """What the command line would say against it, before any file is opened; None if nothing."""
+    try:
+        words = shlex.split(shown.command)
+    except ValueError as error:
+        return str(error)
+    verb = words.pop(0)
+    found = cli.get_command(_CONTEXT, verb)
+    if isinstance(found, click.Group) and words:
+        verb = f"{verb} {words[0]}"
+        found = found.get_command(_CONTEXT, words.pop(0))
+    if found is None:
+        return f"no verb {verb}"
+    if isinstance(found, click.Group):
+        return None
+    try:
+        _judge(found, words, files=not shown.mentioned)
+    except click.ClickException as error:
+        return error.format_message()
+    return None
+
+
+def _judge(command: click.Command, words: list[str], files: bool) -> None:
+    """Raise a ``ClickException`` if ``words`` are not arguments of ``command``. ``files``: none may be left out."""
+    context = click.Context(command)
+    values, rest, _ = command.make_parser(context).parse_args(list(words))
+    if rest:
+        raise click.UsageError(f"unexpected {rest}", context)
+    for param in command.params:
+        value = values.get(param.name or "")
+        empty = not isinstance(value, (str, list, tuple)) or len(value) == 0
+        if files and empty and isinstance(param, click.Argument) and param.required:
+            raise click.MissingParameter(ctx=context, param=param)
+        if not empty and not isinstance(param.type, click.Path):
+            param.type_cast_value(context, value)
