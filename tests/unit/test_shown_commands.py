@@ -1,6 +1,6 @@
 """Every command line and every line of Python on every page is one that is understood, with values that are allowed.
 
-``tests/sim/test_shown_answers.py`` and ``tests/sim/test_tutorials.py`` run them and compare what is printed.
+``tests/sim/test_shown_answers.py`` and ``tests/sim/test_tutorials.py`` run those with answers, and compare.
 """
 
 from __future__ import annotations
