@@ -23,6 +23,7 @@ _Path = str | PathLike[str]
 @name_missing_packages
 def fuzz(
     *,
+    kind: str = "program",
     time: float | None = None,
     count: int | None = None,
     seed: int = 0,
@@ -41,6 +42,7 @@ def fuzz(
 ) -> FuzzRecord:
     """Put random programs through all that must agree, and keep a small case of each cause in the folder ``output``.
 
+    ``kind``: ``program``, ``machine``, or ``kernel``, hardware of random requests for kernels that we ship.
     ``time``: seconds; ``count``: cases; neither: a minute. Case n of ``seed`` is the same whatever else is asked for.
     ``pairs``: only these. ``against``: an interpreter, as words with ``{program}``, ``{inputs}`` and ``{outputs}``, or
     ``da4ml`` or ``alkaid``; ``rtl_from``: what writes Verilog with the module ``top``, as words with ``{program}`` and
@@ -53,6 +55,7 @@ def fuzz(
     from dais_verif.flows.fuzzing.requests import FuzzRequest
 
     request = FuzzRequest(
+        kind=kind,
         time=time,
         count=count,
         seed=seed,

@@ -11,11 +11,12 @@ from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.flows.fuzzing.durations import seconds_from
 from dais_verif.flows.fuzzing.fuzz import fuzz as run_fuzz
-from dais_verif.flows.fuzzing.requests import DEFAULT_FOLDER, FORMS, PAIRS, FuzzRequest
+from dais_verif.flows.fuzzing.requests import ALL_PAIRS, DEFAULT_FOLDER, FORMS, KINDS, FuzzRequest
 from dais_verif.report.fuzzing_text import print_fuzzing
 
 
 @click.command(cls=GroupedCommand)
+@click.option("--kind", type=click.Choice(list(KINDS)), default="program", show_default=True, help="What cases are.")
 @click.option("--time", callback=common.parsed_by(seconds_from), help="How long: 90s, 10m, 2h.  [default: 60s]")
 @click.option("--count", type=click.IntRange(1), help="Number of cases; with --time, the limit that is reached first.")
 @click.option(
@@ -25,7 +26,13 @@ from dais_verif.report.fuzzing_text import print_fuzzing
     show_default=True,
     help="Seed of the run, from which each case has its own.",
 )
-@click.option("--pair", "pairs", type=click.Choice(list(PAIRS)), multiple=True, help="Only this; may be repeated.")
+@click.option(
+    "--pair",
+    "pairs",
+    type=click.Choice(ALL_PAIRS),
+    multiple=True,
+    help="Only this; may be repeated.",
+)
 @click.option("--against", help="An interpreter: words with {program}, {inputs}, {outputs}; or da4ml, or alkaid.")
 @click.option("--rtl-from", help="A generator of Verilog: words with {program} and {folder}.")
 @click.option("--form", type=click.Choice(FORMS), help="Form of the programs given to such a tool.  [default: v1]")
@@ -46,6 +53,7 @@ def fuzz(as_json: bool, **asked: Any) -> int:
 
     \b
     dais-verif fuzz --time 10m                                            engines, forms, claims and proofs of ours
+    dais-verif fuzz --kind machine --pair engines --pair icarus           machines, cycle by cycle
     dais-verif fuzz --against 'mytool {program} {inputs} {outputs}'       an interpreter of yours
     dais-verif fuzz --rtl-from 'mytool {program} -o {folder}' --top top   a generator of RTL of yours
     dais-verif fuzz --replay crashers                                     all kept cases again, as a test

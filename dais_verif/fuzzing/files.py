@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,13 +23,16 @@ from dais_verif.program.opcodes import OPCODES
 
 __all__ = [
     "CASE_NAME",
+    "CASE_SCHEMA",
     "INPUTS_NAME",
     "KeptCase",
     "as_double",
+    "case_of",
     "form_of",
     "program_name",
     "read_case",
     "read_exact",
+    "read_tree",
     "spelled",
     "write_case",
     "write_inputs",
@@ -139,8 +143,8 @@ def spelled(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(str(value) for value in row) for row in rows)
 
 
-def read_case(folder: Path) -> tuple[Case, KeptCase]:
-    """The case in ``folder``. Raises ``InputError`` if it holds none, ``ProgramError`` if its program is not valid."""
+def read_tree(folder: Path) -> tuple[dict[str, Any], KeptCase]:
+    """What ``case.json`` in ``folder`` holds, and what is known of the case. Raises ``InputError`` if it is none."""
     path = folder / CASE_NAME
     data = read_plain(path, _MOST_BYTES, advice="give the folder of a case, which fuzz or shrink wrote")
     try:
@@ -158,16 +162,30 @@ def read_case(folder: Path) -> tuple[Case, KeptCase]:
             replay=str(tree["replay"]),
             vectors=tuple(tuple(map(str, row)) for row in tree["vectors"]),
         )
-        rows = read_exact(kept.vectors)
-        name, layout = str(tree["program"]), tree.get("layout")
+        read_exact(kept.vectors)
+        return tree, kept
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, ZeroDivisionError) as error:
         raise InputError(f"{path}: no case as fuzz and shrink write them ({type(error).__name__}: {error})") from None
+
+
+def read_case(folder: Path) -> tuple[Case, KeptCase]:
+    """The case of a program in ``folder``.
+
+    Raises ``InputError`` if it holds none, ``ProgramError`` if its program is not valid.
+    """
+    tree, kept = read_tree(folder)
+    return case_of(folder, tree, kept), kept
+
+
+def case_of(folder: Path, tree: Mapping[str, Any], kept: KeptCase) -> Case:
+    """The case in ``folder``, of which ``read_tree`` read ``tree`` and ``kept``. Raises as ``read_case`` does."""
+    path, name = folder / CASE_NAME, str(tree.get("program"))
     if Path(name).name != name:
         raise InputError(f"{path}: program must be the name of a file beside it, not {name!r}")
-    program = load(folder / name, layout=layout)
+    program, rows = load(folder / name, layout=tree.get("layout")), read_exact(kept.vectors)
     if any(len(row) != program.n_in for row in rows):
         raise InputError(f"{path}: each vector must have {program.n_in} numbers, one an input")
-    return Case(program, rows), kept
+    return Case(program, rows)
 
 
 def read_exact(vectors: Sequence[Sequence[str]]) -> tuple[Row, ...]:

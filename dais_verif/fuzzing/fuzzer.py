@@ -22,12 +22,13 @@ _DEPTH = 20_000
 
 @dataclass(frozen=True)
 class Stretch:
-    """Cases ``first`` to ``first + count`` of the run with ``seed``, and the pairs that judge them."""
+    """Cases ``first`` to ``first + count`` of the run with ``seed``, of one ``kind``, and the pairs that judge them."""
 
     seed: int
     first: int
     count: int
     pairs: tuple[str, ...]
+    kind: str = "program"
 
 
 class Finding(NamedTuple):

@@ -40,9 +40,9 @@ class FuzzRecord(RunRecord):
 
     ``verdict``: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared.
 
-    ``first``, ``cases``: the numbers of the cases that were made. ``pairs``: how many each judged. ``shapes``: how many
-    had which shape. ``found``: kept cases, one a cause. ``left_out``: cases that disagreed and were not looked at, as
-    there were so many alike. ``seconds``: of the clock.
+    ``kind``: what the cases are. ``first``, ``cases``: the numbers of the cases that were made. ``pairs``: how many
+    each judged. ``shapes``: how many had which shape. ``found``: kept cases, one a cause. ``left_out``: cases that
+    disagreed and were not looked at, as there were so many alike. ``seconds``: of the clock.
     """
 
     SCHEMA: ClassVar = FUZZING_SCHEMA
@@ -58,6 +58,7 @@ class FuzzRecord(RunRecord):
     versions: dict[str, str]
     warnings: list[str]
     reproduce: str
+    kind: str = "program"
 
 
 SHRINKING_SCHEMA = "dais-verif/shrinking/1"

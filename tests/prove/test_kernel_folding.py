@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.kernel_requests import SHIPPED, asked
 
 import dais_verif
 from dais_verif.errors import InputError
+from dais_verif.fuzzing.generate.random_kernels import SHIPPED, asked
 from dais_verif.kernels.caller import instantiate
 from dais_verif.kernels.constants import constant_tensor
 from dais_verif.kernels.forms.frame import memory_frame

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.kernel_frames import driven, read_back, whole
-from support.kernel_requests import SHIPPED, asked
 
 import dais_verif
+from dais_verif.fuzzing.generate.random_kernels import SHIPPED, asked
 from dais_verif.golden.members import run_instance
 from dais_verif.kernels.forms.memory import memory_form
 from dais_verif.verdict import Verdict

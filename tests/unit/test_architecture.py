@@ -59,7 +59,19 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
         "a board stands in the place of a simulator",
     ),
     "fuzzing": (
-        {"program", "machine", "golden", "dut", "emitter", "prover", "stimulus", "coverage", "simulation", "toolchain"},
+        {
+            "program",
+            "machine",
+            "kernels",
+            "golden",
+            "dut",
+            "emitter",
+            "prover",
+            "stimulus",
+            "coverage",
+            "simulation",
+            "toolchain",
+        },
         "it holds all that must agree against each other, and knows no use case",
     ),
     "mutation": (

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from support.kernel_requests import SHIPPED, asked
 
+from dais_verif.fuzzing.generate.random_kernels import SHIPPED, asked
 from dais_verif.kernels.codes import GlueCode
 from dais_verif.kernels.data_types import DataType
 from dais_verif.kernels.shipped import LIBRARY

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from support.kernel_requests import SHIPPED, asked
 
 import dais_verif
+from dais_verif.fuzzing.generate.random_kernels import SHIPPED, asked
 from dais_verif.program import Program
 from dais_verif.program.opcodes import OPCODES, Code
 from dais_verif.program.ranges import PromiseStatus, analyse

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.kernel_requests import SHIPPED, Asked, Ints, asked, quantised
 
+from dais_verif.fuzzing.generate.random_kernels import SHIPPED, Asked, Ints, asked, quantised
 from dais_verif.golden.members import run_instance
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as clock
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, Future
 from contextlib import ExitStack, contextmanager
 from functools import partial
@@ -13,7 +13,7 @@ from queue import SimpleQueue
 
 from dais_verif.errors import DaisError, InputError, ToolError
 from dais_verif.files import make_folder, write_atomically
-from dais_verif.flows.fuzzing.keeping import Keeper
+from dais_verif.flows.fuzzing.keeping import Keeper, smallest_machine, smallest_program
 from dais_verif.flows.fuzzing.replay import replayed
 from dais_verif.flows.fuzzing.requests import FuzzRequest
 from dais_verif.flows.fuzzing.tools import tool_of
@@ -21,9 +21,11 @@ from dais_verif.flows.fuzzing.versions import versions
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.fuzzing.fuzzer import Finding, Judged, Stretch, judge_stretch
 from dais_verif.fuzzing.generate.cases import made_case
+from dais_verif.fuzzing.machines.fuzzer import MACHINE_KINDS, judge_machines
+from dais_verif.fuzzing.machines.pairs import MachinePair
 from dais_verif.fuzzing.pairs.disagreement import NotJudged, Pair
 from dais_verif.fuzzing.pairs.simulators import require_simulator
-from dais_verif.fuzzing.pairs.table import PAIRS, USUAL
+from dais_verif.fuzzing.pairs.table import PAIRS, PairSpec
 from dais_verif.golden.fast import threads
 from dais_verif.own_command import own_command
 from dais_verif.record.fuzzing import FuzzRecord
@@ -56,14 +58,18 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
     begun = clock.monotonic()
     tool = tool_of(request) if request.foreign else None
     for name in request.pairs:
-        simulator = PAIRS[name].simulator
+        simulator = _pairs_of(request)[name].simulator
         if simulator is not None:
             require_simulator(simulator)
     make_folder(request.output)
     first = _resumed(request) if request.resume else 0
     total: Judged = Judged(0, [], Counter(), Counter())
     with temporary_folder() as scratch, progress.working("fuzzing ...") as tell:
-        keeper = Keeper(request, None if tool is None else tool(_made(scratch.path / "shrinking")))
+        if request.kind == "program":
+            judge = None if tool is None else tool(_made(scratch.path / "shrinking"))
+            keeper = Keeper(request, partial(smallest_program, request, judge))
+        else:
+            keeper = Keeper(request, partial(smallest_machine, request))
         with _judgements(request, tool, first, begun, scratch.path) as stretches:
             for judged in stretches:
                 total = _added(total, judged)
@@ -76,6 +82,15 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
     record = _record(request, first, total, keeper, clock.monotonic() - begun)
     write_atomically(request.output / RECORD_NAME, record.to_json().encode())
     return record
+
+
+def _pairs_of(request: FuzzRequest) -> Mapping[str, PairSpec | MachinePair]:
+    """The pairs that judge cases of the kind that is asked for."""
+    return PAIRS if request.kind == "program" else MACHINE_KINDS[request.kind].pairs
+
+
+def _judge(stretch: Stretch) -> Judged:
+    return judge_stretch(stretch) if stretch.kind == "program" else judge_machines(stretch)
 
 
 def _made(folder: Path) -> Path:
@@ -93,6 +108,12 @@ def _resumed(request: FuzzRequest) -> int:
     if not path.is_file():
         return 0
     before = FuzzRecord.from_json(path.read_bytes())
+    if before.kind != request.kind:
+        raise InputError.of(
+            "{resume}: the run in {folder!r} had {kind} {before}; give that, or another folder",
+            folder=str(request.output),
+            before=before.kind,
+        )
     if before.seed != request.seed:
         raise InputError.of(
             "{resume}: the run in {folder!r} had {seed} {before}; give that, or another folder",
@@ -108,8 +129,10 @@ def _judgements(
 ) -> Iterator[Iterator[Judged]]:
     """Judged stretches, in the order of their numbers."""
     jobs = threads(request.jobs)
-    names = request.pairs or USUAL
-    size = 1 if tool is not None else _BUILD if any(PAIRS[name].passing for name in names) else _STRETCH
+    known = _pairs_of(request)
+    names = request.pairs or tuple(name for name, pair in known.items() if pair.simulator is None)
+    together = any(isinstance(known[name], PairSpec) and known[name].simulator for name in names)
+    size = 1 if tool is not None else _BUILD if together else _STRETCH
     stretches = _stretches(request, first, begun, size, names)
     with ExitStack() as stack:
         if tool is not None:
@@ -122,9 +145,9 @@ def _judgements(
             client, many = stack.enter_context(_connected(request.cluster, jobs))
             yield _in_order(client, stretches, many, partial(_on_worker, version=VERSION))
         elif jobs == 1:
-            yield map(judge_stretch, stretches)
+            yield map(_judge, stretches)
         else:
-            yield _in_order(stack.enter_context(worker_processes(jobs)), stretches, jobs, judge_stretch)
+            yield _in_order(stack.enter_context(worker_processes(jobs)), stretches, jobs, _judge)
 
 
 @contextmanager
@@ -146,7 +169,7 @@ def _connected(name: str, jobs: int) -> Iterator[tuple[Executor, int]]:
 def _on_worker(stretch: Stretch, version: str) -> Judged:
     if version != VERSION:
         raise ToolError(f"the worker has dais-verif {VERSION}, and {version} asked it")
-    return judge_stretch(stretch)
+    return _judge(stretch)
 
 
 def _stretches(request: FuzzRequest, first: int, begun: float, size: int, names: tuple[str, ...]) -> Iterator[Stretch]:
@@ -154,7 +177,7 @@ def _stretches(request: FuzzRequest, first: int, begun: float, size: int, names:
     left, number = request.count or _ALL, first
     while left:
         count = min(size, left)
-        yield Stretch(request.seed, number, count, names)
+        yield Stretch(request.seed, number, count, names, request.kind)
         number, left = number + count, left - count
         if request.seconds is not None and clock.monotonic() - begun >= request.seconds:
             return
@@ -198,6 +221,7 @@ def _record(request: FuzzRequest, first: int, total: Judged, keeper: Keeper, sec
     return FuzzRecord(
         verdict=verdict,
         message=message,
+        kind=request.kind,
         seed=request.seed,
         first=first,
         cases=total.cases,

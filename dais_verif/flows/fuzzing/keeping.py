@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
 
 from dais_verif.flows.fuzzing.requests import FuzzRequest
 from dais_verif.flows.fuzzing.versions import versions
@@ -13,13 +17,17 @@ from dais_verif.fuzzing.crashers import folder_name
 from dais_verif.fuzzing.files import KeptCase, form_of, spelled, write_case
 from dais_verif.fuzzing.fuzzer import Finding
 from dais_verif.fuzzing.generate.cases import made_case
-from dais_verif.fuzzing.pairs.disagreement import Pair, found_by
+from dais_verif.fuzzing.machines.case import MachineCase, parts_of
+from dais_verif.fuzzing.machines.files import write_machine_case
+from dais_verif.fuzzing.machines.fuzzer import MACHINE_KINDS, judge_machine
+from dais_verif.fuzzing.machines.smaller import shrunk_machine
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged, Pair, found_by
 from dais_verif.fuzzing.pairs.table import PAIRS
 from dais_verif.fuzzing.shrinking.steps import shrunk
 from dais_verif.own_command import own_command
 from dais_verif.record.fuzzing import FoundCase
 
-__all__ = ["Keeper"]
+__all__ = ["Keeper", "smallest_machine", "smallest_program"]
 
 #: So many cases of one pair and kind are made small; whoever mends these runs the fuzzer again.
 _MOST_ALIKE = 6
@@ -27,11 +35,22 @@ _MOST_ALIKE = 6
 _SECONDS = 10.0
 
 
-class Keeper:
-    """Keeps the cases of ``request`` that disagree. ``tool``: what judges those of a tool of somebody else."""
+class Smallest(NamedTuple):
+    """A case made small: what disagrees there, its opcodes, ops and vectors, and what writes its files."""
 
-    def __init__(self, request: FuzzRequest, tool: Pair | None) -> None:
-        self._request, self._tool = request, tool
+    text: str
+    opcodes: tuple[str, ...]
+    ops: int
+    vectors: int
+    rows: tuple[tuple[str, ...], ...]
+    write: Callable[[KeptCase, Path], None]
+
+
+class Keeper:
+    """Keeps the cases of ``request`` that disagree. ``smallest``: makes one small."""
+
+    def __init__(self, request: FuzzRequest, smallest: Callable[[Finding], Smallest]) -> None:
+        self._request, self._smallest = request, smallest
         self._alike: Counter[str] = Counter()
         self._places: dict[str, int] = {}
         self.found: list[FoundCase] = []
@@ -45,19 +64,10 @@ class Keeper:
         if self._alike[cause] > _MOST_ALIKE:
             self.left_out += 1
             return
-        made = made_case(self._request.seed, finding.number, plain=self._tool is not None)
-        case, text = self._small(made.case, finding)
-        kept = KeptCase(
-            finding.found.pair,
-            finding.found.kind,
-            text,
-            opcodes_of(case),
-            finding.seed,
-            self._request.against or self._request.rtl_from,
-            versions(),
-            "",
-            spelled(case.rows),
-        )
+        small = self._smallest(finding)
+        against = self._request.against or self._request.rtl_from
+        pair, kind = finding.found.pair, finding.found.kind
+        kept = KeptCase(pair, kind, small.text, small.opcodes, finding.seed, against, versions(), "", small.rows)
         name = folder_name(kept)
         if name in self._places:
             place = self._places[name]
@@ -65,35 +75,71 @@ class Keeper:
             return
         folder = self._request.output / name
         words = ["fuzz", "--replay", str(folder)]
-        if kept.against is not None:
-            words += ["--rtl-from" if self._request.rtl_from else "--against", kept.against]
+        if against is not None:
+            words += ["--rtl-from" if self._request.rtl_from else "--against", against]
             words += ["--form", self._request.program_form]
-        form = self._request.program_form if self._tool is not None else form_of(case.program)
-        write_case(case, replace(kept, replay=own_command(words)), folder, form)
+        small.write(replace(kept, replay=own_command(words)), folder)
         self._places[name] = len(self.found)
         self.found.append(
             FoundCase(
-                kept.pair,
-                kept.kind,
-                text,
-                list(kept.opcodes),
-                case.program.n_ops,
-                len(case.rows),
+                pair,
+                kind,
+                small.text,
+                list(small.opcodes),
+                small.ops,
+                small.vectors,
                 str(folder),
                 finding.number,
                 finding.seed,
             )
         )
 
-    def _small(self, case: Case, finding: Finding) -> tuple[Case, str]:
-        """The smallest case of the same pair and kind, and what disagrees there."""
-        pair = finding.found.pair
-        judge = self._tool if self._tool is not None else PAIRS[pair].judge
 
-        def fails(one: Case) -> bool:
-            again = found_by(pair, judge, one)
-            return again is not None and again.cause == finding.found.cause
+def smallest_program(request: FuzzRequest, tool: Pair | None, finding: Finding) -> Smallest:
+    """The smallest program of the same pair and kind. ``tool``: what judges those of a tool of somebody else."""
+    made, pair = made_case(request.seed, finding.number, plain=tool is not None), finding.found.pair
+    judge = tool if tool is not None else PAIRS[pair].judge
 
-        small = shrunk(case, fails, _SECONDS).case
-        again = found_by(pair, judge, small)
-        return small, finding.found.text if again is None else again.text
+    def fails(one: Case) -> bool:
+        again = found_by(pair, judge, one)
+        return again is not None and again.cause == finding.found.cause
+
+    case = shrunk(made.case, fails, _SECONDS).case
+    again = found_by(pair, judge, case)
+    text = finding.found.text if again is None else again.text
+    form = request.program_form if tool is not None else form_of(case.program)
+    rows = spelled(case.rows)
+    return Smallest(
+        text,
+        opcodes_of(case),
+        case.program.n_ops,
+        len(case.rows),
+        rows,
+        lambda kept, folder: write_case(case, kept, folder, form),
+    )
+
+
+def smallest_machine(request: FuzzRequest, finding: Finding) -> Smallest:
+    """The smallest machine of the same pair and kind; its vectors are cycles."""
+    kind, pair = MACHINE_KINDS[request.kind], finding.found.pair
+
+    def found(one: MachineCase) -> Disagreement | None:
+        with suppress(NotJudged):
+            return judge_machine(pair, kind.pairs[pair], one)
+        return None
+
+    def fails(one: MachineCase) -> bool:
+        again = found(one)
+        return again is not None and again.cause == finding.found.cause
+
+    case = shrunk_machine(kind.made(request.seed, finding.number)[2], fails, _SECONDS)
+    again = found(case)
+    text = finding.found.text if again is None else again.text
+    return Smallest(
+        text,
+        parts_of(case),
+        case.ops,
+        case.cycles * len(case.sequences),
+        (),
+        lambda kept, folder: write_machine_case(case, kept, folder),
+    )

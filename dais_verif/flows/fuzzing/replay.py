@@ -13,7 +13,10 @@ from dais_verif.flows.fuzzing.versions import versions
 from dais_verif.flows.progress import Progress
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.crashers import cases_in
-from dais_verif.fuzzing.files import KeptCase, read_case
+from dais_verif.fuzzing.files import KeptCase, case_of, read_tree
+from dais_verif.fuzzing.machines.case import MachineCase
+from dais_verif.fuzzing.machines.files import machine_case_of
+from dais_verif.fuzzing.machines.fuzzer import MACHINE_KINDS, judge_machine
 from dais_verif.fuzzing.pairs.disagreement import NotJudged, Pair, judged
 from dais_verif.fuzzing.pairs.table import PAIRS
 from dais_verif.fuzzing.shrinking.failures import first_violation
@@ -39,8 +42,11 @@ def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzReco
         tool = tool_of(request)(scratch.path) if request.foreign else None
         for path in cases_in(folder):
             tell(f"judging {path.name}")
-            case, kept = read_case(path)
-            found.append(_judged(case, kept, path, tool))
+            tree, kept = read_tree(path)
+            if "machine" in tree:
+                found.append(_judged_machine(machine_case_of(path, tree), kept, path))
+            else:
+                found.append(_judged(case_of(path, tree, kept), kept, path, tool))
     failing = [one for one in found if one.fails]
     unknown = [one for one in found if one.fails is None]
     verdict, message = Verdict.PASS, f"none of {len(found)} kept cases fails any more"
@@ -65,6 +71,22 @@ def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzReco
         versions=versions(),
         warnings=[],
         reproduce=own_command(request.words()) if request.command is None else request.command,
+    )
+
+
+def _judged_machine(case: MachineCase, kept: KeptCase, folder: Path) -> FoundCase:
+    """The same of a machine, by the pair of its name."""
+    pairs = MACHINE_KINDS["machine" if case.kernel is None else "kernel"].pairs
+    fails, text = None, f"{folder.name} is of no pair of ours: {kept.pair}"
+    if kept.pair in pairs:
+        try:
+            again = judge_machine(kept.pair, pairs[kept.pair], case)
+            fails, text = again is not None, "" if again is None else again.text
+        except NotJudged as reason:
+            text = f"{folder.name} was not compared: {reason}"
+    cycles = case.cycles * len(case.sequences)
+    return FoundCase(
+        kept.pair, kept.kind, text, list(kept.opcodes), case.ops, cycles, str(folder), None, kept.seed, fails=fails
     )
 
 

@@ -9,14 +9,21 @@ from dais_verif.errors import RequestError
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.programs import require_counts, require_positive, require_range
 from dais_verif.flows.words import option_words
+from dais_verif.fuzzing.machines.fuzzer import MACHINE_KINDS
 from dais_verif.fuzzing.pairs.table import PAIRS
 from dais_verif.regression.cluster import check_name
 from dais_verif.verilog_names import require_module_name
 
-__all__ = ["ADAPTERS", "DEFAULT_FOLDER", "FORMS", "PAIRS", "FuzzRequest"]
+__all__ = ["ADAPTERS", "ALL_PAIRS", "DEFAULT_FOLDER", "FORMS", "KINDS", "PAIRS", "FuzzRequest"]
 
 #: The folder of kept cases, if none is named.
 DEFAULT_FOLDER = Path("crashers")
+
+#: What cases are, and the names of the pairs that judge each.
+KINDS = {"program": tuple(PAIRS), **{name: tuple(kind.pairs) for name, kind in MACHINE_KINDS.items()}}
+
+#: The names of all of them.
+ALL_PAIRS = tuple(dict.fromkeys(name for pairs in KINDS.values() for name in pairs))
 
 #: Forms in which programs are given to tools of others.
 FORMS = ("v1", "headerless", "published", "alir", "json", "dais")
@@ -30,7 +37,9 @@ _MOST_CASES = 1 << 53
 
 @dataclass(frozen=True, kw_only=True)
 class FuzzRequest:
-    """What to fuzz: random programs through ``pairs`` of ours, or through a tool of somebody else.
+    """What to fuzz: random cases through ``pairs`` of ours, or programs through a tool of somebody else.
+
+    ``kind``: of the cases: ``program``, ``machine`` or ``kernel``, which is a machine that does a random request.
 
     ``time``: seconds; ``count``: cases; both: whatever ends first; neither: a minute. ``against``: an interpreter, as
     words with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``; ``rtl_from``: what writes
@@ -40,6 +49,7 @@ class FuzzRequest:
     of Dask, as ``regress`` names them. ``command``: the line that asks for the same.
     """
 
+    kind: str = "program"
     time: float | None = None
     count: int | None = None
     seed: int = 0
@@ -62,9 +72,15 @@ class FuzzRequest:
         require_range("count", self.count, 1, _MOST_CASES)
         require_positive(time=self.time, timeout=self.timeout)
         require_module_name(self.top)
+        if self.kind not in KINDS:
+            kinds = ", ".join(KINDS)
+            raise RequestError.of("{kind} must be one of {kinds}, not {value!r}.", kinds=kinds, value=self.kind)
+        known = KINDS[self.kind]
         for name in self.pairs:
-            if name not in PAIRS:
-                raise RequestError.of("{pairs} must be of {known}, not {value!r}.", known=", ".join(PAIRS), value=name)
+            if name not in known:
+                raise RequestError.of("{pairs} must be of {known}, not {value!r}.", known=", ".join(known), value=name)
+        if self.foreign and self.kind != "program":
+            raise RequestError.of("{against} and {rtl_from} are given programs: {kind} is not for them.")
         if self.form is not None and self.form not in FORMS:
             raise RequestError.of(
                 "{form} must be one of {known}, not {value!r}.", known=", ".join(FORMS), value=self.form
@@ -103,6 +119,7 @@ class FuzzRequest:
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
         valued = {
+            "--kind": None if self.kind == "program" else self.kind,
             "--time": None if self.time is None else f"{self.time:g}s",
             "--count": self.count,
             "--seed": self.seed,

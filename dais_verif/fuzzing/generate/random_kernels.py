@@ -51,6 +51,7 @@ class Asked:
 
 
 def random_type(rng: Rng, most: int = 5, *, signed: bool = False) -> FixedType:
+    """Return a small type with a bit or more. ``most``: bits before the point, the sign not among them."""
     k, i = int(rng.integers(signed, 2)), int(rng.integers(1, most))
     return FixedType(k, i, max(int(rng.integers(-1, 4)), 1 - k - i))
 

@@ -1,0 +1,91 @@
+"""A case of a machine: the machine, and sequences of its inputs from power-up; of a kernel also which one it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dais_verif.fuzzing.generate.random_kernels import Asked, asked
+from dais_verif.machine import Machine
+from dais_verif.program.opcodes import INPUT
+from dais_verif.stimulus.machines import InputSequence
+
+__all__ = ["MachineCase", "Rows", "parts_of"]
+
+#: Of each input signal a row of exact numbers a cycle.
+Rows = Mapping[str, tuple[tuple[Fraction, ...], ...]]
+
+
+@dataclass(frozen=True, eq=False)
+class MachineCase:
+    """``machine`` and the ``sequences`` that it is given, all of so many ``cycles``.
+
+    ``kernel``: the name and the seed of the request for the kernel that the machine does.
+    """
+
+    machine: Machine
+    sequences: tuple[Rows, ...]
+    cycles: int
+    kernel: tuple[str, int] | None = None
+
+    @cached_property
+    def key(self) -> object:
+        """What tells cases apart."""
+        rows = tuple(tuple(sorted(sequence.items())) for sequence in self.sequences)
+        return self.machine.hash, self.cycles, rows, self.kernel
+
+    @property
+    def words(self) -> str:
+        """How large it is."""
+        return f"{self.ops} ops, {len(self.machine.connections)} connections, {self.cycles} cycles"
+
+    @property
+    def ops(self) -> int:
+        """Ops of all blocks."""
+        return sum(block.program.n_ops for block in self.machine.blocks.values())
+
+    @cached_property
+    def arrays(self) -> dict[str, NDArray[np.float64]]:
+        """The inputs, (sequences, cycles, elements) a signal."""
+        shape = len(self.sequences), self.cycles
+        return {
+            signal.name: np.array([[*map(_doubles, rows[signal.name])] for rows in self.sequences]).reshape(
+                *shape, len(signal.types)
+            )
+            for signal in self.machine.inputs
+        }
+
+    @property
+    def input_sequences(self) -> list[InputSequence]:
+        """The sequences, as a simulation takes them."""
+        return [InputSequence(self.cycles, {name: list(rows[name]) for name in rows}) for rows in self.sequences]
+
+    @cached_property
+    def request(self) -> Asked | None:
+        """The request for the kernel, if it is one."""
+        return None if self.kernel is None else asked(*self.kernel)
+
+
+def _doubles(row: Any) -> list[float]:
+    return [float(value) for value in row]
+
+
+def parts_of(case: MachineCase) -> tuple[str, ...]:
+    """What the machine of ``case`` is made of, in words that cases of one cause share."""
+    machine = case.machine
+    codes = {op.spec.mnemonic for block in machine.blocks.values() for op in block.program.ops if op.code != INPUT}
+    parts = {
+        "register": bool(machine.registers),
+        "initial": any(signal.initial is not None for signal in machine.registers),
+        "reset": any(signal.reset is not None for signal in machine.registers),
+        "enable": any(one.enable is not None for one in machine.connections),
+        "alternative": any(one.alternative is not None for one in machine.connections),
+        "index": any(one.source.index or one.target.index for one in machine.connections),
+    }
+    return tuple(sorted(codes) + [name for name, there in parts.items() if there])

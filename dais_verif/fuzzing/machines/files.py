@@ -1,0 +1,68 @@
+"""Cases of machines as files: the machine as its text, or as ALIRFSM, and what is known of the case as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from dais_verif.errors import InputError
+from dais_verif.files import write_atomically
+from dais_verif.fuzzing.files import CASE_NAME, CASE_SCHEMA, KeptCase, read_exact, spelled
+from dais_verif.fuzzing.generate.random_kernels import SHIPPED
+from dais_verif.fuzzing.machines.case import MachineCase
+from dais_verif.machine import load_machine
+from dais_verif.machine.alirfsm_writer import machine_json
+from dais_verif.machine.text.writer import machine_text
+
+__all__ = ["machine_case_of", "write_machine_case"]
+
+
+def write_machine_case(case: MachineCase, kept: KeptCase, folder: Path) -> None:
+    """Write all files of a case: the machine as text, unless it is that which goes wrong, and ``case.json``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    name = "machine.json" if kept.pair == "text" else "machine.mach"
+    data = machine_json(case.machine) if kept.pair == "text" else machine_text(case.machine).encode()
+    write_atomically(folder / name, data)
+    tree = {
+        "schema": CASE_SCHEMA,
+        **asdict(kept),
+        "machine": name,
+        "kernel": None if case.kernel is None else list(case.kernel),
+        "cycles": case.cycles,
+        "sequences": [{signal: spelled(rows) for signal, rows in one.items()} for one in case.sequences],
+    }
+    write_atomically(folder / CASE_NAME, (json.dumps(tree, indent=2) + "\n").encode())
+
+
+def machine_case_of(folder: Path, tree: Mapping[str, Any]) -> MachineCase:
+    """The case in ``folder``, whose ``case.json`` holds ``tree``.
+
+    Raises ``InputError`` if it is none, ``ProgramError`` if its machine is not valid.
+    """
+    path = folder / CASE_NAME
+    try:
+        name, cycles, kernel = str(tree["machine"]), int(tree["cycles"]), tree["kernel"]
+        sequences = tuple({str(key): read_exact(rows) for key, rows in one.items()} for one in tree["sequences"])
+        known = None if kernel is None else (str(kernel[0]), int(kernel[1]))
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError, ZeroDivisionError) as error:
+        raise InputError(f"{path}: no case as fuzz writes them ({type(error).__name__}: {error})") from None
+    if Path(name).name != name:
+        raise InputError(f"{path}: machine must be the name of a file beside it, not {name!r}")
+    if known is not None and known[0] not in SHIPPED:
+        raise InputError(f"{path}: kernel must be one that is shipped, not {known[0]!r}")
+    machine = load_machine(folder / name)
+    inputs = {signal.name: len(signal.types) for signal in machine.inputs}
+    if not sequences or cycles < 1:
+        raise InputError(f"{path}: there must be a sequence of a cycle or more")
+    for one in sequences:
+        if set(one) != set(inputs) or any(not _fits(one[name], cycles, inputs[name]) for name in inputs):
+            raise InputError(f"{path}: each sequence must have {cycles} rows for each input of the machine")
+    return MachineCase(machine, sequences, cycles, known)
+
+
+def _fits(rows: tuple[tuple[Fraction, ...], ...], cycles: int, elements: int) -> bool:
+    return len(rows) == cycles and all(len(row) == elements for row in rows)

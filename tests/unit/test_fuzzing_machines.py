@@ -1,0 +1,94 @@
+"""Machines and kernels as cases of the fuzzer: all agree, a bug is found, made small, kept once and replayed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from support.planting import plant
+
+import dais_verif
+from dais_verif.errors import InputError, RequestError
+from dais_verif.fuzzing.files import read_tree
+from dais_verif.fuzzing.machines.files import machine_case_of
+from dais_verif.fuzzing.machines.made import made_kernel, made_machine
+from dais_verif.fuzzing.machines.smaller import shrunk_machine
+from dais_verif.golden import members
+from dais_verif.machine.text import writer
+from dais_verif.toolchain import tools
+from dais_verif.verdict import Verdict
+
+FORMS = ("engines", "text", "alirfsm")
+#: The text of a machine does not say what resets a register.
+BUG = (writer, 'rest += f" reset {self.spelling.view(signal.reset)}"', 'rest += ""')
+
+
+def test_machines_and_kernels_agree(tmp_path: Path) -> None:
+    for kind, pairs, count in (("machine", FORMS, 5), ("kernel", ("unfolded", "alirfsm"), 3)):
+        record = dais_verif.fuzz(kind=kind, pairs=pairs, count=count, jobs=1, output=tmp_path / kind)
+        assert record.verdict is Verdict.PASS and record.kind == kind
+        assert record.pairs[pairs[0]] == count
+    with pytest.raises(InputError, match=r"the run in .* had"):
+        dais_verif.fuzz(kind="machine", pairs="text", count=1, resume=True, output=tmp_path / "kernel")
+
+
+@pytest.mark.slow
+def test_many_machines_and_kernels_agree(tmp_path: Path) -> None:
+    """Through all that must agree, prover and simulators included."""
+    for kind, pairs, count in (("machine", FORMS, 40), ("kernel", ("unfolded", *FORMS), 12)):
+        pairs = (*pairs, "prove", "icarus", "verilator") if tools.has_icarus() else (*pairs, "prove")
+        record = dais_verif.fuzz(kind=kind, pairs=pairs, count=count, output=tmp_path / kind)
+        assert record.verdict is Verdict.PASS, record
+        assert record.pairs["engines"] == count and record.pairs["prove"]
+
+
+def test_a_case_is_made_of_its_number_alone() -> None:
+    assert made_machine(3, 5)[2].key == made_machine(3, 5)[2].key != made_machine(3, 6)[2].key
+    assert made_kernel(3, 5)[2].key == made_kernel(3, 5)[2].key
+
+
+def test_a_bug_of_the_engine_of_members_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    right = members._in_units
+    monkeypatch.setattr(members, "_in_units", lambda raw, f, wanted: right(raw, f, wanted) + 1)
+    record = dais_verif.fuzz(kind="kernel", pairs="unfolded", count=4, jobs=1, output=tmp_path)
+    assert record.verdict is Verdict.DISAGREEMENT
+    assert dais_verif.fuzz(replay=tmp_path).verdict is Verdict.DISAGREEMENT
+    monkeypatch.undo()
+    assert dais_verif.fuzz(replay=tmp_path).verdict is Verdict.PASS
+
+
+def test_a_machine_becomes_as_small_as_what_fails() -> None:
+    """What fails is an enable, wherever it is."""
+    made = (made_machine(1, number)[2] for number in range(20))
+    case = next(one for one in made if any(c.enable for c in one.machine.connections))
+    small = shrunk_machine(case, lambda one: any(c.enable for c in one.machine.connections), 60)
+    assert small.cycles == 1 and len(small.sequences) == 1
+    assert len(small.machine.outputs) == 1 and len(small.machine.connections) <= len(case.machine.connections)
+    again = shrunk_machine(case, lambda one: any(c.enable for c in one.machine.connections), 60)
+    assert again.key == small.key
+
+
+def test_what_is_no_request() -> None:
+    with pytest.raises(RequestError, match="must be one of program, machine, kernel"):
+        dais_verif.fuzz(kind="board")
+    with pytest.raises(RequestError, match="must be of engines"):
+        dais_verif.fuzz(kind="machine", pairs="layouts")
+    with pytest.raises(RequestError, match="are given programs"):
+        dais_verif.fuzz(kind="machine", against="da4ml")
+
+
+def test_a_bug_in_the_text_of_machines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One cause is kept once; the folder holds what is needed to see it again, and what is no case is refused."""
+    plant(monkeypatch, *BUG)
+    record = dais_verif.fuzz(kind="machine", pairs="text", count=12, jobs=1, output=tmp_path)
+    assert record.verdict is Verdict.DISAGREEMENT and len({one.folder for one in record.found}) == len(record.found)
+    monkeypatch.undo()
+    folder = Path(record.found[0].folder)
+    tree, kept = read_tree(folder)
+    assert kept.pair == "text" and machine_case_of(folder, tree).cycles == 1
+    assert dais_verif.fuzz(replay=tmp_path).verdict is Verdict.PASS
+    for change, said in (({"cycles": 2}, "each sequence must have"), ({"machine": "../x"}, "beside it")):
+        (folder / "case.json").write_text(json.dumps({**tree, **change}))
+        with pytest.raises(InputError, match=said):
+            dais_verif.fuzz(replay=folder)
