@@ -55,6 +55,7 @@ LAZY = {
     ("fuzzing.adapters", "da4ml"): "a package of others, from all but the script that runs it",
     ("fuzzing.adapters", "alkaid"): "a package of others, from all but the script that runs it",
     ("fuzzing.pairs.proof", "dais_verif.prover.slang"): _PROVER,
+    ("fuzzing.machines.pairs", "dais_verif.prover.slang"): _PROVER,
     ("coverage.directed", "dais_verif.coverage.solver"): "bitwuzla, from counts that leave nothing open",
     ("flows", "dais_verif.golden.fast"): _FAST,
     ("golden", "dais_verif.golden.batch"): "numpy's engine, from programs that the kernel runs",
