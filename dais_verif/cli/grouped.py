@@ -26,7 +26,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         *("exhaustive", "exhaustive-bits", "coverage", "rtl-coverage", "directed", "unreachable", "floor"),
     ),
     "Simulators": ("sim", "icarus-vectors", "bulk", "waves"),
-    "Fuzzing": ("command", "count", "pair", "against", "rtl-from", "replay"),
+    "Fuzzing": ("command", "kind", "count", "pair", "against", "rtl-from", "replay"),
     "Diagnosis": ("blame", "load"),
     "Mutation": ("judge", "expected", "add-vectors", "most-unknown"),
     "Proof": ("prove", "confirm", "cache", "sample", "dump-smt"),
