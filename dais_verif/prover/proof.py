@@ -11,6 +11,9 @@ import re
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+from msgspec.structs import replace as replace_fields
+
 from dais_verif.dut.interface import Clocking, Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
@@ -21,18 +24,20 @@ from dais_verif.prover.costs import Costs
 from dais_verif.prover.netlist import Netlist, Signal
 from dais_verif.prover.obligations import Builder, Obligation
 from dais_verif.prover.proved_outputs import proved_outputs, standing_outputs
+from dais_verif.prover.random_simulation import differing_outputs, random_vectors, trace
 from dais_verif.prover.refinement import Refiner
 from dais_verif.prover.registers.control_inference import infer_controls
 from dais_verif.prover.registers.first_values import refuse_first_values, registers_of
 from dais_verif.prover.registers.handshake import prove_handshake
 from dais_verif.prover.registers.latency import infer_timing
 from dais_verif.prover.registers.transition_system import extract_transition_system
+from dais_verif.prover.residues.proof import same_forms
 from dais_verif.prover.results import Proof, ProofOptions, ProofWatcher
 from dais_verif.prover.signal_correspondence import match_signals
 from dais_verif.prover.solving.pool import Pool
 from dais_verif.prover.solving.sampling import draw
 from dais_verif.prover.terms import leaves
-from dais_verif.record.proof import Basis, Claim, Counterexample, Handshake, Status, Timing
+from dais_verif.record.proof import Basis, Claim, Counterexample, Handshake, Method, Status, Timing, as_inputs
 from dais_verif.verdict import Verdict
 
 __all__ = ["UNDEFINED", "all_obligations", "claim_of", "named_signals", "prove", "settled"]
@@ -44,6 +49,8 @@ UNDEFINED = "; undefined: "
 _NAMES = (re.compile(r"(?:.*\.)?op_(\d+)"), re.compile(r"v(\d+)"))
 
 _EVERY = 256
+#: Ops of which none has a signal by name, so many that outputs are compared as a whole first; and vectors for that.
+_MANY, _VECTORS = 100, 2048
 #: Undefined bits, and assertions, that are named.
 _SHOWN = 4
 
@@ -123,6 +130,10 @@ def _op_by_op(
     """Of RTL, whose ops have signals."""
     guessed: dict[int, Signal] = {}
     missing = [op for op in program.ops if op.index not in cut and op.index not in without and op.type.width]
+    if not cut and len(missing) >= _MANY:
+        proof = _as_a_whole(program, netlist, boundary, assumptions, clocking, options, watcher)
+        if proof is not None:
+            return proof
     if missing:
         watcher.progress("signals matched", 0, len(missing))
         guessed = match_signals(program, boundary, netlist, cut, missing, assumptions, options.seed)
@@ -133,6 +144,42 @@ def _op_by_op(
     costs = Costs()
     claims = {key: claim_of(key, obligation, cut, pool, costs) for key, obligation in obligations.items()}
     return settled(builder, obligations, claims, len(guessed), timing, assumptions, options, watcher, pool, costs)
+
+
+def _as_a_whole(
+    program: Program,
+    netlist: Netlist,
+    boundary: Boundary,
+    assumptions: Assumptions,
+    clocking: Clocking | None,
+    options: ProofOptions,
+    watcher: ProofWatcher,
+) -> Proof | None:
+    """Of RTL that names no op: refuted by vectors, or proved by the forms of its outputs; None if it is neither."""
+    timing = infer_timing(netlist, boundary, [], clocking)
+    watcher.progress("vectors", 0, _VECTORS)
+    vectors = assumptions.moved_inside(random_vectors(boundary.inputs, _VECTORS, options.seed))
+    found = trace(program, boundary.inputs, vectors, _VECTORS)
+    valid = assumptions.allowed(found)
+    if options.check:
+        valid &= ~found.broken
+    wrong = [(j, rows & valid) for j, rows in differing_outputs(program, boundary, netlist, {}, found)]
+    counterexample = None
+    claims = {}
+    for j, rows in wrong:
+        claims["output", j] = Claim.of(("output", j), Status.UNKNOWN, Method.IDENTICAL)
+        if rows.any():
+            inputs = as_inputs(found.vector(int(np.argmax(rows))))
+            counterexample = counterexample or Counterexample(inputs, j, None)
+            claims["output", j] = replace_fields(claims["output", j], status=Status.REFUTED, inputs=inputs)
+    if counterexample is None:
+        watcher.progress("forms", 0, len(boundary.claimed))
+        if not boundary.claimed or not same_forms(program, netlist, boundary):
+            return None
+        claims = {key: replace_fields(claim, status=Status.PROVED) for key, claim in claims.items()}
+    points = "both have one form as sums, with no op as cut point"
+    proof = _proof(program, (), claims, len(claims), counterexample, timing, points, Costs())
+    return replace(proof, proved_outputs=proved_outputs(claims))
 
 
 def settled(

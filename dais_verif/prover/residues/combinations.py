@@ -1,0 +1,149 @@
+"""Integer combinations of atoms: sums, in which what one bit masks is masked together."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable
+
+from dais_verif.prover.form import Form, Key, constant_form, key_of, negated, on_grid, times
+from dais_verif.prover.residues.recipes import Masked, Other, Recipe
+
+__all__ = ["Combinations", "TooMuchError", "zeros_of"]
+
+#: Terms that are added or looked at, at most: some twenty seconds of work.
+_MOST_WORK = 1 << 24
+
+
+class TooMuchError(Exception):
+    """Forms grow beyond what they are good for: the two sides have no atoms in common."""
+
+
+def zeros_of(n: int) -> int:
+    """How many of the lowest bits of ``n`` are 0."""
+    return (n & -n).bit_length() - 1
+
+
+class Combinations(ABC):
+    """The atoms so far. ``recipes``: what each is; ``bounds``: the least and the largest that it can be."""
+
+    def __init__(self) -> None:
+        self.recipes: list[Recipe] = []
+        self.bounds: list[tuple[int, int]] = []
+        #: Bits that decide where something is masked: forms that are 0 or 1.
+        self.conditions: list[Form] = []
+        self._work = 0
+        self._numbers: dict[Hashable, int] = {}
+        self._condition_of: dict[Key, int] = {}
+        #: Of atoms that are conditions by themselves, which.
+        self._as_condition: dict[int, int] = {}
+
+    @abstractmethod
+    def masked_by(self, condition: int, holds: bool, form: Form) -> Form:
+        """``form`` where ``condition`` is ``holds``, else 0."""
+
+    def atom(self, key: Hashable, recipe: Recipe, lo: int, hi: int) -> Form:
+        """The atom that ``key`` stands for."""
+        if lo == hi:
+            return constant_form(lo, 0)
+        number = self._numbers.get(key)
+        if number is None:
+            number = self._numbers[key] = len(self.bounds)
+            self.bounds.append((lo, hi))
+            self.recipes.append(recipe)
+        return Form(0, 0, {number: 1}, *self.bounds[number])
+
+    def other(self, what: Hashable, of: tuple[Form, ...], lo: int, hi: int) -> Form:
+        """What no rule knows."""
+        return self.atom(("other", what, *map(key_of, of)), Other(what, of), lo, hi)
+
+    def worked(self, steps: int) -> None:
+        """Raise ``TooMuchError`` if that was too much."""
+        self._work += steps
+        if self._work > _MOST_WORK:
+            raise TooMuchError
+
+    # sums
+
+    def sum(self, *parts: Form) -> Form:
+        """The sum; what is masked by one bit is masked together."""
+        self.worked(len(parts))
+        f = max(part.f for part in parts)
+        constant, terms = 0, dict[int, int]()
+        for part in parts:
+            up = f - part.f
+            constant += part.constant << up
+            self._work += len(part.terms)
+            for atom, n in part.terms.items():
+                total = terms.get(atom, 0) + (n << up)
+                if total:
+                    terms[atom] = total
+                else:
+                    del terms[atom]
+        return self._gathered(f, constant, terms)
+
+    def _form(self, f: int, constant: int, terms: dict[int, int]) -> Form:
+        lo = hi = constant
+        for atom, n in terms.items():
+            least, most = self.bounds[atom]
+            lo += n * (least if n > 0 else most)
+            hi += n * (most if n > 0 else least)
+        if f and not constant & 1:
+            together = constant
+            for n in terms.values():
+                together |= n
+            down = min(zeros_of(together), f) if together else f
+            if down:
+                terms = {atom: n >> down for atom, n in terms.items()}
+                return Form(f - down, constant >> down, terms, lo >> down, hi >> down)
+        return Form(f, constant, terms, lo, hi)
+
+    def _gathered(self, f: int, constant: int, terms: dict[int, int]) -> Form:
+        """The form of ``terms``, in which each condition masks once at most for each of its values."""
+        recipes = self.recipes
+        masks: dict[tuple[int, bool], list[int]] = {}
+        for atom in terms:
+            recipe = recipes[atom]
+            if isinstance(recipe, Masked):
+                masks.setdefault(recipe[:2], []).append(atom)
+        if not masks:
+            return self._form(f, constant, terms)
+        bits = {condition: atom for atom in terms if (condition := self._as_condition.get(atom)) is not None}
+        again: list[Form] = []
+        for (condition, holds), atoms in masks.items():
+            bit = bits.get(condition)
+            if bit is not None and bit not in terms:
+                bit = None
+            if len(atoms) == 1 and bit is None:
+                continue
+            inner = [times(recipes[atom].form, terms.pop(atom), 0) for atom in atoms]  # type: ignore[union-attr]
+            if bit is not None:
+                n = terms.pop(bit)
+                inner.append(constant_form(n if holds else -n, 0))
+                constant += 0 if holds else n
+            again.append(self.masked_by(condition, holds, self.sum(*inner)))
+        if not again:
+            return self._form(f, constant, terms)
+        rest = self._form(0, constant, terms)
+        return self._moved(self.sum(rest, *again), -f)
+
+    def _moved(self, form: Form, shift: int) -> Form:
+        """``form`` times ``2**shift``, on the coarsest grid."""
+        return (
+            self._form(form.f - shift, form.constant, form.terms)
+            if form.f >= shift
+            else on_grid(form._replace(f=form.f - shift), 0)
+        )
+
+    def plus(self, form: Form, n: int) -> Form:
+        """``form`` and a constant."""
+        up = n << form.f
+        return Form(form.f, form.constant + up, form.terms, form.lo + up, form.hi + up)
+
+    def scaled(self, form: Form, n: int) -> Form:
+        """``n`` times ``form``."""
+        found = times(form, n, 0)
+        return self._form(found.f, found.constant, found.terms) if found.f else found
+
+    def minus(self, a: Form, b: Form) -> Form:
+        """``a - b``."""
+        return self.sum(a, negated(b))
