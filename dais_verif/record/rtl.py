@@ -58,7 +58,8 @@ class ProvedLink:
     every cycle from power-up; else ``why`` not. ``registers``, ``logic_registers``: bits of the RTL's and of the
     bitstream's, ``classes``: of such as always hold the same, of more than one. ``columns``: of block RAMs that hold
     a buffer; ``claims``: that were proved; ``seconds``: for all of it. ``board``: the verdict of a simulated
-    board that the bitstream was; None: there was none. ``board_message``: what it said.
+    board that the bitstream was; None: there was none. ``board_message``: what it said. ``hinted``: the classes were
+    proposed by hints, and proved as any others.
     """
 
     link: str
@@ -75,3 +76,4 @@ class ProvedLink:
     seconds: float
     board: Verdict | None = None
     board_message: str = ""
+    hinted: bool = False

@@ -84,7 +84,7 @@ def _print_link(link: ProvedLink, out: Console) -> None:
     out.print(
         f"link       {link.link}: {link.registers} bits of registers in RTL, {link.logic_registers} in the bitstream,"
         f" {link.classes} classes of such as hold the same; {link.columns} columns of block RAMs; {link.claims} claims"
-        f" proved, {link.seconds:.1f} s",
+        f" proved{', of registers that hints propose' if link.hinted else ''}, {link.seconds:.1f} s",
         markup=False,
     )
     if link.board is not None:

@@ -180,3 +180,22 @@ class TestMemories:
         bank = replace(bank, row=bank.row[:7], read_row=bank.read_row[:7])
         assert not prove_equal(graph, rtl, replace(other, banks=(bank,)), seconds=20).proved
         assert isinstance(rtl.memories[0], Memory) and isinstance(rtl.memories[0].readings[0], Reading)
+
+
+def hinted(folder: Path, second: str, order: str) -> Equivalence:
+    """COUNTER and ``second``, told that bit n of its register is bit ``order[n]`` of the other's."""
+    graph, inputs = Aig(), dict[Port, int]()
+    rtl = gates(COUNTER, folder / "first", graph, inputs)
+    hints = {f"m[{bit}]": f"n[{one}]" for bit, one in enumerate(order)}
+    return prove_equal(graph, rtl, gates(second, folder / "second", graph, inputs), seconds=20, hints=hints)
+
+
+def test_hints_propose_registers_and_decide_nothing(tmp_path: Path) -> None:
+    """Right ones are taken; with wrong ones, or names that there are not, the ordinary way leads to the same answer."""
+    assert hinted(tmp_path, INVERTED, "0123").hinted
+    for order in ("1023", "3210", "0000", "9999"):
+        found = hinted(tmp_path, INVERTED, order)
+        assert found.proved, order
+        assert found.hinted == (order == "9999")  # which says nothing that is wrong
+    for order in ("0123", "1032", "0000"):
+        assert not hinted(tmp_path, INVERTED.replace("m - 4'd1", "m - 4'd2"), order).proved

@@ -12,7 +12,8 @@ class Equivalence:
     """``proved``: whether all of it was proved; else ``why`` not. ``classes``: of registers that correspond, by name.
 
     ``registers``: of the RTL and of the other side, how many; ``unmatched``: those of the other side that correspond to
-    none, by name; ``columns``: of block RAMs that hold a memory; ``claims``: that were proved; ``rounds``: how often.
+    none, by name; ``columns``: of block RAMs that hold a memory; ``claims``: that were proved; ``rounds``: how often;
+    ``hinted``: by classes that hints proposed.
     """
 
     proved: bool
@@ -23,3 +24,4 @@ class Equivalence:
     columns: int = 0
     claims: int = 0
     rounds: int = 0
+    hinted: bool = False

@@ -8,7 +8,7 @@ what is left is more than what is equal, never less, but for what a solver must 
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dais_verif.prover.bit_level.aig import Aig
@@ -22,12 +22,21 @@ _BIASES = (2, 2, 2, 2, 4, 16, 64, 0, -4, -16, -256, 2)
 
 
 class Classes:
-    """Of ``registers``, by number: ``of`` each the class; that of the constant is 0. ``alone``: never constant."""
+    """Of ``registers``, by number: ``of`` each the class; that of the constant is 0.
 
-    def __init__(self, registers: Sequence[RegisterBit]) -> None:
+    ``hints``: names of registers, each with that of the one that it may be the same as: both are in a class without
+    others at first. Classes are only ever split, so a wrong hint may hide what is equal, and never makes it so.
+    """
+
+    def __init__(self, registers: Sequence[RegisterBit], hints: Mapping[str, str] | None = None) -> None:
         self.registers = registers
         self.of = [0] * len(registers)
         self._next = 1
+        if hints:
+            named = {one.name for one in registers}.intersection(hints.values())
+            numbers = {name: number for number, name in enumerate(sorted(named), 1)}
+            self.of = [numbers.get(hints.get(one.name, one.name), 0) for one in registers]
+            self._next += len(numbers)
 
     def split(self, after: Sequence[int]) -> bool:
         """Split by ``after``, of each register whether it differs from its first value, on many patterns."""

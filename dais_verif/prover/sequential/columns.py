@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dais_verif.prover.bit_level.aig import Aig
+from dais_verif.prover.bit_level.aig import FALSE, Aig
 from dais_verif.prover.sequential.sides import Bank, BitOf, Memory
 
-__all__ = ["Column", "Seen", "in_column", "held_by", "same_place"]
+__all__ = ["Column", "Seen", "in_column", "held_by", "same_place", "written"]
 
 #: A column of a bank, both by their numbers.
 Column = tuple[int, int]
@@ -81,3 +81,17 @@ def same_place(graph: Aig, place: Sequence[int], row: Sequence[int], held: BitOf
     """Whether ``place`` is in ``row`` of the column."""
     equal = [graph.differ(place[n], bit) ^ 1 for n, bit in zip(held.rows, row, strict=True)]
     return graph.both(graph.all(equal), in_column(graph, place, held))
+
+
+def written(graph: Aig, bank: Bank, column: int, memory: Memory, held: BitOf) -> list[tuple[str, int, int]]:
+    """What must be equal for an edge to leave the same in both, in the bank's row and in the memory's place.
+
+    Each with a name; literals of ``graph``.
+    """
+    old, new = memory.old[held.bit], memory.new[held.bit]
+    here = same_place(graph, memory.place, bank.row, held)
+    left = graph.choice(bank.writes[column], bank.data[column], old)
+    what = f"what is written to {memory.name}, bit {held.bit}"
+    elsewhere = graph.both(in_column(graph, memory.place, held), here ^ 1)
+    changed = graph.both(elsewhere, graph.differ(old, new))
+    return [(what, left, graph.choice(here, new, old)), (what, changed, FALSE)]

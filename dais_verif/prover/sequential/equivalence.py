@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
@@ -26,7 +26,7 @@ from dais_verif.prover.bit_level.fraig import Fraig
 from dais_verif.prover.bit_level.patterns import columns, value_of
 from dais_verif.prover.sequential.answer import Equivalence
 from dais_verif.prover.sequential.classes import Classes, Draw, evaluated, step
-from dais_verif.prover.sequential.columns import Column, Seen, held_by, in_column, same_place
+from dais_verif.prover.sequential.columns import Column, Seen, held_by, same_place, written
 from dais_verif.prover.sequential.composition import Composition
 from dais_verif.prover.sequential.power_up import first_values, unknown_start, wrong_contents
 from dais_verif.prover.sequential.sides import Bank, BitOf, Gates, Memory, RegisterBit
@@ -39,19 +39,30 @@ _PATTERNS, _QUIET, _MOST_EDGES = 1536, 24, 400
 _WRITING_EDGES = 60
 _ROUNDS = 40
 
-
 Tell = Callable[[str], None]
+Hints = Mapping[str, str] | None
 
 
 def prove_equal(
-    graph: Aig, rtl: Gates, other: Gates, *, seconds: float, seed: int = 0, tell: Tell = lambda step: None
+    graph: Aig,
+    rtl: Gates,
+    other: Gates,
+    *,
+    seconds: float,
+    seed: int = 0,
+    tell: Tell = lambda step: None,
+    hints: Hints = None,
 ) -> Equivalence:
     """Prove that ``other`` has the outputs of ``rtl`` in every cycle, or say why that is not proved.
 
-    ``rtl`` holds 0 at power-up where nothing initialises it. ``seconds``: for all of the solver.
+    ``rtl`` holds 0 at power-up where nothing initialises it. ``seconds``: for all of the solver. ``hints``: with which
+    classes to begin, as ``Classes`` has them; what is not proved with them is tried without.
     """
-    work = _Work(graph, rtl, other, seconds, seed, tell)
-    return work.proved()
+    if hints:
+        found = _Work(graph, rtl, other, seconds / 4, seed, tell, hints).proved()
+        if found.proved:
+            return replace(found, hinted=True)
+    return _Work(graph, rtl, other, seconds, seed, tell, None).proved()
 
 
 @dataclass
@@ -68,8 +79,10 @@ class _Model:
 
 
 class _Work:
-    def __init__(self, graph: Aig, rtl: Gates, other: Gates, seconds: float, seed: int, tell: Tell) -> None:
-        self._graph, self._other, self._tell = graph, other, tell
+    def __init__(
+        self, graph: Aig, rtl: Gates, other: Gates, seconds: float, seed: int, tell: Tell, hints: Hints
+    ) -> None:
+        self._graph, self._other, self._tell, self._hints = graph, other, tell, hints
         self._rng = random.Random(seed)
         self._rtl = replace(rtl, registers=first_values(graph, rtl, self._rng, seconds=5.0))
         self._end = time.monotonic() + seconds
@@ -89,7 +102,7 @@ class _Work:
         if wrong:
             return Equivalence(False, wrong)
         model = self._model(held)
-        classes = Classes(model.registers)
+        classes = Classes(model.registers, self._hints)
         return self._decided(model, classes, len(held))
 
     # what reads memories
@@ -142,7 +155,7 @@ class _Work:
         banks = [
             tuple([made.at(bit) for bit in word] for word in (bank.row, bank.writes, bank.data)) for bank in self._banks
         ]
-        classes = Classes(registers)
+        classes = Classes(registers, self._hints)
         self._inductive(model, classes)
         seen = Seen(memories, self._banks)
         for _ in range(_WRITING_EDGES):
@@ -205,7 +218,8 @@ class _Work:
         invariants = [one for one in self._rtl.invariants if one.first]
         claims += [(one.name, made.at(one.after), TRUE) for one in invariants]
         for (b, column), one in held.items():
-            claims += self._written(made, self._banks[b], column, memories[one.memory], one)
+            same = written(graph, self._banks[b], column, memories[one.memory], one)
+            claims += [(what, made.at(first), made.at(second)) for what, first, second in same]
         return _Model(made.new, registers, claims, [made.at(one.now) for one in invariants])
 
     def _read(self, memory: Memory, bank: Bank, column: int, held: BitOf) -> int:
@@ -262,22 +276,6 @@ class _Work:
                 )
             found.append((added[key], wanted))
         return found
-
-    def _written(
-        self, made: Composition, bank: Bank, column: int, memory: Memory, held: BitOf
-    ) -> list[tuple[str, int, int]]:
-        """That an edge leaves the same in both, in the row that the bank writes and in the place of the memory."""
-        graph = self._graph
-        old, new = memory.old[held.bit], memory.new[held.bit]
-        here = same_place(graph, memory.place, bank.row, held)
-        left = graph.choice(bank.writes[column], bank.data[column], old)
-        what = f"what is written to {memory.name}, bit {held.bit}"
-        elsewhere = graph.both(in_column(graph, memory.place, held), here ^ 1)
-        changed = graph.both(elsewhere, graph.differ(old, new))
-        return [
-            (what, made.at(left), made.at(graph.choice(here, new, old))),
-            (what, made.at(changed), FALSE),
-        ]
 
     # induction
 
