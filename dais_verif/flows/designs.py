@@ -147,8 +147,6 @@ def with_bitstream(
     if pins is None:
         raise RequestError.of("a bitstream knows no names: {pins} FILE.pcf says which port is at which pin.")
     found = BitstreamFile(bitstream, pins, device, hints)
-    if hints is not None and link_of(found) is not None:
-        raise RequestError.of("{hints} name registers of bare bitstreams; behind a link none needs a name.")
     if asked.rtl or asked.netlist or asked.wrapped or (asked.pipeline and link_of(found) is None):
         raise RequestError.of(
             "{bitstream} names all that is to be verified: no {rtl}, {netlist}, {wrapped} or {stages} beside it."

@@ -110,7 +110,7 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
     design = build_design(model, kind, options, period=1000 / clock, cycles=request.cycles)
     required = clock if design.clock or request.clock is not None else None
     bram = (kind != NONE or isinstance(model, Machine)) if request.bram is None else request.bram
-    named = kind == NONE and isinstance(model, Machine)  # for hints: nothing else has registers that go by names
+    named = kind != NONE or isinstance(model, Machine)  # for hints: nothing else has registers that go by names
     limits = Limits(request.timeout, request.memory)
     with temporary_folder() as temporary:
         try:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
+from dais_verif.bitstream.hints import read_hints
 from dais_verif.emitter.board import buffer_bits, clocks_per_bit
 from dais_verif.errors import DaisError, InputError, ToolError
 from dais_verif.files import write_atomically
@@ -113,6 +114,7 @@ def prove_link(
             classes=len(found.classes),
             columns=found.columns,
             claims=found.claims,
+            hinted=found.hinted,
             seconds=seconds,
             board=None if board is None else board[0],
             board_message="" if board is None else board[1],
@@ -149,8 +151,10 @@ def _equal(
     opened = open_registers(elaborate(sources, design.top), _CLOCK)
     graph, inputs = Aig(), dict[Port, int]()
     rtl = rtl_gates(opened, graph, inputs, _CLOCK)
-    logic = bitstream_gates(read_bitstream(bitstream, folder / "bitstream"), graph, inputs, _CLOCK)
-    return prove_equal(graph, rtl, logic, seconds=_SECONDS, seed=request.seed, tell=tell), sources
+    logic = bitstream_gates(read_bitstream(bitstream._replace(hints=None), folder / "bitstream"), graph, inputs, _CLOCK)
+    hints = {} if bitstream.hints is None else read_hints(bitstream.hints)
+    named = {f"reg_{cell}": name if name.endswith("]") else f"{name}[0]" for cell, name in hints.items()}
+    return prove_equal(graph, rtl, logic, seconds=_SECONDS, seed=request.seed, tell=tell, hints=named), sources
 
 
 def _board(
