@@ -62,7 +62,7 @@ def _differs(a: Program, b: Program) -> int | None:
 
 
 def _changed(data: bytes) -> Iterator[bytes]:
-    """The network with two neighbouring weights of a constant in each other's place, the largest constants first."""
+    """Yield the network with two neighbouring weights of a constant swapped, the largest constants first."""
     import onnx
     from onnx import numpy_helper
 

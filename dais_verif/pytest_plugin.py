@@ -61,7 +61,7 @@ class ProgramFailed(Exception):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """The options, all of which begin with ``--dais``."""
+    """Add the options, all of which begin with ``--dais``."""
     group = parser.getgroup("dais", "DAIS programs (dais-verif)")
     group.addoption(
         "--dais",
@@ -191,7 +191,7 @@ class ProgramItem(pytest.Item):
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A marked function is a test for each of its programs; their paths are relative to its file."""
+    """Make a marked function a test for each of its programs; their paths are relative to its file."""
     marker = metafunc.definition.get_closest_marker("dais_program")
     if marker is None:
         return
@@ -251,7 +251,7 @@ def dais_result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """The run is part of the test, not of what comes before: so it fails, and is no error."""
+    """Judge the run as part of the test rather than of its set-up, so that a mismatch is a failure and not an error."""
     result = getattr(item, "funcargs", {}).get("dais_result")
     if isinstance(result, ProgramResult):
         problem = None

@@ -57,7 +57,7 @@ class Stopwatch:
             self.add(name, begin, time.monotonic())
 
     def add(self, name: str, begin: float, end: float, busy: float | None = None) -> None:
-        """A part of stage ``name`` between two times of ``time.monotonic()``."""
+        """Add a part of stage ``name`` between two times of ``time.monotonic()``."""
         part = Stage(name, begin - self.started, end - self.started, end - begin if busy is None else busy)
         with self._lock:
             known = self._stages.get(name, Stage(name, part.begin, part.end, 0.0))

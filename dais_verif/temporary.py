@@ -35,7 +35,7 @@ class TemporaryFolder:
 
 @contextmanager
 def temporary_folder() -> Iterator[TemporaryFolder]:
-    """A folder of this process, after those that killed ones have left were removed."""
+    """Make a folder for this process, after removing those that killed processes left."""
     remove_abandoned()
     folder = TemporaryFolder(Path(tempfile.mkdtemp(prefix=_PREFIX)))
     lock = _own(folder.path)

@@ -110,7 +110,7 @@ class Chip:
         return {net: int(name[-1]) for (_, _, name), net in self.nets.items() if name.startswith("glb_netwk_")}
 
     def pins(self, package: str) -> dict[str, Pad]:
-        """The pads of ``package`` by the names of its pins. Raises ``InputError`` for a package that there is not."""
+        """Return the pads of ``package`` by pin name. Raises ``InputError`` for an unknown package."""
         blocks = {block.split("\n", 1)[0].split()[1]: block for block in self.blocks[".pins"]}
         if package not in blocks:
             raise InputError(

@@ -171,7 +171,7 @@ class _Trace:
         return str(bit)
 
     def _pad_globals(self) -> dict[int, Pad]:
-        """The global networks that a pad drives."""
+        """Return the pad that drives each global network, for those that one drives."""
         names = (self._chip.extra_bits[bit] for bit in self._wiring.configuration.extra)
         numbers = [int(name.removeprefix("padin_glb_netwk.")) for name in names]
         return {number: self._chip.pad_globals[number] for number in numbers}

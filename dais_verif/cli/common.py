@@ -65,7 +65,7 @@ def _identifier(context: click.Context, option: click.Parameter, value: str | No
 
 
 def _all_cpus(context: click.Context, option: click.Parameter, value: int | None) -> int | None:
-    """What is meant if nothing is said: None leaves it to the environment variable."""
+    """Return the number of threads to use; None leaves it to the environment variable."""
     return value if value is not None or "DAIS_VERIF_THREADS" in os.environ else len(os.sched_getaffinity(0))
 
 
@@ -77,7 +77,7 @@ def _sandbox(context: click.Context, option: click.Parameter, value: bool) -> No
 
 
 def parsed_by(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Parameter, Any], Any]:
-    """The callback of an option whose value ``parse`` reads, or says by a ``ValueError`` why it cannot."""
+    """Return the callback of an option that ``parse`` reads; its ``ValueError`` becomes a usage error."""
 
     def callback(context: click.Context, option: click.Parameter, value: Any) -> Any:
         try:
@@ -169,7 +169,7 @@ def show_record(record: Any, as_json: bool, text: Callable[[], None]) -> int:
 
 
 def show_run(done: Any, as_json: bool, html: Path | None, text: Callable[[], None]) -> int:
-    """The same of a run that may have kept a folder, and the page if one was asked for."""
+    """Show the record of a run that may have kept a folder, and write the page if one was asked for."""
 
     def with_folder() -> None:
         text()
@@ -211,7 +211,7 @@ class ShownWarnings(Progress):
 
 
 def reproduce(arguments: Sequence[str] | None = None, more: Sequence[str] = ()) -> str:
-    """The command as it was given, or the same with other ``arguments``, to copy; with ``more`` options.
+    """Return the command as it was given, or with other ``arguments``, to copy; with ``more`` options.
 
     It says everything: generated vectors depend on the seed, their number and the programs alone.
     """

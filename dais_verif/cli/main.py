@@ -116,7 +116,7 @@ def cli() -> None:
     Exit codes: 0 pass, 1 RTL or programs differ, 2 invalid program or input, 3 a tool is missing or
     failed, 4 X in an output, 5 simulators disagree, 6 unknown or nothing compared, 7 not signed off,
     8 a proof that a simulator contradicts, 70 a bug of dais-verif, 130 interrupted.
-    """
+    """  # noqa: D401 (a question)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -167,7 +167,7 @@ def _leave() -> None:
 
 
 def _notice(message: Warning | str, *_: object, **__: object) -> None:
-    """A warning as a line for users, who have no use for the line of code that it comes from."""
+    """Print a warning as one line, without the line of code that raised it."""
     click.echo(f"warning: {printable(' '.join(str(message).split()))}", err=True)
 
 

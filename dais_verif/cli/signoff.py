@@ -51,7 +51,7 @@ class _SignOff(GroupedCommand):
 
 
 def _folder_in(arguments: list[str]) -> Path | None:
-    """The folder that a command line names which cannot be read as a whole."""
+    """Return the output folder named by a command line that could not be parsed."""
     for number, word in enumerate(arguments):
         if word in ("-o", "--output"):
             return Path(arguments[number + 1]) if number + 1 < len(arguments) else None

@@ -134,7 +134,7 @@ def _print(done: Simulated, profile: bool) -> None:
 @click.command(hidden=True)
 @click.argument("runs")
 def jointly(runs: str) -> int:
-    """What `regress` calls: simulate RUNS, JSON of the words of many, in one build. What passes gets its record."""
+    """Simulate RUNS, a JSON list of command lines, in one build, for `regress`. Each that passes gets its record."""
     from dais_verif.flows.simulate_jointly import simulate_jointly
 
     simulate_jointly([_request_of(words) for words in json.loads(runs)])
@@ -142,7 +142,7 @@ def jointly(runs: str) -> int:
 
 
 def _request_of(words: list[str]) -> SimulationRequest:
-    """The request that ``sim`` makes of ``words``, of which the first is its name. Raises as that does."""
+    """Return the request that ``sim`` makes of ``words``, the first of which is its name. Raises as it does."""
     requests: list[SimulationRequest] = []
     with sim.make_context("sim", words[1:], obj=words) as context:
         context.meta["requests"] = requests

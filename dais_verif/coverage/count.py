@@ -23,7 +23,7 @@ def count(bins: Bins, probes: CoverageProbes, vectors: Vectors, seen: ProbeBytes
 def count_batch(
     bins: Bins, probes: CoverageProbes, batch: Batch, seen: ProbeBytes, *, jobs: int = 1, named: int = 0
 ) -> None:
-    """The same for vectors that are there; ``named`` is what messages call the first."""
+    """Count coverage of given vectors; ``named`` is what messages call the first."""
     if batch.rows:
         probes.see(batch, seen[: bins.places.size], jobs=jobs, named=named)
         bins.readers.see(batch, seen[bins.places.size : -2])

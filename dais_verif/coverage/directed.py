@@ -204,7 +204,7 @@ def enumerate_cones(search: Search, effort: Effort, seed: int, *, take: bool, ex
 
 
 def solve(search: Search, effort: Effort, *, take: bool, exclude: bool) -> None:
-    """A vector, or that there is none, for as many bins as the time allows; what is sooner decided first."""
+    """Decide as many bins as the time allows, the cheapest first: by a vector, or by showing that there is none."""
     goals = _goals(search)
     if not goals or not effort.seconds:
         return

@@ -35,7 +35,7 @@ class GoalSolver:
 
     @one_at_a_time
     def solve(self, goal: Goal, seconds: float) -> list[int] | bool | None:
-        """The bits of every port element of a vector that reaches ``goal``; False if none does; None if undecided."""
+        """Return the bits of each port element for a vector that reaches ``goal``; False if none; None: undecided."""
         self._reach(goal)
         wanted = _CONDITIONS[goal.kind](self, self.program.ops[goal.op], goal)
         answer = satisfy([wanted, *self._bounds()], seconds)
@@ -48,7 +48,7 @@ class GoalSolver:
         return ports_of(self.program)
 
     def _reach(self, goal: Goal) -> None:
-        """The values of all ops behind the goal."""
+        """Compute the values of all ops that the goal depends on."""
         ports = self._ports
         for index in self._new([goal.op]):
             op = self.program.ops[index]
@@ -71,7 +71,7 @@ class GoalSolver:
         return sorted(found)
 
     def _bounds(self) -> list[Term]:
-        """That inputs lie where their source declares them."""
+        """Return terms that hold where inputs lie in the ranges that their source declares."""
         if not self.declared or not self.program.intervals:
             return []
         found = []

@@ -209,14 +209,14 @@ class _Context(NamedTuple):
         return self.record.addr[1]
 
     def word(self, j: int, lowest: int = -(1 << 31), highest: int = (1 << 31) - 1) -> int:
-        """Data word ``j``, which must lie within a range."""
+        """Return data word ``j``, which must lie within a range."""
         value = self.record.data[j]
         if not lowest <= value <= highest:
             raise ProgramError(f"{self.name}: data[{j}] is {value}, must be within {lowest}..{highest}")
         return value
 
     def constant(self) -> int:
-        """Data word 0 as a signed 64-bit integer."""
+        """Return data word 0 as a signed 64-bit integer."""
         return self.word(0, -(1 << 63), (1 << 63) - 1)
 
 
@@ -274,7 +274,7 @@ def _quantisation(c: _Context) -> _Row:
 
 
 def _add_constant(c: _Context) -> _Row:
-    """A constant that is a multiple of the type's step is DAIS' own; another is a term of its own."""
+    """Convert a constant: a multiple of the type's step is one op, any other becomes a term of its own."""
     value, point = c.constant(), c.word(1)
     steps = constant_in_steps(value, c.kind.f - point)
     if steps is not None:

@@ -56,7 +56,7 @@ def validate(program: Program) -> None:
 
 
 def meaningless_data(program: Program) -> Ints:
-    """Indices of the ops whose data word is not 0 although their opcode gives it no meaning."""
+    """Return the indices of the ops whose data word is not 0 although their opcode gives it no meaning."""
     return np.flatnonzero(_has(program, lambda spec: spec.data is Data.NONE) & (program.columns.data != 0))
 
 
@@ -123,7 +123,7 @@ def _check_operands(program: Program) -> None:
 
 
 def _check_terms(program: Program) -> None:
-    """Sums own their terms: those of one op follow those of the sum before it, and none is left over."""
+    """Require that the terms of each sum follow those of the sum before it, and that none is left over."""
     op, shift, negative = program.terms
     if not len(op) == len(shift) == len(negative):
         raise ProgramError(f"terms: {len(op)} ops, {len(shift)} shifts and {len(negative)} signs, must be as many")

@@ -70,7 +70,7 @@ _ROW = ("id0", "id1", "opcode")
 
 
 def _lookup_data(table: int, kind: FixedType, interval: tuple[int, int], index: int) -> int:
-    """The data word of a lookup: JSON names the table only; its first entry belongs to the interval's minimum."""
+    """Return the data word of a lookup: JSON names only the table, which starts at the interval's minimum."""
     if table != low_int32(table):
         raise ProgramError(f"JSON op {index}: data (table index) is {table}, must be an int32")
     offset = interval[0] - kind.raw_min

@@ -10,7 +10,7 @@ __all__ = ["cone", "dead_ops", "depths"]
 
 
 def cone(program: Program, roots: Iterable[int]) -> list[int]:
-    """Indices of all ops that the ops ``roots`` depend on, themselves included, in SSA order."""
+    """Return the indices of all ops that the ops ``roots`` depend on, themselves included, in SSA order."""
     needed = set(roots)
     waiting = list(needed)
     while waiting:  # not all ops: many small cones of a large program are asked for
@@ -22,13 +22,13 @@ def cone(program: Program, roots: Iterable[int]) -> list[int]:
 
 
 def dead_ops(program: Program) -> list[int]:
-    """Indices of the ops that no output depends on."""
+    """Return the indices of the ops that no output depends on."""
     live = set(cone(program, (index for index, _, _ in program.outputs if index >= 0)))
     return [index for index in range(program.n_ops) if index not in live]
 
 
 def readers(program: Program) -> list[list[int]]:
-    """Indices of the ops that read each op, in SSA order, each once."""
+    """Return the indices of the ops that read each op, in SSA order, each once."""
     found: list[list[int]] = [[] for _ in range(program.n_ops)]
     for op in program.ops:
         for operand in set(op.operands):

@@ -138,7 +138,7 @@ def _constant(value: int, places: int) -> list[int]:
 
 
 def _tables(program: Program) -> list[dict[str, Any]]:
-    """The tables, each with the type of an op that reads it and a hash that alkaid and da4ml know equal ones by."""
+    """Return the tables, each with the type of an op that reads it and the hash that alkaid and da4ml compare."""
     readers = {low_int32(op.data): op for op in program.ops if op.code == Code.LOOKUP}
     tables = []
     for number, table in enumerate(program.tables):

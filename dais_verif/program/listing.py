@@ -122,7 +122,7 @@ def _shift(bits: int) -> str:
 
 
 def constant(data: int, f: int) -> str:
-    """``data * 2**-f``, not negative: the real value where that is short, else ``raw(data)``."""
+    """Format ``data * 2**-f``, not negative: as the real value where that is short, else as ``raw(data)``."""
     if data == 0:
         return "0"
     zeros = (data & -data).bit_length() - 1

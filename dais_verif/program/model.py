@@ -69,7 +69,7 @@ class Op:
         return (self.id0,) if pattern is Pattern.UNARY else ()
 
     def rewired(self, at: Callable[[int], int]) -> Op:
-        """This op with ``at(n)`` in the place of every op ``n`` that it reads; the result of ``at`` is 0 or more."""
+        """Return this op with ``at(n)`` in place of every op ``n`` that it reads; ``at`` returns 0 or more."""
         if self.terms:
             terms = tuple(term if term.op < 0 else term._replace(op=at(term.op)) for term in self.terms)
             return Op(self.index, self.code, self.id0, self.id1, self.data, self.type, terms)

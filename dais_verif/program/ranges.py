@@ -59,7 +59,7 @@ class Analysis:
         return max(promised, default=PromiseStatus.SAFE)
 
     def promises(self, status: PromiseStatus) -> list[int]:
-        """Indices of the promise ops with ``status``."""
+        """Return the indices of the promise ops with ``status``."""
         pairs = zip(self.program.ops, self.changes, strict=True)
         return [op.index for op, found in pairs if found is status and op.spec.promise]
 

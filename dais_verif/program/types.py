@@ -46,7 +46,7 @@ class FixedType(NamedTuple):
 
 
 def type_of_interval(lo: int, hi: int, f: int) -> FixedType:
-    """The smallest type with ``f`` fractional bits that holds the raw integers ``lo..hi``; ``[0, 0]`` is (0, 0, 0)."""
+    """Return the smallest type with ``f`` fractional bits for the raw integers ``lo..hi``; ``[0, 0]`` is (0, 0, 0)."""
     if lo == hi == 0:
         return FixedType(0, 0, 0)
     k = int(lo < 0)

@@ -56,7 +56,7 @@ def record_file(path: str | Path) -> Path:
 
 
 def read_record(path: str | Path) -> AnyRecord:
-    """The record in the file ``path``, or in the folder ``path`` of a run. Raises ``InputError`` if it is none."""
+    """Read the record in a file or in the folder of a run. Raises ``InputError`` if ``path`` holds no record."""
     path = record_file(path)
     return parse_record(read_plain(path, _MOST_BYTES, advice="give the record of a run (-o, --json)"), str(path))
 

@@ -79,7 +79,7 @@ def make_schema(kind: str) -> str:
 
 
 def _add_head(definition: dict[str, Any], schema: str) -> None:
-    """The fields that a record has in its file only. Others may come: extra ones are no error."""
+    """Add the fields that a record has only in its file. Readers must accept further fields."""
     head = {"schema": {"const": schema}, "exit_code": {"type": "integer"}}
     # The section of the documentation about a verdict that is not PASS.
     about = {"help": {"type": "string"}} if "verdict" in definition["properties"] else {}

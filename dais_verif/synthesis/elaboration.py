@@ -33,7 +33,7 @@ _ERROR = re.compile(r"^(?:(\S.*:\d+): )?ERROR: (.*)$", re.MULTILINE)
 def elaborated(
     sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits, *, words: bool = False
 ) -> Path:
-    """The JSON of module ``top`` of the Verilog files ``sources``, written to ``folder``. ``files``: what they read.
+    """Write the JSON of module ``top`` of Verilog ``sources`` to ``folder``. ``files``: the data files that they read.
 
     ``words``: memories become registers, one a word, with multiplexers.
     Raises ``InputError`` for what Yosys does not take for Verilog; ``ToolError`` if it is missing or meets a limit.

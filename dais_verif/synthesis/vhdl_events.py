@@ -189,7 +189,7 @@ def _refuse_process(words: Sequence[str], number: int, signals: set[str], where:
 
 
 def _read(words: Sequence[str], first: int, end: int) -> Iterator[str]:
-    """The names that a process reads while there is no edge of a clock."""
+    """Return the names that a process reads outside of clock edges."""
     clocked: list[bool] = []
     n = first
     while n < end:

@@ -165,7 +165,7 @@ def _shrink(keep: str) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Renamed first, so that no entry is ever seen half removed."""
+    """Remove an entry, renaming it first, so that it is never seen half removed."""
     doomed = folder.with_name(f"{_PASSING}{secrets.token_hex(8)}")
     with contextlib.suppress(OSError):
         folder.rename(doomed)

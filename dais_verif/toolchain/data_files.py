@@ -91,7 +91,7 @@ def data_files(sources: Sequence[Path], given: Sequence[Path] = ()) -> tuple[Dat
 
 
 def copy_into(folder: Path, files: Iterable[DataFile]) -> None:
-    """A copy of each of ``files`` under its name in ``folder``; no links, for a simulation may write, too."""
+    """Copy each of ``files`` under its name into ``folder``. Links would let a simulation write to the originals."""
     for name, path in files:
         if not Path(name).is_absolute():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

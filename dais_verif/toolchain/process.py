@@ -112,7 +112,7 @@ def raise_if_stopping(what: str) -> None:
 
 
 def result_of(future: Future[_Result], what: str) -> _Result:
-    """What a thread of other workers gives; raises ``ToolError`` if the run that this thread works for must end."""
+    """Wait for the result of a worker thread. Raises ``ToolError`` if the run that this thread works for must end."""
     while not wait((future,), _LOOK_SECONDS).done:
         raise_if_stopping(what)
     return future.result()

@@ -212,7 +212,7 @@ def _hashes(folder: Path) -> dict[str, str]:
 
 
 def _remove(folder: Path) -> None:
-    """Renamed first: nobody takes half a folder for a whole one."""
+    """Remove the folder, renaming it first, so that no process takes half a folder for a whole one."""
     if folder.is_symlink():
         folder.unlink()
     elif folder.is_dir():

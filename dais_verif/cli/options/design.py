@@ -64,13 +64,13 @@ _OPTIONS = (
 
 
 def rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options for RTL, its ports and pins, and our pipelines; the command gets one ``dut`` for all of them."""
+    """Add the options for RTL, its ports and pins, and our pipelines; the command gets one ``dut`` for all of them."""
     with_all: Callable[..., Any] = stage_options(given_rtl_options(command))
     return with_all
 
 
 def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same without our pipelines."""
+    """Add the options for RTL, its ports and pins, without our pipelines."""
 
     @wraps(command)
     def with_dut(*arguments: Any, **given: Any) -> Any:
@@ -96,7 +96,7 @@ def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The same, and ``--wrapped``."""
+    """Add the options for RTL, its ports, pins and pipelines, and ``--wrapped``."""
 
     @click.option("--wrapped", type=file_path, help="Verify a folder of `emit --wrap axis`, through its streams.")
     @wraps(command)
@@ -116,7 +116,7 @@ def target_option(*, help: str, targets: Iterable[str], **more: Any) -> Callable
 
 
 def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds ``--netlist`` with ``--target``, and ``--bitstream`` with ``--pins``; they become part of the ``dut``."""
+    """Add ``--netlist`` with ``--target``, and ``--bitstream`` with ``--pins``; they become part of the ``dut``."""
 
     @wraps(command)
     def with_options(

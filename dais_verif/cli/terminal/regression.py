@@ -45,7 +45,7 @@ class RegressDisplay(TerminalProgress):
         self._live.stop()
 
     def jobs_planned(self, jobs: int, past: Mapping[str, Past]) -> None:
-        """The table appears."""
+        """Show the table."""
         self._jobs, self._past, self._begun = jobs, past, time.monotonic()
         if self._err.is_terminal:
             self._live.start()
@@ -53,7 +53,7 @@ class RegressDisplay(TerminalProgress):
             self._err.print(f"{jobs} jobs", markup=False)
 
     def job_ends(self, result: JobResult) -> None:
-        """A line, where there is no terminal."""
+        """Print a line for the job where there is no terminal."""
         self._results.append(result)
         self._done.add(result.job.id)
         if not self._err.is_terminal:
@@ -62,7 +62,7 @@ class RegressDisplay(TerminalProgress):
             self._err.print(f"{text}{more}", markup=False)
 
     def jobs_running(self, names: Sequence[str], workers: int) -> None:
-        """The table is drawn again."""
+        """Draw the table again."""
         self._running, self._workers = names, workers
         if self._err.is_terminal:
             elapsed = time.monotonic() - self._begun

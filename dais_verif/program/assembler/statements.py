@@ -170,7 +170,7 @@ class _Assembler:
         self.out_rows.append((index, self.expressions.shift(), int(negated)))
 
     def label(self, scope: Scope) -> None:
-        """The name or the number of a new member of ``scope``; the number is only checked."""
+        """Read the name or the number of a new member of ``scope``; the number is only checked."""
         cursor, token, number = self.cursor, self.cursor.token, len(scope.places)
         if token.kind == "number":
             if cursor.unsigned("number", 1 << 63) != number:
@@ -182,7 +182,7 @@ class _Assembler:
             cursor.unexpected(f"a name or the number {number}")
 
     def op(self) -> None:
-        """``a = s8.3 b + c<<1``."""
+        """Read an op, such as ``a = s8.3 b + c<<1``."""
         cursor, token, name = self.cursor, self.cursor.token, None
         if token.kind == "value":
             index = len(self.values.places)

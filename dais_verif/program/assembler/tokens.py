@@ -64,7 +64,7 @@ def error_at(name: str, place: Place, message: str) -> ProgramError:
 
 
 def decoded(data: bytes, name: str, remedy: str) -> str:
-    """The UTF-8 text in ``data``. Raises ``ProgramError`` at the first byte that is none; ``remedy``: what to do."""
+    """Decode UTF-8 ``data``. Raises ``ProgramError`` at the first invalid byte; ``remedy``: what to do about it."""
     at = data.find(b"\0")
     try:
         text = data.decode("utf-8-sig")
@@ -126,7 +126,7 @@ class Cursor:
         return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
 
     def line_that_begins(self, pattern: str) -> int | None:
-        """Number of the first line from the present one on whose beginning matches the regular expression."""
+        """Return the number of the first line, from the current one on, whose start matches the regular expression."""
         lines = enumerate(self._lines[self._line - 1 :], self._line + self._first - 1)
         return next((number for number, line in lines if re.match(pattern, line, re.ASCII)), None)
 

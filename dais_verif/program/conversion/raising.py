@@ -88,7 +88,7 @@ class _Raising:
         return self.made.add(Code.SUM, exact, terms=(Term(a, 0, True),), interval=spelt(exact, ends))
 
     def reduction(self, op: Op, a: int, kind: FixedType, interval: tuple[int, int]) -> None:
-        """The bits of the negation are those of the operand's width, unless all of them are asked for."""
+        """Add a reduction of bits; a negation before it has the operand's width unless all bits are asked for."""
         made, operand = self.made, self.source.ops[op.id0].type
         inverts = op.data == 0
         # -1 in units that 0 has no more, or in a type that has no bits, of which ALIR does not say that it is signed.
@@ -111,7 +111,7 @@ class _Raising:
         terms: tuple[Term, ...],
         data: int | None = None,
     ) -> None:
-        """A sum as ALIR has it: a negation, a value and a constant, or two values and more."""
+        """Add a sum as ALIR has it: a negation, a value and a constant, or two values and more."""
         made, data = self.made, op.data if data is None else data
         shape = opcode_of_sum(terms).number
         value, constant = (*terms, terms[0])[:2]
