@@ -34,7 +34,7 @@ from dais_verif.report.fuzzing_text import print_fuzzing
     help="Only this; may be repeated.",
 )
 @click.option("--against", help="An interpreter: words with {program}, {inputs}, {outputs}; or da4ml, or alkaid.")
-@click.option("--rtl-from", help="A generator of Verilog: words with {program} and {folder}.")
+@click.option("--rtl-from", help="A generator of Verilog: words with {program}, {folder}; or da4ml, or alkaid.")
 @click.option("--form", type=click.Choice(FORMS), help="Form of the programs given to such a tool.  [default: v1]")
 @common.top_option
 @click.option(

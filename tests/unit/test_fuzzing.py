@@ -293,3 +293,14 @@ def test_a_tool_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_tool_that_is_right(tmp_path: Path) -> None:
     record = dais_verif.fuzz(against=tool(tmp_path, "0"), count=2, output=tmp_path / "crashers")
     assert record.verdict is Verdict.PASS and record.pairs == {"tool": 2}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["da4ml", "alkaid"])
+def test_shipped_adapters_of_generators(name: str, tmp_path: Path) -> None:
+    """Their RTL is built, simulated and compared; of eight cases some agree, so what disagrees is theirs."""
+    pytest.importorskip(name)
+    record = dais_verif.fuzz(rtl_from=name, count=8, jobs=1, output=tmp_path)
+    assert record.pairs["tool"] >= 4
+    assert sum(one.times for one in record.found) < record.pairs["tool"]
+    assert not [one for one in record.found if "ModuleNotFoundError" in one.kind or "no RTL" in one.kind]

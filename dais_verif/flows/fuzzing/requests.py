@@ -14,7 +14,7 @@ from dais_verif.fuzzing.pairs.table import PAIRS
 from dais_verif.regression.cluster import check_name
 from dais_verif.verilog_names import require_module_name
 
-__all__ = ["ADAPTERS", "ALL_PAIRS", "DEFAULT_FOLDER", "FORMS", "KINDS", "PAIRS", "FuzzRequest"]
+__all__ = ["ADAPTERS", "ALL_PAIRS", "DEFAULT_FOLDER", "FORMS", "KINDS", "PAIRS", "RTL_ADAPTERS", "FuzzRequest"]
 
 #: The folder of kept cases, if none is named.
 DEFAULT_FOLDER = Path("crashers")
@@ -30,6 +30,8 @@ FORMS = ("v1", "headerless", "published", "alir", "json", "dais")
 
 #: Tools that are known by name in the place of a command, and the form that each reads.
 ADAPTERS = {"da4ml": "v1", "alkaid": "alir"}
+#: The same of what writes Verilog; these forms have the intervals that their ports are sized by.
+RTL_ADAPTERS = {"da4ml": "json", "alkaid": "alir"}
 
 _SECONDS = 60.0
 _MOST_CASES = 1 << 53
@@ -43,10 +45,10 @@ class FuzzRequest:
 
     ``time``: seconds; ``count``: cases; both: whatever ends first; neither: a minute. ``against``: an interpreter, as
     words with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``; ``rtl_from``: what writes
-    Verilog, with ``{program}`` and ``{folder}``, whose module is ``top``; ``form``: how a program is given to either.
-    ``timeout``: seconds for each of its runs. ``replay``: a folder of kept cases, which are judged again in the place
-    of new ones. ``resume``: go on behind the last case of the run that ``output`` holds. ``cluster``: judge on workers
-    of Dask, as ``regress`` names them. ``command``: the line that asks for the same.
+    Verilog, with ``{program}`` and ``{folder}``, or ``da4ml`` or ``alkaid``, whose module is ``top``; ``form``: how a
+    program is given to either. ``timeout``: seconds for each of its runs. ``replay``: a folder of kept cases, which
+    are judged again in the place of new ones. ``resume``: go on behind the last case of the run that ``output`` holds.
+    ``cluster``: judge on workers of Dask, as ``regress`` names them. ``command``: the line that asks for the same.
     """
 
     kind: str = "program"
@@ -114,7 +116,8 @@ class FuzzRequest:
     @property
     def program_form(self) -> str:
         """The form in which a tool is given programs."""
-        return self.form or ADAPTERS.get(self.against or "", "v1")
+        known = ADAPTERS.get(self.against or "") or RTL_ADAPTERS.get(self.rtl_from or "")
+        return self.form or known or "v1"
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""

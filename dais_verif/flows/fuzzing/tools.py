@@ -10,7 +10,7 @@ from pathlib import Path
 
 from dais_verif.errors import DaisError, InputError, RequestError
 from dais_verif.flows.designs import DesignRequest
-from dais_verif.flows.fuzzing.requests import ADAPTERS, FuzzRequest
+from dais_verif.flows.fuzzing.requests import ADAPTERS, RTL_ADAPTERS, FuzzRequest
 from dais_verif.flows.simulate import simulate
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.fuzzing.against import AGAINST, Interpreter
@@ -18,6 +18,7 @@ from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.command import Command
 from dais_verif.fuzzing.files import write_inputs, write_program
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged, Pair
+from dais_verif.program import Program
 from dais_verif.verdict import Verdict
 
 __all__ = ["RTL_FROM", "tool_of"]
@@ -32,21 +33,29 @@ def tool_of(request: FuzzRequest) -> Callable[[Path], Pair]:
     Raises ``RequestError`` if the tool is no command that can be run.
     """
     if request.rtl_from is not None:
-        command = Command.of("rtl_from", request.rtl_from, ("program", "folder"))
+        if request.rtl_from in RTL_ADAPTERS:
+            _require_installed(request.rtl_from)
+            command = _adapter(f"{request.rtl_from}_rtl", "{program}", "{folder}")
+        else:
+            command = Command.of("rtl_from", request.rtl_from, ("program", "folder"))
         return lambda folder: _Generator(command, request, folder).judge
     text = request.against or ""
     if text in ADAPTERS:
-        words = (sys.executable, "-m", f"dais_verif.fuzzing.adapters.{text}", "{program}", "{inputs}", "{outputs}")
         _require_installed(text)
-        interpreter = Command(words, Path.cwd())
+        interpreter = _adapter(text, "{program}", "{inputs}", "{outputs}")
     else:
         interpreter = Command.of("against", text, ("program", "inputs", "outputs"))
     return lambda folder: Interpreter(interpreter, request.program_form, folder, request.timeout).judge
 
 
+def _adapter(name: str, *places: str) -> Command:
+    """The command that runs an adapter that is shipped."""
+    return Command((sys.executable, "-m", f"dais_verif.fuzzing.adapters.{name}", *places), Path.cwd())
+
+
 def _require_installed(name: str) -> None:
     if find_spec(name) is None:
-        raise RequestError.of("{against} {name}: there is no package {name}; pip install {name}", name=name)
+        raise RequestError.of("there is no package {name} to fuzz; pip install {name}", name=name)
 
 
 class _Generator:
@@ -70,18 +79,22 @@ class _Generator:
             kind = "no end" if ending.status is None else "crash" if ending.crashed else f"exit code {ending.status}"
             return Disagreement(RTL_FROM, kind, f"the other tool {ending.words}: {ending.last_line}")
         sources = sorted(path for path in rtl.rglob("*") if path.suffix in (".v", ".sv") and path.is_file())
+        if self._request.rtl_from in RTL_ADAPTERS:  # around the module, for benches of its writer
+            sources = [path for path in sources if not path.stem.endswith("_wrapper")]
         if not sources:
             return Disagreement(RTL_FROM, "no RTL", "the tool ended with 0 and wrote no .v or .sv file into the folder")
-        return self._simulated(case, tuple(sources), inputs)
+        data = tuple(sorted(path for path in rtl.glob("**/memfiles/*") if path.is_file()))
+        of = program if self._request.rtl_from in RTL_ADAPTERS else case.program
+        return self._simulated(case, of, DesignRequest(rtl=tuple(sources), top=self._request.top, data=data), inputs)
 
-    def _simulated(self, case: Case, sources: tuple[Path, ...], inputs: Path) -> Disagreement | None:
+    def _simulated(self, case: Case, of: Path | Program, design: DesignRequest, inputs: Path) -> Disagreement | None:
         if not any(kind.width for kind in case.program.output_types) or not case.program.n_in:
             raise NotJudged("the program has no inputs, or outputs without bits: there is nothing to compare")
         try:
             record = simulate(
                 SimulationRequest(
-                    program=case.program,
-                    design=DesignRequest(rtl=sources, top=self._request.top),
+                    program=of,
+                    design=design,
                     simulator="icarus",
                     inputs=(inputs,),
                     vectors=24,
