@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Iterable, Iterator
 
 from dais_verif.errors import ToolError
 from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
 from dais_verif.hil.link import Link
 
-__all__ = ["answers", "unusual_requests"]
+__all__ = ["answer", "unusual_requests"]
 
-#: Seconds without an answer after which a board counts as silent, and between looks at the clock.
-_SILENT, _LOOK = 5.0, 0.2
+#: Seconds between looks at the clock.
+_LOOK = 0.2
 #: Bytes of the question that follows each request, as the board keeps it.
 _QUESTION = 64
 
@@ -51,20 +50,18 @@ def _request(rng: random.Random, row_bytes: int, buffer: int) -> bytes:
     return bytes(sent)
 
 
-def answers(link: Link, requests: Iterable[bytes]) -> Iterator[bytes]:
-    """Send each request with a question behind it; yield all bytes up to the answer to that.
+def answer(link: Link, tag: int, request: bytes, patience: float) -> bytes:
+    """Send ``request`` with a question of this ``tag`` behind it; return all bytes up to the answer to that.
 
-    Raises ``ToolError`` if a board does not answer.
+    Raises ``ToolError`` if a board says nothing for ``patience`` seconds.
     """
-    for tag, request in enumerate(requests):
-        link.send(request + encode(Frame(Kind.IDENTIFY, tag, b"")))
-        decoder, received, heard = Decoder(), b"", time.monotonic()
-        answered = False
-        while not answered:
-            data = link.receive(_LOOK)
-            if data:
-                heard, received = time.monotonic(), received + data
-            elif time.monotonic() - heard > _SILENT:
-                raise ToolError(f"the board does not answer request {tag}, after {len(received)} bytes")
-            answered = any((one.kind, one.tag) == (Kind.IDENTIFY | REPLY, tag) for one in decoder.feed(data))
-        yield received
+    link.send(request + encode(Frame(Kind.IDENTIFY, tag, b"")))
+    decoder, received, heard = Decoder(), b"", time.monotonic()
+    while True:
+        data = link.receive(_LOOK)
+        if data:
+            heard, received = time.monotonic(), received + data
+        elif time.monotonic() - heard > patience:
+            raise ToolError(f"the board does not answer request {tag}, after {len(received)} bytes")
+        if any((one.kind, one.tag) == (Kind.IDENTIFY | REPLY, tag) for one in decoder.feed(data)):
+            return received

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable
-from itertools import zip_longest
 
 import pytest
 
 from dais_verif.errors import ToolError
-from dais_verif.hil import unusual
 from dais_verif.hil.frames import REPLY, Decoder, Frame, Kind, encode
 from dais_verif.hil.link import Link
-from dais_verif.hil.unusual import answers, unusual_requests
+from dais_verif.hil.unusual import answer, unusual_requests
 
 BUFFER = 256
 
@@ -55,14 +52,14 @@ def test_requests_are_of_all_kinds() -> None:
 
 
 def test_answers_end_with_that_to_the_question() -> None:
-    said = list(answers(Board(), drawn(3, 20)))
-    assert len(said) == 20
-    for tag, text in enumerate(said):
-        assert Decoder().feed(text)[-1] == Frame(Kind.IDENTIFY | REPLY, tag, b"")
+    board = Board()
+    for tag, request in enumerate(drawn(3, 20)):
+        assert Decoder().feed(answer(board, tag, request, 10.0))[-1] == Frame(Kind.IDENTIFY | REPLY, tag, b"")
 
 
-def test_a_silent_board_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(unusual, "_SILENT", 0.0)
-    theirs: Iterable[bytes] = answers(Board(silent=2), drawn(4, 5))
+def test_a_silent_board_is_told() -> None:
+    board, requests = Board(silent=2), drawn(4, 5)
+    for tag in range(2):
+        answer(board, tag, requests[tag], 10.0)
     with pytest.raises(ToolError, match="does not answer request 2"):
-        list(zip_longest(theirs, ()))
+        answer(board, 2, requests[2], 0.0)

@@ -33,7 +33,7 @@ from dais_verif.flows.read_back.bitstreams import (
 from dais_verif.flows.read_back.gates import bitstream_gates
 from dais_verif.flows.work_folder import work_folder
 from dais_verif.hil.emulator import rtl_link
-from dais_verif.hil.unusual import answers, unusual_requests
+from dais_verif.hil.unusual import answer, unusual_requests
 from dais_verif.program import Program
 from dais_verif.program.ports import ports_of
 from dais_verif.prover.sequential.answer import Equivalence
@@ -51,8 +51,11 @@ _PERIOD = 1000 / 12
 _SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200
 #: What a simulated board says of wrong logic.
 _WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
-#: Requests that no host sends, of which a board must make what its RTL makes of them.
-_UNUSUAL = 100
+#: Requests that no host sends, of which a board must make what its RTL makes of them; a UART takes a while for each.
+_UNUSUAL = {"uart": 40, "spi": 100, "fifo": 100}
+#: Seconds for an answer of the simulated RTL; of the bitstream, at least, and times as long as its RTL took: it has
+#: more to simulate, and the machine may be busy.
+_RTL_PATIENCE, _PATIENCE, _SLOWER = 300.0, 60.0, 50.0
 #: Hexadecimal digits of a message.
 _LONGEST_SHOWN = 96
 
@@ -194,7 +197,7 @@ def _answers(
     """Return how a board of the bitstream answers unusual requests otherwise than one of the RTL; None: it does not."""
     bits = max(ports_of(program).input_bits, 1)
     rng = random.Random(request.seed)
-    asked = unusual_requests(rng, _UNUSUAL, row_bytes=-(-bits // 8), buffer=1 << buffer_bits(bits))
+    asked = unusual_requests(rng, _UNUSUAL[kind], row_bytes=-(-bits // 8), buffer=1 << buffer_bits(bits))
     progress.notice("asking the board what no host asks")
     per_bit = clocks_per_bit(period)
     try:
@@ -203,10 +206,11 @@ def _answers(
             rtl_link(program, sources, kind, folder / "rtl_board", clocks_per_bit=per_bit) as right,
             rtl_link(program, [logic], kind, folder / "logic_board", clocks_per_bit=per_bit) as board,
         ):
-            theirs = answers(board, asked)
-            for number, expected in enumerate(answers(right, asked)):
+            for number, one in enumerate(asked):
+                begun = time.monotonic()
+                expected = answer(right, number, one, _RTL_PATIENCE)
                 try:
-                    said = next(theirs)
+                    said = answer(board, number, one, max(_PATIENCE, _SLOWER * (time.monotonic() - begun)))
                 except ToolError:
                     return Verdict.RTL_MISMATCH, f"it is silent after {_told(number, asked[number])}"
                 if said != expected:
