@@ -52,7 +52,7 @@ _SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200
 #: What a simulated board says of wrong logic.
 _WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
 #: Requests that no host sends, of which a board must make what its RTL makes of them; a UART takes a while for each.
-_UNUSUAL = {"uart": 40, "spi": 100, "fifo": 100}
+_UNUSUAL = {"uart": 20, "spi": 100, "fifo": 100}
 #: Seconds for an answer of the simulated RTL; of the bitstream, at least, and times as long as its RTL took: it has
 #: more to simulate, and the machine may be busy.
 _RTL_PATIENCE, _PATIENCE, _SLOWER = 300.0, 60.0, 50.0
