@@ -242,6 +242,15 @@ class TestOneForm:
         one, two, three = self.keys(zext(whole, 8), sliced, concat(const(3, 0), extract(x, 2, 5)))
         assert one == two != three
 
+    def test_low_bits_of_what_decides_and_holds_them_are_masked(self) -> None:
+        """Where the sum is negative, its low bits are it and 4, and it is made of them: that must end."""
+        atoms = Words().atoms
+        x, y = (atoms.other(("input", name), (), -128, 127) for name in "xy")
+        low, bit = atoms.low(x, 2), atoms.low(y, 1)
+        negative = atoms.negative(atoms.plus(atoms.sum(atoms.scaled(low, 5), atoms.scaled(bit, 4)), -4))
+        masked = atoms.masked(negative, low)
+        assert masked.terms and key_of(masked) != key_of(low)
+
     def test_too_much_work_is_given_up(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr("dais_verif.prover.residues.combinations._MOST_WORK", 3)
         x, y, z = (var(8, name) for name in "xyz")

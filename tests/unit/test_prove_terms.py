@@ -258,6 +258,13 @@ def test_equal_sums_are_one_object(width: int) -> None:
     assert T.add(a, a) is T.shl(a, const(4, 1))
 
 
+def test_what_is_doubled_out_of_a_word_is_no_part_of_a_sum() -> None:
+    a, b, c = var(1, "a"), var(1, "b"), var(4, "c")
+    twice = [T.concat(T.add(a, b), const(3, 0))] * 2
+    assert T.add(*twice) is const(4, 0)
+    assert T.add(*twice, c) is c
+
+
 #: Much like sums in two halves, or like minus a shifted value, and another number.
 NO_HALVES: dict[str, tuple[Callable[..., Term], Callable[..., int]]] = {
     "minus a value above other bits": (

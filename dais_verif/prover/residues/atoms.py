@@ -383,7 +383,7 @@ class Atoms(Combinations):
             return form
         for atom, n in form.terms.items():
             recipe = self.recipes[atom]
-            if not isinstance(recipe, Low):
+            if not isinstance(recipe, Low) or atom in sign.terms:  # which would bring it back
                 continue
             lo, hi = (sign.lo, -1) if holds else (0, sign.hi)
             first = lo >> recipe.bits

@@ -51,8 +51,9 @@ def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
         if term.width != width:
             raise misfit(term, *terms)
         collect(term, 1)
-    constant &= ones(width)
-    parts = [_multiple(t, n) for t, n in counts.items() if n & ones(width)]
+    multiples = [_multiple(t, n) for t, n in counts.items() if n & ones(width)]
+    parts = [x for x in multiples if x.op != "const"]  # an even multiple leaves no bit but those of zeros below
+    constant = (constant + sum(x.value for x in multiples if x.op == "const")) & ones(width)
     if not parts:
         return const(width, constant)
     if len(parts) == 1:
