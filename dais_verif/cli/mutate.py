@@ -33,7 +33,7 @@ from dais_verif.report.mutation_text import print_mutation
 @click.option("--floor", type=FiniteRange(0, 100), help="The lowest accepted score, in percent.")
 @click.option("--most-unknown", type=FiniteRange(0, 100), help="The most unknown mutants, in percent.")
 @click.option("--expected", type=common.file_path, help="TOML file: which judge must find which mutants.")
-@click.option("--add-vectors", type=common.file_path, help="Write the vectors that simulation lacked, as CSV.")
+@click.option("--add-vectors", type=common.output_path, help="Write the vectors that simulation lacked, as CSV.")
 @common.jobs_option
 @click.option(
     "-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="Folder to keep."

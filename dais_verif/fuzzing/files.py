@@ -27,6 +27,7 @@ __all__ = [
     "INPUTS_NAME",
     "KeptCase",
     "as_double",
+    "case_names",
     "case_of",
     "form_of",
     "program_name",
@@ -44,6 +45,8 @@ CASE_NAME = "case.json"
 #: Its vectors, for tools that read numpy's files.
 INPUTS_NAME = "inputs.npy"
 CASE_SCHEMA = "dais-verif/case/1"
+#: The program for people.
+_TEXT = "text"
 
 _MOST_BYTES = 256 << 20
 _EXACT = re.compile(r"-?[0-9]{1,4000}(/[1-9][0-9]{0,4000})?")
@@ -103,6 +106,12 @@ def program_name(form: str, name: str = "program") -> str:
     return f"{name}{_SUFFIX.get(form, '.bin')}"
 
 
+def case_names() -> tuple[str, ...]:
+    """Return what the files of a case of a program may be called."""
+    programs = (program_name(form) for form in (*LAYOUTS, *_SUFFIX))
+    return (CASE_NAME, INPUTS_NAME, program_name("dais", _TEXT), *dict.fromkeys(programs))
+
+
 def write_inputs(rows: Sequence[Row], folder: Path) -> Path:
     """Write the vectors as float64, .npy. Raises ``InputError`` if one holds a number that is no double."""
     array = np.array([[as_double(value) for value in row] for row in rows], dtype=np.float64)
@@ -127,7 +136,7 @@ def write_case(case: Case, kept: KeptCase, folder: Path, form: str) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     write_program(case.program, folder, form)
     if form != "dais":
-        write_program(case.program, folder, "dais", "text")
+        write_program(case.program, folder, "dais", _TEXT)
     try:
         write_inputs(case.rows, folder)
     except InputError:

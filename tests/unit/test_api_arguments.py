@@ -80,8 +80,14 @@ def refused(call: Callable[[], object], says: str) -> None:
         ("out/model.v", lambda: D.prove("out/model.v", output="out")),
         ("out/netlist.v", lambda: D.synthesize("a.bin", "ice40", rtl="out/netlist.v", output="out")),
         ("out/result.json", lambda: D.run_on_board("out/result.json", "sim://uart", output="out")),
+        ("out/program.bin", lambda: D.shrink("out/program.bin", "out")),
+        ("out/inputs.npy", lambda: D.shrink("a.bin", "out", inputs="out/inputs.npy")),
+        ("a.bin", lambda: D.mutate("a.bin", add_vectors="a.bin")),
+        ("model.v", lambda: D.mutate("a.bin", rtl="model.v", add_vectors="out/../model.v")),
+        ("x.csv", lambda: D.mutate("a.bin", inputs="x.csv", add_vectors=Path("x.csv").absolute())),
     ],
-    ids=["emit", "loaded", "rank", "vectors", "diff", "cover", "simulate", "prove", "ours", "synthesize", "board"],
+    ids=["emit", "loaded", "rank", "vectors", "diff", "cover", "simulate", "prove", "ours", "synthesize", "board"]
+    + ["case", "case vectors", "added vectors", "added vectors RTL", "added vectors twice"],
 )
 def test_nothing_that_is_read_is_written_over(lost: str, call: Callable[[], object], folder: Path) -> None:
     path = folder / lost

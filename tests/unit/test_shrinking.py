@@ -215,6 +215,19 @@ def test_no_duration(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "must be a duration above 0" in capsys.readouterr().err
 
 
+def test_files_that_are_no_case_stay(product: Path, tmp_path: Path) -> None:
+    mine = tmp_path / "small" / "inputs.npy"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    with pytest.raises(InputError, match="'inputs.npy', which shrink would write over"):
+        dais_verif.shrink(product, mine.parent, command="false {program}")
+    assert mine.read_text() == "mine"
+    mine.unlink()
+    for _ in range(2):  # a case may be found anew
+        dais_verif.shrink(product, mine.parent, command="false {program}")
+    assert read_case(mine.parent)
+
+
 def test_names_of_files_are_data(tmp_path: Path) -> None:
     """A name that looks like a place, or like something for a shell, is a name."""
     command = Command.of("command", "echo --in={program} {inputs}", ("program",))

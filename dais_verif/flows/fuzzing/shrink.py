@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -23,7 +24,16 @@ from dais_verif.flows.words import option_words
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.cause import opcodes_of
 from dais_verif.fuzzing.command import Command
-from dais_verif.fuzzing.files import CASE_NAME, INPUTS_NAME, KeptCase, form_of, program_name, spelled, write_case
+from dais_verif.fuzzing.files import (
+    INPUTS_NAME,
+    KeptCase,
+    case_names,
+    form_of,
+    program_name,
+    read_tree,
+    spelled,
+    write_case,
+)
 from dais_verif.fuzzing.pairs.table import PAIRS, first_disagreement
 from dais_verif.fuzzing.rtl.case import RtlCase
 from dais_verif.fuzzing.shrinking.failures import CommandRun, as_disagreed, breaks_a_promise, first_violation
@@ -38,6 +48,9 @@ from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
 __all__ = ["ShrinkRequest", "shrink"]
+
+#: The folder of RTL in that of a case.
+_RTL = "rtl"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,10 +80,15 @@ class ShrinkRequest:
         require_types(self)
         require_counts(vectors=self.vectors, seed=self.seed)
         require_positive(time=self.time, timeout=self.timeout)
-        written = (CASE_NAME, VECTORS_NAME, *(f"rtl/{path.name}" for path in self.design.rtl))
+        written = (*self.written, *(f"{_RTL}/{path.name}" for path in self.design.rtl))
         require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)
         if not self.design.rtl and (self.design.pins.given or self.design.ports):
             raise RequestError.of("{clock} and {ports} are of RTL: give it with {rtl}.")
+
+    @property
+    def written(self) -> tuple[str, ...]:
+        """What is written into the folder, as it may be called."""
+        return (*case_names(), *((VECTORS_NAME, _RTL) if self.design.rtl else ()))
 
     def words(self) -> list[str]:
         """Return the words after ``dais-verif`` that ask for this."""
@@ -104,6 +122,7 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
     program, warnings = read_program(request.program, request.layout, progress)
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
     case, form, begun = Case.of(program, batch), form_of(program), clock.monotonic()
+    _require_place(request)
     make_folder(request.output)
     with temporary_folder() as scratch, progress.working("looking for what fails ...") as tell:
         if request.design.rtl:
@@ -131,6 +150,20 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
     return _found(record, outcome.asked, outcome.complete, replay)
 
 
+def _require_place(request: ShrinkRequest) -> None:
+    """Raise ``InputError`` if a case would take the place of files that are not those of an earlier one."""
+    taken = [name for name in request.written if os.path.lexists(request.output / name)]
+    if not taken:
+        return
+    try:
+        read_tree(request.output)
+    except InputError:
+        raise InputError(
+            f"{str(request.output)!r} holds {taken[0]!r}, which shrink would write over, and no case of an earlier "
+            "run; choose another folder with -o"
+        ) from None
+
+
 def _rtl_fails(request: ShrinkRequest, form: str, scratch: Path) -> RtlFails | None:
     """Whether the command ends on a case as it ends on the one that is asked first; None: there is no command."""
     if request.command is None:
@@ -155,7 +188,7 @@ def _with_rtl(request: ShrinkRequest, found: RtlOutcome, form: str, warnings: li
     if not found.failure or found.design is None:
         record = _record(request, before.case, before.case, None, warnings, begun)
         return record if request.command else replace(record, message=f"nothing fails: {found.text}")
-    folder = request.output / "rtl"
+    folder = request.output / _RTL
     make_folder(folder)
     for name, text in after.files.items():
         write_atomically(folder / name, text.encode("latin-1"))
@@ -193,7 +226,7 @@ def _with_rtl(request: ShrinkRequest, found: RtlOutcome, form: str, warnings: li
         spelled(after.case.rows),
     )
     write_case(after.case, versioned, request.output, form)
-    rtl = ShrunkRtl([f"rtl/{name}" for name in after.files], after.top, before.lines, after.lines)
+    rtl = ShrunkRtl([f"{_RTL}/{name}" for name in after.files], after.top, before.lines, after.lines)
     record = _record(request, before.case, after.case, failure, warnings, begun)
     record = _found(record, found.asked, found.complete, replay)
     return replace(record, rtl=rtl, message=f"{record.message}; {before.lines} lines of RTL became {after.lines}")

@@ -85,10 +85,14 @@ class MutationRequest:
             raise RequestError.of("{wrapped} is not for mutants: name the RTL of the core.")
         if self.design.bitstream is not None:
             raise RequestError.of("{bitstream} is not for mutants: name RTL or a netlist.")
-        for given in (self.inputs, (self.expected,)):
-            if self.add_vectors is not None and self.add_vectors in given:
-                raise RequestError.of("{add_vectors} {name!r} is also read.", name=str(self.add_vectors))
-        require_no_loss(self.output, (RECORD_NAME,), program=self.program, inputs=self.inputs, **self.design.read)
+        read: dict[str, object] = {
+            "program": self.program,
+            "inputs": self.inputs,
+            "expected": self.expected,
+            **self.design.read,
+        }
+        require_no_loss(self.output, (RECORD_NAME,), **read)
+        require_no_loss(self.add_vectors, (), **read)
 
     @property
     def asked(self) -> tuple[str, ...]:
