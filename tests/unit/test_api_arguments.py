@@ -86,8 +86,24 @@ def refused(call: Callable[[], object], says: str) -> None:
         ("model.v", lambda: D.mutate("a.bin", rtl="model.v", add_vectors="out/../model.v")),
         ("x.csv", lambda: D.mutate("a.bin", inputs="x.csv", add_vectors=Path("x.csv").absolute())),
     ],
-    ids=["emit", "loaded", "rank", "vectors", "diff", "cover", "simulate", "prove", "ours", "synthesize", "board"]
-    + ["case", "case vectors", "added vectors", "added vectors RTL", "added vectors twice"],
+    ids=[
+        "emit",
+        "loaded",
+        "rank",
+        "vectors",
+        "diff",
+        "cover",
+        "simulate",
+        "prove",
+        "ours",
+        "synthesize",
+        "board",
+        "case",
+        "case_vectors",
+        "added_program",
+        "added_rtl",
+        "added_twice",
+    ],
 )
 def test_nothing_that_is_read_is_written_over(lost: str, call: Callable[[], object], folder: Path) -> None:
     path = folder / lost
