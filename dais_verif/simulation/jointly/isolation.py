@@ -28,6 +28,10 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL | re.ASCII,
 )
 
+_NAME = re.compile(r"[A-Za-z_][\w$]*", re.ASCII)
+#: Characters that some tools take for the end of a line or leave out, and others do not.
+_UNSEEN = re.compile(r"[\0-\x08\x0e-\x1f\x7f]|\r(?!\n)")
+
 #: Words of comments that tools obey.
 _OBEYED = re.compile(r"\b(?:synthesis|synopsys|pragma|translate_off|translate_on|verilator(?!\s+lint_o))\b", re.I)
 
@@ -52,6 +56,15 @@ _REFUSED = frozenset(
     nettype package primitive process program property pure rand randc release restrict semaphore sequence specify
     specparam static std string super table this timeprecision timeunit tran tranif0 tranif1 virtual wait with
     """.split()  # noqa: SIM905 - a list of so many literals is longer and reads no better
+)
+
+#: Words after which there may be a delay; after the name of a module there are parameters.
+_DELAYED = frozenset(
+    """
+    always always_comb always_ff always_latch and assign begin buf bufif0 bufif1 do else end final forever initial join
+    nand nmos nor not notif0 notif1 or pmos rcmos rnmos rpmos rtran supply0 supply1 tri tri0 tri1 triand trior trireg
+    uwire wand wire wor xnor xor cmos
+    """.split()  # noqa: SIM905 - as above
 )
 
 #: Words after which a dot is a port's, not a path's: by its path, a name may be anybody's.
@@ -113,6 +126,8 @@ def _is_plain(before: str, kind: str, token: str) -> bool:
         return kind == "name"
     if before == "#":
         return token == "("
+    if token == "#":
+        return before not in _DELAYED and _NAME.fullmatch(before) is not None
     return token != "." or before in _BEFORE_PORTS
 
 
@@ -124,6 +139,8 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 
 def _tokens(text: str) -> Sequence[tuple[str, str]] | None:
     """The words of ``text`` with their kinds, space among them; None if there is anything else."""
+    if _UNSEEN.search(text):
+        return None
     found = list(_split(text))
     return found if sum(len(token) for _, token in found) == len(text) else None
 
