@@ -145,6 +145,7 @@ def _environment(
         **stripped(),
         "PYGPI_PYTHON_BIN": sys.executable,
         "GPI_USERS": f"{tools.libpython()};{tools.cocotb_entry()}",
+        "PYGPI_USERS": "dais_verif.simulation.testbench.entry:begin",
         "TOPLEVEL_LANG": simulator.LANGUAGE,
         "COCOTB_TOPLEVEL": simulation.top,
         "COCOTB_TEST_MODULES": test_module,

@@ -83,6 +83,10 @@ LAZY = {
     ("dut", "pyslang"): "pyslang, from designs of our own, whose ports are known",
     ("fuzzing.rtl", "pyslang"): "pyslang, from cases without RTL of others",
     ("pytest_plugin", "dais_verif"): _PLUGIN,
+    (
+        "simulation.testbench.entry",
+        "cocotb.regression",
+    ): "pytest, from simulations: it is not to be had while this is loaded",
 }
 
 
