@@ -39,7 +39,7 @@ MORE = [
 
 
 def refuted(bug: Bug, folder: Path) -> None:
-    run = run_prove(EVERY, folder, rtl=mutant(EVERY, bug.line, bug.old, bug.new))
+    run = run_prove(EVERY, folder, rtl=mutant(EVERY, bug.line, bug.old, bug.new), diagnose=True)
     assert run.ending == MISMATCH, (run.tree["message"], run.stderr)
     found = run.tree["counterexample"]
     assert (found["op"], found["mnemonic"]) == (bug.op, EVERY.ops[bug.op].spec.mnemonic)
