@@ -127,7 +127,7 @@ def test_what_is_overwritten_before_it_is_read_may_be_anything_at_power_up(tmp_p
 def test_no_control_fault_passes_that_a_run_shows(name: str, tmp_path: Path) -> None:
     """Some faults here; all of them in the slow suite."""
     machine = load_machine(FSM / name / "fsm.json.gz")
-    planted(machine, control_faults(machine)[:: 32 if name in ("f04_fifo", "f05_dense_folded") else 12], tmp_path)
+    planted(machine, control_faults(machine)[:: {"f04_fifo": 64, "f05_dense_folded": 128}.get(name, 12)], tmp_path)
 
 
 @pytest.mark.slow

@@ -146,7 +146,21 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("name", FAULTS)
+#: One of a kind of fault; the others are slow.
+FIRST = (
+    "sign of the second",
+    "pad of the third",
+    "a bit dropped",
+    "a width of an operand",
+    "an operand of another op",
+    "shift by one bit less",
+    "a product of two in the library",
+)
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in FIRST else pytest.mark.slow) for name in FAULTS]
+)
 def test_a_fault_in_an_adder_of_three_is_refuted_and_the_op_named(name: str, tmp_path: Path) -> None:
     old, new, op = FAULTS[name]
     assert RTL.count(old) == 1, f"{old!r} is not there once: choose another fault"
@@ -224,8 +238,23 @@ def test_what_alkaid_writes_is_proved(name: str, options: dict[str, object], tmp
 PLACES = {"sign": 1, "negation": 2, "pad": 3, "negation of the second": 6, "pad of the third": 11, "drop": 13}
 
 
-@pytest.mark.parametrize("options", [{}, {"n_stages": 3}], ids=["combinational", "pipelined"])
-@pytest.mark.parametrize("place", [*PLACES, "operands"])
+#: In the fast suite, a place is tried in one of both forms.
+IN_STAGES = ("negation", "drop", "operands")
+
+
+@pytest.mark.parametrize(
+    ("place", "options"),
+    [
+        pytest.param(
+            place,
+            options,
+            marks=() if bool(options) == (place in IN_STAGES) else pytest.mark.slow,
+            id=f"{place}-{'pipelined' if options else 'combinational'}",
+        )
+        for place in (*PLACES, "operands")
+        for options in ({}, {"n_stages": 3})
+    ],
+)
 def test_a_fault_in_one_of_alkaids_adders_is_refuted(place: str, options: dict[str, int], tmp_path: Path) -> None:
     folder = exported("a01_dense_plain", tmp_path / "project", **options)
     adder = re.compile(r"ternary_adder #\(([^)]*)\) (op_\d+) \((\w+\[\d+:0\]),(\w+\[\d+:0\]),")

@@ -33,15 +33,16 @@ def all_commands() -> list[tuple[Path, Shown]]:
 
 def test_every_command_is_understood() -> None:
     commands = all_commands()
+    held = {(page.name, shown): fault_of(shown) for page, shown in commands}
     faults = [
-        f"{page.name}: dais-verif {shown.command}: {fault}"
-        for page, shown in commands
-        if (page.name, shown.command) not in PLACEHOLDERS and (fault := fault_of(shown))
+        f"{page}: dais-verif {shown.command}: {fault}"
+        for (page, shown), fault in held.items()
+        if fault and (page, shown.command) not in PLACEHOLDERS
     ]
     assert not faults, "\n".join(faults)
     assert len(commands) > 300 and len({page for page, _ in commands}) > 40
-    held = {(page.name, shown.command): fault_of(shown) for page, shown in commands}
-    assert all(held[key] for key in PLACEHOLDERS), "each is still on its page, and would be a fault"
+    wrong = {(page, shown.command) for (page, shown), fault in held.items() if fault}
+    assert wrong >= PLACEHOLDERS.keys(), "each is still on its page, and would be a fault"
 
 
 @pytest.mark.parametrize(
