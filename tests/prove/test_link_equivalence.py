@@ -75,6 +75,66 @@ def test_what_the_rtl_leaves_open_at_power_up_may_be_a_constant(tmp_path: Path) 
     assert not compared(tmp_path, text.format(" = 0"), one).proved
 
 
+#: Signs of what is always negative, and a constant. Nothing says what they hold at first.
+SIGNS = """
+module model(input aclk, en, take, input [2:0] a, b, output reg [3:0] y = 0, z = 0, output reg [1:0] o = 0);
+  reg signed [3:0] p, q; reg k;
+  always @(posedge aclk) begin
+    if (en) begin p <= $signed({1'b0, a}) - 4'sd8; q <= $signed({1'b0, b}) - 4'sd8; k <= 1; end
+    if (take) begin y <= p; z <= -q; o <= {o[0], k} ^ a[1:0]; end
+  end
+endmodule
+"""
+#: The same as synthesis leaves it: both signs are one register, which begins with 0; the constant is none.
+MERGED = """
+module model(input aclk, en, take, input [2:0] a, b, output reg [3:0] y = 0, z = 0, output reg [1:0] o = 0);
+  reg [2:0] p = 0, q = 0; reg s = 0;
+  always @(posedge aclk) begin
+    if (en) begin p <= a; q <= b; s <= 1; end
+    if (take) begin y <= {s, p}; z <= -{s, q}; o <= {o[0], 1'b1} ^ a[1:0]; end
+  end
+endmodule
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("", ""), ("o[0], 1'b1", "o[0], s"), ("{s,", "{1'b1,"), ("s = 0", "s = 1")],
+    ids=["some are constants", "none", "all", "it begins with 1"],
+)
+def test_what_is_only_ever_set_begins_as_the_logic_has_it(old: str, new: str, tmp_path: Path) -> None:
+    found = compared(tmp_path, SIGNS, MERGED.replace(old, new) if old else MERGED)
+    assert found.proved, found.why
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("s <= 1;", "s <= s;"),
+        ("s <= 1; end", "end if (take) s <= 1;"),
+        ("s <= 1", "s <= ~s"),
+        ("{s, q}", "{1'b1, q}"),  # the RTL says what q is at first
+        ("y <= {s,", "y <= {~s,"),
+    ],
+)
+def test_no_choice_of_what_begins_with_1_proves_wrong_logic(
+    old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever is guessed: with a fault in the logic, or where RTL says what a sign is at first, nothing is proved."""
+    assert old in MERGED
+    text = SIGNS.replace("p, q;", "p = 0, q = 0;") if "1'b1, q" in new else SIGNS
+    for kept in (set[str](), {"p[3]"}, {"q[3]"}, {"p[3]", "q[3]"}):
+        monkeypatch.setattr(equivalence, "kept_by_logic", lambda *said, kept=kept: kept)
+        assert not compared(tmp_path, text, MERGED.replace(old, new)).proved, kept
+
+
+def test_a_wrong_choice_of_what_begins_with_1_proves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for chosen in range(8):
+        kept = {name for n, name in enumerate(("p[3]", "q[3]", "k[0]")) if chosen >> n & 1}
+        monkeypatch.setattr(equivalence, "kept_by_logic", lambda *said, kept=kept: kept)
+        assert compared(tmp_path, SIGNS, MERGED).proved == (kept == {"p[3]", "q[3]"}), kept
+
+
 def test_no_end_is_no_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(equivalence, "_ROUNDS", 1)
     monkeypatch.setattr(equivalence, "_MOST_EDGES", 1)  # so that classes are still to be split

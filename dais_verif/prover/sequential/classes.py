@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from dais_verif.prover.bit_level.aig import Aig
-from dais_verif.prover.bit_level.patterns import simulate, value_of
+from dais_verif.prover.bit_level.patterns import columns, simulate, value_of
+from dais_verif.prover.sequential.composition import Composition
 from dais_verif.prover.sequential.sides import RegisterBit
 
 __all__ = ["Classes", "Draw", "States"]
@@ -142,4 +143,27 @@ def evaluated(graph: Aig, classes: Classes, inputs: list[int], count: int) -> St
     return States(inputs, values, after)
 
 
-__all__ += ["evaluated", "step"]
+def split_by_states(graph: Aig, classes: Classes, made: Composition, patterns: list[int]) -> None:
+    """Split classes by states that a solver found, and by those where what was constant is no more.
+
+    ``made``: the graph with its ``stand_ins``, of whose inputs ``patterns`` are.
+    """
+    places = {node: place for place, node in enumerate(n for n, low in enumerate(made.new.low) if low < 0 and n)}
+    ones = (1 << len(patterns)) - 1
+    rows = columns(patterns, len(places))
+    known = {node: rows[places[literal >> 1]] for node, literal in made.inputs.items()}
+    for node, other in classes.stand_ins().items():
+        value = 0 if other < 2 else known.get(other >> 1, 0)
+        known[node] = value ^ (ones if other & 1 else 0)
+    while True:
+        before = list(classes.of)
+        given = [known.get(node, 0) for node, low in enumerate(graph.low) if low < 0 and node]
+        classes.split(evaluated(graph, classes, given, len(patterns)).after)
+        woken = [n for n, (old, new) in enumerate(zip(before, classes.of, strict=True)) if new and not old]
+        if not woken:
+            return
+        for one in (classes.registers[n] for n in woken):
+            known[one.now >> 1] = 0 if one.now & 1 ^ (one.initial or 0) else ones
+
+
+__all__ += ["evaluated", "split_by_states", "step"]

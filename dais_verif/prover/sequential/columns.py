@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dais_verif.prover.bit_level.aig import FALSE, Aig
-from dais_verif.prover.sequential.sides import Bank, BitOf, Memory
+from dais_verif.prover.sequential.sides import Bank, BitOf, Memory, RegisterBit
 
-__all__ = ["Column", "Seen", "in_column", "held_by", "same_place", "written"]
+__all__ = ["Column", "Seen", "in_column", "held_by", "hosts_of", "same_place", "written"]
 
 #: A column of a bank, both by their numbers.
 Column = tuple[int, int]
@@ -95,3 +95,19 @@ def written(graph: Aig, bank: Bank, column: int, memory: Memory, held: BitOf) ->
     elsewhere = graph.both(in_column(graph, memory.place, held), here ^ 1)
     changed = graph.both(elsewhere, graph.differ(old, new))
     return [(what, left, graph.choice(here, new, old)), (what, changed, FALSE)]
+
+
+def hosts_of(
+    banks: Sequence[Bank], registers: Sequence[RegisterBit], held: dict[Column, BitOf], memory: int, bit: int
+) -> list[tuple[RegisterBit, dict[int, int]]]:
+    """Outputs of block RAMs that show this bit, each with bits of the place that are the same for all it shows."""
+    named = {one.name: one for one in registers}
+    found: list[tuple[RegisterBit, dict[int, int]]] = []
+    for b, bank in enumerate(banks):
+        for output in bank.outputs:
+            ones = [held.get((b, column)) for column in output.columns]
+            known = [one for one in ones if one is not None]
+            if len(known) == len(ones) and all(one.memory == memory and one.bit == bit for one in known):
+                fixed = [set(one.fixed.items()) for one in known]
+                found.append((named[output.name], dict(set.intersection(*fixed))))
+    return found

@@ -23,12 +23,13 @@ from dataclasses import dataclass, field, replace
 
 from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
 from dais_verif.prover.bit_level.fraig import Fraig
-from dais_verif.prover.bit_level.patterns import columns, value_of
+from dais_verif.prover.bit_level.patterns import value_of
 from dais_verif.prover.sequential.answer import Equivalence
-from dais_verif.prover.sequential.classes import Classes, Draw, evaluated, step
-from dais_verif.prover.sequential.columns import Column, Seen, held_by, same_place, written
+from dais_verif.prover.sequential.classes import Classes, Draw, split_by_states, step
+from dais_verif.prover.sequential.columns import Column, Seen, held_by, hosts_of, same_place, written
 from dais_verif.prover.sequential.composition import Composition
 from dais_verif.prover.sequential.power_up import first_values, unknown_start, wrong_contents
+from dais_verif.prover.sequential.set_once import kept_by_logic
 from dais_verif.prover.sequential.sides import Bank, BitOf, Gates, Memory, RegisterBit
 
 __all__ = ["prove_equal"]
@@ -55,9 +56,22 @@ def prove_equal(
 ) -> Equivalence:
     """Prove that ``other`` has the outputs of ``rtl`` in every cycle, or say why that is not proved.
 
-    ``rtl`` holds 0 at power-up where nothing initialises it. ``seconds``: for all of the solver. ``hints``: with which
-    classes to begin, as ``Classes`` has them; what is not proved with them is tried without.
+    Where nothing initialises ``rtl`` it holds 0 at power-up, or 1 where it is only ever set and the other seems to
+    have a constant. ``seconds``: for the solver, for each choice of these. ``hints``: with which classes to begin, as
+    ``Classes`` has them; what is not proved with them is tried without.
     """
+    chosen = first_values(graph, rtl, random.Random(seed), seconds=5.0)
+    ones = {one.name for one, old in zip(chosen, rtl.registers, strict=True) if one.initial != old.initial}
+    rtl = replace(rtl, registers=chosen)
+    if not ones:
+        return _proved(graph, rtl, other, seconds, seed, tell, hints)
+    kept = _Work(graph, rtl, other, seconds, seed, tell, None).kept(ones)
+    mixed = tuple(one._replace(initial=None) if one.name in kept else one for one in chosen)
+    found = _proved(graph, replace(rtl, registers=mixed), other, seconds, seed, tell, hints)
+    return _proved(graph, rtl, other, seconds, seed, tell, hints) if kept and not found.proved else found
+
+
+def _proved(graph: Aig, rtl: Gates, other: Gates, seconds: float, seed: int, tell: Tell, hints: Hints) -> Equivalence:
     if hints:
         found = _Work(graph, rtl, other, seconds / 4, seed, tell, hints).proved()
         if found.proved:
@@ -84,7 +98,7 @@ class _Work:
     ) -> None:
         self._graph, self._other, self._tell, self._hints = graph, other, tell, hints
         self._rng = random.Random(seed)
-        self._rtl = replace(rtl, registers=first_values(graph, rtl, self._rng, seconds=5.0))
+        self._rtl = rtl
         self._end = time.monotonic() + seconds
         self._seed = seed
         self.rounds = 0
@@ -124,8 +138,8 @@ class _Work:
 
     # memories
 
-    def _columns(self) -> dict[Column, BitOf]:
-        """What columns hold, found on states in which all that is read from memories is one bit, always."""
+    def _without_memories(self) -> tuple[dict[int, int], Composition, _Model]:
+        """A model in which all that is read from memories is one bit, always; and how it was made."""
         graph, memories = self._graph, self._rtl.memories
         same = graph.input()
         shown = {output.name for bank in self._banks for output in bank.outputs}
@@ -139,7 +153,20 @@ class _Work:
             for one in (*self._rtl.registers, *self._other.registers)
             if one.now >> 1 not in replaced
         ]
-        model = _Model(made.new, registers, [])
+        return replaced, made, _Model(made.new, registers, [])
+
+    def kept(self, ones: set[str]) -> set[str]:
+        """Which registers of the RTL named ``ones`` the other side seems to keep, and begin with 0."""
+        replaced, _, made = self._without_memories()
+        n_rtl = sum(one.now >> 1 not in replaced for one in self._rtl.registers)
+        return kept_by_logic(
+            made.graph, made.registers, n_rtl, ones, self._rng, lambda _, classes: self._settle(made, classes), 1.0
+        )
+
+    def _columns(self) -> dict[Column, BitOf]:
+        """What columns hold, found on states in which all that is read from memories is one bit, always."""
+        graph, memories = self._graph, self._rtl.memories
+        replaced, made, model = self._without_memories()
         for memory in memories:  # what it depends on is an input of the new graph, once
             for literal in (*memory.new, *memory.place):
                 made.at(literal)
@@ -155,7 +182,7 @@ class _Work:
         banks = [
             tuple([made.at(bit) for bit in word] for word in (bank.row, bank.writes, bank.data)) for bank in self._banks
         ]
-        classes = Classes(registers, self._hints)
+        classes = Classes(model.registers, self._hints)
         self._inductive(model, classes)
         seen = Seen(memories, self._banks)
         for _ in range(_WRITING_EDGES):
@@ -191,7 +218,7 @@ class _Work:
         added: dict[tuple[int, int, int, int], RegisterBit] = {}
         definitions: list[tuple[RegisterBit, int]] = []
         for node, (register, m, r, bit) in self._reading.items():
-            hosts = self._hosts(held, m, bit)
+            hosts = hosts_of(self._banks, self._other.registers, held, m, bit)
             if not hosts:
                 continue
             shown = [self._shown(added, register, m, r, bits) for _, bits in hosts]
@@ -234,19 +261,6 @@ class _Work:
         same = [self._graph.differ(a, b) ^ 1 for a, b in zip(bank.row, bank.read_row, strict=True)]
         written = self._graph.both(bank.writes[column], self._graph.all(same))
         return self._graph.choice(written, self._graph.input(), value)
-
-    def _hosts(self, held: dict[Column, BitOf], memory: int, bit: int) -> list[tuple[RegisterBit, dict[int, int]]]:
-        """Outputs of block RAMs that show this bit, each with bits of the place that are the same for all it shows."""
-        registers = {one.name: one for one in self._other.registers}
-        found: list[tuple[RegisterBit, dict[int, int]]] = []
-        for b, bank in enumerate(self._banks):
-            for output in bank.outputs:
-                ones = [held.get((b, column)) for column in output.columns]
-                known = [one for one in ones if one is not None]
-                if len(known) == len(ones) and all(one.memory == memory and one.bit == bit for one in known):
-                    fixed = [set(one.fixed.items()) for one in known]
-                    found.append((registers[output.name], dict(set.intersection(*fixed))))
-        return found
 
     def _shown(
         self,
@@ -330,7 +344,7 @@ class _Work:
             if not patterns:
                 proved = len(pairs)
                 return fraig, made, proved, f"{unknown} claims on registers are undecided" if unknown else ""
-            self._apply(model, classes, made, patterns)
+            split_by_states(model.graph, classes, made, patterns)
         return None, made, 0, why
 
     def _decided(self, model: _Model, classes: Classes, n_columns: int) -> Equivalence:
@@ -358,25 +372,6 @@ class _Work:
         if answer.found:
             patterns.append(fraig.pattern(answer.ones))
         return answer.found
-
-    def _apply(self, model: _Model, classes: Classes, made: Composition, patterns: list[int]) -> None:
-        """Split classes by states that the solver found, and by those where what was constant is no more."""
-        places = {node: place for place, node in enumerate(n for n, low in enumerate(made.new.low) if low < 0 and n)}
-        ones = (1 << len(patterns)) - 1
-        rows = columns(patterns, len(places))
-        known = {node: rows[places[literal >> 1]] for node, literal in made.inputs.items()}
-        for node, other in classes.stand_ins().items():
-            value = 0 if other < 2 else known.get(other >> 1, 0)
-            known[node] = value ^ (ones if other & 1 else 0)
-        while True:
-            before = list(classes.of)
-            given = [known.get(node, 0) for node, low in enumerate(model.graph.low) if low < 0 and node]
-            classes.split(evaluated(model.graph, classes, given, len(patterns)).after)
-            woken = [n for n, (old, new) in enumerate(zip(before, classes.of, strict=True)) if new and not old]
-            if not woken:
-                return
-            for one in (model.registers[n] for n in woken):
-                known[one.now >> 1] = 0 if one.now & 1 ^ (one.initial or 0) else ones
 
     def _result(self, classes: Classes, proved: bool, why: str, n_columns: int, claims: int) -> Equivalence:
         n_other = len(self._other.registers)

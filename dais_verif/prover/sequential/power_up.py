@@ -5,16 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
-from dais_verif.prover.bit_level.aig import FALSE, Aig
-from dais_verif.prover.bit_level.fraig import Fraig
-from dais_verif.prover.bit_level.patterns import simulate, value_of
-from dais_verif.prover.sequential.classes import Classes, Draw
+from dais_verif.prover.bit_level.aig import Aig
+from dais_verif.prover.sequential.classes import Classes
 from dais_verif.prover.sequential.columns import Column
+from dais_verif.prover.sequential.set_once import only_set
 from dais_verif.prover.sequential.sides import Bank, BitOf, Gates, Memory, RegisterBit
 
 __all__ = ["first_values", "unknown_start", "wrong_contents"]
-
-_PATTERNS = 1536
 
 
 def wrong_contents(banks: Sequence[Bank], memories: Sequence[Memory], held: dict[Column, BitOf]) -> str:
@@ -59,38 +56,6 @@ def first_values(graph: Aig, rtl: Gates, rng: random.Random, seconds: float) -> 
     speaks of is left as it is. ``seconds``: for the solver, each.
     """
     needed = graph.behind([one.now for one in rtl.invariants])
-    places = [n for n in _may_stay_one(graph, rtl.registers, rng) if rtl.registers[n].now >> 1 not in needed]
-    edges = [
-        (graph.both(one.now, one.after ^ 1), graph.both(one.now ^ 1, one.after))
-        for one in (rtl.registers[place] for place in places)
-    ]
-    draw = Draw(rng, _PATTERNS)
-    patterns = [draw.bits() for node, low in enumerate(graph.low) if low < 0 and node]
-    literals = [literal for pair in edges for literal in pair]
-    fraig = Fraig(graph, literals, patterns, _PATTERNS, lambda node: (), 0, lambda done, total: None)
-
-    def can_be(literal: int) -> bool | None:
-        found = fraig.at(literal)
-        return False if found == FALSE else fraig.solver.differ_within(found, FALSE, [], seconds).found
-
-    ones = {
-        place
-        for place, (falls, rises) in zip(places, edges, strict=True)
-        if can_be(falls) is False and can_be(rises) is True
-    }
+    places = [n for n, one in enumerate(rtl.registers) if one.initial is None and one.now >> 1 not in needed]
+    ones = only_set(graph, rtl.registers, places, rng, seconds)
     return tuple(one._replace(initial=1) if place in ones else one for place, one in enumerate(rtl.registers))
-
-
-def _may_stay_one(graph: Aig, registers: Sequence[RegisterBit], rng: random.Random) -> list[int]:
-    """Which of ``registers``, of those that nothing initialises, stay 1 as far as patterns tell."""
-    count, draw = _PATTERNS, Draw(rng, _PATTERNS)
-    left = [place for place, one in enumerate(registers) if one.initial is None]
-    for _ in range(8):
-        draw.again()
-        values = simulate(graph, [draw.bits() for node, low in enumerate(graph.low) if low < 0 and node], count)
-        left = [
-            place
-            for place in left
-            if not value_of(values, registers[place].now, count) & value_of(values, registers[place].after ^ 1, count)
-        ]
-    return left
