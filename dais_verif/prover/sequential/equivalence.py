@@ -160,7 +160,7 @@ class _Work:
         replaced, _, made = self._without_memories()
         n_rtl = sum(one.now >> 1 not in replaced for one in self._rtl.registers)
         return kept_by_logic(
-            made.graph, made.registers, n_rtl, ones, self._rng, lambda _, classes: self._settle(made, classes), 1.0
+            made.graph, made.registers, n_rtl, ones, self._rng, lambda _, classes: self._settle(made, classes), 0.3
         )
 
     def _columns(self) -> dict[Column, BitOf]:
