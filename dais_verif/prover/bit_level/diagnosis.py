@@ -22,7 +22,7 @@ class Diagnosis:
         """``results``: the bits of the netlist's outputs."""
         self._program = program
         needed = aig.behind(bit for word in bits.outputs for bit in word)
-        points = {fraig.at(2 * node) >> 1 for node in aig.behind(results)}
+        points = {fraig.at(2 * node) >> 1 for node in aig.behind(results) if fraig.made(node)}
         self.found: set[int] = set()
         for op in program.ops:
             wanted = [bit for bit in bits.ops[op.index] if bit >> 1 in needed]

@@ -9,12 +9,14 @@ common points close by. A pair that differs gives a pattern that tells it, and m
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from types import MappingProxyType
 
-from dais_verif.prover.bit_level.aig import FALSE, Aig
+from dais_verif.prover.bit_level.aig import Aig
 from dais_verif.prover.bit_level.patterns import columns, neighbours, simulate
 from dais_verif.prover.bit_level.sat_solver import SatSolver
 from dais_verif.prover.bit_level.windows import Window, equal_by_table
+from dais_verif.prover.bit_level.word_lemmas import WordLemma
 
 __all__ = ["Fraig"]
 
@@ -28,13 +30,15 @@ _CONFLICTS, _TRIED = 500, 4
 _NEIGHBOURS, _NODES = 32, 20_000
 
 _EVERY = 256
+_UNMADE = -1
 
 
 class Fraig:
     """``old``: a graph. ``new``: what its literals ``roots`` are made of, with equal nodes merged.
 
     ``inputs``: the values of the inputs on ``count`` patterns to begin with. ``words``: for a node of ``old`` other
-    nodes, which lie behind it and are a good cut; or none. ``merged``: nodes that were proved equal to others.
+    nodes, which lie behind it and are a good cut; or none. ``lemmas``: what is known of nodes of
+    ``old``. ``merged``: nodes that were proved equal to others.
     """
 
     def __init__(
@@ -46,15 +50,16 @@ class Fraig:
         words: Callable[[int], Iterable[int]],
         seed: int,
         tell: Callable[[int, int], None],
+        lemmas: Mapping[int, WordLemma] = MappingProxyType({}),
     ) -> None:
         self.old, self.new = old, Aig()
         self.solver = SatSolver(self.new)
         self.merged = 0
-        self._words, self._rng = words, random.Random(seed)
+        self._words, self._lemmas, self._rng = words, lemmas, random.Random(seed)
         self._bits = sum(low < 0 for low in old.low) - 1
         self._waiting: list[int] = []
         #: The literal of ``new`` for each node of ``old``.
-        self._at = [0]
+        self._at = [0] + [_UNMADE] * (len(old) - 1)
         #: The node of ``old`` that each of ``new`` was made for; -1 for those that were merged.
         self._origin = [0]
         #: What nodes of ``new`` are that were merged, should they be made again.
@@ -65,15 +70,55 @@ class Fraig:
         self._inverted: list[bool] = []
         self._members: dict[int, list[int]] = {}
         self._refine(inputs, count)
-        needed = old.behind(roots)
-        for node in range(1, len(old)):
-            self._at.append(self._made(node) if node in needed or old.low[node] < 0 else FALSE)
-            if node % _EVERY == 0:
-                tell(node, len(old))
+        needed = self._needed(roots)
+        for done, node in enumerate(needed):
+            if self._at[node] == _UNMADE:
+                self._at[node] = self._made(node)
+            if done % _EVERY == 0:
+                tell(done, len(needed))
 
     def at(self, literal: int) -> int:
-        """What became of a literal of ``old``."""
+        """What became of a literal of ``old``, of those that were ``made``."""
         return self._at[literal >> 1] ^ (literal & 1)
+
+    def made(self, node: int) -> bool:
+        """Whether anything became of a node of ``old``: it was needed."""
+        return self._at[node] != _UNMADE
+
+    def _needed(self, roots: Iterable[int]) -> list[int]:
+        """All inputs, and what ``roots`` are made of, as far as no lemma tells it; in order."""
+        old, waiting = self.old, [literal >> 1 for literal in roots]
+        seen = {node for node in range(1, len(old)) if old.low[node] < 0} | {0}
+        while waiting:
+            node = waiting.pop()
+            if node not in seen:
+                seen.add(node)
+                lemma = self._lemmas.get(node)
+                if lemma is None:
+                    waiting += [old.low[node] >> 1, old.high[node] >> 1]
+                else:
+                    waiting += [x >> 1 for x in (lemma.literal, *(x for pair in lemma.given for x in pair))]
+        return sorted(seen)[1:]
+
+    def _by_lemma(self, node: int) -> int | None:
+        """What a lemma says that ``node`` is, if what it takes for granted was proved."""
+        lemma = self._lemmas.get(node)
+        if lemma is None or not self.made(lemma.literal >> 1):
+            return None
+        known = all(self.made(a >> 1) and self.made(b >> 1) and self.at(a) == self.at(b) for a, b in lemma.given)
+        return self.at(lemma.literal) if known else None
+
+    def _make_operands(self, node: int) -> None:
+        """Make what a lemma was to tell."""
+        old, waiting, missing = self.old, [node], set[int]()
+        while waiting:
+            gate = waiting.pop()
+            for operand in (old.low[gate] >> 1, old.high[gate] >> 1):
+                if not self.made(operand) and operand not in missing:
+                    missing.add(operand)
+                    waiting.append(operand)
+        for operand in sorted(missing):
+            self._at[operand] = self._made(operand)
 
     def pattern(self, ones: Set[int]) -> int:
         """The pattern in which these inputs of ``new`` are 1."""
@@ -98,12 +143,17 @@ class Fraig:
     def _made(self, node: int) -> int:
         """The literal of ``new`` for ``node`` of ``old``."""
         old, new = self.old, self.new
-        size = len(new)
         if old.low[node] < 0:
             made = new.input()
             self._inputs.append(made >> 1)
             self._keep(node, made)
             return made
+        told = self._by_lemma(node)
+        if told is not None:
+            self.merged += 1
+            return told
+        self._make_operands(node)
+        size = len(new)
         made = new.both(self.at(old.low[node]), self.at(old.high[node]))
         if len(new) == size:
             equal = self._equal.get(made >> 1)

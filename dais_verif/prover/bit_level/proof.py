@@ -16,6 +16,7 @@ from dais_verif.prover.bit_level.diagnosis import Diagnosis
 from dais_verif.prover.bit_level.fraig import Fraig
 from dais_verif.prover.bit_level.miter import Miter, ProgramBits
 from dais_verif.prover.bit_level.patterns import columns, row_of, simulate, value_of
+from dais_verif.prover.bit_level.word_lemmas import word_lemmas
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.costs import Costs
 from dais_verif.prover.netlist import Netlist
@@ -125,6 +126,7 @@ class _Work:
             self._program_bits.words,
             options.seed,
             lambda done, total: watcher.progress("nodes swept", done, total),
+            word_lemmas(self._program_bits, self._aig, results, self._patterns, self._count, options.seed),
         )
         self.diagnosis = Diagnosis(program, self._program_bits, self._aig, results, self.fraig)
 

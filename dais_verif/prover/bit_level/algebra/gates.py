@@ -1,0 +1,229 @@
+"""What a gate is as a sum: of literals, and of ANDs of two nodes, which are numbers of their own.
+
+    NOT x          1 - x
+    x AND NOT y    x - (x AND y)
+    x XOR y        x + y - 2 (x AND y)
+    g OR h         g + h, if never both are 1
+
+So sum and carry of an adder, 2c + s, become x + y + z whatever gates it is made of, once the carry is known for the
+two ANDs that it is the sum of. A carry that is computed otherwise, ahead for example, is found by its values on
+patterns, and proved: for each XOR of three, whatever node is their majority is a sum, too.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+
+from dais_verif.prover.bit_level.aig import Aig
+from dais_verif.prover.bit_level.algebra.polynomials import ONE, Polynomial, plus, single
+from dais_verif.prover.bit_level.patterns import simulate
+from dais_verif.prover.bit_level.sat_solver import SatSolver
+from dais_verif.prover.bit_level.windows import Window, equal_by_table
+
+__all__ = ["Gates"]
+
+#: Patterns by which candidates are found; and how hard a pair is tried, by tables and by the solver.
+_PATTERNS = 4096
+_WINDOWS, _ROWS, _GATES, _CONFLICTS, _LAST = (4, 8, 16, 32), 1 << 20, 2000, 2000, 300
+
+
+class Gates:
+    """Of ``aig``, which grows, as far as ``roots`` need them.
+
+    Every sum that it tells is true for all values of the inputs: an identity, or one that was proved.
+    """
+
+    def __init__(self, aig: Aig, roots: Iterable[int], seed: int) -> None:
+        self.aig = aig
+        rng = random.Random(seed)
+        inputs = sum(low < 0 for low in aig.low) - 1
+        self._ones = (1 << _PATTERNS) - 1
+        self._values = simulate(aig, [_pattern(rng) for _ in range(inputs)], _PATTERNS)
+        self._solver = SatSolver(aig)
+        self._sums: dict[int, Polynomial | None] = {}
+        self._ranks: dict[int, int] = {}
+        self._never: dict[int, bool] = {}
+        cone = sorted(aig.behind(roots))
+        self._parities = {node: pair for node in cone if (pair := self._parity(node)) is not None}
+        #: What is added where there is an XOR of three: two of them.
+        self._added: set[int] = set()
+        #: Carries, whose sums were proved; one of a circle is given up.
+        self._carries: set[int] = set()
+        self._find_carries(cone)
+
+    def sum_of(self, node: int) -> Polynomial | None:
+        """What ``node`` is as a sum; None of inputs and of ANDs of two nodes."""
+        if node not in self._sums:
+            self._sums[node] = self._made(node)
+        return self._sums[node]
+
+    def operands(self, node: int) -> tuple[int, int] | None:
+        """The two nodes of which ``node`` is the AND; None of inputs."""
+        low, high = self.aig.low[node], self.aig.high[node]
+        return None if low < 0 else (low >> 1, high >> 1)
+
+    def rank(self, node: int) -> int:
+        """A number that is greater than those of all nodes of which ``node`` is the sum or the AND."""
+        if node in self._ranks:
+            return self._ranks[node]
+        path, waiting = {node: None}, [(node, iter(self._behind(node)))]
+        while waiting:
+            current, others = waiting[-1]
+            other = next((other for other in others if other not in self._ranks), None)
+            if other is None:
+                self._ranks[current] = 1 + max((self._ranks[x] for x in self._behind(current)), default=0)
+                waiting.pop()
+                del path[current]
+            elif other not in path:
+                path[other] = None
+                waiting.append((other, iter(self._behind(other))))
+            else:
+                self._break(path, waiting, other)
+        return self._ranks[node]
+
+    def _break(self, path: dict[int, None], waiting: list[tuple[int, Iterator[int]]], entry: int) -> None:
+        """Give up the last carry of a circle of ``path`` that begins at ``entry``: what it is by its gates is none."""
+        nodes = list(path)
+        given_up = next(node for node in reversed(nodes[nodes.index(entry) :]) if node in self._carries)
+        self._carries.remove(given_up)
+        del self._sums[given_up]
+        while waiting[-1][0] != given_up:
+            del path[waiting.pop()[0]]
+        waiting[-1] = (given_up, iter(self._behind(given_up)))
+
+    def _behind(self, node: int) -> list[int]:
+        found = self.sum_of(node)
+        if found is None:
+            return list(self.operands(node) or ())
+        return [x for monomial in found for x in monomial]
+
+    def _made(self, node: int) -> Polynomial | None:
+        low, high = self.aig.low[node], self.aig.high[node]
+        if low < 0 or not (low | high) & 1:
+            return None
+        parity = self._parities.get(node)
+        if parity is not None:
+            a, b = parity
+            return _flipped(self._exclusive(a & ~1, b & ~1), (a ^ b) & 1)
+        both = self._both(low & ~1, high & ~1)
+        if both > 1 and self._is_never(both):
+            both = 0
+        return self._product(low, high, both)
+
+    def _exclusive(self, a: int, b: int) -> Polynomial:
+        """The XOR of two nodes."""
+        return plus(plus(single(a), single(b)), single(self._both(a, b)), -2)
+
+    def _product(self, a: int, b: int, both: int) -> Polynomial:
+        """The AND of two literals, where ``both`` is that of their nodes."""
+        x, y, xy = single(a & ~1), single(b & ~1), single(both)
+        if a & b & 1:
+            return plus(plus(plus({ONE: 1}, x, -1), y, -1), xy)
+        return plus(y, xy, -1) if a & 1 else plus(x, xy, -1) if b & 1 else xy
+
+    def _both(self, a: int, b: int) -> int:
+        known = len(self.aig)
+        made = self.aig.both(a, b)
+        if len(self.aig) > known:
+            self._values.append(self._value(a) & self._value(b))
+        return made
+
+    def _value(self, literal: int) -> int:
+        return self._values[literal >> 1] ^ (self._ones if literal & 1 else 0)
+
+    def _parity(self, node: int) -> tuple[int, int] | None:
+        """Two literals of which ``node`` is the XOR by its gates."""
+        low, high = self.aig.low, self.aig.high
+        u, v = low[node], high[node]
+        if u < 0 or not u & v & 1 or low[u >> 1] < 0 or low[v >> 1] < 0:
+            return None
+        a, b = low[u >> 1], high[u >> 1]
+        return (a, b) if {low[v >> 1], high[v >> 1]} == {a ^ 1, b ^ 1} else None
+
+    def _is_never(self, literal: int) -> bool:
+        if self._value(literal):
+            return False
+        known = self._never.get(literal)
+        if known is None:
+            known = self._never[literal] = self._equal(literal, 0)
+        return known
+
+    def _equal(self, a: int, b: int) -> bool:
+        """Whether two literals are proved equal: over a few gates, down to what adders add, then to the inputs."""
+        if a == b:
+            return True
+        window = Window(self.aig, a >> 1, b >> 1)
+        for size in _WINDOWS:
+            window.grow(size)
+            if equal_by_table(self.aig, window, a, b, _ROWS):
+                return True
+            if window.whole:
+                return False
+        window = Window(self.aig, a >> 1, b >> 1)
+        window.grow(_GATES, self._added - {a >> 1, b >> 1})
+        if len(window.inside) == _GATES:
+            return False
+        own, at = Aig(), {0: 0}
+        for leaf in window.leaves:
+            at[leaf] = own.input()
+        for node in reversed(window.inside):
+            low, high = self.aig.low[node], self.aig.high[node]
+            at[node] = own.both(at[low >> 1] ^ low & 1, at[high >> 1] ^ high & 1)
+        x, y = at[a >> 1] ^ a & 1, at[b >> 1] ^ b & 1
+        if x == y or SatSolver(own).differ(x, y, _CONFLICTS).found is False:
+            return True
+        return self._solver.differ(a, b, _LAST).found is False
+
+    def _find_carries(self, cone: list[int]) -> None:
+        """Look for what adders carry: the AND of two literals, the majority of three, of which there is the XOR."""
+        alike: dict[int, list[int]] = {}
+        for node in cone[1:]:
+            shape = self._shape(self._values[node])
+            if shape and node not in self._parities:  # what was never seen to change is like too many
+                alike.setdefault(shape, []).append(node)
+        for pair in self._parities.values():
+            for half in pair:
+                self._added.update(literal >> 1 for literal in self._parities.get(half >> 1, ()))
+        for x, y in list(self._parities.values()):
+            for a, b in ((x, y), (x ^ 1, y), (x, y ^ 1), (x ^ 1, y ^ 1)):
+                value = self._value(a) & self._value(b)
+                for node in alike.get(self._shape(value), ()):
+                    both = self._both(a, b)
+                    self._note_carry(node, value, both, single(both))
+            for half, z in ((x, y), (y, x)):
+                if half >> 1 in self._parities:
+                    a, b = self._parities[half >> 1]
+                    for p, q, r in ((a, b, z), (a ^ 1, b, z), (a, b ^ 1, z), (a, b, z ^ 1)):
+                        self._find_carry(alike, p, q, r, half & ~1)
+
+    def _find_carry(self, alike: dict[int, list[int]], a: int, b: int, c: int, half: int) -> None:
+        """``half``: the XOR of ``a`` and ``b``, or its opposite."""
+        p, q, r = self._value(a), self._value(b), self._value(c)
+        value = p & q | p & r | q & r
+        for node in alike.get(self._shape(value), ()):
+            half ^= self._value(half) != p ^ q
+            one, two = self._both(a, b), self._both(half, c)
+            self._note_carry(node, value, self._both(one ^ 1, two ^ 1) ^ 1, plus(single(one), single(two)))
+
+    def _note_carry(self, node: int, value: int, literal: int, total: Polynomial) -> None:
+        """Note that ``node``, or its opposite, is ``total``, if it is proved to be ``literal``, which has ``value``."""
+        if node not in self._carries and node != literal >> 1:
+            inverted = self._values[node] != value
+            if self._equal(2 * node | inverted, literal):
+                self._sums[node] = _flipped(total, inverted)
+                self._carries.add(node)
+
+    def _shape(self, value: int) -> int:
+        return value ^ self._ones if value & 1 else value
+
+
+def _pattern(rng: random.Random) -> int:
+    """Values of an input: as often 1 as not, in a quarter of them rarely or mostly 1, as carries over many bits need."""
+    half, more, most, rare = (rng.getrandbits(_PATTERNS // 4) for _ in range(4))
+    quarters = (half, more, more | most, half | more | most | rare)
+    return sum(values << place * (_PATTERNS // 4) for place, values in enumerate(quarters))
+
+
+def _flipped(p: Polynomial, inverted: bool | int) -> Polynomial:
+    return plus({ONE: 1}, p, -1) if inverted else p

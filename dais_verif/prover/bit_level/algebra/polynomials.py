@@ -1,0 +1,41 @@
+"""Integer polynomials over the nodes of a graph, each of which is 0 or 1.
+
+A *monomial* is a set of nodes, all of which must be 1: a power of a node is the node. The empty one is the number 1.
+"""
+
+from __future__ import annotations
+
+__all__ = ["ONE", "Monomial", "Polynomial", "plus", "single", "times"]
+
+Monomial = frozenset[int]
+Polynomial = dict[Monomial, int]
+
+ONE: Monomial = frozenset()
+
+
+def single(literal: int) -> Polynomial:
+    """Return what a literal is: its node, or 1 less its node."""
+    node = literal >> 1
+    if not node:
+        return {ONE: 1} if literal else {}
+    return {ONE: 1, frozenset((node,)): -1} if literal & 1 else {frozenset((node,)): 1}
+
+
+def plus(p: Polynomial, q: Polynomial, factor: int = 1) -> Polynomial:
+    """Return ``p + factor * q``."""
+    total = dict(p)
+    for monomial, coefficient in q.items():
+        new = total.pop(monomial, 0) + factor * coefficient
+        if new:
+            total[monomial] = new
+    return total
+
+
+def times(p: Polynomial, q: Polynomial) -> Polynomial:
+    """Return the product."""
+    total: Polynomial = {}
+    for a, m in p.items():
+        for b, n in q.items():
+            both = a | b
+            total[both] = total.get(both, 0) + m * n
+    return {monomial: coefficient for monomial, coefficient in total.items() if coefficient}

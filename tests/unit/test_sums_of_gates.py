@@ -1,0 +1,150 @@
+"""Sums of gates: what each gate is said to be, what a term is said to mean, and what is said to hold, on all inputs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.random_graphs import random_graph, random_term, table
+
+from dais_verif.prover import terms as T
+from dais_verif.prover.bit_level.aig import FALSE, Aig
+from dais_verif.prover.bit_level.algebra.gates import Gates
+from dais_verif.prover.bit_level.algebra.meaning import meaning_of, number_of
+from dais_verif.prover.bit_level.algebra.polynomials import Polynomial, plus, single, times
+from dais_verif.prover.bit_level.algebra.proof import holds
+from dais_verif.prover.bit_level.bit_blasting import Word, blast
+
+SEEDS = st.integers(0, 1 << 40)
+
+
+def values_of(graph: Aig, polynomial: Polynomial) -> list[int]:
+    """The values of a polynomial on all inputs, by the tables of its nodes."""
+    rows = 1 << (sum(low < 0 for low in graph.low) - 1)
+    tables = {node: table(graph, 2 * node) for monomial in polynomial for node in monomial}
+    return [
+        sum(c for monomial, c in polynomial.items() if all(tables[node] >> row & 1 for node in monomial))
+        for row in range(rows)
+    ]
+
+
+def word_values(graph: Aig, word: Sequence[int]) -> list[int]:
+    return values_of(graph, number_of(list(word)).polynomial)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_every_gate_is_the_sum_that_it_is_said_to_be(seed: int) -> None:
+    graph, literals = random_graph(random.Random(seed))
+    gates = Gates(graph, literals, 0)
+    for node in range(1, len(graph)):
+        rank, said = gates.rank(node), gates.sum_of(node)
+        if said is not None:
+            assert all(gates.rank(other) < rank for monomial in said for other in monomial), "or it never ends"
+            assert values_of(graph, said) == values_of(graph, single(2 * node))
+
+
+def adder(graph: Aig, a: Word, b: Word, ahead: bool) -> Word:
+    """Their sum with its carry: carries that ripple, or that are looked ahead for."""
+    propagated, generated = [graph.differ(x, y) for x, y in zip(a, b, strict=True)], []
+    if not ahead:
+        carry, word = FALSE, []
+        for x, y in zip(a, b, strict=True):
+            bit, carry = graph.sum(x, y, carry)
+            word.append(bit)
+        return [*word, carry]
+    generated = [graph.both(x, y) for x, y in zip(a, b, strict=True)]
+    groups, distance = list(zip(generated, propagated, strict=True)), 1
+    while distance < len(a):
+        groups = [
+            (graph.either(g, graph.both(p, groups[n - distance][0])), graph.both(p, groups[n - distance][1]))
+            if n >= distance
+            else (g, p)
+            for n, (g, p) in enumerate(groups)
+        ]
+        distance *= 2
+    carries = [FALSE, *(g for g, _ in groups)]
+    return [graph.differ(p, c) for p, c in zip(propagated, carries[:-1], strict=True)] + [carries[-1]]
+
+
+def multiplier(graph: Aig, a: Word, b: Word) -> Word:
+    """Their product: columns of bits, three of which become two while there are three, and a fast adder."""
+    width = len(a) + len(b)
+    columns = [[graph.both(x, y) for i, x in enumerate(a) for j, y in enumerate(b) if i + j == n] for n in range(width)]
+    while max(map(len, columns)) > 2:
+        following: list[list[int]] = [[] for _ in range(width + 1)]
+        for place, column in enumerate(columns):
+            whole = len(column) - len(column) % 3
+            for first in range(0, whole, 3):
+                bit, carry = graph.sum(*column[first : first + 3])
+                following[place].append(bit)
+                following[place + 1].append(carry)
+            following[place] += column[whole:]
+        columns = following[:width]
+    rows = [[column[n] if n < len(column) else FALSE for column in columns] for n in range(2)]
+    return adder(graph, rows[0], rows[1], ahead=True)[:width]
+
+
+def faulty(graph: Aig, literals: Sequence[int], rng: random.Random) -> tuple[Aig, Word]:
+    """A copy, in which an operand of one gate is another literal."""
+    copy, at = Aig(), [0]
+    gates = [node for node in range(1, len(graph)) if graph.low[node] >= 0]
+    victim = rng.choice(gates)
+    for node in range(1, len(graph)):
+        if graph.low[node] < 0:
+            at.append(copy.input())
+            continue
+        low, high = (at[x >> 1] ^ x & 1 for x in (graph.low[node], graph.high[node]))
+        if node == victim:
+            low = rng.choice((low ^ 1, at[rng.randrange(node)] ^ rng.getrandbits(1), FALSE, low | 1))
+        at.append(copy.both(low, high))
+    return copy, [at[x >> 1] ^ x & 1 for x in literals]
+
+
+def inputs(graph: Aig, *widths: int) -> list[Word]:
+    return [[graph.input() for _ in range(width)] for width in widths]
+
+
+def test_sums_and_products_hold_whatever_they_are_built_of() -> None:
+    for width in (1, 2, 5, 12, 24):
+        graph = Aig()
+        a, b = inputs(graph, width, width)
+        total = plus(number_of(a).polynomial, number_of(b).polynomial)
+        assert holds(graph, adder(graph, a, b, ahead=False), total, 0)
+        assert holds(graph, adder(graph, a, b, ahead=True), total, 0)
+        product = times(number_of(a).polynomial, number_of(b).polynomial)
+        assert holds(graph, multiplier(graph, a, b), product, 0)
+        assert not holds(graph, multiplier(graph, a, b), plus(product, total), 0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS)
+def test_a_fault_is_proved_only_where_it_is_none(seed: int) -> None:
+    rng = random.Random(seed)
+    graph = Aig()
+    a, b = inputs(graph, 3, 3)
+    word = multiplier(graph, a, b) if rng.random() < 0.7 else adder(graph, a, b, ahead=True)
+    wanted = word_values(graph, word)
+    copy, changed = faulty(graph, word, rng)
+    polynomial = times(number_of(a).polynomial, number_of(b).polynomial)
+    if len(word) == 4:
+        polynomial = plus(number_of(a).polynomial, number_of(b).polynomial)
+    assert not holds(copy, changed, polynomial, 0) or word_values(copy, changed) == wanted
+
+
+@settings(max_examples=60, deadline=None)
+@given(SEEDS, st.integers(1, 6))
+def test_a_term_holds_the_number_that_it_is_said_to_mean(seed: int, width: int) -> None:
+    term = random_term(random.Random(seed), width, 3)
+    graph = Aig()
+    free = T.leaves(term)
+    if sum(t.width for t in free) > 9:
+        return
+    words = {t: [graph.input() for _ in range(t.width)] for t in free}
+    number = meaning_of(term, {t: number_of(word) for t, word in words.items()}, lambda t: blast(graph, [t], words)[0])
+    (bits,) = blast(graph, [term], words)
+    found = values_of(graph, number.polynomial)
+    assert all(number.least <= value <= number.most for value in found)
+    assert [value % (1 << width) for value in found] == word_values(graph, bits)
