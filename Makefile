@@ -52,7 +52,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-machines bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-machines bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -155,6 +155,10 @@ bench-prove: .venv/.ready-test  ## prove of networks up to 95,000 ops, twice, he
 	@mkdir -p build
 	.venv/bin/python -m bench.prove -o build/bench-prove.md
 
+bench-datapath: .venv/.ready-test  ## Products and sums of DatapathBench (fetched, MIT), ours and bitwuzla's proof of each; DATAPATH=folder takes one that is here
+	@test -d "$(DATAPATH)" || git clone --depth 1 https://github.com/cowardsa/DatapathBench "$(DATAPATH)"
+	.venv/bin/python -m bench.datapath "$(DATAPATH)"
+
 bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, and what it finds; writes build/bench-coverage.md
 	@mkdir -p build
 	.venv/bin/python -m bench.coverage -o build/bench-coverage.md
@@ -195,6 +199,9 @@ twins: .venv/.ready-test  ## RTL rewritten without a change of its meaning must 
 
 mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is each noticed by a test? MUTANTS=300 SEED=0; goes on where it was; build/
 	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"
+
+# Where DatapathBench is, or is put.
+DATAPATH ?= build/DatapathBench
 
 # Sizes of the parts of the evidence; that of solvers has none.
 NETWORK_FAULTS ?= 10000

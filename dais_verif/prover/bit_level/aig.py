@@ -35,6 +35,15 @@ class Aig:
                     waiting += [self.low[node] >> 1, self.high[node] >> 1]
         return seen
 
+    def exclusive(self, node: int) -> tuple[int, int] | None:
+        """Two literals of which ``node`` is the XOR by its gates."""
+        low, high = self.low, self.high
+        u, v = low[node], high[node]
+        if u < 0 or not u & v & 1 or low[u >> 1] < 0 or low[v >> 1] < 0:
+            return None
+        a, b = low[u >> 1], high[u >> 1]
+        return (a, b) if {low[v >> 1], high[v >> 1]} == {a ^ 1, b ^ 1} else None
+
     def input(self) -> int:
         """The literal of a new input."""
         self.low.append(-1)

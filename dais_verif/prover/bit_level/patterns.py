@@ -9,7 +9,7 @@ import numpy as np
 
 from dais_verif.prover.bit_level.aig import Aig
 
-__all__ = ["columns", "neighbours", "row_of", "simulate", "value_of"]
+__all__ = ["columns", "mixed", "neighbours", "row_of", "simulate", "value_of"]
 
 
 def simulate(graph: Aig, inputs: Sequence[int], count: int) -> list[int]:
@@ -27,6 +27,13 @@ def simulate(graph: Aig, inputs: Sequence[int], count: int) -> list[int]:
         b = high[node]
         values[node] = (values[a >> 1] ^ flip[a & 1]) & (values[b >> 1] ^ flip[b & 1])
     return values
+
+
+def mixed(rng: random.Random, count: int) -> int:
+    """Values of an input: in a half of them 1 as often as not, in the others mostly, as carries over many bits need."""
+    half, more, most, rare = (rng.getrandbits(count // 4) for _ in range(4))
+    quarters = (half, more, more | most, half | more | most | rare)
+    return sum(values << place * (count // 4) for place, values in enumerate(quarters))
 
 
 def value_of(values: Sequence[int], literal: int, count: int) -> int:

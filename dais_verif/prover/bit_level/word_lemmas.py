@@ -7,6 +7,7 @@ what the ops mean: an equality of polynomials, for which the structure of neithe
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -16,11 +17,14 @@ from dais_verif.prover.bit_level.algebra.meaning import Number, meaning_of, numb
 from dais_verif.prover.bit_level.algebra.proof import holds
 from dais_verif.prover.bit_level.bit_blasting import Word, blast
 from dais_verif.prover.bit_level.miter import ProgramBits
-from dais_verif.prover.bit_level.patterns import simulate, value_of
+from dais_verif.prover.bit_level.patterns import mixed, simulate, value_of
 from dais_verif.prover.op_semantics import interpret_op
 from dais_verif.prover.terms import Term, extract, nodes, var
 
 __all__ = ["WordLemma", "word_lemmas"]
+
+#: Patterns by which words are found, beside those that are given.
+_MORE = 4096
 
 #: The literal of a netlist that has the values of a literal.
 _Likely = Callable[[int], int | None]
@@ -36,13 +40,20 @@ class WordLemma(NamedTuple):
 def word_lemmas(
     program_bits: ProgramBits, aig: Aig, results: Iterable[int], patterns: Sequence[int], count: int, seed: int
 ) -> dict[int, WordLemma]:
-    """Return what is proved of nodes behind ``results``, literals of the netlist, each found by ``count`` patterns."""
+    """Return what is proved of nodes behind ``results``, literals of the netlist.
+
+    ``patterns``: values of the inputs on ``count`` patterns, corners among them.
+    """
     values: dict[int, Term] = {}
     for op in program_bits.program.ops:
         if len(op.operands) > 1:
             values[op.index] = _value(program_bits, op)
     products = {index for index, value in values.items() if any(t.op == "mul" for t in nodes(value))}
-    return _Search(program_bits, aig, results, patterns, count, seed, products).lemmas() if products else {}
+    if not products:
+        return {}
+    rng = random.Random(seed)
+    more = [value | mixed(rng, _MORE) << count for value in patterns]
+    return _Search(program_bits, aig, results, more, count + _MORE, seed, products).lemmas()
 
 
 def _value(program_bits: ProgramBits, op: Op) -> Term:
@@ -66,12 +77,13 @@ class _Search:
         products: set[int],
     ) -> None:
         self._program_bits, self._aig, self._seed, self._products = program_bits, aig, seed, products
-        self._ones = (1 << count) - 1
-        self._count = count
+        self._ones, self._count = (1 << count) - 1, count
         self._values = simulate(aig, patterns, count)
-        #: The first node of the netlist that has some values, or their opposite.
+        #: The node of the netlist that has some values, or their opposite: the first XOR, if there is one, since what
+        #: it is made of may have its values, but not its sum.
         self._first = {0: 0}
-        for node in sorted(aig.behind(results)):
+        cone = sorted(aig.behind(results))
+        for node in [*(node for node in cone if aig.exclusive(node)), *cone]:
             self._first.setdefault(self._shape(self._values[node]), node)
 
     def lemmas(self) -> dict[int, WordLemma]:
@@ -83,7 +95,7 @@ class _Search:
             if op.index not in self._products and not absent.intersection(op.operands):
                 continue
             word = [self._likely(bit) for bit in self._program_bits.ops[op.index]]
-            if all(bit is None for bit in word):
+            if 2 * sum(bit is None for bit in word) > len(word):  # low bits of sums are there whatever is summed
                 absent.add(op.index)
                 continue
             circuit = _Circuit(self._program_bits, self._aig, self._likely, absent)

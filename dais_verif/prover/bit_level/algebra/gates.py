@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator
 
 from dais_verif.prover.bit_level.aig import Aig
 from dais_verif.prover.bit_level.algebra.polynomials import ONE, Polynomial, plus, single
-from dais_verif.prover.bit_level.patterns import simulate
+from dais_verif.prover.bit_level.patterns import mixed, simulate
 from dais_verif.prover.bit_level.sat_solver import SatSolver
 from dais_verif.prover.bit_level.windows import Window, equal_by_table
 
@@ -39,17 +39,19 @@ class Gates:
         rng = random.Random(seed)
         inputs = sum(low < 0 for low in aig.low) - 1
         self._ones = (1 << _PATTERNS) - 1
-        self._values = simulate(aig, [_pattern(rng) for _ in range(inputs)], _PATTERNS)
+        self._values = simulate(aig, [mixed(rng, _PATTERNS) for _ in range(inputs)], _PATTERNS)
         self._solver = SatSolver(aig)
         self._sums: dict[int, Polynomial | None] = {}
         self._ranks: dict[int, int] = {}
         self._never: dict[int, bool] = {}
         cone = sorted(aig.behind(roots))
-        self._parities = {node: pair for node in cone if (pair := self._parity(node)) is not None}
+        self._parities = {node: pair for node in cone if (pair := aig.exclusive(node)) is not None}
         #: What is added where there is an XOR of three: two of them.
         self._added: set[int] = set()
         #: Carries, whose sums were proved; one of a circle is given up.
         self._carries: set[int] = set()
+        #: What is the same as another node.
+        self._same: dict[int, int] = {}
         self._find_carries(cone)
 
     def sum_of(self, node: int) -> Polynomial | None:
@@ -113,7 +115,9 @@ class Gates:
 
     def _exclusive(self, a: int, b: int) -> Polynomial:
         """The XOR of two nodes."""
-        return plus(plus(single(a), single(b)), single(self._both(a, b)), -2)
+        both = self._both(a, b)
+        total = plus(single(a), single(b))
+        return total if both > 1 and self._is_never(both) else plus(total, single(both), -2)
 
     def _product(self, a: int, b: int, both: int) -> Polynomial:
         """The AND of two literals, where ``both`` is that of their nodes."""
@@ -131,15 +135,6 @@ class Gates:
 
     def _value(self, literal: int) -> int:
         return self._values[literal >> 1] ^ (self._ones if literal & 1 else 0)
-
-    def _parity(self, node: int) -> tuple[int, int] | None:
-        """Two literals of which ``node`` is the XOR by its gates."""
-        low, high = self.aig.low, self.aig.high
-        u, v = low[node], high[node]
-        if u < 0 or not u & v & 1 or low[u >> 1] < 0 or low[v >> 1] < 0:
-            return None
-        a, b = low[u >> 1], high[u >> 1]
-        return (a, b) if {low[v >> 1], high[v >> 1]} == {a ^ 1, b ^ 1} else None
 
     def _is_never(self, literal: int) -> bool:
         if self._value(literal):
@@ -180,22 +175,23 @@ class Gates:
         alike: dict[int, list[int]] = {}
         for node in cone[1:]:
             shape = self._shape(self._values[node])
-            if shape and node not in self._parities:  # what was never seen to change is like too many
+            if shape:  # what was never seen to change is like too many
                 alike.setdefault(shape, []).append(node)
         for pair in self._parities.values():
             for half in pair:
                 self._added.update(literal >> 1 for literal in self._parities.get(half >> 1, ()))
-        for x, y in list(self._parities.values()):
+        for pair in self._parities.values():
+            for half, c in (pair, pair[::-1]):
+                if half >> 1 in self._parities:
+                    a, b = self._parities[half >> 1]
+                    for p, q, r in ((a, b, c), (a ^ 1, b, c), (a, b ^ 1, c), (a, b, c ^ 1)):
+                        self._find_carry(alike, p, q, r, half & ~1)
+        for x, y in self._parities.values():
             for a, b in ((x, y), (x ^ 1, y), (x, y ^ 1), (x ^ 1, y ^ 1)):
                 value = self._value(a) & self._value(b)
                 for node in alike.get(self._shape(value), ()):
-                    both = self._both(a, b)
-                    self._note_carry(node, value, both, single(both))
-            for half, z in ((x, y), (y, x)):
-                if half >> 1 in self._parities:
-                    a, b = self._parities[half >> 1]
-                    for p, q, r in ((a, b, z), (a ^ 1, b, z), (a, b ^ 1, z), (a, b, z ^ 1)):
-                        self._find_carry(alike, p, q, r, half & ~1)
+                    if node not in self._parities:
+                        self._note_same(node, value, self._both(a, b))
 
     def _find_carry(self, alike: dict[int, list[int]], a: int, b: int, c: int, half: int) -> None:
         """``half``: the XOR of ``a`` and ``b``, or its opposite."""
@@ -205,6 +201,24 @@ class Gates:
             half ^= self._value(half) != p ^ q
             one, two = self._both(a, b), self._both(half, c)
             self._note_carry(node, value, self._both(one ^ 1, two ^ 1) ^ 1, plus(single(one), single(two)))
+
+    def _note_same(self, node: int, value: int, literal: int) -> None:
+        """Note that ``node``, or its opposite, is ``literal``, which has ``value``, if it is proved."""
+        first, second = self._kept(2 * node | (self._values[node] != value)), self._kept(literal)
+        if first >> 1 == second >> 1 or not self._equal(first, second):
+            return
+        if first >> 1 in self._carries:
+            first, second = second, first
+        if first >> 1 not in self._carries:
+            self._carries.add(first >> 1)
+            self._sums[first >> 1] = _flipped(single(second), first & 1)
+            self._same[first >> 1] = second ^ first & 1
+
+    def _kept(self, literal: int) -> int:
+        """The one of several nodes that are the same."""
+        while literal >> 1 in self._same:
+            literal = self._same[literal >> 1] ^ literal & 1
+        return literal
 
     def _note_carry(self, node: int, value: int, literal: int, total: Polynomial) -> None:
         """Note that ``node``, or its opposite, is ``total``, if it is proved to be ``literal``, which has ``value``."""
@@ -216,13 +230,6 @@ class Gates:
 
     def _shape(self, value: int) -> int:
         return value ^ self._ones if value & 1 else value
-
-
-def _pattern(rng: random.Random) -> int:
-    """Values of an input: as often 1 as not, in a quarter of them rarely or mostly 1, as carries over many bits need."""
-    half, more, most, rare = (rng.getrandbits(_PATTERNS // 4) for _ in range(4))
-    quarters = (half, more, more | most, half | more | most | rare)
-    return sum(values << place * (_PATTERNS // 4) for place, values in enumerate(quarters))
 
 
 def _flipped(p: Polynomial, inverted: bool | int) -> Polynomial:
