@@ -46,6 +46,7 @@ def mutate(dut: DesignRequest, as_json: bool, **asked: Any) -> int:
     dais-verif mutate prog.bin --count 1000 -o mutation          our RTL
     dais-verif mutate prog.bin --rtl model.v --judge sim         yours, and simulation alone
     dais-verif mutate prog.bin --add-vectors more.csv            vectors that kill what random ones miss
+    dais-verif mutate m.mach                                     a machine's, from power-up
 
     Exit code 0 if all was judged and --floor, --most-unknown and --expected are met, 7 if not, 8 if a mutant was proved
     although a simulator tells it from the program.

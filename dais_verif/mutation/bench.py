@@ -15,7 +15,7 @@ from typing import NamedTuple
 from dais_verif.dut.interface import DesignInterface, Wire
 from dais_verif.mutation.selection import BENCH
 
-__all__ = ["DRIVE", "Cycle", "Plan", "bench_of", "combinational", "cycles", "driver", "memories"]
+__all__ = ["DRIVE", "Cycle", "Plan", "bench_of", "combinational", "cycles", "driver", "memories", "power_up_driver"]
 
 #: The top module in Icarus.
 DRIVE = "dais_drive"
@@ -32,11 +32,17 @@ class Cycle(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What every mutant is given: rows of the ports' bits, the most significant one first, and the cycles."""
+    """What every mutant is given: rows of the ports' bits, the most significant one first, and the cycles.
+
+    ``known``: of each wanted row, which bits are compared; None: all. ``spans``: where sequences that start at power-up
+    begin and end among the cycles; none: all cycles are one run, and what a mutant leaves in registers stays there.
+    """
 
     given: Sequence[str]
     wanted: Sequence[str]
     cycles: Sequence[Cycle]
+    known: Sequence[str] | None = None
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 def combinational(rows: int) -> list[Cycle]:
@@ -98,8 +104,11 @@ endmodule
 def memories(plan: Plan) -> dict[str, str]:
     """The files that the bench reads."""
     pins = [f"{c.reset}{c.enable}{c.valid}" for c in plan.cycles]
-    given, wanted = ([rows[c.row] for c in plan.cycles] for rows in (plan.given, plan.wanted))
-    return {f"dais_{name}.txt": "\n".join(rows) for name, rows in (("pins", pins), ("inp", given), ("out", wanted))}
+    files = {"pins": pins}
+    for name, rows in (("inp", plan.given), ("out", plan.wanted), ("known", plan.known)):
+        if rows is not None:
+            files[name] = [rows[c.row] for c in plan.cycles]
+    return {f"dais_{name}.txt": "\n".join(rows) for name, rows in files.items()}
 
 
 def bench_of(top: str, interface: DesignInterface, plan: Plan) -> str:
@@ -118,6 +127,11 @@ def bench_of(top: str, interface: DesignInterface, plan: Plan) -> str:
         f"  wire [{inp - 1}:0] inp = inp_of[n]; wire [{out - 1}:0] due = out_of[n];",
         f"  wire [{out - 1}:0] got; wire told;",
     ]
+    now, seen = "due", "got"
+    if plan.known is not None:
+        lines.append(f"  reg [{out - 1}:0] known_of [0:{count - 1}]; wire [{out - 1}:0] known = known_of[n];")
+        lines.append('  initial $readmemb("dais_known.txt", known_of);')
+        now, seen = "due & known", "got & known"
     given = {wire.name: _bits("inp", wire) for wire in interface.inputs}
     given |= {name: str(value) for name, value in interface.ties}
     if clocking is not None:
@@ -141,7 +155,7 @@ def bench_of(top: str, interface: DesignInterface, plan: Plan) -> str:
     said = "".join(f", .{flag}({value})" for flag, value in flags.items())
     lines.append(
         f"  dais_judge #(.L({latency}), .W({out}){said}) judge(.look(look), .move(move), .again(again), .rst(rst),"
-        " .en(en), .valid(valid), .now(due), .got(got), .told(told), .bad(bad));"
+        f" .en(en), .valid(valid), .now({now}), .got({seen}), .told(told), .bad(bad));"
     )
     return "\n".join([_JUDGE, *lines, "endmodule", ""])
 
@@ -170,6 +184,32 @@ module {DRIVE};
         end
       end
       clk = 0;
+    end
+    $display("END");
+    $finish;
+  end
+endmodule
+"""
+
+
+def power_up_driver() -> str:
+    """What drives the bench in Icarus from power-up: the mutant, and the span of cycles, that the command names."""
+    return f"""\
+module {DRIVE};
+  reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n, chosen, last; wire bad;
+  {BENCH} {BENCH}(clk, look, move, again, n, chosen, bad);
+  initial begin
+    if (!($value$plusargs("chosen=%d", chosen) && $value$plusargs("first=%d", n) && $value$plusargs("last=%d", last)))
+      $finish;
+    #1 again = 1; #1 again = 0;
+    while (n < last) begin
+      #2 look = 1; #1 look = 0;
+      if (bad) begin
+        $display("WRONG %0d %0d", chosen, n);
+        n = last;
+      end else begin
+        #1 clk = 1; #1 move = 1; #1 move = 0; #2 clk = 0; #1 n = n + 1;
+      end
     end
     $display("END");
     $finish;

@@ -16,7 +16,7 @@ from support.signing import MACHINE
 import dais_verif
 from dais_verif.dut.interface import packed
 from dais_verif.emitter import emit_verilog
-from dais_verif.errors import InputError, ProgramError, RequestError
+from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.mutation import mutate as flow
 from dais_verif.flows.mutation.proofs import Proved, Prover, Question, ToProve, prove_all
 from dais_verif.flows.mutation.requests import MutationRequest
@@ -199,10 +199,36 @@ def test_expectations_that_are_not_met_end_with_another_verdict(tmp_path: Path) 
     assert record.unexpected
 
 
-def test_a_machine_is_refused(tmp_path: Path) -> None:
+@pytest.mark.usefixtures("quick")
+def test_mutants_of_a_machine_are_simulated_from_power_up_and_proved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "m.mach").write_text(MACHINE)
-    with pytest.raises(ProgramError, match="where a program"):
-        flow.mutate(MutationRequest(program=tmp_path / "m.mach", output=tmp_path / "out"))
+    asked = {"program": tmp_path / "m.mach", "output": tmp_path / "out", "simulator": "icarus", "count": 8}
+    record = flow.mutate(MutationRequest(**asked, vectors=20))  # type: ignore[arg-type]
+    assert record.verdict is Verdict.PASS
+    assert record.summary.killed_by_simulation > 0
+    assert record.summary.unsound == record.summary.survived == 0
+    assert record.vectors == 20
+    enables = [row for row in record.mutants if row.kind in ("enable", "reset")]
+    assert enables
+    blind = flow.mutate(MutationRequest(**asked, vectors=1))  # type: ignore[arg-type]
+    assert blind.summary.killed_by_proof > 0
+    with monkeypatch.context() as patched:
+        patched.setattr("dais_verif.flows.mutation.simulations.Bench.goes_wrong", lambda *_: False)
+        unconfirmed = flow.mutate(MutationRequest(**asked, vectors=1))  # type: ignore[arg-type]
+        assert unconfirmed.summary.killed_by_proof == 0
+        assert unconfirmed.summary.unknown >= blind.summary.killed_by_proof
+    monkeypatch.setattr(flow, "prove_all", wrong_prover)
+    unsound = flow.mutate(MutationRequest(**asked, vectors=20))  # type: ignore[arg-type]
+    assert unsound.verdict is Verdict.UNSOUND
+
+
+def test_what_only_programs_have_is_refused_of_a_machine(tmp_path: Path) -> None:
+    (tmp_path / "m.mach").write_text(MACHINE)
+    for asked in ({"judges": ("directed",)}, {"add_vectors": tmp_path / "more.csv"}):
+        with pytest.raises(RequestError, match="this is a machine"):
+            flow.mutate(MutationRequest(program=tmp_path / "m.mach", output=tmp_path / "out", **asked))  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("quick")

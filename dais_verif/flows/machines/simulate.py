@@ -26,7 +26,7 @@ from dais_verif.stimulus.machines import InputSequence, given_sequences
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-__all__ = ["Sequences", "simulate_machine"]
+__all__ = ["Sequences", "sequences_of", "simulate_machine"]
 
 
 class Sequences(NamedTuple):
@@ -60,7 +60,7 @@ def simulate_machine(
     asked, project = opened_design(request.program, request.design)
     simulators = simulators_for(request.simulator, asked.rtl)
     with watch.stage("read"):
-        sequences, classes = (given.sequences, given.classes) if given else _generated(machine, request)
+        sequences, classes = (given.sequences, given.classes) if given else sequences_of(machine, request)
     with work_folder(request.output) as folder:
         with watch.stage("emit"):
             asked = with_netlist(asked, folder.path)
@@ -109,7 +109,8 @@ def simulate_machine(
         return record, None, folder.path if folder.kept else None
 
 
-def _generated(machine: Machine, request: SimulationRequest) -> tuple[list[InputSequence], list[StimulusClass]]:
+def sequences_of(machine: Machine, request: SimulationRequest) -> tuple[list[InputSequence], list[StimulusClass]]:
+    """The sequences of the files of ``request``, then generated ones; and how many cycles come from where."""
     found = [given_sequences(path, machine) for path in request.inputs]
     classes = [
         given_vectors(path, sum(sequence.cycles for sequence in each))

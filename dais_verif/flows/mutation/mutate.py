@@ -10,13 +10,14 @@ from functools import partial
 from pathlib import Path
 
 from dais_verif.dut.interface import Dut, packed
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.designs import design_of, with_netlist
 from dais_verif.flows.mutation.expected import read_expected, unexpected
+from dais_verif.flows.mutation.machines import mutated_machine, opened_machine, sequence_of_bits, stimulus_of
 from dais_verif.flows.mutation.proofs import Proved, Question, ToProve, prove_all, prove_original, with_latency
 from dais_verif.flows.mutation.requests import RECORD_NAME, MutationRequest
-from dais_verif.flows.mutation.simulations import Bench, Wrong, plan_of, simulators_of
+from dais_verif.flows.mutation.simulations import Bench, Wrong, machine_plan, plan_of, simulators_of
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of, decimal, real_inputs
@@ -31,11 +32,15 @@ from dais_verif.record.campaigns.mutation import Fate, MutantRow, MutationRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.rtl import RtlFacts
 from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.stimulus.machines import InputSequence
 from dais_verif.temporary import temporary_folder
 from dais_verif.toolchain.sources import digests, is_vhdl
 from dais_verif.verdict import Verdict
 
 __all__ = ["mutate"]
+
+#: What is simulated: vectors, or sequences of a machine.
+_Stimulus = Batch | list[InputSequence]
 
 #: Seconds that the proof of a mutant may take which simulation has killed.
 _KILLED_SECONDS = 2.0
@@ -67,12 +72,20 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
     used, ``ToolError`` where a simulator fails on the design as it was.
     """
     begun = clock.monotonic()
-    program, warnings = read_program(request.program, request.layout, progress)
+    machine = mutated_machine(request)
+    if machine is None:
+        program, warnings = read_program(request.program, request.layout, progress)
+    else:
+        program, warnings = Program.build([], []), []
     expectations = [] if request.expected is None else read_expected(request.expected)
     make_folder(request.output)
     with temporary_folder() as scratch:
         asked = with_netlist(request.design, scratch.path)
-        design = design_of(program, asked, scratch.path)
+        if machine is None:
+            design = design_of(program, asked, scratch.path)
+            dut = design.dut or packed(program)
+        else:
+            design, dut = opened_machine(machine, request, scratch.path)
         _refuse_arrays(request, design)
         if any(map(is_vhdl, design.sources)):
             raise InputError("mutants are made of Verilog; VHDL is not mutated")
@@ -80,23 +93,24 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
         own = files if not asked.of_bits else {design.sources[0].name: files[design.sources[0].name]}
         possible = all_mutants(own)
         chosen = dict(enumerate(drawn(possible, request.count, request.seed), start=1))
-        batch = _vectors(program, request, progress)
+        stimulus = _vectors(program, request, progress) if machine is None else stimulus_of(machine, request)
         question = Question(
             program,
             files,
             design.top,
-            design.dut or packed(program),
+            dut,
             design.data,
             not request.unchecked,
             asked.of_bits,
             request.seed,
+            machine,
         )
         with progress.working("proving the design as it is"):
             first = prove_original(question, scratch.path, max(_ORIGINAL_SECONDS, request.timeout))
         question = replace(question, dut=with_latency(question.dut, first))
         judged, interrupt = _Judged(), None
         try:
-            verdict, message = _judge(request, question, chosen, batch, first, scratch.path, progress, judged)
+            verdict, message = _judge(request, question, chosen, stimulus, first, scratch.path, progress, judged)
         except KeyboardInterrupt as error:
             interrupt, verdict = error, Verdict.INTERRUPTED
     if interrupt is not None:
@@ -114,11 +128,11 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
     record = MutationRecord(
         verdict=verdict,
         message=message,
-        program=ProgramInfo.of(program),
+        program=ProgramInfo.of(program) if machine is None else ProgramInfo.of_machine(machine),
         rtl=facts,
         judges=list(request.asked),
         simulators=list(simulators_of(request.simulator)),
-        vectors=batch.rows,
+        vectors=_length(stimulus),
         seed=request.seed,
         possible=len(possible),
         summary=summary,
@@ -179,7 +193,7 @@ def _judge(
     request: MutationRequest,
     question: Question,
     chosen: Mapping[int, Mutant],
-    batch: Batch,
+    stimulus: _Stimulus,
     first: Proved,
     folder: Path,
     progress: Progress,
@@ -202,10 +216,9 @@ def _judge(
         raise InputError.of("the latency of the design is not known: give it with {latency}")
     bench = None
     if {"sim", "directed"} & {*request.asked}:
-        if not batch.rows:
+        if not _length(stimulus):
             return Verdict.NOT_RUN, "there is no vector to simulate"
-        plan = plan_of(question.program, question.dut, batch, not request.unchecked, request.seed)
-        bench = Bench(question.files, question.top, question.dut, question.data, plan, folder, _SIMULATOR_SECONDS)
+        bench = _bench(question, stimulus, folder)
         for name in simulators_of(request.simulator):
             if not bench.is_right(name):
                 return Verdict.RTL_MISMATCH, f"the design as it is goes wrong in {name}"
@@ -226,11 +239,40 @@ def _judge(
     with progress.working(f"proving {len(questions)} mutants") as tell:
         told = partial(_tell, tell, "proving", len(questions))
         for answer in prove_all(question, questions, folder, threads(request.jobs), told):
-            judged.proved[answer.number] = answer
+            judged.proved[answer.number] = _confirmed(question, answer, chosen[answer.number], folder, judged)
     for number, answer in judged.proved.items():
         if bench is not None and number in wrong and answer.verdict is Verdict.PASS:
             judged.again[number] = bench.goes_wrong(wrong[number].simulator, chosen[number])
     return Verdict.PASS, ""
+
+
+def _length(stimulus: _Stimulus) -> int:
+    """How many vectors, or cycles, there are."""
+    return stimulus.rows if isinstance(stimulus, Batch) else sum(sequence.cycles for sequence in stimulus)
+
+
+def _bench(question: Question, stimulus: _Stimulus, folder: Path) -> Bench:
+    if isinstance(stimulus, Batch):
+        plan = plan_of(question.program, question.dut, stimulus, question.check, question.seed)
+    else:
+        assert question.machine is not None
+        plan = machine_plan(question.machine, question.dut.interface, stimulus, question.check)
+    return Bench(question.files, question.top, question.dut, question.data, plan, folder, _SIMULATOR_SECONDS)
+
+
+def _confirmed(question: Question, answer: Proved, mutant: Mutant, folder: Path, judged: _Judged) -> Proved:
+    """``answer``, unless it is that a machine's RTL is wrong, and no simulator says so, too."""
+    if question.machine is None or answer.verdict is not Verdict.RTL_MISMATCH or answer.number in judged.wrong:
+        return answer
+    text = "the proof found a sequence that the simulation does not confirm"
+    if answer.sequence is not None:
+        try:
+            found = [sequence_of_bits(question.machine, answer.sequence)]
+            if _bench(question, found, folder).goes_wrong("icarus", mutant):
+                return answer
+        except (ToolError, ViolationError) as error:
+            text = f"{text}: {error}"
+    return answer._replace(verdict=Verdict.UNKNOWN, message=f"{text}; {answer.message}")
 
 
 def _tell(tell: Callable[[str], None], what: str, total: int, done: int) -> None:

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dais_verif.dut.interface import Dut
 from dais_verif.errors import InputError
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import CLOCK
 from dais_verif.mutation.mutant import Files, Mutant
 from dais_verif.program import Program
 from dais_verif.record.proof import Timing
@@ -41,7 +43,10 @@ _QUESTION, _SHARE, _BASE_SECONDS = 5.0, 0.25, 60.0
 
 @dataclass(frozen=True)
 class Question:
-    """What all mutants have in common. ``files``: the texts of the sources, by name."""
+    """What all mutants have in common. ``files``: the texts of the sources, by name.
+
+    ``machine``: what the RTL must do, in the place of ``program``; ``dut`` names its ports and its clock.
+    """
 
     program: Program
     files: Files
@@ -51,6 +56,7 @@ class Question:
     check: bool
     bits: bool
     seed: int
+    machine: Machine | None = None
 
 
 class ToProve(NamedTuple):
@@ -66,7 +72,10 @@ class ToProve(NamedTuple):
 
 
 class Proved(NamedTuple):
-    """``verdict``: None where the prover refuses the text. ``vector``: the bits of inputs on which it is wrong."""
+    """``verdict``: None where the prover refuses the text. ``vector``: the bits of inputs on which it is wrong.
+
+    ``sequence``: those of all elements of a machine's inputs, a row a cycle from power-up.
+    """
 
     number: int
     verdict: Verdict | None
@@ -74,6 +83,7 @@ class Proved(NamedTuple):
     vector: tuple[int, ...] | None = None
     timing: Timing | None = None
     held: tuple[tuple[str, int], ...] = ()
+    sequence: tuple[tuple[int, ...], ...] | None = None
 
 
 class _Late(BaseException):
@@ -136,7 +146,7 @@ class Prover:
 
     def answer(self, mutant: ToProve) -> Proved:
         """The answer for a mutant, within its time."""
-        base = None if mutant.mutant is None else self._base
+        base = None if mutant.mutant is None or self._question.machine is not None else self._base
         begun = time.process_time()
         try:
             with _at_most(mutant.seconds):
@@ -160,10 +170,20 @@ class Prover:
             if answer is not None:
                 return Proved(mutant.number, answer.verdict, answer.message, answer.vector)
         options = replace(self._options, timeout=min(_QUESTION, mutant.seconds))
+        if question.machine is not None:
+            return self._proved_machine(mutant.number, question.machine, netlist, options)
         proof = prove(question.program, netlist, question.dut, options)
         vector = None if proof.counterexample is None else proof.counterexample.vector
         held = tuple(proof.held.items())
         return Proved(mutant.number, proof.verdict, proof.message, vector, proof.timing, held)
+
+    def _proved_machine(self, number: int, machine: Machine, netlist: Netlist, options: ProofOptions) -> Proved:
+        from dais_verif.prover.machines.proof import prove_machine
+
+        clocking = self._question.dut.interface.clocking
+        answer = prove_machine(machine, netlist, CLOCK if clocking is None else clocking.clock, options)
+        proof, found = answer.proof, answer.found
+        return Proved(number, proof.verdict, proof.message, sequence=None if found is None else found.inputs)
 
     def _netlist(self, files: Files) -> Netlist:
         from dais_verif.prover.slang import elaborate

@@ -8,20 +8,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.dut.encode import encode_outputs
-from dais_verif.dut.interface import Dut
+from dais_verif.dut.interface import DesignInterface, Dut
 from dais_verif.errors import ToolError
 from dais_verif.golden import run_raw
+from dais_verif.machine import Machine
 from dais_verif.mutation.bench import Plan, bench_of, combinational, cycles, memories
 from dais_verif.mutation.mutant import Files, Mutant
 from dais_verif.mutation.selection import can_be_chosen, with_choice
 from dais_verif.mutation.simulators import SIMULATORS, Build, run
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
+from dais_verif.simulation.machines.expected import expect
 from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, pack_outputs
+from dais_verif.stimulus.machines import InputSequence
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile, copy_into
 
-__all__ = ["Bench", "Wrong", "plan_of", "simulators_of"]
+__all__ = ["Bench", "Wrong", "machine_plan", "plan_of", "simulators_of"]
 
 #: Mutants of one build: beyond that, what a simulator compiles grows faster than what is saved.
 _TOGETHER = 1000
@@ -52,6 +55,25 @@ def plan_of(program: Program, dut: Dut, batch: Batch, check: bool, seed: int) ->
         [bits_of_row(wanted, row, dut.ports.output_bits) for row in rows],
         cycles(batch.rows, seed) if clocked else combinational(batch.rows),
     )
+
+
+def machine_plan(machine: Machine, interface: DesignInterface, sequences: Sequence[InputSequence], check: bool) -> Plan:
+    """What every mutant of a machine's RTL is given from power-up, and must answer before each edge.
+
+    Raises ``ViolationError`` if ``check`` and a promise is broken.
+    """
+    given: list[str] = []
+    wanted: list[str] = []
+    known: list[str] = []
+    spans: list[tuple[int, int]] = []
+    bits, every = interface.output_bits, "1" * max(interface.output_bits, 1)
+    for rows in expect(machine, sequences, check=check):
+        before = range(0, len(rows.expected), 2)  # of two rows a cycle
+        given += [bits_of_row(rows.inputs, row, interface.input_bits) for row in range(len(rows.inputs))]
+        wanted += [bits_of_row(rows.expected, row, bits) for row in before]
+        known += [every if rows.known is None else bits_of_row(rows.known, row, bits) for row in before]
+        spans.append((len(given) - len(before), len(given)))
+    return Plan(given, wanted, combinational(len(given)), known, tuple(spans))
 
 
 @dataclass(frozen=True)
@@ -149,7 +171,7 @@ class Bench:
             (folder / file).write_text(text)
         (folder / _BENCH).write_text(bench_of(self.top, self.dut.interface, self.plan))
         copy_into(folder, self.data)
-        build = Build(folder, [*files, _BENCH], len(self.plan.cycles), mutants, self.timeout)
+        build = Build(folder, [*files, _BENCH], len(self.plan.cycles), mutants, self.timeout, self.plan.spans)
         found = run(simulator, build)
         shutil.rmtree(folder)
         return found

@@ -2,6 +2,9 @@
 
 A rule of a kind finds the places that fit, and says what may stand there instead. Nothing here knows which changes
 matter: many mutants are as right as what they were made of, and the prover must see that, too.
+
+These are kept apart from ``dais_verif.mutation``: that finds places by pyslang, by which the prover reads RTL as well,
+so what pyslang reads wrongly would be neither changed nor seen there. These find them in the text alone.
 """
 
 from __future__ import annotations

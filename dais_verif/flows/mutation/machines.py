@@ -1,0 +1,88 @@
+"""Machines whose RTL is mutated: what is read of a request, and sequences in the place of vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from fractions import Fraction
+from pathlib import Path
+
+from dais_verif.dut.interface import Dut
+from dais_verif.errors import RequestError
+from dais_verif.flows.kernels.folders import find_kernel
+from dais_verif.flows.machines.designs import machine_design, opened_design
+from dais_verif.flows.machines.requests import find_machine, require_no_options
+from dais_verif.flows.machines.simulate import sequences_of
+from dais_verif.flows.mutation.requests import MutationRequest
+from dais_verif.flows.networks.folders import find_folded
+from dais_verif.flows.simulation_request import SimulationRequest
+from dais_verif.machine import Machine
+from dais_verif.machine.ports import CLOCK
+from dais_verif.machine.step import Element, step_of
+from dais_verif.program import FixedType
+from dais_verif.program.ports import Ports
+from dais_verif.simulation.machines.rows import interface_of
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.stimulus.machines import InputSequence
+
+__all__ = ["mutated_machine", "opened_machine", "sequence_of_bits", "stimulus_of"]
+
+
+def mutated_machine(request: MutationRequest) -> Machine | None:
+    """The machine whose RTL is mutated; None if it is a program, or what is refused where a program is expected.
+
+    Raises ``RequestError`` for options that only programs have.
+    """
+    if isinstance(request.program, str | Path):
+        path = Path(request.program)
+        if find_kernel(path) is not None or find_folded(path) is not None:
+            return None
+    machine = find_machine(request.program)
+    if machine is None:
+        return None
+    asked, pins = request.design, request.design.pins
+    require_no_options(
+        layout=request.layout,
+        stages=asked.pipeline and asked.pipeline.stages,
+        max_depth=asked.pipeline and asked.pipeline.max_depth,
+        ports=asked.ports,
+        netlist=asked.of_bits and asked.netlist,
+        **{f.name: getattr(pins, f.name) for f in fields(pins) if f.name != "clock"},
+        add_vectors=request.add_vectors,
+    )
+    if "directed" in request.asked:
+        raise RequestError.of("{judges} directed is for programs, and this is a machine: its judges are sim and prove.")
+    return machine
+
+
+def opened_machine(machine: Machine, request: MutationRequest, folder: Path) -> tuple[RtlDesign, Dut]:
+    """The RTL of ``machine``, in ``folder`` if it is ours; and its ports, outputs being those of the same cycle."""
+    asked, _ = opened_design(request.program, request.design)
+    interface = interface_of(machine, asked.pins.clock or CLOCK).with_latency(0)
+    return machine_design(machine, asked, folder), Dut(interface, Ports((), ()), (), "the machine's types")
+
+
+def stimulus_of(machine: Machine, request: MutationRequest) -> list[InputSequence]:
+    """The sequences of files, then generated ones, as ``sim`` has them."""
+    asked = SimulationRequest(program=machine, inputs=request.inputs, vectors=request.vectors, seed=request.seed)
+    return sequences_of(machine, asked)[0]
+
+
+def sequence_of_bits(machine: Machine, rows: Sequence[Sequence[int]]) -> InputSequence:
+    """A sequence that the prover found: of each cycle the bits of every element of an input."""
+    columns = {element: number for number, element in enumerate(step_of(machine).inputs)}
+    return InputSequence(
+        len(rows),
+        {
+            signal.name: [
+                [_real(row[columns[Element(signal.name, place)]], kind) for place, kind in enumerate(signal.types)]
+                for row in rows
+            ]
+            for signal in machine.inputs
+        },
+    )
+
+
+def _real(bits: int, kind: FixedType) -> Fraction:
+    half = 1 << (kind.width - 1) if kind.k and kind.width else 0
+    return Fraction((bits ^ half) - half) / Fraction(2) ** kind.f
