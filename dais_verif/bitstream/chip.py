@@ -89,7 +89,7 @@ class Chip:
         return found
 
     def functions(self, kind: str) -> dict[str, tuple[Bit, ...]]:
-        """The bits of tiles of ``kind`` that are no switches, by what they configure."""
+        """Return the bits of tiles of ``kind`` that are no switches, by what they configure."""
         return {name: tuple(map(_bit, bits)) for name, *bits in self._rows(f".{kind}_tile_bits")}
 
     @cached_property

@@ -56,7 +56,7 @@ def write_verilog(logic: ReadBack, top: str) -> str:
 
 
 def _ports(bits: Mapping[PortBit, object]) -> dict[str, int | None]:
-    """The ports by name, with their widths; None: one bit, that has no index."""
+    """Return the ports by name, with their widths; None: one bit, that has no index."""
     found: dict[str, int | None] = {}
     for bit in sorted(bits, key=lambda bit: (bit.name, -1 if bit.place is None else bit.place)):
         found[bit.name] = None if bit.place is None else bit.place + 1
@@ -72,7 +72,7 @@ def _lut(lut: Lut) -> str:
 
 
 def _expression(table: int, inputs: tuple[Signal, ...]) -> str:
-    """The table as choices by its inputs, the last of them outermost; what does not matter is left out."""
+    """Return the table as choices by its inputs, the last of them outermost; what does not matter is left out."""
     if not inputs:
         return _ONE if table & 1 else _ZERO
     *rest, last = inputs
@@ -116,7 +116,7 @@ def _register(register: Register) -> str:
 
 
 def _ram(ram: Ram) -> Iterator[str]:
-    """A block RAM: an array of words, which a port writes and a port reads, each by its clock."""
+    """Yield a block RAM: an array of words, which a port writes and a port reads, each by its clock."""
     name = f"{ram.name}_words"
     yield f"  reg [15:0] {name} [0:255];"
     yield "  initial begin"
@@ -173,7 +173,7 @@ def _write_port(ram: Ram, words: str) -> Iterator[str]:
 
 
 def _multiplier(one: Multiplier) -> Iterator[str]:
-    """A product, with registers before and behind it, of which nobody knows what they hold at power-up."""
+    """Yield a product, with registers before and behind it, of which nobody knows what they hold at power-up."""
     if (any(one.registers) or one.stages) and one.clock in (_ZERO, _ONE):
         raise InputError(f"the clock of multiplier {one.name} is constant")
     load = f"  always @(posedge {one.clock}) if ({one.enable})"

@@ -235,7 +235,7 @@ class Scoreboard:
             )
 
     def _sample(self, row: str, *, required: str | None = None) -> _Sample | None:
-        """The vector of ``row``; None if it holds X or Z, an error where pin ``required`` says that it is one."""
+        """Return the vector of ``row``; None if it holds X or Z, which is an error where ``required`` says so."""
         if self.inputs.bits and set(row) - {"0", "1"}:
             self.skipped += 1
             if required:

@@ -146,7 +146,7 @@ def _vectors(request: ConfirmationRequest) -> Batch:
 
 
 def _kept(golden: Golden, batch: Batch) -> Iterator[Batch]:
-    """The rows that break no promise, in stretches; a half is looked at again only where one is broken."""
+    """Yield the rows that break no promise, in stretches; a half is looked at again only where one is broken."""
     try:
         golden.run_raw(batch, check=True)
     except ViolationError:

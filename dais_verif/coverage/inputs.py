@@ -124,7 +124,7 @@ class Readers:
 
 
 def _numbers(reader: Reader, place: int) -> list[Fraction]:
-    """Inputs that show ``place`` of ``reader``; which of them its declaration allows is for others to see."""
+    """Return inputs that show ``place`` of ``reader``; which of them its declaration allows is for others to see."""
     if place >= len(READ):
         return [reader.number(reader.corners[place - len(READ)])]
     turn = 1 << reader.kind.width

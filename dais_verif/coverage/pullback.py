@@ -190,7 +190,7 @@ def _through(
     rng: random.Random,
     known: Known,
 ) -> Pairs:
-    """The operand of which quantisation makes ``raw``: as it is, or where that cannot be, so many turns further."""
+    """Return an operand of which quantisation makes ``raw``: as it is, or so many turns further."""
     f, kind, x = program.ops[operand].type.f - shift, op.type, known[operand]
     drop = f - kind.f
     below = rng.choice((0, now[operand] & (1 << drop) - 1, rng.getrandbits(drop))) if drop > 0 else 0

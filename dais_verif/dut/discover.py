@@ -40,7 +40,7 @@ class Port:
 
 
 def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
-    """The ports of module ``top`` in the Verilog ``sources``; None if they cannot be told, which the simulators may.
+    """Return the ports of module ``top`` in the Verilog ``sources``; None if they cannot be told.
 
     Raises ``InputError`` if the sources were understood and hold no such module.
     """
@@ -134,7 +134,7 @@ def _value(symbol: Any) -> int | bool:
 
 
 def _compiled(sources: Sequence[Path], top: str) -> tuple[Any | None, Any]:
-    """The elaboration of ``sources`` for ``top``, None if their text cannot be read; and what keeps their text."""
+    """Elaborate ``sources`` for ``top``; None if their text cannot be read; and return what keeps their text."""
     from pyslang import SourceManager, ast
 
     manager = SourceManager()

@@ -76,7 +76,7 @@ def _in_order(program: Program, own: Sizing, da4ml: Sizing) -> list[Sizing]:
 
 
 def stated_inputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
-    """Inputs as a ports file states their types. Raises ``InputError`` if a bit that an op reads is not carried."""
+    """Size inputs as a ports file states their types. Raises ``InputError`` if a bit that an op reads is missing."""
     own, stated = ports_of(program).inputs, _sizing(_for_all(kinds, program.n_in, "inputs"), FROM_FILE)
     for j, (needed, given) in enumerate(zip(own, stated.elements, strict=True)):
         if needed.width and (given.lo > needed.lo or given.lo + given.width < needed.lo + needed.width):
@@ -85,7 +85,7 @@ def stated_inputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
 
 
 def stated_outputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
-    """Outputs as a ports file states their types. Raises ``InputError`` if one loses fractional bits.
+    """Size outputs as a ports file states their types. Raises ``InputError`` if one loses fractional bits.
 
     Whether every value fits is checked when it occurs.
     """

@@ -134,7 +134,7 @@ def macros_in(texts: Iterable[bytes]) -> frozenset[str]:
 
 
 def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str]) -> Iterator[Use]:
-    """What the Verilog ``text`` uses. ``macros``: those of the whole design."""
+    """Yield what the Verilog ``text`` uses. ``macros``: those of the whole design."""
     reads = any(table.encode() in text for table in _TABLES)
     every = _tokens(_VERILOG, text)
     yield from _undecided(text, file, every)
@@ -150,7 +150,7 @@ def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str])
 
 
 def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use]:
-    """What may be anything once macros are expanded: readers differ in that, and branches hide it."""
+    """Yield what may be anything once macros are expanded: readers differ in that, and branches hide it."""
     for token in tokens:
         end = token.at + len(token.text.encode(errors="surrogateescape"))
         why = None
@@ -237,7 +237,7 @@ _JUDGES: dict[str, _Judge] = {
 
 
 def included_in(text: bytes) -> list[str | None]:
-    """The names of all files that the Verilog ``text`` includes, in whatever branch; None: it is no name in quotes."""
+    """Return the names of all files that the Verilog ``text`` includes, in any branch; None: no name in quotes."""
     tokens = [*_tokens(_VERILOG, text), _NONE]
     return [
         after.text[1:-1] if after.kind == "string" else None

@@ -92,7 +92,7 @@ def read_ports_file(path: str | Path) -> PortsFile:
 
 
 def ports_from_tree(tree: Mapping[str, Any]) -> PortsFile:
-    """What a ports file says whose tables and keys are ``tree``. Raises ``InputError`` as ``read_ports_file``."""
+    """Read a ports file whose tables and keys are ``tree``. Raises ``InputError`` as ``read_ports_file``."""
     return _Reader("ports").file(tree)
 
 

@@ -74,7 +74,7 @@ def included_by(sources: Sequence[Path]) -> tuple[Path, ...]:
 
 
 def _included(tree: Any, manager: Any) -> Iterator[tuple[str, Path, Path]]:
-    """What each inclusion names, the file in which it stands, and the file that was read."""
+    """Yield what each inclusion names, the file in which it stands, and the file that was read."""
     for directive in tree.getIncludeDirectives():
         place = manager.getFullyOriginalLoc(directive.syntax.sourceRange.start)
         found = Path(manager.getFullPath(directive.buffer.id))

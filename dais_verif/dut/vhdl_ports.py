@@ -72,7 +72,7 @@ def _text(sources: Sequence[Path]) -> str:
 
 
 def vhdl_roots_in(sources: Sequence[Path]) -> list[str]:
-    """The entities in ``sources`` that no other one is seen to use, directly or as a component; in lower case."""
+    """Return the entities that no other one in ``sources`` is seen to use, as a component or not; in lower case."""
     text = _text(sources)
     used = set(
         re.findall(

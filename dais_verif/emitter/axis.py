@@ -43,7 +43,7 @@ def emit_axis_top(
     user_bits: int = 1,
     axil: Identity | None = None,
 ) -> str:
-    """The text of module ``<core>_axis``: ``dais_axis`` around module ``core``, and the AXI4-Lite block with ``axil``.
+    """Write module ``<core>_axis``: ``dais_axis`` around module ``core``, and the AXI4-Lite block with ``axil``.
 
     ``input_bits``, ``output_bits``: of the core's ports, at least 1. With ``latency`` over 0 the core has ``clk`` and
     ``en`` besides ``model_inp`` and ``model_out``. ``user_bits`` of 0 leaves a TUSER that carries nothing.
@@ -104,7 +104,7 @@ def _range(bits: int) -> str:
 
 
 def _stream_ports(widths: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Declarations of both streams. TDATA and TUSER are vectors even of one bit, as in ``dais_axis``."""
+    """Return the declarations of both streams. TDATA and TUSER are vectors even of one bit, as in ``dais_axis``."""
     lines = []
     for side in "sm":
         for name, forth in _STREAM.items():

@@ -124,7 +124,7 @@ def _reset(out: Writer) -> None:
 
 
 def _wires(out: Writer, module: str, parameters: list[str], pins: Sequence[str]) -> None:
-    """What turns bytes into bits on ``pins``, and back."""
+    """Write what turns bytes into bits on ``pins``, and back."""
     out.line("wire [7:0] rx_data, tx_data;")
     out.line("wire rx_valid, rx_ready, tx_valid, tx_ready;")
     connections = {name: name for name in (*pins, *_BYTES) if name != "rx_ready"}

@@ -77,7 +77,7 @@ DEFAULT = DelayModel()
 
 
 def delay_of(program: Program, op: Op, model: DelayModel) -> int:
-    """What ``op`` takes, in thousandths of the unit; constants, slices of inputs and mere wiring take nothing."""
+    """Return what ``op`` takes, in thousandths of the unit: 0 for constants, slices of inputs and mere wiring."""
     if op.type.width == 0:
         return 0
     return _counted(_RULES[op.code](op, model, *(program.ops[i].type.width for i in op.operands)))

@@ -78,14 +78,14 @@ def header(
 
 
 def footer(out: Writer) -> None:
-    """The end of the module."""
+    """Write the end of the module."""
     out.line("endmodule")
     for rule, _ in _WAIVERS:
         out.line(f"/* verilator lint_on {rule} */")
 
 
 def tables(out: Writer, program: Program) -> None:
-    """The tables that lookups read, as memories."""
+    """Write the tables that lookups read, as memories."""
     used = sorted({low_int32(op.data) for op in program.ops if op.spec.data is Data.TABLE})
     for number in used:
         entries = program.tables[number].tolist()
@@ -161,7 +161,7 @@ def sensitivity(
 
 
 def outputs(out: Writer, program: Program, ports: Ports, value_of: Callable[[int, bool, int], str]) -> None:
-    """The outputs, put together. ``value_of(index, negated, width)``: the low bits of op ``index``, or of minus it."""
+    """Write the outputs. ``value_of(index, negated, width)``: the low bits of op ``index``, or of minus it."""
     names = []
     for j, ((index, shift, negated), element) in enumerate(zip(program.outputs, ports.outputs, strict=True)):
         if element.width == 0:

@@ -36,7 +36,7 @@ def table(index: int) -> str:
 
 
 def statements(program: Program, ports: Ports, op: Op, name_of: Callable[[int], str] = signal) -> list[Statement]:
-    """Assignments, in order, that compute ``op``; the last one's target is the op's own signal.
+    """Return assignments, in order, that compute ``op``; the last one's target is the op's own signal.
 
     ``name_of``: what the signal of an operand is called where the op is.
     """

@@ -63,7 +63,7 @@ def moving(program: Program) -> tuple[bool, ...]:
 
 
 def reads(op: Op) -> Collection[int]:
-    """What the block of ``op`` has to be sensitive to, other than the input port: operands, and ``~N`` for table N."""
+    """Return what the block of ``op`` is sensitive to beside the input port: operands, and ``~N`` for table N."""
     return (*op.operands, ~low_int32(op.data)) if op.spec.data is Data.TABLE else op.operands
 
 

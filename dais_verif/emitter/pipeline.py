@@ -81,7 +81,7 @@ class Pipeline(NamedTuple):
 def emit_pipeline(
     program: Program, top: str = "model", options: PipelineOptions = PipelineOptions(stages=1)
 ) -> Pipeline:
-    """The pipelined module ``top`` for a valid ``program``. Raises ``InputError`` for options that cannot be met."""
+    """Write a pipelined module ``top`` for a valid ``program``. Raises ``InputError`` for options not to be met."""
     flow = flow_of(program, options.delays)
     stages, bound = _asked(program, flow, options)
     plan = _Plan(program, flow, schedule(flow, stages, bound))
@@ -167,7 +167,7 @@ class _Plan:
                 self.scope.update(dict.fromkeys(members, name if self.cut else ""))
 
     def _outputs(self) -> Iterator[int]:
-        """The values that leave the module, in the order of its outputs."""
+        """Yield the values that leave the module, in the order of its outputs."""
         for index, _, negated in self.program.outputs:
             value = self.flow.negations.get(index, index) if negated else index
             if value in self.flow.outputs:
@@ -243,7 +243,7 @@ def _control_ports(options: PipelineOptions) -> list[str]:
 
 
 def _scope(out: Writer, plan: _Plan, values: list[int], stage: int, options: PipelineOptions) -> None:
-    """The block that computes ``values`` in ``stage``, and the registers that they pass."""
+    """Write the block that computes ``values`` in ``stage``, and the registers that they pass."""
     program, scope = plan.program, plan.scope[values[0]]
 
     def name_of(index: int) -> str:

@@ -31,7 +31,7 @@ create_clock -name aclk -period {period:g} [get_ports aclk]
 
 
 def vivado_script(top: str, rtl: Iterable[str]) -> str:
-    """Adds the sources to the project that is open; without one, makes none."""
+    """Add the sources to the project that is open; without one, make none."""
     listed = " \\\n".join(f"  [file join $here {{{name}}}]" for name in rtl)
     return f"""\
 # Adds {top} to the Vivado project that is open: source vivado.tcl

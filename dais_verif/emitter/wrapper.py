@@ -35,7 +35,7 @@ def wrap(
     user_bits: int = 1,
     axil: Identity | None = None,
 ) -> Wrapper:
-    """Module ``core``, whose text is ``text``, wrapped as ``kind``, one of ``WRAPS``.
+    """Wrap module ``core``, whose text is ``text``, as ``kind``, one of ``WRAPS``.
 
     ``input_bits``, ``output_bits``: of the core's ports, at least 1. With ``latency`` over 0 the core has ``clk`` and
     ``en`` besides ``model_inp`` and ``model_out``. ``program_hash``: of the program that it was made from, 64

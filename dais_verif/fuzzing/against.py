@@ -30,7 +30,7 @@ class Interpreter:
         self.command, self.form, self.folder, self.seconds = command, form, folder, seconds
 
     def judge(self, case: Case) -> Disagreement | None:
-        """What it answers that the oracle does not. Raises ``NotJudged`` for what no file of this form can hold."""
+        """Return what it answers that the oracle does not. Raises ``NotJudged`` for what no such file can hold."""
         outputs = self.folder / "outputs.npy"
         outputs.unlink(missing_ok=True)
         try:

@@ -153,7 +153,7 @@ def spelled(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
 
 
 def read_tree(folder: Path) -> tuple[dict[str, Any], KeptCase]:
-    """What ``case.json`` in ``folder`` holds, and what is known of the case. Raises ``InputError`` if it is none."""
+    """Read ``case.json`` in ``folder``, and what is known of the case. Raises ``InputError`` if it is none."""
     path = folder / CASE_NAME
     data = read_plain(path, _MOST_BYTES, advice="give the folder of a case, which fuzz or shrink wrote")
     try:
@@ -178,7 +178,7 @@ def read_tree(folder: Path) -> tuple[dict[str, Any], KeptCase]:
 
 
 def read_case(folder: Path) -> tuple[Case, KeptCase]:
-    """The case of a program in ``folder``.
+    """Return the case of a program in ``folder``.
 
     Raises ``InputError`` if it holds none, ``ProgramError`` if its program is not valid.
     """
@@ -187,7 +187,7 @@ def read_case(folder: Path) -> tuple[Case, KeptCase]:
 
 
 def case_of(folder: Path, tree: Mapping[str, Any], kept: KeptCase) -> Case:
-    """The case in ``folder``, of which ``read_tree`` read ``tree`` and ``kept``. Raises as ``read_case`` does."""
+    """Read the case in ``folder``, whose ``tree`` and ``kept`` are known. Raises as ``read_case`` does."""
     path, name = folder / CASE_NAME, str(tree.get("program"))
     if Path(name).name != name:
         raise InputError(f"{path}: program must be the name of a file beside it, not {name!r}")

@@ -90,7 +90,7 @@ def _chosen(made: Made, name: str) -> bool:
 
 
 def _passing(cases: Sequence[Made], names: Sequence[str]) -> set[tuple[str, int]]:
-    """The names of pairs that judge many cases at once, each with the number of a case on which it agrees."""
+    """Return the names of pairs that judge many cases at once, each with the number of a case on which it agrees."""
     found: set[tuple[str, int]] = set()
     for name in names:
         passing = PAIRS[name].passing

@@ -47,7 +47,7 @@ def run(
     check: bool = True,
     jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Outputs of ``program`` as float64 (rows, n_out) for input vectors ``x`` (rows, n_in).
+    """Return outputs of ``program`` as float64 (rows, n_out) for input vectors ``x`` (rows, n_in).
 
     ``program``: a ``Program``, the bytes of a file, or a path.
     ``x``: an array of floats, integers or booleans, or nested lists of Python numbers; every value is taken exactly.
@@ -190,7 +190,7 @@ class Golden:
         return max((kind.width + (1 - kind.k) for kind in self.program.output_types), default=0)
 
     def _taken(self, check: bool) -> FastProgram | None:
-        """The kernel's program, or None. Ops that only checks need can be beyond it, which is known when they are."""
+        """Return the kernel's program, or None; that ops which only checks need are beyond it is known later."""
         if self._fast and check:
             try:
                 self._fast.code(True)

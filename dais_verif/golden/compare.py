@@ -144,7 +144,7 @@ def _identities(program: Program) -> Iterator[Hashable]:
 
 
 def _witness(a: Program, b: Program, row: int, output: int, shown: Sequence[Vector], check: bool) -> Witness:
-    """The witness for ``output``, on which all vectors in ``shown`` differ, number ``row`` of the batch first."""
+    """Return the witness for ``output``: all vectors in ``shown`` differ, number ``row`` of the batch first."""
     simplest = min(shown, key=effort)
     if not _differ(a, b, output, simplest, check):
         raise AssertionError(f"batch engine and oracle differ: output {output}, input vector {simplest}")

@@ -157,7 +157,7 @@ def _is_wide(program: Program, op: Op) -> bool:
 
 
 def _value(raw: IntArray, width: int, seen: ProbeBytes) -> None:
-    """What is seen of any value, at the start of ``seen``."""
+    """Note what is seen of any value, at the start of ``seen``."""
     some, all_of = int(np.bitwise_or.reduce(raw)), int(np.bitwise_and.reduce(raw))
     for bit in range(width):
         seen[bit] |= not all_of >> bit & 1

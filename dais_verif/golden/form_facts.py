@@ -93,7 +93,7 @@ def _control_of(machine: Machine, outputs: Sequence[str], inputs: Sequence[str])
 
 
 def _after_reset(control: Machine) -> list[FactFinding]:
-    """What a reset leaves of the control, whatever it held: then an image after it is not what the first one was."""
+    """Find what a reset leaves of the control: an image after it is not computed as the first one was."""
     initial = {
         Element(signal.name, place): value
         for signal in control.registers
@@ -105,7 +105,7 @@ def _after_reset(control: Machine) -> list[FactFinding]:
 
 
 def _run(control: Machine, given: dict[str, Ints]) -> dict[str, Ints]:
-    """Outputs before edges, (sequences, cycles), of inputs of that shape; all signals have one element."""
+    """Return outputs before edges, (sequences, cycles), of inputs of that shape; all signals have one element."""
     shape = next(iter(given.values())).shape
     zeros = np.zeros(shape, dtype=np.int64)
     inputs = {s.name: given.get(s.name, zeros)[..., None] for s in control.inputs}
@@ -166,14 +166,14 @@ def _stated(instance: KernelInstance, facts: MemoryFacts, one: Range) -> int:
 
 
 def _groups(instance: KernelInstance, facts: MemoryFacts, one: Range) -> int:
-    """Groups of members of a range."""
+    """Return groups of members of a range."""
     geometry, group = instance.mapping.geometry, group_of(instance, facts.parallel)
     counts = [max(min(last, size) - first, 0) for first, last, size in zip(*one, geometry, strict=True)]
     return prod(-(-n // (group.size if d == group.dim else 1)) for d, n in enumerate(counts))
 
 
 def _ranges(geometry: Sequence[int], interval: int, rng: np.random.Generator) -> Iterator[Range]:
-    """The whole index space, ranges along each dimension in which all others have one member, and random ones."""
+    """Yield the whole index space, ranges along each dimension in which all others have one member, and random ones."""
     zero, one = (0,) * len(geometry), (1,) * len(geometry)
     yield zero, tuple(geometry)
     ends = [1 << size.bit_length() for size in geometry]

@@ -122,7 +122,7 @@ class Chain:
         self.state = state
 
     def changing(self, at: list[int], t: int, stall: Mapping[Element, Fraction] | None) -> list[int]:
-        """The numbers of elements of the state that an edge may change: not the words of memories it leaves alone."""
+        """Return the numbers of elements of state that an edge may change: no words of memories it leaves alone."""
         found = list(self._others)
         for memory, places in self._memories:
             controls = [op for write in memory.writes for op in (write.enabled, write.place) if op is not None]
@@ -178,7 +178,7 @@ class Chain:
         return self.driven(inputs[number], t) if stall is None else self.waiting(inputs[number], t, stall)
 
     def chosen(self, op: Op, at: Sequence[int]) -> list[int] | None:
-        """What a mux without a shift needs that is not there: its condition, then the arm that it takes, or both."""
+        """Return what a mux without a shift still needs: its condition, then the arm that it takes, or both."""
         if at[self._conditions[op.index]] < 0:
             return [self._conditions[op.index]]
         taken = self.taken(op, at)

@@ -142,7 +142,7 @@ class _Run:
     def write(
         self, connection: Connection, now: dict[str, list[Value]], writers: dict[tuple[str, int], Connection]
     ) -> None:
-        """What one clocked connection writes into ``now``; nothing where it is not enabled and has no alternative."""
+        """Write into ``now`` what one clocked connection copies; nothing if it is disabled without alternative."""
         enabled = self.condition(connection.enable)
         if enabled == 0 and connection.alternative is None:
             return
@@ -179,7 +179,7 @@ class _Run:
         return Fraction(1) if view is None else self.values[view.signal][view.start]
 
     def chosen(self, connection: Connection) -> list[Value]:
-        """The values that a connection copies; known if it may be either of two that are one in the target's type."""
+        """Return the values that a connection copies; known if all that they may be are one in the target's type."""
         enabled = self.condition(connection.enable)
         if connection.alternative is None or enabled == 1:
             return self.read(connection.source)
@@ -241,7 +241,7 @@ def _needed(program: Program, op: Op, values: Sequence[Value], inputs: Sequence[
 
 
 def _copied(value: Value, kind: FixedType) -> Value:
-    """A copy into another type drops bits below and above; an element without bits is 0, whatever it is given."""
+    """Copy into another type, which drops bits below and above; an element without bits is 0."""
     return Fraction(0) if kind.width == 0 else None if value is None else quantise(value, kind)
 
 

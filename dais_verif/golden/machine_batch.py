@@ -70,7 +70,7 @@ def run_raw(
     check: bool = True,
     after: bool = True,
 ) -> RawRun | None:
-    """Outputs of independent sequences in units of their types' last bits; None where the fast engine cannot say.
+    """Run independent sequences: outputs in units of their last bits, None where the fast engine cannot say.
 
     ``inputs``: for each input signal an int64 array (sequences, cycles, elements), raw, within its types. ``after``:
     those after edges are wanted, too. Raises ``ViolationError`` if some sequence seems to break a promise and
@@ -96,7 +96,7 @@ def run_raw(
 def run_machine(
     machine: Machine, inputs: Mapping[str, Reals], *, after: bool = False, check: bool = True, engine: str = "auto"
 ) -> MachineRun:
-    """Outputs of independent sequences, each from power-up, before the edge of each cycle, or ``after`` it.
+    """Return outputs of independent sequences, each from power-up, before the edge of each cycle, or ``after`` it.
 
     ``inputs``: for each input signal an array (sequences, cycles, elements) of floats or integers, taken exactly;
     arrays (cycles, elements) are one sequence.
@@ -185,7 +185,7 @@ def _step(machine: Machine) -> tuple[Step | None, str | None]:
 def _fast(
     machine: Machine, step: Step, given: Mapping[str, NDArray[Any]], after: bool, check: bool
 ) -> dict[str, Reals] | None:
-    """The outputs of all cycles, by the C kernel; None where the oracle alone can say whether a promise is broken."""
+    """Run all cycles in the C kernel; None where the oracle alone can say whether a promise is broken."""
     shape = next(iter(given.values())).shape[:2] if given else (1, 0)
     lanes = Lanes(machine, step, shape, check, before=not after, after=after)
     found = {s.name: np.empty((*shape, len(s.types)), dtype=np.float64) for s in machine.outputs}

@@ -72,7 +72,7 @@ class Lanes:
         self.rows = np.zeros((of.n_in, self.sequences), dtype=self.integer)
 
     def run(self, driven: Callable[[slice], Integers]) -> Iterator[Shown]:
-        """What is shown, some cycles at a time. Raises ``ViolationError`` for the first cycle that breaks a promise.
+        """Yield what is shown, some cycles at a time. Raises ``ViolationError`` for the first broken promise.
 
         ``driven``: the raw inputs of some cycles, (cycles, elements, sequences).
         """

@@ -52,7 +52,7 @@ def run(
     jobs: int | None = None,
     after: bool = False,
 ) -> NDArray[np.float64] | MachineRun:
-    """Outputs of a program as float64 (rows, n_out) for input vectors ``x`` (rows, n_in), or those of a machine.
+    """Return outputs of a program as float64 (rows, n_out) for inputs ``x`` (rows, n_in), or those of a machine.
 
     ``program``: a ``Program``, the bytes of a file, or a path; or a ``Machine``. Of a file that holds a machine, ``x``
     is a mapping, as for every machine: from each input signal to an array (sequences, cycles, elements) or (cycles,

@@ -113,7 +113,7 @@ _SHOWN = 3
 
 
 def in_words(given: Sequence[Port | Element]) -> str:
-    """Some inputs of a frame, or elements of registers at its begin, for a message."""
+    """Return some inputs of a frame, or elements of registers at its begin, for a message."""
     names = [f"{what} at its begin" if isinstance(what, Element) else str(what) for what in given[:_SHOWN]]
     return ", ".join(names) + f" and {len(given) - _SHOWN} more" * (len(given) > _SHOWN)
 

@@ -120,7 +120,7 @@ def build_board(
 
 @contextlib.contextmanager
 def start_board(board: Path, fd: int) -> Iterator[subprocess.Popen[bytes]]:
-    """The process of a board that reads and writes ``fd``; it ends with the block."""
+    """Start a board that reads and writes ``fd``, and yield its process, which ends with the block."""
     try:
         process = subprocess.Popen([board.absolute()], stdin=fd, stdout=fd, env=stripped(), start_new_session=True)
     except OSError as error:
@@ -135,7 +135,7 @@ def start_board(board: Path, fd: int) -> Iterator[subprocess.Popen[bytes]]:
 
 @contextlib.contextmanager
 def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int = BOARD_CYCLES) -> Iterator[Link]:
-    """The link to a board in simulation that runs ``model``; designs and logs are left in ``folder``.
+    """Yield the link to a board in simulation that runs ``model``; designs and logs are left in ``folder``.
 
     ``cycles``: of a machine, in a vector.
     """
@@ -160,7 +160,7 @@ def rtl_link(
     clocks_per_bit: int,
     cycles: int = BOARD_CYCLES,
 ) -> Iterator[Link]:
-    """The link to a board in simulation whose RTL, with top module ``model_{link}``, is there already.
+    """Link to a board in simulation whose RTL, with top module ``model_{link}``, is there already.
 
     ``clocks_per_bit``: of its UART. ``cycles``: of a machine, in a vector.
     """

@@ -69,7 +69,7 @@ def require_fits_machine(identity: Identity, digest: str, bits: tuple[int, int],
 
 
 def _require(identity: Identity, what: str, digest: str, bits: tuple[int, int], target: str) -> None:
-    """``what``: a program or a machine. ``bits``: of a vector and a result."""
+    """Refuse a board of another program or machine, ``what``. ``bits``: of a vector and a result."""
     if identity.protocol != PROTOCOL:
         raise InputError(
             f"the board at {target} speaks version {identity.protocol} of the protocol, must be {PROTOCOL};"

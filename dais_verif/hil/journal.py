@@ -31,7 +31,7 @@ class Journal:
         self.kept = self.rows
 
     def save(self, rows: int, answer: Answer) -> None:
-        """The first ``rows`` vectors have been compared, with that ``answer``."""
+        """Keep that the first ``rows`` vectors have been compared, with that ``answer``."""
         tree = {"of": self._of, "rows": rows, "answer": asdict(answer)}
         write_atomically(self._path, json.dumps(tree).encode())
         self.kept = rows
@@ -41,7 +41,7 @@ class Journal:
         return self._path.exists()
 
     def close(self) -> None:
-        """The run came to its end: there is nothing to resume."""
+        """Remove the journal: the run came to its end, there is nothing to resume."""
         self._path.unlink(missing_ok=True)
 
     def _read(self) -> None:

@@ -108,7 +108,7 @@ class MachineRun:
         return Finding(Verdict.PASS, message, [result])
 
     def _or_reset(self) -> str:
-        """What else may help an output to be seen: its value may depend on what a board does not know after a reset."""
+        """Return what else may help an output to be seen, which may depend on what no reset sets."""
         before, after = self.machine.signals, self.begun.signals
         lost = [name for name in before if before[name].initial is not None and after[name].initial is None]
         return f", or reset {', '.join(lost)}, which may hold anything when a vector begins" if lost else ""
@@ -130,7 +130,7 @@ class MachineRun:
                 self._judge(number, rows[number], self._integer(result))
 
     def _judge(self, number: int, rows: _Rows, found: int) -> None:
-        """What the board gave for one sequence, against what is expected of it."""
+        """Compare what the board gave for one sequence with what is expected of it."""
         bits = board_bits(self.machine)[1]
         self._bits += rows.known.bit_count()
         self._compared += rows.cycles

@@ -121,7 +121,7 @@ class Session:
     def run(
         self, blocks: Iterable[Bytes], identity: Identity, told: Callable[[int], None] = lambda rows: None
     ) -> Iterator[Bytes]:
-        """The results of each of ``blocks``, in order: uint8 (rows, bytes of an input) to (rows, bytes of an output).
+        """Yield the results of ``blocks``, in order: uint8 (rows, bytes of an input) to (rows, bytes of an output).
 
         Raises ``ToolError`` if the board does not go on. Blocks are asked for when there is room for their rows;
         ``told`` is called with the number of rows answered so far.

@@ -86,7 +86,7 @@ def locate(program: Program, output: int, read: Callable[[Sequence[int]], Readin
 
 
 def _taps(program: Program, ops: Sequence[int], window: Sequence[int], most_bits: int) -> tuple[list[int], int | None]:
-    """What to read next: all ops of ``window``; or what crosses a cut near its middle, and the op before the cut."""
+    """Choose what to read next: all of ``window``, or what crosses a cut near its middle, and the op before it."""
     if _bits(program, window) <= most_bits or len(window) == 1:
         return list(window), None
     quarter = len(window) // 4

@@ -210,7 +210,7 @@ class Run:
 
 
 def _few(total: int, count: int) -> list[int]:
-    """Some rows, the last and the first among them."""
+    """Return some rows, the last and the first among them."""
     return sorted({int(row) for row in np.linspace(0, total - 1, count)}) if total else []
 
 

@@ -109,7 +109,7 @@ def dword_of(tap: PrintfTap, raw: int, kind: FixedType) -> int:
 
 
 def _to_even(number: int, shift: int) -> int:
-    """``number / 2**shift``, rounded to the nearest integer, the even one of two."""
+    """Return ``number / 2**shift``, rounded to the nearest integer, the even one of two."""
     found, rest = number >> shift, number & ((1 << shift) - 1)
     half = 1 << (shift - 1)
     return found + (rest > half or (rest == half and found & 1))

@@ -61,7 +61,7 @@ def _members(instance: KernelInstance) -> Ints:
 
 
 def _elements(tensor: MappedTensor, elements: Ints, first: int) -> Ints:
-    """The numbers of elements, -1 of those outside; the tensor's are counted from ``first`` on, in NumPy's order."""
+    """Return the numbers of elements, -1 of those outside; counted from ``first`` on, in NumPy's order."""
     sizes = np.array(tensor.sizes, dtype=np.int64)
     inside = ((elements >= 0) & (elements < sizes)).all(axis=-1)
     strides = np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64)

@@ -144,7 +144,7 @@ def _number(signal: Signal, value: Fraction) -> int | float:
 
 
 def _in_order(machine: Machine) -> list[Connection]:
-    """Connections to wires, each after those that it reads, then those to registers: as they are, if they are so."""
+    """Sort connections: those to wires, each after what it reads, then those to registers."""
     wires = [connection for connection in machine.connections if not machine.clocked(connection)]
     if not _settles(machine, wires):
         wires = [step for step in settling_order(machine) if isinstance(step, Connection)]

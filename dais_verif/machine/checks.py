@@ -47,7 +47,7 @@ def input_types(block: Block) -> tuple[FixedType, ...]:
 
 
 def output_types(block: Block) -> tuple[FixedType, ...]:
-    """The types of a block's outputs: from the intervals that its source declares, if it does, else from types."""
+    """Return the types of a block's outputs, from the intervals that its source declares, if it does."""
     program = block.program
     if program.intervals is None:
         return program.output_types

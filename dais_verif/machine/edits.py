@@ -39,7 +39,7 @@ def part_of(view: View, start: int, stop: int) -> View:
 
 
 def set_connection(machine: Machine, number: int, connection: Connection | None) -> Machine:
-    """``connection`` in the place of the one at ``number``, or nothing there."""
+    """Put ``connection`` in the place of the one at ``number``, or nothing."""
     before, after = machine.connections[:number], machine.connections[number + 1 :]
     return replace(machine, connections=(*before, *([connection] if connection else []), *after))
 

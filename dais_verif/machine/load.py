@@ -53,7 +53,7 @@ def looks_like_machine(data: bytes) -> bool:
 
 
 def _read_block(path: Path) -> tuple[bytes, Program | str]:
-    """The program of a block: its text, of which the machine knows the names, or what ``load`` makes of the file."""
+    """Read the program of a block: its text, of which the machine knows the names, or the loaded file."""
     data = read_plain(path, _MOST_BYTES, advice="give the path of a program")
     if path.suffix == ".dais":
         from dais_verif.program.assembler.tokens import decoded

@@ -172,7 +172,7 @@ class Machine:
         return self.signals[connection.target.signal].register
 
     def reach(self, view: View) -> range:
-        """Indices of the elements of its signal that a view can be of, whatever its index is."""
+        """Return indices of the elements of its signal that a view can be of, whatever its index is."""
         if view.index is None:
             return range(view.start, view.stop)
         kind = self.signals[view.index.value.signal].types[view.index.value.start]

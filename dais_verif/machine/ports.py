@@ -37,7 +37,7 @@ def ports(machine: Machine) -> tuple[Signal, ...]:
 
 
 def port_names(machine: Machine) -> dict[str, str]:
-    """The name of the port of each signal that is one: its own, where that is an identifier and not the clock's."""
+    """Name the port of each signal that is one: its own name, if that is an identifier and not the clock's."""
     names = Names([CLOCK] if machine.registers else [])
     return names.take_all(signal.name for signal in ports(machine))
 

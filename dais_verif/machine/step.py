@@ -224,7 +224,7 @@ class Lowering:
         return self.op(Code.MUX, one, other, condition, self.type_of(one))
 
     def inline(self, block: Block) -> None:
-        """The ops of a block, on the elements of its input wire."""
+        """Add the ops of a block, on the elements of its input wire."""
         program, first = block.program, len(self.tables)
         self.tables += [table.tolist() for table in program.tables]
         given = self.values[block.inputs]
@@ -311,7 +311,7 @@ class Lowering:
         return [range(view.start + n * stride, view.stop + n * stride) for n in range(last + 1)]
 
     def held(self, view: View, words: int, enable: int | None, when: int = 1) -> None:
-        """An op that breaks its promise where the index is used and leaves its words: a table with as many entries."""
+        """Add an op that breaks its promise where a used index leaves its words: a table with as many entries."""
         index = self.index(view)
         if words <= self.type_of(index).raw_max:
             self.tables.append([0] * words)
@@ -350,7 +350,7 @@ class Lowering:
         return [new[name][place] for name, place in registers]
 
     def memories(self) -> tuple[Memory, ...]:
-        """Registers of which no element is written but at an index."""
+        """Return registers of which no element is written but at an index."""
         found = []
         for name, writes in self.writes.items():
             indexed, reset = [one for one in writes if one is not None], self.machine.signals[name].reset
@@ -359,7 +359,7 @@ class Lowering:
         return tuple(found)
 
     def write(self, connection: Connection, new: dict[str, list[int]]) -> None:
-        """What one connection writes at the edge, into ``new``."""
+        """Put into ``new`` what one connection writes at the edge."""
         target = connection.target
         types = self.machine.signals[target.signal].types
         values = new[target.signal]

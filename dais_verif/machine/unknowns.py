@@ -162,7 +162,7 @@ class _Shadowed(Lowering):
             values[place] = self.tainted(values[place], by)
 
     def only(self, enable: int | None, index: int, when: int) -> int:
-        """An unknown index is beyond nothing, and an unknown condition may use it."""
+        """Return where an index is used: an unknown one is beyond nothing, and an unknown condition may use it."""
         chooses = None if enable is None else self.shadows.get(enable)
         if enable is not None and chooses is not None:
             always = self.gate(Code.CONST, -1, -1, when, _BIT)

@@ -102,7 +102,7 @@ endmodule
 
 
 def memories(plan: Plan) -> dict[str, str]:
-    """The files that the bench reads."""
+    """Return the files that the bench reads."""
     pins = [f"{c.reset}{c.enable}{c.valid}" for c in plan.cycles]
     files = {"pins": pins}
     for name, rows in (("inp", plan.given), ("out", plan.wanted), ("known", plan.known)):
@@ -112,7 +112,7 @@ def memories(plan: Plan) -> dict[str, str]:
 
 
 def bench_of(top: str, interface: DesignInterface, plan: Plan) -> str:
-    """The module ``BENCH``: the design ``top`` beside its judge; ``chosen`` is the mutant."""
+    """Return the module ``BENCH``: the design ``top`` beside its judge; ``chosen`` is the mutant."""
     count, inp, out = len(plan.cycles), max(interface.input_bits, 1), max(interface.output_bits, 1)
     clocking = interface.clocking
     lines = [
@@ -165,7 +165,7 @@ def _bits(name: str, wire: Wire) -> str:
 
 
 def driver(cycles: int, first: int, last: int) -> str:
-    """What drives the bench in Icarus: the mutants ``first`` to ``last``, then the design as it was."""
+    """Return what drives the bench in Icarus: the mutants ``first`` to ``last``, then the design as it was."""
     return f"""\
 module {DRIVE};
   reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n = 0, chosen = 0; wire bad;
@@ -193,7 +193,7 @@ endmodule
 
 
 def power_up_driver() -> str:
-    """What drives the bench in Icarus from power-up: the mutant, and the span of cycles, that the command names."""
+    """Return what drives the bench in Icarus from power-up, for the mutant and the cycles that a command names."""
     return f"""\
 module {DRIVE};
   reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n, chosen, last; wire bad;

@@ -72,6 +72,6 @@ class Mutant(NamedTuple):
         return {**files, self.file: text[: self.offset] + self.new + text[end:]}
 
     def statement_in(self, files: Files) -> str:
-        """The statement with the change."""
+        """Return the statement with the change."""
         text, end = files[self.file], self.offset + len(self.old)
         return text[self.statement.start : self.offset] + self.new + text[end : self.statement.end]

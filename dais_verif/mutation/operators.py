@@ -124,7 +124,7 @@ def _binary(node: Any, text: _Text) -> Iterator[Change]:
 
 
 def _choice(node: Any, text: _Text) -> Iterator[Change]:
-    """The arms of ``c ? a : b`` change places, or the condition is the opposite."""
+    """Yield changes: the arms of ``c ? a : b`` change places, or the condition is the opposite."""
     (low, high), (start, end), (other, last) = _span(node.predicate), _span(node.left), _span(node.right)
     del high
     yield Change("choice", start, last, f"{text(node.right)} : {text(node.left)}")

@@ -144,7 +144,7 @@ SIMULATORS: Mapping[str, Callable[[Build], str]] = {"icarus": _icarus, "verilato
 
 
 def run(simulator: str, build: Build) -> dict[int, int]:
-    """The mutants that went wrong, and in which cycle each did first; 0 is the design as it was.
+    """Return the mutants that went wrong, and in which cycle each did first; 0 is the design as it was.
 
     Raises ``ToolError`` if a tool fails or takes too long.
     """

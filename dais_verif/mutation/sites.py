@@ -52,7 +52,7 @@ def drawn(mutants: list[Mutant], count: int, seed: int) -> list[Mutant]:
 
 
 def _shortest(mutant: Mutant) -> tuple[str, int, str, str]:
-    """The same change without what both texts begin and end with."""
+    """Return the same change without what both texts begin and end with."""
     offset, old, new = mutant.offset, mutant.old, mutant.new
     while old and new and old[0] == new[0]:
         offset, old, new = offset + 1, old[1:], new[1:]
@@ -110,7 +110,7 @@ class _Walk:
                     self._loads[left] = right
 
     def _width(self, target: str) -> int:
-        """The bits of what is assigned; 0: nobody here knows."""
+        """Return the bits of what is assigned; 0: nobody here knows."""
         vector = self._declared.get(target)
         if vector is not None:
             return vector.high - vector.low + 1
@@ -175,7 +175,7 @@ class _Walk:
         return Statement(form, self._name, start, end, self._module, target, events)
 
     def _values(self, node: Any) -> Iterator[Change]:
-        """The changes in an expression that is a value."""
+        """Yield the changes in an expression that is a value."""
         if not self._ours(node):
             return
         if all(child.range.start.buffer == self._buffer for child in node if isinstance(child, pyslang.parsing.Token)):
@@ -288,7 +288,7 @@ def _assigns(node: Any) -> bool:
 
 
 def _bits_flipped(text: str) -> Iterator[str]:
-    """A literal in hexadecimal or binary with another bit in one place: a table of a cell."""
+    """Yield a literal in hexadecimal or binary with another bit in one place: a table of a cell."""
     match = _LITERAL.fullmatch(text)
     if match is None:
         return

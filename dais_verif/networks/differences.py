@@ -249,7 +249,7 @@ def _both(a: Interval, b: Interval) -> Interval:
 
 
 def _most(atom: Pair, exact: Fraction, other: Fraction) -> Fraction:
-    """The most that ``exact * x + other * y`` can be for an atom that is x in the one and y in the other network."""
+    """Bound ``exact * x + other * y`` for an atom that is x in the one and y in the other network."""
     if atom.difference == _ZERO:
         factor = exact + other
         return factor * (atom.exact[1] if factor > 0 else atom.exact[0])

@@ -131,7 +131,7 @@ class _Fusing:
         return op in _POOLS and names[0] != "mul" and names[-1] not in _POOLS
 
     def _ops(self, node: Node) -> Iterator[FusedOp]:
-        """What HPVM calls a node: a layer with a bias is two ops, what only moves elements none."""
+        """Yield what HPVM calls a node: a layer with a bias is two ops, what only moves elements none."""
         if node.op in _PASSED:
             return
         name, output = _name_of(node, self._network, self._computed), node.outputs[0]

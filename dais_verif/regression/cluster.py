@@ -45,7 +45,7 @@ _busy: set[str] = set()
 
 
 def check_name(name: str) -> None:
-    """Raises ``InputError`` if no cluster is called so."""
+    """Raise ``InputError`` if no cluster is called so."""
     if not _NAME.fullmatch(name):
         raise InputError.of(
             "{cluster} {name}: must be local, slurm or lsf, each with :N for so many workers, or the address of a "

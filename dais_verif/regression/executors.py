@@ -42,7 +42,7 @@ class Executor(Protocol):
         """Run ``tasks`` as one; those of which it says None are to be submitted again, alone."""
 
     def running(self) -> list[str]:
-        """The jobs that run now, as far as that is known."""
+        """Return the jobs that run now, as far as that is known."""
 
     def close(self) -> None:
         """End all tasks; returns when none of their processes is left."""
@@ -71,7 +71,7 @@ class Local:
         return self._pool.submit(functools.partial(self._run_jointly, tasks))
 
     def running(self) -> list[str]:
-        """The jobs that run now."""
+        """Return the jobs that run now."""
         return list(self._running)
 
     def close(self) -> None:

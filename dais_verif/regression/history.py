@@ -29,7 +29,7 @@ class History:
         self._path = path
 
     def of(self, keys: Iterable[str]) -> dict[str, Past]:
-        """What is known of the jobs ``keys``."""
+        """Return what is known of the jobs ``keys``."""
 
         def ask(file: sqlite3.Connection) -> dict[str, Past]:
             found: dict[str, Past] = {}

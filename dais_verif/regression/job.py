@@ -146,7 +146,7 @@ def _words(task: Task, folder: Path) -> list[str]:
 
 
 def reproduce(job: Job) -> str:
-    """The command that runs ``job`` alone."""
+    """Return the command that runs ``job`` alone."""
     return own_command(["sim", job.program, *job.arguments])
 
 
@@ -166,7 +166,7 @@ def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], b
 
 
 def _record(folder: Path, ending: Ending, timeout: float) -> SimulationRecord | Failed:
-    """What the run wrote, if it ended by itself and as it says there; else what kept it from that."""
+    """Return what the run wrote, if it ended by itself and as it says there; else what kept it from that."""
     if ending.ended == "late":
         return Failed(Verdict.TOOL_FAILURE, f"stopped: the job's time limit of {timeout:g} s has passed")
     if ending.ended == "busy":
@@ -190,7 +190,7 @@ def _record(folder: Path, ending: Ending, timeout: float) -> SimulationRecord | 
 
 
 def _excerpt(folder: Path) -> str:
-    """The last line that the job wrote to standard error."""
+    """Return the last line that the job wrote to standard error."""
     try:
         lines: Sequence[str] = (folder / STDERR).read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
@@ -218,7 +218,7 @@ def _bits(record: SimulationRecord) -> int:
 
 
 def _keep_only_record(folder: Path) -> None:
-    """What passed is made again by its command in a moment; a thousand such folders are better small."""
+    """Remove all but the record of a run that passed: its command makes the rest again in a moment."""
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)

@@ -71,7 +71,7 @@ class Choices:
     timeout: float | None = None
 
     def over(self, other: Choices) -> Choices:
-        """These, and where nothing is said the ``other``'s."""
+        """Return these choices, and the ``other``'s where nothing is said."""
         said = {name: value for name, value in vars(self).items() if value is not None}
         return replace(other, **said)
 
@@ -125,7 +125,7 @@ _Table = TypeVar("_Table", _Manifest, _Variant)
 
 
 def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
-    """The parts that the manifest at ``path`` asks for, and patterns in it that fit no program.
+    """Return the parts that the manifest at ``path`` asks for, and patterns in it that fit no program.
 
     Raises ``InputError`` with the field that cannot be used.
     """
@@ -153,7 +153,7 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
 
 
 def stages_variant(stages: int) -> Variant:
-    """What we emit ourselves, with ``stages``; 0: combinational."""
+    """Return the variant that we emit ourselves, with ``stages``; 0: combinational."""
     return Variant(f"stages{stages}", ("--stages", str(stages))) if stages else Variant("emitted")
 
 

@@ -56,7 +56,7 @@ class Planned:
         return f"{os.path.realpath(self.job.program)}\n{self.job.id}"
 
     def fingerprint(self, options: Sequence[object], tools: Mapping[str, str]) -> str:
-        """The hash of all that decides what the job finds: the same fingerprint, the same result.
+        """Return the hash of all that decides what the job finds: the same fingerprint, the same result.
 
         ``options``: how it is judged, such as by how many attempts.
         """
@@ -72,7 +72,7 @@ class Planned:
 
 
 def make_plan(parts: Sequence[Part], given: Choices, defaults: Defaults) -> list[Planned]:
-    """The jobs of ``parts``; what is ``given`` outranks what they choose. The same job is planned once.
+    """Return the jobs of ``parts``; what is ``given`` outranks what they choose. The same job is planned once.
 
     Raises ``InputError`` if two different jobs would have the same name.
     """
@@ -109,7 +109,7 @@ def shard_of(plan: Iterable[Planned], number: int, shards: int) -> list[Planned]
 
 
 def in_order(plan: Iterable[Planned], past: Mapping[str, Past]) -> list[Planned]:
-    """What is likely to fail first: what failed last time, then what is new, then the slow before the quick."""
+    """Sort a plan: what failed last time, then what is new, then the slow before the quick."""
 
     def rank(planned: Planned) -> tuple[int, float]:
         before = past.get(planned.past_key)
@@ -155,7 +155,7 @@ def _hash(text: str) -> int:
 
 
 def _blocks(program: Path) -> list[Path]:
-    """The files that a machine's text may name for its blocks: all that it says in quotes, of which some are no files.
+    """Return the files that a machine's text may name: all that it says in quotes, of which some are none.
 
     Whoever reads it says what is wrong with it.
     """
@@ -182,13 +182,13 @@ def _no_option(path: str) -> str:
 
 
 def _folder(name: str) -> str:
-    """A name that any file system takes and that no other job has."""
+    """Return a name that any file system takes and that no other job has."""
     plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "._+-") else "_" for letter in name)
     return f"{plain.lstrip('._')[-_LONGEST_FOLDER:]}-{_hash(name) >> 224:08x}"
 
 
 def _digest(path: Path) -> str:
-    """The hash of a file, or of all files in a folder; of what cannot be read, that it cannot."""
+    """Return the hash of a file, or of all files in a folder; of what cannot be read, that it cannot."""
     if path.is_dir():
         return "".join(_digest(entry) for entry in sorted(path.iterdir()) if entry.is_file())
     try:

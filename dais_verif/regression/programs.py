@@ -28,7 +28,7 @@ class Found:
 
 
 def find(pattern: str) -> list[Found]:
-    """The programs that ``pattern`` means, sorted; none if it is a folder without any, or a glob that fits nothing.
+    """Find the programs that ``pattern`` means, sorted; none if a folder holds none, or a glob fits nothing.
 
     A plain path is a program whatever is there: whoever reads it says what is wrong with it.
     """
@@ -44,7 +44,7 @@ def find(pattern: str) -> list[Found]:
 
 
 def names_of(found: Iterable[Found]) -> dict[Path, str]:
-    """A name for each program, by its real path: its own, or as much more of its path as tells it from others."""
+    """Name each program, by its real path: its own name, or as much of its path as tells it from others."""
     names: dict[Path, str] = {}
     for each in found:
         names.setdefault(_real(each.path), each.name)
@@ -60,7 +60,7 @@ def names_of(found: Iterable[Found]) -> dict[Path, str]:
 
 
 def stem_of(path: Path) -> str:
-    """The name of a program's file without the suffix that says what it is."""
+    """Return the name of a program's file without the suffix that says what it is."""
     suffix = next((suffix for suffix in reversed(SUFFIXES) if path.name.endswith(suffix)), path.suffix)
     return path.name.removesuffix(suffix)
 

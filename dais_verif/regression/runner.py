@@ -158,12 +158,12 @@ class _Run:
         return self._settings.fail_fast and any(r.verdict is not Verdict.PASS for r in self._results.values())
 
     def verdict(self) -> Verdict:
-        """The worst of all, and NOT_RUN where anything that was asked for is missing."""
+        """Return the worst of all, and NOT_RUN where anything that was asked for is missing."""
         verdict = worst(result.verdict for result in self._results.values())
         return Verdict.NOT_RUN if verdict is Verdict.PASS and self._settings.warnings else verdict
 
     def write(self, verdict: Verdict, state: str) -> RegressionRecord:
-        """The record as it is now, also in the folder."""
+        """Write the record as it is now into the folder, and return it."""
         results = [self._results[planned.job.id] for planned in self._plan if planned.job.id in self._results]
         record = RegressionRecord(
             verdict=verdict,

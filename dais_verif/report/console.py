@@ -210,7 +210,7 @@ def _print_profile(stages: list[Stage], out: Console) -> None:
 
 
 def print_mismatch(mismatch: Mismatch, out: Console) -> None:
-    """The failing vector, what was expected and found, and where it comes from."""
+    """Print the failing vector, what was expected and found, and where it comes from."""
     where = f"vector {mismatch.row}, output {mismatch.output}" if mismatch.place is None else str(mismatch.place)
     out.print(f"\nfirst mismatch: {where}, in {mismatch.simulator}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="dim")

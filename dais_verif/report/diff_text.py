@@ -55,7 +55,7 @@ _MOST_VALUES = 32
 
 
 def _print_sequence(frame: FrameInfo, difference: OutputDifference, out: Console) -> None:
-    """The inputs of a machine, cycle by cycle, and what is wrong then."""
+    """Print the inputs of a machine, cycle by cycle, and what is wrong then."""
     values, output = frame.witness or [], frame.output
     assert output is not None
     begin = "in some state" if frame.frame is None else "from power-up"

@@ -64,7 +64,7 @@ def region_words(tensor: TensorPicture) -> str:
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    """The marks, with the coordinate of each row, and those of the first and the last column."""
+    """Yield the marks, with the coordinate of each row, and those of the first and the last column."""
     last_row, last_column = grid.first_row + len(grid.rows) - 1, grid.first_column + len(grid.rows[0]) - 1
     width = max(len(str(grid.first_row)), len(str(last_row)), 4)
     yield f"  {grid.title}{', cut' if grid.cut else ''}"
@@ -77,7 +77,7 @@ def _grid(grid: Grid) -> Iterator[str]:
 
 
 def _chart(chart: Chart, width: int) -> Iterator[str]:
-    """A line for each tensor that is loaded, and for each member; a character for one cycle, or several."""
+    """Yield a line for each tensor that is loaded, and for each member; a character for one cycle, or several."""
     rows: dict[str, list[Activity]] = {}
     for activity in chart.activities:
         label = f"load {activity.tensor}" if activity.member is None else f"member {_coordinates(activity.member)}"

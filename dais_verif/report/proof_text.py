@@ -106,14 +106,14 @@ def _methods(record: ProofRecord) -> Table:
 
 
 def _print_trace(handshake: Handshake, out: Console) -> None:
-    """The pins before each edge of a run that breaks the protocol."""
+    """Print the pins before each edge of a run that breaks the protocol."""
     for edge, pins in enumerate(handshake.trace):
         shown = "  ".join(f"{name} {value}" for name, value in pins.items())
         out.print(f"  edge {edge:>3} {shown}", markup=False)
 
 
 def _name(record: ProofRecord, claim: Claim) -> str:
-    """What a claim is of; of a machine the block, the output or the register."""
+    """Return what a claim is of; of a machine the block, the output or the register."""
     machine = record.machine
     if machine is None:
         return claim.name
@@ -123,7 +123,7 @@ def _name(record: ProofRecord, claim: Claim) -> str:
 
 
 def _word(record: ProofRecord, claim: Claim) -> str:
-    """The status of a claim; in a proof that passed nothing rests on a signal that does not hold its op."""
+    """Return the status of a claim; in a proof that passed nothing rests on a signal that does not hold its op."""
     passed = record.verdict is Verdict.PASS and claim.kind == "op" and claim.status is not Status.PROVED
     return "ignored" if passed else claim.status.value
 

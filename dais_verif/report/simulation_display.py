@@ -38,14 +38,14 @@ class Display:
         self._progress.stop()
 
     def notice(self, text: str) -> None:
-        """A step, in words."""
+        """Show a step, in words."""
         if self._err.is_terminal:
             self._progress.console.print(text, markup=False, style="dim")
         else:
             self._err.print(text, markup=False)
 
     def stage(self, name: str) -> None:
-        """A stage begins; those of a simulator begin with its name."""
+        """Show that a stage begins; the names of a simulator's begin with its own."""
         simulator, _, step = name.partition(" ")
         if step == "replay":
             self._progress.update(self._task(f"{simulator} replay"), description=f"{simulator} replay")

@@ -121,7 +121,7 @@ def proved(folder: Path) -> ProofRecord:
 
 
 def mutated(folder: Path) -> MutationRecord:
-    """What ``mutate`` printed."""
+    """Return what ``mutate`` printed."""
     record = _converted(folder, MUTATION_SCHEMA, MutationRecord)
     _kept(folder, _printed(folder), "mutation.json")
     return record
@@ -163,14 +163,14 @@ def _printed(folder: Path) -> bytes:
 
 
 def _agree(folder: Path, verdict: Verdict) -> None:
-    """The process and its record must say the same."""
+    """Refuse a process that says otherwise than its record."""
     code = read_call(folder).exit_code
     if code != verdict.exit_code:
         raise InputError(f"the run exited with code {code}, but {_name(folder)} says {verdict.value}")
 
 
 def _kept(folder: Path, printed: bytes, name: str = "result.json") -> None:
-    """What it printed and what it kept must be the same."""
+    """Refuse a record that is not what was printed."""
     path = folder / RUN / name
     if not path.is_file():
         raise InputError(f"the run left no {folder.name}/{RUN}/{path.name}")

@@ -127,7 +127,7 @@ def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Aske
 
 
 def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked: Asked) -> Iterator[str]:
-    """Does the record speak of this program, this RTL and this question?"""
+    """Yield reasons why a record does not speak of this program, this RTL and this question."""
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     if asked.rtl:
         yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
@@ -141,7 +141,7 @@ def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked
 
 
 def read_others(subject: Subject, record: SimulationRecord) -> Iterator[str]:
-    """What simulators say that they have read must be certified, by whatever name."""
+    """Yield what simulators say that they have read must be certified, by whatever name."""
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
     for simulator in record.simulators:
         for path, sha256 in simulator.also_read.items():
@@ -307,12 +307,12 @@ def judge_what_proves(
 
 
 def may_excuse(policy: Policy, verdict: Verdict) -> bool:
-    """Does the policy put up with a proof that ends so?"""
+    """Return whether the policy tolerates a proof that ends so."""
     return policy.proof == "optional" and verdict in _UNDECIDED
 
 
 def sound_proof(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
-    """Does a proof speak of what is signed off, and rest on nothing but what was read and decided for it?"""
+    """Yield why a proof does not speak of what is signed off, or rests on what was not decided for it."""
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
     if record.unchecked is not (policy.overflow == "unchecked"):

@@ -75,7 +75,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 
 def _problems(context: Context, record: MutationRecord) -> Iterator[str]:
-    """Does the record speak of what is signed off, and of as many mutants as were asked for?"""
+    """Yield why a record does not speak of what is signed off, or of as many mutants as were asked for."""
     subject, policy, found = context.subject, context.policy, record.summary
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     if record.rtl.top != subject.top or record.rtl.sha256 != [file.sha256 for file in subject.of("rtl")]:
@@ -100,7 +100,7 @@ def _score(found: MutationSummary) -> float | None:
 
 
 def certified_score(context: Context) -> CertifiedScore | None:
-    """What the certificate says of mutants; None if there is no evidence of any."""
+    """Return what the certificate says of mutants; None if there is no evidence of any."""
     if MUTATION not in context.policy.stages or not (context.folder / MUTATION / "printed.json").is_file():
         return None
     found = mutated(context.folder / MUTATION).summary

@@ -86,7 +86,7 @@ def _strangers(
     hashes: dict[Path, str | InputError],
     files: Sequence[Path],
 ) -> Iterator[CertificateFinding]:
-    """A finding for every place that has nothing to do with what was certified."""
+    """Yield a finding for every place that has nothing to do with what was certified."""
     others = [file for file in certified if file.role != "program"]
     known, taken = {file.sha256 for file in others}, set(files)
     names = ", ".join(list(dict.fromkeys(Path(file.path).name for file in others))[:8])

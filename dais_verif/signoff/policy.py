@@ -320,7 +320,7 @@ class _Reader:
         return policy
 
     def check(self, policy: Policy) -> None:
-        """What the types do not say."""
+        """Check what the types do not say."""
         for simulator in policy.simulators:
             if simulator not in _SIMULATORS:
                 self.refuse(f"simulators holds {simulator!r}, must be of {', '.join(_SIMULATORS)}")

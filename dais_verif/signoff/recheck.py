@@ -215,7 +215,7 @@ def _stages(
 def _agrees(
     certificate: Certificate, record: SignOffRecord, context: Context, results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """The certificate, the record of the sign-off and the evidence say the same."""
+    """Yield the certificate, the record of the sign-off and the evidence say the same."""
     versions = {name: tool.version for name, tool in certificate.tools.items()}
     pairs: Mapping[str, tuple[object, object]] = {
         f"verdict in {RECORD}": (Verdict.PASS.value, record.verdict.value),
@@ -241,7 +241,7 @@ def _agrees(
 def _versions(
     certificate: Certificate, context: Context, results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """The simulators of the certificate are those that every run speaks of that passed; a board has no version."""
+    """Yield simulators of the certificate that are not those of the runs that passed; a board has no version."""
     for stage, result in zip(stages_of(context), results, strict=True):
         folder = context.folder / stage.folder
         folder = folder if (folder / SENT).is_file() else folder / "sim"

@@ -52,7 +52,7 @@ def original_design(context: Context) -> OriginalDesign:
 def is_of_what_was_seeded(
     context: Context, folder: Path, seeded: dict[str, Any], program: ProgramInfo, top: str | None, sha256: list[str]
 ) -> Iterator[str]:
-    """Does the record speak of what was seeded, which is still there, and is that not what is signed off?"""
+    """Yield why a record does not speak of what was seeded and is still there, or speaks of what is signed off."""
     subject = context.subject
     hashes = [file.sha256 for file in subject.of("rtl")]
     told = seeded.get("program"), seeded.get("top"), seeded.get("rtl")

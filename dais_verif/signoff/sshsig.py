@@ -63,7 +63,7 @@ def fingerprint(key: bytes) -> str:
 
 
 def load_key(path: Path, ask: Callable[[str], str] | None = None) -> Ed25519PrivateKey:
-    """The private key in ``path``, in OpenSSH's format. ``ask``: for a passphrase that is not in the environment.
+    """Read the private key in ``path``, in OpenSSH's format. ``ask``: for a passphrase not in the environment.
 
     Raises ``InputError`` if it is no Ed25519 key, or cannot be opened.
     """

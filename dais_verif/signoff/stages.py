@@ -50,7 +50,7 @@ _SHOWN = 8
 
 
 def stages_of(context: Context) -> list[SignOffStage]:
-    """What the policy asks for, in the order in which it is run. Raises ``InputError`` for what there is not of it."""
+    """Return what the policy asks for, in the order in which it runs. Raises ``InputError`` for what is missing."""
     policy, is_machine = context.policy, context.subject.is_machine
     if is_machine:
         require_for_machines(policy, context.subject.layout)

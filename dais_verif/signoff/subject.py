@@ -143,7 +143,7 @@ def file_hash(role: str, path: Path, name: str = "") -> FileHash:
 def subject_of(
     design: Design, path: Path, layout: str | None, policy: Policy, emitted: Path, kernel: Sequence[Path] = ()
 ) -> Subject:
-    """What is signed off; ``emitted``: the RTL where the policy names none. ``kernel``: files of that of the machine.
+    """Return what is signed off; ``emitted``: the RTL if the policy names none. ``kernel``: files of the machine's.
 
     Raises ``InputError`` if a file that it names, or that the RTL includes, is not there.
     """

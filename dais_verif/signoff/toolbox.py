@@ -37,7 +37,7 @@ class Tool:
 
 
 def tools_of(policy: Policy, *, netlist: bool) -> dict[str, Tool]:
-    """The tools of a sign-off by ``policy``; ``netlist``: it made one. Raises ``ToolError`` if one is missing."""
+    """Find the tools of a sign-off by ``policy``; ``netlist``: it made one. Raises ``ToolError`` if one is missing."""
     package = Path(dais_verif.__file__).parent
     sources = [path for path in package.rglob("*") if path.is_file() and not path.name.startswith(".")]
     found = {

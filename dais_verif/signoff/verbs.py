@@ -119,7 +119,7 @@ def _own() -> dict[str, str]:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """It stops its simulators and removes its temporary files, if it is given the time."""
+    """Ask a process to end: it stops its simulators and removes its temporary files, if it is given the time."""
     process.terminate()
     try:
         process.wait(_PATIENCE)

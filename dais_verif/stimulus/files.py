@@ -44,7 +44,7 @@ def read_batch(path: str | Path, n_in: int) -> Batch:
 
 
 def read_raw_batch(path: str | Path, ports: Ports) -> Batch:
-    """The vectors in ``path`` as raw integers: input j in units of the last bit that its port element carries."""
+    """Read the vectors in ``path`` as raw integers: input j in units of the last bit of its port element."""
     rows = _rows(Path(path), len(ports.inputs))
     try:
         whole = Batch.of(rows, len(ports.inputs))

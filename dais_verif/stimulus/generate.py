@@ -56,7 +56,7 @@ def generate(program: Program, rows: int, seed: int) -> Batch:
 
 
 def generate_common(programs: Sequence[Program], rows: int, seed: int) -> Batch:
-    """The same for several ``programs``, at least one, with the same number of inputs: corners of the types of all.
+    """Generate vectors for several ``programs``, at least one, of as many inputs: corners of the types of all.
 
     Where all read their inputs alike these are the vectors of each.
     """

@@ -20,7 +20,7 @@ _MOST_BYTES = 4 << 30
 
 
 def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[str, NDArray[Any]], bool]:
-    """The arrays of all signals that ``elements`` names, (sequences, cycles, elements), and whether there were several.
+    """Read the arrays of ``elements``, (sequences, cycles, elements), and whether there were several sequences.
 
     Without an axis of sequences there is one. Raises ``InputError`` that names file and signal for anything else.
     """

@@ -67,7 +67,7 @@ def package_pins(device: Device) -> list[Pin]:
 
 
 def _section(path: Path, title: str) -> Iterator[list[str]]:
-    """The lines below ``title``, up to an empty one, as words; what follows, megabytes, is not read."""
+    """Yield the lines below ``title``, up to an empty one, as words; what follows, megabytes, is not read."""
     with path.open(encoding="ascii", errors="replace") as lines:
         for line in lines:
             if line.strip() == title:

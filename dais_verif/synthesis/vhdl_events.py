@@ -140,7 +140,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _signals(words: Sequence[str]) -> set[str]:
-    """The names of all signals and ports, of whatever unit: what is taken for one by mistake is refused at worst."""
+    """Return the names of all signals and ports of any unit: what is taken for one is refused at worst."""
     found: set[str] = set()
     for number, word in enumerate(words):
         if word == "signal" or (word == "port" and words[number + 1 : number + 2] == ["("]):

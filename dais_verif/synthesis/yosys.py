@@ -54,7 +54,7 @@ class Synthesis(NamedTuple):
 
 
 def reading(sources: Sequence[Path], folder: Path) -> list[str]:
-    """The commands that read ``sources`` in ``folder``, where they are copied under names that a script can hold."""
+    """Return the commands that read ``sources``, copied into ``folder`` under names that a script can hold."""
     own = copied(sources, folder)
     beside = "".join(f" -I{place}" for place in own.folders)
     return [f"read_verilog -sv{beside} {source}" for source in own.sources]

@@ -20,7 +20,7 @@ __all__ = ["emit_machine_axis"]
 
 
 def emit_machine_axis(machine: Machine, stream: MachineStream, core: str) -> str:
-    """The text of module ``<core>_axis``: module ``core``, which is ``machine``, and a skid buffer of ``rtl/``."""
+    """Write module ``<core>_axis``: module ``core``, which is ``machine``, and a skid buffer of ``rtl/``."""
     bits_in, bits_out = stream.input_bits, stream.output_bits
     beat_in, beat_out = (8 * -(-bits // 8) for bits in (bits_in, bits_out))
     names = port_names(machine)

@@ -87,7 +87,7 @@ def machine_board(
 
 
 def machine_board_folder(machine: Machine, link: str, core: str, cycles: int, period: float) -> dict[str, bytes]:
-    """The files of a folder that drops into an FPGA project, by relative name. ``period``: of the clock in ns."""
+    """Return files of a folder for an FPGA project, by relative name. ``period``: of the clock in ns."""
     modules = machine_board(machine, link, core, cycles=cycles, period=period)
     bits_in, bits_out = board_bits(machine)
     restart = restart_of(machine)

@@ -32,7 +32,7 @@ _WAIVERS = (
 
 
 def emit_machine(machine: Machine, top: str = "model", taken: Iterable[str] = ()) -> str:
-    """The text of module ``top``, and of one for each block, for a valid ``machine``. ``taken``: names of others."""
+    """Write module ``top``, and one for each block, for a valid ``machine``. ``taken``: names of others."""
     modules = Names([top, *taken])
     of_blocks = {name: modules.take(f"{top}_{name}") for name in machine.blocks}
     texts = [emit_verilog(block.program, of_blocks[block.name]) for block in machine.blocks.values()]
@@ -99,7 +99,7 @@ class _Module:
         out.line(");")
 
     def declaration(self, signal: Signal) -> None:
-        """An internal signal that has bits."""
+        """Declare an internal signal that has bits."""
         vector, memory = self.vectors[signal.name], self.memories.get(signal.name)
         if memory is not None:
             size = f"[0:{memory.words - 1}]"
@@ -109,7 +109,7 @@ class _Module:
             self.out.line(f"{kind} [{vector.width - 1}:0] {vector.name};  // {_said(signal)}")
 
     def initial(self, signal: Signal) -> None:
-        """What a register holds before the first edge, if anything says it."""
+        """Write what a register holds before the first edge, if anything says it."""
         vector, memory = self.vectors[signal.name], self.memories.get(signal.name)
         if signal.initial is None or not vector.width:
             return
@@ -134,7 +134,7 @@ class _Module:
         return total
 
     def block(self, block: Block) -> None:
-        """The instance of a block's module, whose output may have other types than the wire that it drives."""
+        """Write the instance of a block's module, whose output may have other types than the wire that it drives."""
         inputs, outputs = self.vectors[block.inputs], self.vectors[block.outputs]
         given = inputs.name if inputs.width else "1'b0"
         own, wanted = block.program.output_types, self.machine.signals[block.outputs].types
@@ -148,11 +148,11 @@ class _Module:
             self.assign(outputs.name, copied(raw, 0, own, wanted))
 
     def assign(self, target: str, parts: list[Bits]) -> None:
-        """A continuous assignment."""
+        """Write a continuous assignment."""
         self.out.wrapped(f"assign {target} = ", joined(parts), ";")
 
     def wire(self, connection: Connection) -> None:
-        """A connection to a wire."""
+        """Write a connection to a wire."""
         types = self.machine.signals[connection.target.signal].types[connection.target.start : connection.target.stop]
         if not bits_of(types):
             return

@@ -23,7 +23,7 @@ def element(machine: Machine, vectors: Mapping[str, Vector], view: View) -> Bits
 
 
 def index_bits(machine: Machine, vectors: Mapping[str, Vector], view: View) -> Bits | None:
-    """The bits of the index of ``view`` that matter where it is within its signal; None if the index has no bits."""
+    """Return the bits of the index of ``view`` that matter within its signal; None if the index has no bits."""
     assert view.index is not None
     whole = element(machine, vectors, view.index.value)
     needed = max(window_of(machine, view).reach.bit_length(), 1)

@@ -23,12 +23,12 @@ __all__ = ["random_inputs", "random_machine"]
 
 
 def random_machine(rng: random.Random, *, widest: int = 12, initialised: bool = True, inside: bool = False) -> Machine:
-    """A valid machine. ``initialised``: every register has an initial value. ``inside``: no index leaves its memory."""
+    """Make a valid machine. ``initialised``: every register begins with a value. ``inside``: no index is beyond."""
     return _Builder(rng, widest, initialised, inside).machine()
 
 
 def random_inputs(rng: random.Random, machine: Machine, sequences: int, cycles: int) -> dict[str, NDArray[np.float64]]:
-    """Inputs, some of them beyond their types or off their grids."""
+    """Return inputs, some of them beyond their types or off their grids."""
     found = {}
     for signal in machine.inputs:
         shape = (sequences, cycles, len(signal.types))

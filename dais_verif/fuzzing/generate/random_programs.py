@@ -230,7 +230,7 @@ class _Builder:
         self.promise(code, a, b, self.meaningless(), Exact(min(products), max(products), x.f + y.f))
 
     def lookup(self) -> None:
-        """A table that covers the operand, or (unless promises are kept) only a part of it, or nothing."""
+        """Add a table that covers the operand, or (unless promises are kept) only a part of it, or nothing."""
         rng = self.rng
         small = [j for j, kind in enumerate(self.types) if kind.width <= (5 if self.keeping else 9)]
         if not small:

@@ -77,7 +77,7 @@ def _doubles(row: Any) -> list[float]:
 
 
 def parts_of(case: MachineCase) -> tuple[str, ...]:
-    """What the machine of ``case`` is made of, in words that cases of one cause share."""
+    """Return what the machine of ``case`` is made of, in words that cases of one cause share."""
     machine = case.machine
     codes = {op.spec.mnemonic for block in machine.blocks.values() for op in block.program.ops if op.code != INPUT}
     parts = {

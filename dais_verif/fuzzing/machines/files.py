@@ -39,7 +39,7 @@ def write_machine_case(case: MachineCase, kept: KeptCase, folder: Path) -> None:
 
 
 def machine_case_of(folder: Path, tree: Mapping[str, Any]) -> MachineCase:
-    """The case in ``folder``, whose ``case.json`` holds ``tree``.
+    """Return the case in ``folder``, whose ``case.json`` holds ``tree``.
 
     Raises ``InputError`` if it is none, ``ProgramError`` if its machine is not valid.
     """

@@ -55,7 +55,7 @@ def judge_machines(stretch: Stretch) -> Judged:
 
 
 def judge_machine(name: str, pair: MachinePair, case: MachineCase) -> Disagreement | None:
-    """What ``pair`` finds; what it raises is a finding, too. Raises ``NotJudged`` if nothing was compared."""
+    """Return what ``pair`` finds; what it raises is a finding, too. Raises ``NotJudged`` if nothing was compared."""
     try:
         return pair.judge(case)
     except (MemoryError, NotJudged):

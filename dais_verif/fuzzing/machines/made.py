@@ -38,7 +38,7 @@ def made_machine(seed: int, number: int) -> tuple[int, str, MachineCase]:
 
 
 def made_kernel(seed: int, number: int) -> tuple[int, str, MachineCase]:
-    """The same, of a random request for a kernel that we ship: as memories, or as a stream where it can be one."""
+    """Make a case of a kernel that is shipped, with a random request: as memories, or as a stream."""
     own = case_seed(seed, number)
     rng = random.Random(own)
     kernel = rng.choice(SHIPPED), rng.getrandbits(32)

@@ -52,7 +52,7 @@ class MachinePair(NamedTuple):
 
 
 def engines(case: MachineCase) -> Disagreement | None:
-    """The fast engine and the oracle: outputs before and after each edge, and the first promise that is broken."""
+    """Compare fast engine and oracle: outputs before and after each edge, and the first broken promise."""
     for after in (False, True):
         for check in (False, True):
             fast, exact = (_run(case, engine, after=after, check=check) for engine in ("auto", "exact"))
@@ -77,7 +77,7 @@ def _run(case: MachineCase, engine: str, **asked: Any) -> MachineRun | str:
 
 
 def text_form(case: MachineCase) -> Disagreement | None:
-    """The text, read back, is the same machine, and has the same text."""
+    """Return the text, read back, is the same machine, and has the same text."""
     text = machine_text(case.machine)
     back = parse_machine(text.encode())
     if back.hash != case.machine.hash:
@@ -98,7 +98,7 @@ def json_form(case: MachineCase) -> Disagreement | None:
 
 
 def proved_rtl(case: MachineCase) -> Disagreement | None:
-    """The Verilog that we emit is never refuted."""
+    """Return the Verilog that we emit is never refuted."""
     from dais_verif.prover.slang import elaborate
 
     if not case.machine.registers or not any(kind.width for one in case.machine.outputs for kind in one.types):
@@ -122,7 +122,7 @@ def proved_rtl(case: MachineCase) -> Disagreement | None:
 
 
 def in_simulator(name: str) -> Judge:
-    """The pair of simulator ``name`` and the golden model, in every bit that is known, from power-up."""
+    """Return the pair of simulator ``name`` and the golden model, in every bit that is known, from power-up."""
 
     def judge(case: MachineCase) -> Disagreement | None:
         try:
@@ -154,7 +154,7 @@ def in_simulator(name: str) -> Judge:
 
 
 def unfolded(case: MachineCase) -> Disagreement | None:
-    """The members of a kernel, one after the other, and the program of all of them, by the oracle."""
+    """Return the members of a kernel, one after the other, and the program of all of them, by the oracle."""
     request = case.request
     if request is None:
         raise NotJudged("the case is of no kernel")
@@ -177,7 +177,7 @@ def unfolded(case: MachineCase) -> Disagreement | None:
 
 
 def _grid(tensor: Tensor) -> int:
-    """The fractional bits of an output."""
+    """Return the fractional bits of an output."""
     if not isinstance(tensor.data_type, FixedType):
         raise NotJudged("an output is of no fixed-point type")
     return tensor.data_type.f

@@ -63,7 +63,7 @@ def _with_outputs(case: MachineCase, names: Sequence[str]) -> MachineCase | None
 
 
 def _made(case: MachineCase, machine: Machine, connections: Sequence[Connection]) -> MachineCase | None:
-    """The case of ``machine`` with these ``connections``, without what no output needs; None if it is not valid."""
+    """Return ``machine`` with these ``connections``, without what no output needs; None if it is not valid."""
     needed = _needed(machine, connections)
     smaller = Machine(
         {name: block for name, block in machine.blocks.items() if block.outputs in needed},
@@ -80,7 +80,7 @@ def _made(case: MachineCase, machine: Machine, connections: Sequence[Connection]
 
 
 def _needed(machine: Machine, connections: Collection[Connection]) -> set[str]:
-    """The signals on which an output depends."""
+    """Return the signals on which an output depends."""
     into: dict[str, list[Connection]] = {}
     for connection in connections:
         into.setdefault(connection.target.signal, []).append(connection)

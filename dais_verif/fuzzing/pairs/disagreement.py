@@ -32,7 +32,7 @@ Pair = Callable[[Case], "Disagreement | None"]
 
 
 def judged(name: str, pair: Pair, case: Case) -> Disagreement | None:
-    """What ``pair`` finds; an exception of any kind is a finding: every case is valid, so that none may be raised.
+    """Return what ``pair`` finds; an exception is a finding: every case is valid, so that none may be raised.
 
     Raises ``NotJudged`` if nothing was compared.
     """

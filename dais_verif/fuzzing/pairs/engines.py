@@ -76,7 +76,7 @@ def machine_engine(case: Case) -> Disagreement | None:
 
 
 def fast_engine(case: Case) -> Disagreement | None:
-    """The C kernel in every instruction set of this machine, with few rows and with many, which are the same again."""
+    """Compare the C kernel in every instruction set of this machine, with few rows and with the same, repeated."""
     if fast.why_not() or fast.beyond(case.program) or not case.rows:
         raise NotJudged("the C kernel is not there, or does not take the program")
     right = expected(case)

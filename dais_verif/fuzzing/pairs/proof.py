@@ -20,7 +20,7 @@ _SECONDS = 2.0
 
 
 def proved_rtl(case: Case) -> Disagreement | None:
-    """The emitted module is never refuted; whoever is wrong, emitter or prover, one of them is."""
+    """Return the emitted module is never refuted; whoever is wrong, emitter or prover, one of them is."""
     from dais_verif.prover.slang import elaborate
 
     with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:

@@ -28,7 +28,7 @@ _MOST_STAGES = 5
 
 
 def in_simulator(name: str) -> Pair:
-    """The pair of simulator ``name`` and the golden model, which judges a case in a build of its own."""
+    """Return the pair of simulator ``name`` and the golden model, which judges a case in a build of its own."""
 
     def judge(case: Case) -> Disagreement | None:
         _require_comparable(case, name)
@@ -58,7 +58,7 @@ def passing_in(name: str, cases: Sequence[Case]) -> list[bool]:
 
 
 def pipelined(case: Case) -> Disagreement | None:
-    """A pipeline of the case's program, of as many stages as the case says, in Icarus."""
+    """Return a pipeline of the case's program, of as many stages as the case says, in Icarus."""
     _require_comparable(case, "icarus")
     stages = 1 + int(case.program.hash[:4], 16) % _MOST_STAGES
     made = emit_pipeline(case.program, "model", PipelineOptions(stages=stages, reset=True, enable=True, valid=True))

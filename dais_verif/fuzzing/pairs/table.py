@@ -56,7 +56,7 @@ USUAL = tuple(name for name, spec in PAIRS.items() if spec.simulator is None)
 
 
 def first_disagreement(case: Case, names: tuple[str, ...] = USUAL) -> Disagreement | None:
-    """What the first of the pairs ``names`` that disagrees finds; None if all agree."""
+    """Return what the first of the pairs ``names`` that disagrees finds; None if all agree."""
     for name in names:
         found = found_by(name, PAIRS[name].judge, case)
         if found is not None:

@@ -20,7 +20,7 @@ AROUND = "dais_case"
 def module_around(
     dut: Dut, top: str, parameters: Mapping[str, str], program: Program, inputs: Sequence[int], output: int, given: str
 ) -> str:
-    """The text of the module, whose ports are those of ``program``.
+    """Return the text of the module, whose ports are those of ``program``.
 
     ``inputs``: which input of ``dut`` each of its inputs is; ``output``: of ``dut``. ``given``: bits of the vector.
     """
@@ -63,7 +63,7 @@ def module_around(
 
 
 def _carried(wire: Wire, bits: Sequence[int | str]) -> str:
-    """What port ``wire`` is given, the most significant bit first; bits of our port in a row as one slice."""
+    """Return what port ``wire`` is given, the most significant bit first; bits of our port in a row as one slice."""
     if not wire.width:
         return "1'b0"
     pieces: list[tuple[int, int] | str] = []

@@ -47,7 +47,7 @@ class _Driver(NamedTuple):
 
 
 def cut_out(files: Files, top: str, cut: Cut) -> dict[str, str] | None:
-    """The files after ``cut`` of module ``top``; None if they hold no such module, or nothing drives the net."""
+    """Return the files after ``cut`` of module ``top``; None if they hold no such module, or nothing drives the net."""
     for name, text in files.items():
         source = Source(name, text)
         for member in source.members:
@@ -57,7 +57,7 @@ def cut_out(files: Files, top: str, cut: Cut) -> dict[str, str] | None:
 
 
 def declared_in(files: Files, top: str) -> set[str]:
-    """The names of the nets that module ``top`` declares."""
+    """Return the names of the nets that module ``top`` declares."""
     found: set[str] = set()
     for name, text in files.items():
         source = Source(name, text)
@@ -97,14 +97,14 @@ def _cut(files: Files, source: Source, module: Any, cut: Cut) -> dict[str, str] 
 
 
 def _heard(source: Source, block: Any) -> Edit:
-    """A block that waits for no edge is run whenever anything that it reads changes."""
+    """Return a block that waits for no edge is run whenever anything that it reads changes."""
     control = getattr(block.statement, "timingControl", None)
     plain = control is not None and "edge" not in source.of(control)
     return source.becomes(control, "@*") if plain else Edit(source.name, 0, 0, "")
 
 
 def _needed(drivers: list[_Driver], wanted: str, inputs: set[str]) -> set[int]:
-    """The places of the drivers on which ``wanted`` depends, without those of ``inputs``."""
+    """Return the places of the drivers on which ``wanted`` depends, without those of ``inputs``."""
     by_net: dict[str, list[int]] = {}
     for place, driver in enumerate(drivers):
         for net in driver.drives:
@@ -122,7 +122,7 @@ def _needed(drivers: list[_Driver], wanted: str, inputs: set[str]) -> set[int]:
 
 
 def _items(node: Any) -> Iterator[Any]:
-    """The items of a module, and of what it generates once."""
+    """Yield the items of a module, and of what it generates once."""
     for child in children(node):
         if kind_of(child) in _SCOPES:
             yield from _items(child)
@@ -131,7 +131,7 @@ def _items(node: Any) -> Iterator[Any]:
 
 
 def _of(node: Any, name: str) -> list[Any]:
-    """The nodes of a list of ``node``, without the commas between them."""
+    """Return the nodes of a list of ``node``, without the commas between them."""
     return list(children(getattr(node, name, ())))
 
 
@@ -176,7 +176,7 @@ def _initial_values(source: Source, declaration: Any) -> Iterator[_Driver]:
 
 
 def _block(source: Source, block: Any) -> Iterator[_Driver]:
-    """A block of nothing but assignments: one by one; any other as a whole."""
+    """Yield a block of nothing but assignments: one by one; any other as a whole."""
     body = block.statement
     while kind_of(body) == "TimingControlStatement":
         body = body.statement

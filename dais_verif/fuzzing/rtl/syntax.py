@@ -40,27 +40,27 @@ class Source:
         return bool(span.start.buffer == self._buffer == span.end.buffer and span.end.offset > span.start.offset)
 
     def of(self, node: Any) -> str:
-        """The text of ``node``."""
+        """Return the text of ``node``."""
         return self.text[node.sourceRange.start.offset : node.sourceRange.end.offset]
 
     def becomes(self, node: Any, new: str) -> Edit:
-        """The edit that puts ``new`` in the place of ``node``."""
+        """Return the edit that puts ``new`` in the place of ``node``."""
         return Edit(self.name, node.sourceRange.start.offset, node.sourceRange.end.offset, new)
 
     def without(self, node: Any, new: str = "") -> Edit:
-        """The edit that takes ``node`` out, with the comment behind it."""
+        """Return the edit that takes ``node`` out, with the comment behind it."""
         edit = self.becomes(node, new)
         rest = _REST.match(self.text, edit.end)
         return edit if rest is None else edit._replace(end=rest.end())
 
 
 def kind_of(node: Any) -> str:
-    """What ``node`` is, as pyslang calls its type, without the ending."""
+    """Return what ``node`` is, as pyslang calls its type, without the ending."""
     return type(node).__name__.removesuffix("Syntax")
 
 
 def children(node: Any) -> Iterator[Any]:
-    """The nodes below ``node``, without tokens."""
+    """Yield the nodes below ``node``, without tokens."""
     from pyslang import syntax
 
     return (child for child in node if isinstance(child, syntax.SyntaxNode))
@@ -72,7 +72,7 @@ def names_in(text: str) -> set[str]:
 
 
 def lefts_in(source: Source, node: Any) -> set[str]:
-    """The names that assignments in ``node`` assign: the first word of each left side."""
+    """Return the names that assignments in ``node`` assign: the first word of each left side."""
     found = set()
     if "Assignment" in node.kind.name and kind_of(node) == "BinaryExpression":
         found |= names_in(source.of(node.left))

@@ -37,7 +37,7 @@ def first_violation(case: Case) -> oracle.Violation | None:
 
 
 def breaks_a_promise(mnemonic: str) -> Fails:
-    """The first promise that a vector breaks is one of an op called ``mnemonic``."""
+    """Return the first promise that a vector breaks is one of an op called ``mnemonic``."""
 
     def fails(case: Case) -> bool:
         found = first_violation(case)
@@ -62,7 +62,7 @@ class CommandRun:
         return self.command.run(files, self.folder, self.seconds)
 
     def as_ended(self, code: int | None) -> Fails:
-        """The command ends with ``code``, as it did at first."""
+        """Return the command ends with ``code``, as it did at first."""
 
         def fails(case: Case) -> bool:
             try:

@@ -88,12 +88,12 @@ def _with_outputs(case: Case, outputs: Sequence[Output]) -> Case | None:
 
 
 def _shorter(search: Search[Case]) -> None:
-    """The program ends where what fails ends: of ops before, those that later ones read are outputs."""
+    """End the program where what fails ends: of ops before, those that later ones read are outputs."""
     _bisect(search, lambda case, end: _ended(case, end), from_the_end=True)
 
 
 def _last_alone(search: Search[Case]) -> None:
-    """What fails is often one op: the last one, once a program ends where what fails ends."""
+    """Keep the last op alone: what fails is often one op, once a program ends where that ends."""
     program = search.case.program
     if program.n_ops:
         last = program.ops[-1]
@@ -102,7 +102,7 @@ def _last_alone(search: Search[Case]) -> None:
 
 
 def _later(search: Search[Case]) -> None:
-    """The program begins where what fails begins: of ops before, those that later ones read are inputs."""
+    """Begin the program where what fails begins: of ops before, those that later ones read are inputs."""
     _bisect(search, lambda case, begin: _begun(case, begin), from_the_end=False)
 
 
@@ -278,7 +278,7 @@ def _plain_ends(search: Search[Case]) -> None:
 
 
 def _simpler_numbers(search: Search[Case]) -> None:
-    """The numbers of every vector are 0 or short, as ``golden.shrink`` makes them."""
+    """Make the numbers of every vector 0 or short, as ``golden.shrink`` does."""
     for n in range(len(search.case.rows)):
         shrunk_vector(
             search.case.rows[n],

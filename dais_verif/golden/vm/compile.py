@@ -69,7 +69,7 @@ def compile_forward_and_backward(
 
 
 def _holders(program: Program, changes: Sequence[PromiseStatus]) -> Ints:
-    """The op whose slot holds each op's value: a raw value may be read with another type if the point is the same."""
+    """Return the op whose slot holds each op's value, which may have another type with the same point."""
     holder = list(range(program.n_ops))
     for op in program.ops:
         if op.code == Code.QUANT and changes[op.index] is PromiseStatus.SAFE:

@@ -117,7 +117,7 @@ def batch_of(iseq: InstructionSequence, x: Any) -> Batch:
 
 
 def seed_of(iseq: InstructionSequence, g: Any) -> NDArray[np.float64]:
-    """The gradient of the outputs that a pullback starts from, (rows, n_out), for the rows of the forward run."""
+    """Return the gradient of outputs that a pullback starts from, (rows, n_out), for rows of the forward run."""
     rows, n_out = iseq.tape.rows, iseq.program.n_out
     if rows is None:
         raise InputError(

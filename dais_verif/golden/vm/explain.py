@@ -85,7 +85,7 @@ class _Log:
 
 
 def _facts(iseq: InstructionSequence, event: Event, at: int) -> Iterator[Facts]:
-    """What there is to say of one instruction, in one row of its chunk."""
+    """Yield what there is to say of one instruction, in one row of its chunk."""
     program, columns, position = iseq.program, iseq.columns, event.position
     of_alir = program.origin.layout == "alir"  # whose -2, 3 and 4 are not those of DAIS
     node, port = int(columns.node[position]), int(columns.port[position])

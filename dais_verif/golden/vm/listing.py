@@ -32,7 +32,7 @@ def disassemble(compilation: Compilation) -> str:
 
 
 def instruction_lines(iseq: InstructionSequence, positions: Iterable[int], *, guilty: int = -1) -> Iterator[str]:
-    """A line an instruction; the one at ``guilty`` is marked with ``*``."""
+    """Yield a line an instruction; the one at ``guilty`` is marked with ``*``."""
     rows = [(iseq[position], _slots(iseq, iseq[position])) for position in positions]
     op_width = max((len(row.op) for row, _ in rows), default=0)
     slot_width = max((len(slots) for _, slots in rows), default=0)

@@ -72,7 +72,7 @@ def contributions(program: Program) -> list[Contribution]:
 
 
 def reads_of(terms: Sequence[Contribution]) -> NDArray[np.int32]:
-    """What every contribution reads, by number, (n, 3): the last one to the gradient of its op, the one it adds to."""
+    """Return by number, (n, 3), what each contribution reads: the last one to its op, and the one it adds to."""
     of_op: dict[int, int] = {}
     of_input: dict[int, int] = {}
     reads = np.full((len(terms), 3), -1, dtype=np.int32)

@@ -53,7 +53,7 @@ def first_fault(iseq: InstructionSequence) -> Fault | None:
 
 
 def _faults(promise: str, wrong: NDArray[np.bool_], words: Callable[[int], str]) -> Iterator[Fault]:
-    """The first row that is ``wrong``, if any is."""
+    """Yield the first row that is ``wrong``, if any is."""
     if wrong.any():
         position = int(np.argmax(wrong))
         yield Fault(position, promise, words(position))

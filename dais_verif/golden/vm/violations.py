@@ -48,7 +48,7 @@ def of_op(iseq: InstructionSequence, batch: Batch, row: int, op: int | None) -> 
 
 
 def of_fault(iseq: InstructionSequence, batch: Batch | None, fault: Fault) -> MachineViolation:
-    """An instruction does not do what its op says; operands and exact result are those of the first row, if any."""
+    """Report that an instruction does not do what its op says, with operands and exact result of the first row."""
     node, words = iseq[fault.position].node, fault.words
     if batch is not None and batch.rows and node is not None:
         values = oracle.trace(iseq.program, batch.row(0), violations=[])

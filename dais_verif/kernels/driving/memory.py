@@ -119,7 +119,7 @@ def _pause(plan: _Schedule, rng: np.random.Generator) -> None:
 
 
 def _run(plan: _Schedule, instance: KernelInstance, timing: MemoryTiming, sample: int, box: Box) -> None:
-    """A range; the next one may begin in the cycle in which it is done."""
+    """Run a range; the next one may begin in the cycle in which it is done."""
     latency = timing.latency(box)
     begin = plan.cycle
     plan.starts.append((begin, box))
@@ -142,7 +142,7 @@ def _members(timing: MemoryTiming, begin: int, sample: int, box: Box) -> Iterato
 def _break_off(
     plan: _Schedule, instance: KernelInstance, timing: MemoryTiming, box: Box, rng: np.random.Generator
 ) -> None:
-    """A range that a reset breaks off; its members run once more later."""
+    """Break off a range by a reset; its members run once more later."""
     latency = timing.latency(box)
     begin, length = plan.cycle, int(rng.integers(1, latency + 1))
     plan.starts.append((begin, box))

@@ -116,7 +116,7 @@ def _numbers(values: Sequence[int], first: int, cycles: int) -> str:
 
 
 def _text(instance: KernelInstance, done: int, lines: Sequence[str]) -> str:
-    """Loading, what ``lines`` hold, and reading once it is ``done``."""
+    """Return the text that loads, does what ``lines`` hold, and reads once it is ``done``."""
     (reads, writes), cycles, done = _sizes(instance), _cycles(instance, done), done + 1
 
     def ports(side: str, sizes: Sequence[int], first: int) -> str:

@@ -40,7 +40,7 @@ class Logic(BlockBuilder):
         return self.constant(value, 0)
 
     def choice(self, bit: Value, a: Value, b: Value) -> Value:
-        """``a`` where ``bit`` is 1, else ``b``."""
+        """Choose ``a`` where ``bit`` is 1, else ``b``."""
         if bit.lo == bit.hi:
             return a if bit.lo else b
         # The highest bit of a type of one bit is that bit.

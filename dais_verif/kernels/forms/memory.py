@@ -83,7 +83,7 @@ class MemoryTiming(NamedTuple):
         return first, first + self.steps.last_write
 
     def _shape(self, box: Sequence[tuple[int, int]]) -> list[int]:
-        """Groups along each dimension."""
+        """Return the number of groups along each dimension."""
         sizes = [max(min(end, size) - begin, 0) for (begin, end), size in zip(box, self.geometry, strict=True)]
         return [-(-n // self.group.size) if d == self.group.dim else n for d, n in enumerate(sizes)]
 
@@ -293,7 +293,7 @@ class _Writer:
         return found
 
     def write(self, at: int, where: View, results: list[View], load: View) -> None:
-        """An output in its memory, written from the blocks' ``results``, member after member."""
+        """Write an output into its memory from the blocks' ``results``, member after member."""
         made, name, kind, tensor = self.made, f"out{at}", self.instance.output_types[at], self.outputs[at]
         memory, address, width = self.memory(name, kind, tensor), address_bits(tensor.sizes), tensor.word
         place, enable = made.wire(f"{name}_written", address), made.wire(f"{name}_write", BIT)
@@ -318,7 +318,7 @@ class _Writer:
         made.connect(memory[0:width].at(made.input(f"{name}_address", address)), data)
 
     def tap(self, taps: Sequence[PrintfTap], outputs: View, load: View, there: View) -> None:
-        """The variables of what a member prints, in the cycle after the one in which the block's outputs are taken."""
+        """Make variables of what a member prints, in the cycle after the one in which the block's outputs are taken."""
         made, block = self.made, self.instance.block
         loaded = made.register("loaded", BIT, initial=0)
         made.connect(load, loaded)

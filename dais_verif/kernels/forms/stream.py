@@ -191,7 +191,7 @@ class _Stream:
         made.connect(self.signals["valid_out"], made.output("valid_out", BIT))
 
     def _printed(self, cores: list[BlockViews], kinds: tuple[FixedType, ...]) -> None:
-        """The variables of all members of a beat."""
+        """Make the variables of all members of a beat."""
         self.made.connect(self.signals["valid_out"], self.made.output("tap_valid", BIT))
         if kinds:
             tap = self.made.output("tap", kinds * len(cores))

@@ -61,7 +61,7 @@ class Chain:
         return prod(self.sizes)
 
     def stretches(self, inside: Sequence[Span], *, more: int = 0) -> Iterator[tuple[int, list[Numbers], list[Numbers]]]:
-        """Starts and ends of boxes, cut to the box ``inside``, a stretch of members at a time and its first.
+        """Yield starts and ends of boxes, cut to the box ``inside``, a stretch of members at a time and its first.
 
         A stretch has ``more`` members of the next one, too, as far as there are any.
         """

@@ -87,7 +87,7 @@ def needed_pattern(mapping: Mapping, tensor: MappedTensor) -> AccessPattern:
 
 
 def _of_one_place(mapping: Mapping, lowest: int, highest: int, size: int) -> DimPattern:
-    """What all members touch alike can be said where the index space has a dimension of one member, as a slope of 1."""
+    """Return a pattern of what all members touch alike: a slope of 1 along a dimension of one member."""
     lone = next((e for e, count in enumerate(mapping.geometry) if count == 1), None)
     if lone is None or (lowest <= 0 and highest >= size - 1):
         return DimPattern.affine(0, 0, lowest, highest)
@@ -159,7 +159,7 @@ def written_access(mapping: Mapping, output: MappedTensor) -> TensorAccess:
 def _lacking(
     geometry: Sequence[int], addressing: Addressing, d: int, stated: DimPattern | None, size: int
 ) -> tuple[int, ...] | None:
-    """A member whose region has elements in dimension ``d`` of the tensor before or behind what it touches, or None.
+    """Return a member whose region has elements in dimension ``d`` before or behind what it touches, or None.
 
     It is looked for where what members touch begins latest, and where it ends earliest.
     """
@@ -206,7 +206,7 @@ def _first_wider(
 def _first_wider_elsewhere(
     geometry: Sequence[int], stated: DimPattern, needed: DimPattern, size: int
 ) -> tuple[int, ...] | None:
-    """The same where the two follow different coordinates: each is narrowest for the first or the last member."""
+    """Return that where the two follow different coordinates: each is narrowest for the first or last member."""
     ends = [0, geometry[needed.dim] - 1]
     for at in ends:
         lo, hi = affine_spans(needed, at, 1)

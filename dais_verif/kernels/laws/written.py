@@ -78,7 +78,7 @@ def _pair(output: MappedTensor, one: list[int], other: list[int], element: tuple
 
 
 def _outside(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Finding]:
-    """Starts and ends never go back, so that the first and the last member of a dimension reach farthest."""
+    """Yield what is written outside: starts and ends never go back, so the first and the last member reach farthest."""
     for chain in chains:
         for d, pattern in zip(chain.dims, chain.patterns, strict=True):
             for at in (0, chain.count - 1):
@@ -94,7 +94,7 @@ def _outside(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) 
 
 
 def _touched_outside(mapping: Mapping, output: MappedTensor) -> Iterator[Finding]:
-    """The same of a block that says itself what it writes."""
+    """Yield what is touched outside by a block that says itself what it writes."""
     addressing = mapping.addressing(output)
     for d, size in enumerate(output.sizes):
         for upwards in (False, True):
@@ -139,7 +139,7 @@ def find_idle(mapping: Mapping) -> Iterator[Finding]:
 
 
 def _without(box: list[Span], busy: list[Span]) -> Iterator[list[Span]]:
-    """The parts of ``box`` outside of ``busy``: below and above it, dimension after dimension."""
+    """Yield the parts of ``box`` outside of ``busy``: below and above it, dimension after dimension."""
     if not all((a & b).size for a, b in zip(box, busy, strict=True)):
         yield box
         return

@@ -43,7 +43,7 @@ def _clipped(request: Request, builder: BlockBuilder, x: Sequence[Value]) -> Val
 
 
 def _table(name: str, function: Callable[[float], float], about: str) -> Kernel:
-    """A function as a table: rounded to the nearest number of the output's type, or its end where that is passed."""
+    """Make a table of a function, rounded to the nearest number of the output's type or to its end."""
 
     def compute(request: Request, builder: BlockBuilder, x: Sequence[Value]) -> Value:
         kind, result = fixed(request, 0), request.outputs[0].data_type

@@ -27,7 +27,7 @@ def control_faults(machine: Machine) -> list[Fault]:
 
 
 def each_control_fault(machine: Machine) -> Iterator[Fault]:
-    """The same, one after the other: of a large machine all of them would take hours to make."""
+    """Yield control faults one after the other: of a large machine all of them would take hours to make."""
     for propose in (faults_of_enables, faults_of_resets, faults_of_places, faults_of_decisions):
         for fault in propose(machine):
             try:

@@ -14,7 +14,7 @@ def feeds_back(machine: Machine, connection: Connection) -> bool:
 
 
 def fed_back(machine: Machine) -> set[str]:
-    """Registers that are computed of themselves, and all that is computed on the way."""
+    """Return registers that are computed of themselves, and all that is computed on the way."""
     registers = {c.target.signal for c in machine.connections if feeds_back(machine, c)}
     return {name for name in machine.signals if any(_between(machine, name, register) for register in registers)}
 

@@ -59,7 +59,7 @@ def _with_index(machine: Machine, number: int, field: str, value: View) -> Machi
 
 
 def _of_views(machine: Machine) -> Iterator[Fault]:
-    """What is read of a register, or written into one, begins one element later or earlier."""
+    """Yield faults in which what is read of a register, or written, begins one element later or earlier."""
     for number, connection in enumerate(machine.connections):
         source = connection.source
         if source.index is not None or not (machine.clocked(connection) or machine.signals[source.signal].register):

@@ -124,7 +124,7 @@ class _Resolution:
         )
 
     def view(self, text: ViewText, *, target: bool = False) -> View:
-        """What ``text`` means; a name of a block is that of an input if it is a ``target``, else of an output."""
+        """Resolve ``text``; a name of a block is that of an input if it is a ``target``, else of an output."""
         signal, first, count = self.elements(text, target)
         stop = count if text.stop is None else text.stop
         if not text.start <= stop <= count:

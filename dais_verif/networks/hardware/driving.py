@@ -100,7 +100,7 @@ def _run(plan: _Schedule, latency: Sequence[int], sample: int, configuration: in
 
 
 def _break_off(plan: _Schedule, latency: Sequence[int], configuration: int, rng: np.random.Generator) -> None:
-    """A run that a reset breaks off, in whatever configuration."""
+    """Break off a run by a reset, in whatever configuration."""
     begin, length = plan.cycle, int(rng.integers(1, latency[configuration] + 1))
     plan.starts.append((begin, configuration))
     # A reset in the cycle of done comes too late to take it back.

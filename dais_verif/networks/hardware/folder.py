@@ -283,7 +283,7 @@ def _require_ports(folder: NetworkFolder, said: _Manifest) -> None:
 
 
 def _tensors(chain: Chain, form: str) -> tuple[tuple[_Tensor, ...], tuple[_Tensor, ...]]:
-    """Inputs and outputs, as the manifest has them."""
+    """Return inputs and outputs, as the manifest has them."""
     first, memory = chain.networks[0], form == "memory"
     inputs = tuple(
         _Tensor(name, f"in{t}" if memory else "x", first.tensors[name].shape, str(kind))

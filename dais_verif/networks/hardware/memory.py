@@ -201,7 +201,7 @@ class _Memories:
         return views["done"]
 
     def output(self, t: int, name: str, kind: FixedType) -> None:
-        """The memory of an output of the network."""
+        """Write the memory of an output of the network."""
         made, address, kinds = self.made, self.address(name), self.word(name, kind)
         if 1 << address.width > MOST_WORDS:
             raise InputError(f"output {name!r} has {self.chain.storage[name].words} words, beyond {MOST_WORDS}")

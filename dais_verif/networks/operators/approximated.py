@@ -51,7 +51,7 @@ def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
 
 
 def _with_bias_apart(operator: Callable[[Call], Data], call: Call, first: Knob, bias: Knob) -> Data:
-    """A layer and the bias that is an input of it, one of them in half precision: the product is an op of its own."""
+    """Apply a layer and then its bias, one of them in half precision: the product is an op of its own."""
     addend = call.optional_reals(2, "C")
     assert addend is not None
     product = under_knobs(operator, replace(call, inputs=call.inputs[:2], applied=Applied(first)))
@@ -90,7 +90,7 @@ def approximated(
 def _sums(
     call: Call, windows: Windows, shape: tuple[int, ...], data: Data, taps: Elements, knob: Knob, groups: int
 ) -> Elements:
-    """Sums of products of each filter, without a bias: (batch, filters, places)."""
+    """Return sums of products of each filter, without a bias: (batch, filters, places)."""
     count = len(windows.places)
     sources: list[tuple[int, ...]] = [(at,) for at in range(count)]
     if knob.axis in ("rows", "columns"):

@@ -24,7 +24,7 @@ class Windows:
     """
 
     def __init__(self, call: Call, spatial: Sequence[int], kernel: Sequence[int]) -> None:
-        """Raises ``Refusal`` if attributes are wrong, or there is no result."""
+        """Raise ``Refusal`` if attributes are wrong, or there is no result."""
         ones = (1,) * len(spatial)
         strides, dilations = call.sizes("strides", ones), call.sizes("dilations", ones)
         if min((*kernel, *strides, *dilations), default=1) < 1:

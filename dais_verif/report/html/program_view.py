@@ -87,7 +87,7 @@ def view_data(
     rows: Sequence[OutputRow],
     blamed: Iterable[int],
 ) -> dict[str, Any]:
-    """Lists with an entry an op, by name; ``kind`` and ``type`` index ``kinds`` and ``types``.
+    """Return lists with an entry an op, by name; ``kind`` and ``type`` index ``kinds`` and ``types``.
 
     ``bins``: bins, hit and unreachable of each op's coverage, one after the other, or null. ``claims``: a letter an op
     (P, R, U; - where nothing is claimed), or null. ``blamed``: ops that a mismatch names.

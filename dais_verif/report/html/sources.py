@@ -74,7 +74,7 @@ def _source(document: AnyRecord, path: Path | None) -> Source:
 
 
 def with_stages(sources: Iterable[Source]) -> list[Source]:
-    """``sources``, each sign-off followed by the records that its stages name as evidence.
+    """Return ``sources``, each sign-off followed by the records that its stages name as evidence.
 
     Not those of stages that have to fail: what they seeded is wrong, not what was signed off. Evidence that is no
     record, or of another program, is left out.

@@ -50,7 +50,7 @@ class Standing(NamedTuple):
 
 
 def standing_of(document: Document) -> Standing:
-    """The verdict of ``document``. INTERRUPTED if it was not completed, UNKNOWN if it says PASS and shows otherwise."""
+    """Judge ``document``: INTERRUPTED if it was not completed, UNKNOWN if it says PASS and shows otherwise."""
     said = f"{document.verdict.value}: {document.message}" if document.message else document.verdict.value
     if not isinstance(document, ProofRecord | CoverageRecord) and document.state != "complete":
         return Standing.of(Verdict.INTERRUPTED, f"the run was not completed, or goes on; until then it says {said}")
@@ -103,7 +103,7 @@ def limits_of(sources: Sequence[Source]) -> list[str]:
 
 
 def _doubts(document: Document) -> Iterator[str]:
-    """What a record that says PASS holds against it."""
+    """Yield what a record that says PASS holds against it."""
     match document:
         case SimulationRecord():
             yield from _doubts_of_run(document)

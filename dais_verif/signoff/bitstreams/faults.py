@@ -59,7 +59,7 @@ def wrong_table(bitstream: Path, pins: Path, device: str, path: Path, controls: 
 
 
 def _behind(found: ReadBack, controls: Collection[str] = ()) -> tuple[Cell, str, bool]:
-    """The cell of an output bit; one whose register has no reset, which may be part of the logic, before all others."""
+    """Choose the cell of an output bit, preferably one whose register has no reset, which may be logic."""
     tables = {lut.name: lut.cell for lut in found.luts}
     registers = {register.name: register for register in found.registers}
     candidates = []

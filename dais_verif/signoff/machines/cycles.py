@@ -72,7 +72,7 @@ def sequences_of(context: Context, machine: Machine, vectors: int, seed: int) ->
 
 
 def expected_of(context: Context, machine: Machine, sequences: Sequence[InputSequence]) -> list[SequenceRows]:
-    """What the golden model expects of them. Raises ``ViolationError`` for a broken promise, if those are checked."""
+    """Return what the golden model expects. Raises ``ViolationError`` for a broken promise, if that is checked."""
     return expect(machine, sequences, check=context.policy.overflow != "unchecked")
 
 

@@ -143,7 +143,7 @@ def _simulate(context: Context, folder: Path) -> None:
 
 
 def _rows(run: Path) -> Iterator[SequenceRows]:
-    """What simulators were given and had to answer, sequence by sequence."""
+    """Yield what simulators were given and had to answer, sequence by sequence."""
     for number in count():
         place = run / f"sequence_{number}"
         if not place.is_dir():
@@ -166,7 +166,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 
 def _of_kernel(context: Context, record: SimulationRecord) -> list[str]:
-    """Does the record speak of this machine, this RTL, no files of tensors, and every simulator?"""
+    """Return why a record does not speak of this machine, this RTL, no files of tensors, and every simulator."""
     asked = Asked(0, _seed(context), context.policy.simulators)
     files = tuple(file for file in context.subject.files if file.role != "input")
     subject = replace(context.subject, files=files)
@@ -205,7 +205,7 @@ def _kept_fault(folder: Path, kernel: Path, data: bytes, output: int) -> Path:
 
 
 def _identity(path: Path) -> str:
-    """The hash of a block, or of all bytes of a network, of which a program does not show each. It must be one."""
+    """Return the hash of a block, or of all bytes of a network, which no program shows in full; refuse what is none."""
     if path.name == _POISONED:
         return load(path, layout="v1").hash
     load_program(path)

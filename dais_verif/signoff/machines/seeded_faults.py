@@ -95,7 +95,7 @@ def _tried(machine: Machine) -> Iterator[tuple[str, Machine]]:
 
 
 def _of_data(machine: Machine) -> Iterator[tuple[str, Machine]]:
-    """What an output takes, one unit in its last place more."""
+    """Yield what an output takes, one unit in its last place more."""
     for number, connection in enumerate(machine.connections):
         if machine.signals[connection.target.signal].role is not Role.OUTPUT:
             continue

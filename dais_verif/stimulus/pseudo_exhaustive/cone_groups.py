@@ -82,7 +82,7 @@ class Group:
         return bit
 
     def counters(self) -> tuple[Counter, ...]:
-        """A counter for all cones that overlap, directly or by others: those that do not need not run in step."""
+        """Return a counter for all cones that overlap, directly or by others: the rest need not run in step."""
         components: dict[int, dict[int, int]] = {}
         for bit in sorted(self._colour):
             shown = components.setdefault(self._representative(bit), {})
@@ -95,7 +95,7 @@ class Group:
 
 
 def choose(domain: Domain, cones: Iterable[int], *, max_rows: int, max_bits: int) -> list[Group]:
-    """Groups for as many of ``cones`` as ``max_rows`` rows allow, smallest first; none larger than ``max_bits``."""
+    """Group as many of ``cones`` as ``max_rows`` rows allow, smallest first; none larger than ``max_bits``."""
     by_size = sorted(cones, key=lambda cone: (domain.size(cone), cone))
     groups = _fewest_rows(domain, by_size, max_bits)
     if _rows(groups) <= max_rows:
@@ -122,7 +122,7 @@ def _fewest_rows(domain: Domain, cones: Sequence[int], max_bits: int) -> list[Gr
 
 
 def _pack(domain: Domain, cones: Sequence[int], max_bits: int, recolour: bool) -> list[Group]:
-    """Groups that hold all ``cones``: the largest first, each where it costs least, or a group of its own."""
+    """Return groups that hold all ``cones``: the largest first, each where it costs least, or a group of its own."""
     groups: list[Group] = []
     for cone in reversed(cones):
         found = _cheapest(groups, cone, recolour=recolour)

@@ -142,7 +142,7 @@ def _declared(program: Program, ports: Ports) -> list[Field]:
 
 
 def _overlapping(fields: list[Field]) -> list[list[Field]]:
-    """Groups of fields that share bits, directly or by others."""
+    """Return groups of fields that share bits, directly or by others."""
     groups: list[list[Field]] = []
     end = 0
     for field in fields:

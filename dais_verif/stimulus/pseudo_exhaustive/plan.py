@@ -69,7 +69,7 @@ def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
 def plan_vectors(
     domain: Domain, cones: Mapping[int, int], *, max_rows: int, max_bits: int
 ) -> tuple[ExhaustiveVectors, ...]:
-    """Passes in which as many of ``cones`` meet everything as ``max_rows`` rows allow, smallest first.
+    """Plan passes in which as many of ``cones`` meet everything as ``max_rows`` rows allow, smallest first.
 
     ``cones``: of anything that has a number, an output say, the closed mask of port bits; passes name it ``outputs``.
     """

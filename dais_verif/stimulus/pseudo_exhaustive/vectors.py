@@ -52,7 +52,7 @@ class ExhaustiveVectors:
         return Batch(words.shape[1], tuple(columns))
 
     def packed(self, start: int, stop: int, seed: int) -> Words:
-        """The same rows as ``pack_inputs`` packs their batch: little-endian words, (rows, words), at least one word."""
+        """Pack the same rows as ``pack_inputs`` packs their batch: little-endian words (rows, words), at least one."""
         words = self.words(start, stop, seed)
         if not len(words):
             words = np.zeros((1, words.shape[1]), dtype=np.uint64)
