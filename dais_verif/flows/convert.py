@@ -128,7 +128,7 @@ def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> Conve
 
 
 def _made(program: Program, was: Program | None, target: str) -> tuple[Program, bytes]:
-    """The program that ``target`` can say, and the bytes of its file."""
+    """Return the program that ``target`` can say, and the bytes of its file."""
     if target == "alir":
         made = to_alir(program)
         return made, alir_json(made, program.notes if was is not None else notes_of(program, made))
@@ -142,7 +142,7 @@ def _made(program: Program, was: Program | None, target: str) -> tuple[Program, 
 
 
 def _read_back(made: Program, data: bytes, target: str) -> Program:
-    """What a reader finds in ``data``, which must be ``made``."""
+    """Return what a reader finds in ``data``, which must be ``made``."""
     back = assemble(data) if target == "dais" else parse(data, layout=target)
     if back.hash != made.hash:
         raise DaisError(f"what was written as {target} does not read back as the same program; please report it")

@@ -42,7 +42,7 @@ class Covering:
         jobs: int | None,
         progress: Progress,
     ) -> tuple[Stimulus, SimulationRecord]:
-        """The vectors with directed ones after them, which are kept in ``folder``, and the record with its coverage.
+        """Add directed vectors, kept in ``folder``, and return all with the record and its coverage.
 
         Inputs keep to what ``program`` declares.
         """
@@ -78,7 +78,7 @@ class Covering:
             raise RequestError.of("{rtl_coverage} is counted in Verilator; use {simulators} verilator or both.")
 
     def of_rtl(self, record: SimulationRecord, folder: Path) -> SimulationRecord:
-        """The record with the coverage of the RTL, if it was asked for and Verilator has run."""
+        """Return the record with the coverage of the RTL, if it was asked for and Verilator has run."""
         ran = any(one.name == "verilator" and one.vectors_compared for one in record.simulators)
         if not self.rtl or not ran:
             return record

@@ -153,7 +153,7 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
 
 
 def _verified(folder: Path) -> list[Path]:
-    """The files of a folder that say what its machine is to compute."""
+    """Return the files of a folder that say what its machine is to compute."""
     return verified_files(folder) if holds_network(folder) else [folder / name for name in KERNEL_FILES]
 
 

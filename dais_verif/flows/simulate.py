@@ -179,7 +179,7 @@ def begun_run(given: OpenedRequest, folder: Path, watch: Stopwatch, progress: Pr
 def ended_run(
     given: OpenedRequest, begun: BegunRun, finding: Finding, watch: Stopwatch, progress: Progress
 ) -> SimulationRecord:
-    """The record of a run that found ``finding``. Raises ``InputError`` if the RTL was changed meanwhile."""
+    """Return the record of a run that found ``finding``. Raises ``InputError`` if the RTL was changed meanwhile."""
     begun.watched.require_unchanged("simulated")
     record = begun.record
     if finding.verdict is not Verdict.PASS:

@@ -50,7 +50,7 @@ class _Begun:
 
 
 def simulate_jointly(requests: Sequence[SimulationRequest]) -> list[Simulated | None]:
-    """What ``simulate`` returns for each of ``requests``, of those that pass; None for others, whatever is wrong.
+    """Simulate ``requests`` and return what ``simulate`` does for each that passes; None for others.
 
     A request that is None is one for ``simulate``: nothing is known of it, and nothing was written for it. Builds and
     logs of those that pass are not kept, and their seconds in simulators are a share of what all took.
@@ -83,7 +83,7 @@ def _simulated(begun: Sequence[_Begun]) -> list[Simulated | None]:
 
 
 def _begun(number: int, request: SimulationRequest, folders: ExitStack) -> _Begun | None:
-    """What is known before simulators start, or None if the request is one for ``simulate``."""
+    """Return what is known before simulators start, or None if the request is one for ``simulate``."""
     design, covering = request.design, request.covering
     if covering.program or covering.rtl or request.waves or request.printf or design.of_bits or design.pipeline:
         return None

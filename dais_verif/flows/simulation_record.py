@@ -44,7 +44,7 @@ __all__ = ["begun_machine_record", "begun_record", "finished_record", "given_vec
 
 
 def given_vectors(path: Path, rows: int) -> StimulusClass:
-    """The vectors of a file."""
+    """Return the vectors of a file."""
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
@@ -114,7 +114,7 @@ def _begun(
 
 
 def finished_record(record: SimulationRecord, finding: Finding, watch: Stopwatch) -> SimulationRecord:
-    """The record of a run that found ``finding``. The time is that since the command started."""
+    """Return the record of a run that found ``finding``. The time is that since the command started."""
     assert record.times is not None
     swept = [StimulusClass("exhaustive", finding.exhaustive_vectors)] if finding.exhaustive_vectors else []
     found = {simulator.latency for simulator in finding.simulators if simulator.latency is not None}
@@ -156,7 +156,7 @@ def with_share_of_icarus(record: SimulationRecord, request: SimulationRequest) -
 def _decisions(
     request: SimulationRequest, program: Program, design: RtlDesign, asked: DesignRequest, simulators: Sequence[str]
 ) -> list[Decision]:
-    """What the input leaves open, and how it was read."""
+    """Return what the input leaves open, and how it was read."""
     origin = program.origin
     told = request.layout is not None
     why = "--layout" if told else "assumed: both word orders are valid" if origin.assumed else "detected"
@@ -186,7 +186,7 @@ def _overflow(request: SimulationRequest) -> Decision:
 
 
 def _left_out(design: RtlDesign) -> list[Decision]:
-    """What Icarus is not given of the RTL."""
+    """Return what Icarus is not given of the RTL."""
     places = [
         f"{source.name}:{line}"
         for source in design.sources

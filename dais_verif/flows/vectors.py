@@ -26,7 +26,7 @@ def batch_of(programs: Sequence[Program], files: Sequence[Path], vectors: int, s
 
 
 def signed_inputs(program: Program, vector: Sequence[int], elements: Sequence[Element] | None = None) -> list[int]:
-    """The raw inputs: negative where the top bit is set and some op reads it as a sign.
+    """Return the raw inputs: negative where the top bit is set and some op reads it as a sign.
 
     ``elements``: what bits they are; None: those that the program's types need.
     """
@@ -45,14 +45,14 @@ def signed_inputs(program: Program, vector: Sequence[int], elements: Sequence[El
 
 
 def real_inputs(program: Program, vector: Sequence[int], elements: Sequence[Element] | None = None) -> list[Fraction]:
-    """The inputs, exact."""
+    """Return the inputs, exact."""
     elements = elements or ports_of(program).inputs
     pairs = zip(signed_inputs(program, vector, elements), elements, strict=True)
     return [raw * Fraction(2) ** element.lo for raw, element in pairs]
 
 
 def decimal(value: Fraction) -> str:
-    """A dyadic rational as a decimal number, exactly."""
+    """Return a dyadic rational as a decimal number, exactly."""
     places = value.denominator.bit_length() - 1
     digits = str(abs(value.numerator) * 5**places).rjust(places + 1, "0")
     text = f"{digits[: len(digits) - places]}.{digits[len(digits) - places :]}" if places else digits
@@ -60,7 +60,7 @@ def decimal(value: Fraction) -> str:
 
 
 def decimal_rows(batch: Batch) -> str:
-    """The vectors as CSV for ``--inputs``, every number in full.
+    """Return the vectors as CSV for ``--inputs``, every number in full.
 
     Readers take a fraction as the nearest double: of more than 53 bits it comes back as another number.
     """

@@ -101,7 +101,7 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
 
 
 def _deployed(checked: CertificateCheck, deployed: Path) -> list[CertificateFinding]:
-    """What speaks against ``deployed``; nothing is said of it where the files of the certificate were not looked at."""
+    """Return what speaks against ``deployed``; nothing where the certificate's files were not looked at."""
     if checked.context is None:
         return []
     certified = [Path(file.path) for file in checked.context.subject.of("bitstream")]

@@ -32,7 +32,7 @@ class WorkFolder:
             write_atomically(self.path / "result.json", record.to_json().encode())
 
     def broken_off(self, verdict: Verdict, message: str) -> None:
-        """The run ended without a finding: nobody may take it for one that goes on."""
+        """Mark that the run ended without a finding: nobody may take it for one that goes on."""
         if self._begun is not None:
             record = replace(self._begun, verdict=verdict, message=message, state="complete")
             write_atomically(self.path / "result.json", record.to_json().encode())
@@ -47,7 +47,7 @@ class WorkFolder:
 
 @contextmanager
 def work_folder(output: Path | None) -> Iterator[WorkFolder]:
-    """The folder ``output``, or a temporary one. Raises ``InputError`` if it cannot be used."""
+    """Yield the folder ``output``, or a temporary one. Raises ``InputError`` if it cannot be used."""
     if output is None:
         with temporary_folder() as temporary:
             folder = WorkFolder(temporary.path, users=False)

@@ -44,7 +44,7 @@ class WrapperFolder:
 
 
 def find_wrapper(folder: Path) -> WrapperFolder:
-    """What ``emit --wrap axis`` wrote into ``folder``. Its files may be changed since: what is there is verified.
+    """Read what ``emit --wrap axis`` wrote into ``folder``, whose files may be changed since: they are verified.
 
     Raises ``InputError`` if it is no such folder.
     """

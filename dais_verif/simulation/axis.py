@@ -144,7 +144,7 @@ def _whole(answer: AxisAnswer, job: AxisJob) -> bool:
 
 
 def _judge(outcomes: Mapping[str, AxisOutcome | ToolError], job: AxisJob) -> tuple[Verdict, str]:
-    """The verdict over all simulators and one line of why."""
+    """Return the verdict over all simulators and one line of why."""
     if not outcomes or not job.scenarios or not job.rows or not job.output_bits:
         what = next(
             text

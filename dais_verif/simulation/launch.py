@@ -81,7 +81,7 @@ def run(
 
 
 def cause(simulation: Simulation, log: Path) -> str:
-    """The line of a run's ``log`` that most likely says why it broke off."""
+    """Return the line of a run's ``log`` that most likely says why it broke off."""
     # GHDL says so first, then cocotb what it thinks of that, then GHDL that the simulation failed.
     if KNOWN[simulation.simulator].FIRST_ERROR_COUNTS:
         return first_error(log)
@@ -94,7 +94,7 @@ def cause(simulation: Simulation, log: Path) -> str:
 
 
 def _failed_assertion(log: Path) -> str | None:
-    """The first assertion of the RTL that failed, where the simulator ends a run at one: Verilator does."""
+    """Return the first assertion of the RTL that failed, where the simulator ends a run at one: Verilator does."""
     found = _FAILED.search(log.read_text(encoding="utf-8", errors="replace"))
     if found is None:
         return None
@@ -121,7 +121,7 @@ def complaint(log: Path, after: int) -> str:
 
 
 def failed_tests(results: Path) -> list[str]:
-    """The names of the tests that failed or broke off, as ``module.test``."""
+    """Return the names of the tests that failed or broke off, as ``module.test``."""
     failed = [case for case in _cases(results) if case.find("failure") is not None or case.find("error") is not None]
     return [f"{case.get('classname')}.{case.get('name')}" for case in failed]
 

@@ -39,7 +39,7 @@ class _Point(NamedTuple):
 
 
 def collect(folder: Path) -> RtlCoverage:
-    """The counts below ``folder``, where Verilator's simulation ran; both files are written into the folder above it.
+    """Read the counts below ``folder``, where Verilator ran; both files are written into the folder above it.
 
     Raises ``ToolError`` if there are none.
     """
@@ -60,7 +60,7 @@ def collect(folder: Path) -> RtlCoverage:
 
 
 def _read(path: Path) -> Iterable[tuple[_Point, int]]:
-    """The points of a file, and how often each was reached."""
+    """Return the points of a file, and how often each was reached."""
     for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
         if not line.startswith("C '"):
             continue

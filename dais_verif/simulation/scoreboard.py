@@ -123,7 +123,7 @@ class Scoreboard:
             self._seconds[stage] = self._seconds.get(stage, 0.0) + time.monotonic() - begin
 
     def answer(self) -> Answer:
-        """What was found so far."""
+        """Return what was found so far."""
         return Answer(
             rows=self._rows,
             bits=self._rows * self._job.output_bits,
@@ -194,7 +194,7 @@ def other_in_bulk(first: Chunk, found: Words, differing: list[int], latency: int
 
 
 def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:
-    """The digest of packed output rows that begin with row ``start``, a multiple of ``DIGESTED``, of a run.
+    """Return the digest of packed output rows that begin with row ``start``, a multiple of ``DIGESTED``, of a run.
 
     ``unknown``: the bits of rows with X or Z, by number from ``start`` on. Digests of parts of a run are combined by
     exclusive or.
@@ -210,22 +210,22 @@ def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:
 
 
 def first_row_of(sequence: int) -> int:
-    """The number that the first row of a machine's ``sequence`` has among the rows of a run, for digests."""
+    """Return the number that the first row of a machine's ``sequence`` has among the rows of a run, for digests."""
     return sequence << 40
 
 
 def digest_of_sequence(number: int, rows: Words, known: Words | None) -> int:
-    """The digest of packed output ``rows`` of sequence ``number``, two a cycle, with 0 for all bits but ``known``."""
+    """Hash packed output ``rows`` of sequence ``number``, two a cycle, with 0 for all bits but ``known``."""
     return digest_of(first_row_of(number), rows if known is None else rows & known, {})
 
 
 def _as_number(differing: Words) -> int:
-    """The bits that are 1 in any of the packed rows, as one number."""
+    """Return the bits that are 1 in any of the packed rows, as one number."""
     return int.from_bytes(np.bitwise_or.reduce(differing, axis=0).tobytes(), "little") if len(differing) else 0
 
 
 def _wrong_of_unknown(expected: Words, unknown: Mapping[int, str]) -> int:
-    """The bits that are X, Z or not as expected in any of the rows with X or Z, as one number."""
+    """Return the bits that are X, Z or not as expected in any of the rows with X or Z, as one number."""
     if not unknown:
         return 0
     found = np.frombuffer("".join(unknown.values()).encode(), dtype=np.uint8).reshape(len(unknown), -1)[:, ::-1]

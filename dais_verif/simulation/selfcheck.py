@@ -39,7 +39,7 @@ def next_state(lanes: Lanes) -> Lanes:
 
 
 def stimulus_words(ports: Ports, beats: int) -> Iterator[Words]:
-    """The vectors as packed rows, in chunks of at most 4096; bits beyond the port are 0."""
+    """Yield the vectors as packed rows, in chunks of at most 4096; bits beyond the port are 0."""
     bits = max(ports.input_bits, 1)
     words = row_words(bits)
     lanes = ((np.arange(1, -(-bits // _LANE) + 1, dtype=np.uint64) * _FIRST) & 0xFFFFFFFF).astype(np.uint32)
@@ -54,7 +54,7 @@ def stimulus_words(ports: Ports, beats: int) -> Iterator[Words]:
 
 
 def selfcheck_signatures(program: Program, beats: Iterable[int]) -> dict[int, int]:
-    """The signature after each number of ``beats``, 1 to ``MOST_BEATS``.
+    """Return the signature after each number of ``beats``, 1 to ``MOST_BEATS``.
 
     Raises ``InputError`` for other numbers, and for a program without output bits, of which a signature says nothing.
     """
@@ -88,7 +88,7 @@ def _folded(lanes: Lanes) -> int:
 
 
 def _values(words: Words, element: Element) -> NDArray[np.int64] | NDArray[np.object_]:
-    """The bits of one element as unsigned integers; modulo its width that is any value that packs to them."""
+    """Return the bits of one element as unsigned integers; modulo its width that is any value that packs to them."""
     word, shift = divmod(element.offset, 64)
     if element.width == 0:
         return np.zeros(len(words), dtype=np.int64)

@@ -207,7 +207,7 @@ def is_clean(answer: Answer, job: Job) -> bool:
 
 
 def _cross_check(simulator: str, answer: Answer, job: Job, failed: bool, folder: Path) -> None:
-    """The bench's numbers and cocotb's own verdict must tell the same story."""
+    """Raise ``ToolError`` if the bench's numbers and cocotb's own verdict differ."""
     if is_clean(answer, job) == failed:
         told = "failed" if failed else "passed"
         raise ToolError(

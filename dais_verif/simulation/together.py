@@ -49,7 +49,7 @@ class EarlyVerdict(Exception):
 
 
 def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dict[str, SimulatorOutcome | ToolError]:
-    """What every simulator that has begun makes of the feed; one that fails does not stop others that simulate.
+    """Return what every simulator that has begun makes of the feed; one that fails does not stop others that simulate.
 
     Raises ``EarlyVerdict`` if the feed shows that the program breaks a promise, or that the golden model is wrong.
     """
@@ -129,7 +129,7 @@ def on_common_chunks(
 
 
 def plan_of(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
-    """What simulator ``name`` has to do, in shares that run at once, and where it finds its chunks."""
+    """Return what simulator ``name`` has to do, in shares that run at once, and where it finds its chunks."""
     options, folder = task.options, task.folder / name
     simulator = KNOWN[name]
     in_bulk = simulator.FASTEST and options.bulk and not options.waves
@@ -194,7 +194,7 @@ def few_rows(program: Program, total: int) -> list[int]:
 
 
 def self_check(task: Task, feed: Feed, rows: Sequence[int]) -> tuple[Mapping[int, Judged], Blame | None]:
-    """What the oracle says of the vectors ``rows``, and where the numpy engine says something else."""
+    """Return what the oracle says of the vectors ``rows``, and where the numpy engine says something else."""
     batch = Batch.concatenate([feed.batch(row, row + 1) for row in rows]) if rows else Batch(0, ())
     with task.watch.stage("oracle"):
         judged = judge_rows(task.program, batch, rows)

@@ -113,7 +113,7 @@ def feed_of(task: Task, vectors: Vectors) -> tuple[Plan, Feed]:
 def finding_of(
     task: Task, sampled: int, plan: Plan, feed: Feed, outcomes: dict[str, SimulatorOutcome | ToolError]
 ) -> Finding:
-    """What the simulators' ``outcomes`` on ``feed``, of which ``sampled`` vectors do not exhaust, say of the design."""
+    """Return what ``outcomes`` on ``feed`` say of the design; ``sampled``: vectors that do not exhaust."""
     program, options = task.program, task.options
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     verdict, message = judge(outcomes, task.ports.output_bits)
@@ -170,7 +170,7 @@ def _complaints(outcomes: Mapping[str, SimulatorOutcome | ToolError]) -> str:
 
 
 def _graded(ports: Ports, outcomes: Mapping[str, SimulatorOutcome | ToolError], ran: Plan) -> list[OutputEvidence]:
-    """What the simulators that ended know of each output.
+    """Return what the simulators that ended know of each output.
 
     Nothing where they read the design at different times, or it breaks its protocol; nor where one failed and another
     found differences, since nobody has looked whether these are the golden model's.
@@ -188,7 +188,7 @@ def _graded(ports: Ports, outcomes: Mapping[str, SimulatorOutcome | ToolError], 
 
 
 def _evidence(ports: Ports, plan: Plan) -> Evidence:
-    """What a run that passed says of each output that has bits."""
+    """Return what a run that passed says of each output that has bits."""
     exhausted = [output for output in plan.exhausted if ports.outputs[output].width]
     with_bits = [output for output, element in enumerate(ports.outputs) if element.width]
     could = {left.output: left.rows for left in plan.could if left.output not in exhausted}
@@ -275,7 +275,7 @@ def second_opinion(
     difference: Difference,
     replayed: Mapping[str, str],
 ) -> tuple[Verdict, str]:
-    """The verdict on a mismatch in ``name`` once simulators that were not given its row have replayed it.
+    """Return the verdict on a mismatch in ``name`` once simulators that were not given its row have replayed it.
 
     ``replayed``: the output rows of the replays. One that does not repeat what was found says nothing of the others.
     """

@@ -130,7 +130,7 @@ class _Search:
         self._found = self._apart(self._start)
 
     def unit(self, output: int) -> Fraction:
-        """The smallest difference that two values of an output can have."""
+        """Return the smallest difference that two values of an output can have."""
         return Fraction(2) ** -max(program.output_types[output].f for program in self._programs)
 
     def on_grid(self, output: int, limit: Fraction) -> Fraction:
@@ -139,7 +139,7 @@ class _Search:
         return (limit / unit).__floor__() * unit
 
     def differences(self, rows: NDArray[np.float64]) -> NDArray[np.object_]:
-        """The absolute differences of all outputs, exact."""
+        """Return the absolute differences of all outputs, exact."""
         a, b = (exact_outputs(program, rows, 1) for program in self._programs)
         apart: NDArray[np.object_] = np.abs(b - a)
         return apart
@@ -156,7 +156,7 @@ class _Search:
         return apart
 
     def reached(self, output: int) -> Fraction:
-        """The largest difference of an output that was found."""
+        """Return the largest difference of an output that was found."""
         rng = np.random.default_rng(output)
         order = np.argsort(-self._found[:, output], kind="stable")[:_KEPT]
         rows, values = self._start[order], self._found[order, output]

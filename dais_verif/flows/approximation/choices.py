@@ -46,7 +46,7 @@ class Space:
 
     @classmethod
     def of(cls, network: Network, half: bool) -> Space:
-        """The choices for ``network``; with ``half`` layers may compute in half precision. Raises ``RequestError``."""
+        """Return choices for ``network``; with ``half`` layers may have half precision. Raises ``RequestError``."""
         nodes = tuple(node for node in fuse(network) if node.number is not None)
         able = {"conv": (*_SINGLE, *(_HALF if half else ()))}
         if half:
@@ -92,7 +92,7 @@ class Space:
         return tuple(int(rng.choice((_EXACT, *knobs))) for knobs in self.knobs)
 
     def speedup(self, choice: Choice) -> Fraction:
-        """What the tuner's model predicts."""
+        """Return what the tuner's model predicts."""
         return predicted_speedup(self.configuration(choice, "one"), self.costs)
 
     def configuration(self, choice: Choice, name: str) -> Configuration:
@@ -109,7 +109,7 @@ class Space:
         return ConfigurationFile(Number.of(0.0), (self.configuration(choice, "one"),))
 
     def name(self, choice: Choice) -> str:
-        """What a configuration is called: its knobs."""
+        """Return what a configuration is called: its knobs."""
         return "exact" if choice == self.exact else f"k{word_of(choice).replace(',', '-')}"
 
     def curve(self, correct: Mapping[Choice, int], total: int, chosen: Choice) -> ConfigurationFile:

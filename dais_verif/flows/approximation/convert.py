@@ -68,7 +68,7 @@ def convert_configurations(
 
 
 def _changes(file: ConfigurationFile, made: ConfigurationFile) -> Iterator[str]:
-    """What is written otherwise than it was read, in words."""
+    """Yield what is written otherwise than it was read, in words."""
     if text_of(file) == text_of(made):
         return
     if file.baseline is None:

@@ -248,7 +248,7 @@ class _Cost(NamedTuple):
 
 
 def _cycles(network: Network, parallel: int) -> tuple[int | None, list[str]]:
-    """The cycles of the network as a machine with memories, from start to done; why it is none."""
+    """Return the cycles of the network as a machine with memories, from start to done; why it is none."""
     try:
         return memory_latency(chain_of([network]), parallel)[0], []
     except InputError as error:
@@ -260,7 +260,7 @@ def _machine(network: Network, parallel: int) -> Machine:
 
 
 def _gains(found: Sequence[Measured]) -> dict[str, dict[str, Fraction]]:
-    """What configurations gain against the first, by their names: in cycles, and in cells if they were counted."""
+    """Return what configurations gain against the first, by name: in cycles, and in cells if they were counted."""
     measured = [one for one in found if one.refused is None]
     costs = {"cycles": [one.cycles for one in measured]}
     costs |= {kind: [(one.cells or {}).get(kind) for one in measured] for kind in _CELLS}

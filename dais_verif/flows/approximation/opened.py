@@ -35,7 +35,7 @@ def _more(count: int) -> str:
 
 
 def _shape_warnings(file: ConfigurationFile) -> list[str]:
-    """What keeps the file from being applied to any network."""
+    """Return what keeps the file from being applied to any network."""
     first = file.configurations[0]
     other = next((one for one in file.configurations if _shape(one) != _shape(first)), None)
     if other is not None:

@@ -87,7 +87,7 @@ class Search:
         return self._speedup(choice), self.known[choice] or 0
 
     def _speedup(self, choice: Choice) -> Fraction:
-        """What the tuner's model predicts; many choices are asked for again and again."""
+        """Return what the tuner's model predicts; many choices are asked for again and again."""
         if choice not in self._speedups:
             self._speedups[choice] = self.space.speedup(choice)
         return self._speedups[choice]
@@ -105,7 +105,7 @@ class Search:
         return bool(new)
 
     def _together(self) -> list[Choice]:
-        """The next round of several knobs together: losses are taken to add up."""
+        """Return the next round of several knobs together: losses are taken to add up."""
         losses = self._losses()
         fastest = self._speedup(self.best())
         found = []

@@ -170,7 +170,7 @@ class _Measuring:
 
 
 def _about(data: bytes, samples: Samples, grid: int | None) -> str:
-    """What decides a measurement, as a hash."""
+    """Return what decides a measurement, as a hash."""
     inputs = (data, samples.vectors.tobytes(), samples.labels.tobytes(), str(grid).encode())
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in inputs)).hexdigest()
 

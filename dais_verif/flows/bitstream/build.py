@@ -217,7 +217,7 @@ def _require_clock(timing: BuildTiming) -> None:
 
 
 def _files(design: BuildDesign, folder: Path) -> Iterator[tuple[str, bytes]]:
-    """What is kept of a build, by relative name."""
+    """Yield what is kept of a build, by relative name."""
     for name, text in design.files.items():
         yield f"rtl/{name}", text.encode()
     for name in (BITSTREAM, PINS, PLACED, NETLIST):

@@ -23,7 +23,7 @@ __all__ = ["board_link"]
 def board_link(
     target: Target, model: Program | Machine, folder: Path, timeout: float, progress: Progress
 ) -> Iterator[tuple[Link, BitstreamFacts | None]]:
-    """The link to a board, and the bitstream that a simulated one was made of."""
+    """Open the link to a board, and yield the bitstream that a simulated one was made of, too."""
     if target.scheme == "sim":
         progress.notice("building a board in simulation")
         cycles = BOARD_CYCLES if target.cycles is None else target.cycles

@@ -156,14 +156,14 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
 def _search(
     request: BoardRequest, program: Program, stimulus: Stimulus, board: Target, folder: Path, progress: Progress
 ) -> TapsSearch | None:
-    """What looks for the op that is wrong, if that is asked for."""
+    """Return what looks for the op that is wrong, if that is asked for."""
     if request.blame is None:
         return None
     return TapsSearch.of(program, stimulus, board, request.blame, request.load, request.timeout, folder, progress)
 
 
 def _run_machine(machine: Machine, board: Target, request: BoardRequest, progress: Progress) -> BoardRun:
-    """The same for a machine: a vector is some cycles from a reset, and the board says how many."""
+    """Return the same for a machine: a vector is some cycles from a reset, and the board says how many."""
     require_whole(layout=request.layout, resume=request.resume, blame=request.blame)
     restart = restart_of(machine)
     with work_folder(request.output) as folder:

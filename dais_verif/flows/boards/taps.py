@@ -118,7 +118,7 @@ class TapsSearch:
         return replace(blame, text=again + blame.text)
 
     def _chosen(self, row: int) -> list[int]:
-        """The vectors that are tried: the one that failed first."""
+        """Return the vectors that are tried: the one that failed first."""
         most = max(1, min(_MOST_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1)))
         step = max(1, self.vectors.rows // most)
         return [row, *(other for other in range(0, self.vectors.rows, step) if other != row)][:most]

@@ -85,7 +85,7 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
 
 
 def _pairs_of(request: FuzzRequest) -> Mapping[str, PairSpec | MachinePair]:
-    """The pairs that judge cases of the kind that is asked for."""
+    """Return the pairs that judge cases of the kind that is asked for."""
     return PAIRS if request.kind == "program" else MACHINE_KINDS[request.kind].pairs
 
 
@@ -103,7 +103,7 @@ def _added(total: Judged, more: Judged) -> Judged:
 
 
 def _resumed(request: FuzzRequest) -> int:
-    """The number of the case behind the last one of the run before."""
+    """Return the number of the case behind the last one of the run before."""
     path = request.output / RECORD_NAME
     if not path.is_file():
         return 0
@@ -152,7 +152,7 @@ def _judgements(
 
 @contextmanager
 def _connected(name: str, jobs: int) -> Iterator[tuple[Executor, int]]:
-    """The cluster ``name`` as an executor, and how many can work there. Raises ``ToolError`` if it is lost."""
+    """Use cluster ``name`` as an executor, and tell how many can work there. Raises ``ToolError`` if it is lost."""
     cluster, client = connect(name, jobs)
     try:
         yield client.get_executor(pure=False), max(sum(client.nthreads().values()), jobs)
@@ -173,7 +173,7 @@ def _on_worker(stretch: Stretch, version: str) -> Judged:
 
 
 def _stretches(request: FuzzRequest, first: int, begun: float, size: int, names: tuple[str, ...]) -> Iterator[Stretch]:
-    """What is to be judged, for as long as there is time; one stretch in any case."""
+    """Yield what is to be judged, for as long as there is time; one stretch in any case."""
     left, number = request.count or _ALL, first
     while left:
         count = min(size, left)

@@ -96,7 +96,7 @@ class Keeper:
 
 
 def smallest_program(request: FuzzRequest, tool: Pair | None, finding: Finding) -> Smallest:
-    """The smallest program of the same pair and kind. ``tool``: what judges those of a tool of somebody else."""
+    """Return the smallest program of the same pair and kind. ``tool``: what judges those of a tool of somebody else."""
     made, pair = made_case(request.seed, finding.number, plain=tool is not None), finding.found.pair
     judge = tool if tool is not None else PAIRS[pair].judge
 
@@ -120,7 +120,7 @@ def smallest_program(request: FuzzRequest, tool: Pair | None, finding: Finding) 
 
 
 def smallest_machine(request: FuzzRequest, finding: Finding) -> Smallest:
-    """The smallest machine of the same pair and kind; its vectors are cycles."""
+    """Return the smallest machine of the same pair and kind; its vectors are cycles."""
     kind, pair = MACHINE_KINDS[request.kind], finding.found.pair
 
     def found(one: MachineCase) -> Disagreement | None:

@@ -75,7 +75,7 @@ def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzReco
 
 
 def _judged_machine(case: MachineCase, kept: KeptCase, folder: Path) -> FoundCase:
-    """The same of a machine, by the pair of its name."""
+    """Return the same of a machine, by the pair of its name."""
     pairs = MACHINE_KINDS["machine" if case.kernel is None else "kernel"].pairs
     fails, text = None, f"{folder.name} is of no pair of ours: {kept.pair}"
     if kept.pair in pairs:
@@ -91,7 +91,7 @@ def _judged_machine(case: MachineCase, kept: KeptCase, folder: Path) -> FoundCas
 
 
 def _judged(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> FoundCase:
-    """The case with what is found of it now."""
+    """Return the case with what is found of it now."""
     try:
         fails, text = _outcome(case, kept, folder, tool)
     except NotJudged as reason:

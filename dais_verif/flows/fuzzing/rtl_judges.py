@@ -67,13 +67,13 @@ class RtlJudges:
         self._reads = self.is_read(case)
 
     def design(self, case: RtlCase, sources: tuple[Path, ...]) -> DesignRequest:
-        """The request for the RTL of ``case``, whose files are ``sources``."""
+        """Return the request for the RTL of ``case``, whose files are ``sources``."""
         if case.ours:
             return DesignRequest(rtl=sources, top=case.top, data=self._data, pins=self.pins)
         return replace(self._asked, rtl=sources, data=self._data, pins=self.pins)
 
     def dut(self, case: RtlCase) -> Dut:
-        """The ports of the RTL of ``case``. Raises ``InputError`` if they do not fit the program."""
+        """Return the ports of the RTL of ``case``. Raises ``InputError`` if they do not fit the program."""
         asked = self.design(case, case.write(self._folder / "rtl"))
         design, said = given(asked, self._folder)
         return bound(case.case.program, design, said).dut or packed(case.case.program, said.clocking)
@@ -83,7 +83,7 @@ class RtlJudges:
         return not self._reads or not errors_in(case.write(self._folder / "rtl"), case.top)
 
     def simulated(self, case: RtlCase) -> SimulationRecord | None:
-        """The record of a whole simulation; None if the RTL cannot be used at all."""
+        """Return the record of a whole simulation; None if the RTL cannot be used at all."""
         if not self.is_read(case):
             return None
         try:
@@ -102,7 +102,7 @@ class RtlJudges:
             return None
 
     def wrong(self, case: RtlCase) -> Mismatch | None:
-        """The first mismatch of ``case``, if that is what its simulation finds."""
+        """Return the first mismatch of ``case``, if that is what its simulation finds."""
         record = self.simulated(case)
         found = None if record is None or record.verdict is not Verdict.RTL_MISMATCH else record.first_mismatch
         return None if found is None or (found.blame is not None and found.blame.kind == "golden") else found

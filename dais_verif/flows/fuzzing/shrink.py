@@ -263,7 +263,7 @@ def _of_command(request: ShrinkRequest, text: str, case: Case, form: str, scratc
 
 
 def _replay(request: ShrinkRequest, form: str) -> str:
-    """The line that shows the failure of the case in the folder again."""
+    """Return the line that shows the failure of the case in the folder again."""
     if request.command is None:
         return own_command(["fuzz", "--replay", str(request.output)])
     command = Command.of("command", request.command, ("program",))

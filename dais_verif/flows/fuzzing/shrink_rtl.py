@@ -151,7 +151,7 @@ class _Shrinker:
     # judges
 
     def _is_wrong(self, case: RtlCase) -> bool:
-        """A simulation says RTL_MISMATCH; and it is no unknown value that is wrong, unless one was at first."""
+        """Return a simulation says RTL_MISMATCH; and it is no unknown value that is wrong, unless one was at first."""
         found = self._judges.wrong(case)
         if found is None or (found.found.raw is None and not self._with_x):
             return False
@@ -159,7 +159,7 @@ class _Shrinker:
         return True
 
     def _is_read_and_fails(self, case: RtlCase) -> bool:
-        """The front end reads the RTL as it did, and the command fails."""
+        """Return the front end reads the RTL as it did, and the command fails."""
         return self._command is not None and self._judges.is_read(case) and self._command(case)
 
     def _same_answer(self) -> None:
@@ -183,19 +183,19 @@ class _Shrinker:
         self.search.fewest(rows, lambda left: _with_rows(case, tuple(left)) if left else None)
 
     def _one_op(self) -> bool:
-        """The op that is to blame alone, if the design has its net and those of its operands."""
+        """Return the op that is to blame alone, if the design has its net and those of its operands."""
         blame = None if self._last is None else self._last.blame
         if blame is None or blame.op is None or self._judges.pins.given:
             return False
         return any(self.search.consider(case) for case in _cuts(self.search.case, blame.op))
 
     def _one_output(self) -> None:
-        """The output that is wrong alone, and the inputs that reach it."""
+        """Keep the output that is wrong alone, and the inputs that reach it."""
         if self._command is None and self._last is not None and len(self.search.case.case.rows) == 1:
             self.search.consider(_around(self._judges, self.search.case, self._last.output))
 
     def _simpler_numbers(self) -> None:
-        """The numbers of the one vector are 0 or short, of a program of few inputs."""
+        """Make the numbers of the one vector 0 or short, of a program of few inputs."""
         before = self.search.case
         if len(before.case.rows) != 1 or len(before.case.rows[0]) > _FEW:
             return
@@ -236,7 +236,7 @@ def _with_rows(case: RtlCase, rows: tuple[Row, ...]) -> RtlCase:
 
 
 def _without(base: RtlCase, parts: Sequence[Edit], left: Sequence[Edit]) -> RtlCase:
-    """``base`` without the ``parts`` that are not ``left``; a file of which nothing is left is gone."""
+    """Return ``base`` without the ``parts`` that are not ``left``; a file of which nothing is left is gone."""
     kept = set(left)
     files = edited(base.files, [part for part in parts if part not in kept])
     filled = {name: text for name, text in files.items() if text.strip()}
@@ -244,7 +244,7 @@ def _without(base: RtlCase, parts: Sequence[Edit], left: Sequence[Edit]) -> RtlC
 
 
 def _cuts(case: RtlCase, guilty: int) -> Iterator[RtlCase]:
-    """The op ``guilty`` alone, of its operands or of ops before them, with nets named as we do it, or da4ml."""
+    """Yield the op ``guilty`` alone, of its operands or of ops before them, with nets named as we do it, or da4ml."""
     program = case.case.program
     declared = declared_in(case.files, case.top)
     for naming in (path_of(program), DA4ML):
@@ -284,7 +284,7 @@ def _cut_of(case: RtlCase, smaller: Case, guilty: int, cut: set[int], nets: dict
 
 
 def _kept(program: Program, guilty: int, cut: set[int]) -> set[int]:
-    """The ops that are left: ``guilty``, and those that it is computed from, as far as they are not ``cut``."""
+    """Return the ops that are left: ``guilty``, and those that it is computed from, as far as they are not ``cut``."""
     found, waiting = set(), [guilty]
     while waiting:
         index = waiting.pop()

@@ -28,7 +28,7 @@ RTL_FROM = "rtl-from"
 
 
 def tool_of(request: FuzzRequest) -> Callable[[Path], Pair]:
-    """What judges a case by the tool of ``request``, given a folder of its own to work in.
+    """Return what judges a case by the tool of ``request``, given a folder of its own to work in.
 
     Raises ``RequestError`` if the tool is no command that can be run.
     """
@@ -49,7 +49,7 @@ def tool_of(request: FuzzRequest) -> Callable[[Path], Pair]:
 
 
 def _adapter(name: str, *places: str) -> Command:
-    """The command that runs an adapter that is shipped."""
+    """Return the command that runs an adapter that is shipped."""
     return Command((sys.executable, "-m", f"dais_verif.fuzzing.adapters.{name}", *places), Path.cwd())
 
 
@@ -65,7 +65,7 @@ class _Generator:
         self._command, self._request, self._folder = command, request, folder
 
     def judge(self, case: Case) -> Disagreement | None:
-        """What the simulation of its RTL says. Raises ``NotJudged`` where it compared nothing."""
+        """Return what the simulation of its RTL says. Raises ``NotJudged`` where it compared nothing."""
         rtl = self._folder / "rtl"
         shutil.rmtree(rtl, ignore_errors=True)
         rtl.mkdir()

@@ -12,7 +12,7 @@ __all__ = ["versions"]
 
 
 def versions() -> dict[str, str]:
-    """The versions, by name; of the C kernel its instruction sets, or why it is not there."""
+    """Return the versions, by name; of the C kernel its instruction sets, or why it is not there."""
     found = {"dais-verif": VERSION, "python": platform.python_version(), "machine": platform.machine()}
     found |= {name: version(name) for name in ("numpy", "pyslang", "bitwuzla")}
     return {**found, "fast engine": fast.why_not() or ", ".join(fast.isas())}

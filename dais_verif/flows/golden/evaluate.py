@@ -134,7 +134,7 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
 
 
 def _of_folder(folder: NetworkFolder, request: EvaluationRequest) -> Network:
-    """The network under the configuration that is asked for."""
+    """Return the network under the configuration that is asked for."""
     require_no_options(layout=request.layout)
     return folder.under(request.config)
 

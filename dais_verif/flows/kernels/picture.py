@@ -126,13 +126,13 @@ def _tensor(
 
 
 def _decimal(raw: int, f: int) -> str:
-    """A number exactly, as a decimal where it is short."""
+    """Return a number exactly, as a decimal where it is short."""
     value = Fraction(raw) / Fraction(2) ** f
     return str(value.numerator) if value.denominator == 1 else f"{float(value):g}"
 
 
 def _grids(tensor: MappedTensor, elements: Ints) -> list[Grid]:
-    """The planes of the two fastest dimensions that are touched; those that look the same stand as one."""
+    """Return the planes of the two fastest dimensions that are touched; those that look the same stand as one."""
     planes: dict[tuple[int, ...], list[int]] = {}
     for number, element in enumerate(elements.tolist()):
         planes.setdefault(tuple(element[:1:-1]), []).append(number)
@@ -163,7 +163,7 @@ def _places(alike: list[tuple[int, ...]]) -> list[str]:
 
 
 def _grid(title: str, touched: Ints, sizes: Sequence[int], *, around: Ints | None = None, there: bool = True) -> Grid:
-    """The grid of ``sizes`` columns and rows, with what is ``touched``, (elements, 2). ``there``: the plane exists.
+    """Mark in ``sizes`` columns and rows what is ``touched``, (elements, 2). ``there``: the plane exists.
 
     It is cut to what lies about ``around``.
     """

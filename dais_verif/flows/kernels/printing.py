@@ -182,7 +182,7 @@ def _printed_by(
 
 
 def _difference(geometry: tuple[int, ...], golden: list[list[str]], texts: list[list[str]]) -> str | None:
-    """The first member that prints something else."""
+    """Return the first member that prints something else."""
     wanted, found = (sum(map(len, each)) for each in (golden, texts))
     if wanted != found:
         return f"{found} members print, and {wanted} must"

@@ -182,7 +182,7 @@ def compare_with_members(
 
 
 def _timed(instance: KernelInstance, form: str, facts: dict[str, int]) -> dict[str, dict[int, int]]:
-    """What signals that say when outputs are there must be, by cycle of a frame: in whatever state it begins."""
+    """Return what signals that say when outputs are there must be, by cycle of a frame: in whatever state it begins."""
     if form == "memory":
         signals = memory_signals(instance, MemoryFacts(**facts))
         return {name: dict(enumerate(values)) for name, values in signals.items()}

@@ -94,7 +94,7 @@ def _printed(
     record: SimulationRecord,
     run: KernelRun,
 ) -> tuple[SimulationRecord, KernelRun]:
-    """What members print of the tensors of the first sequence, in simulators, too."""
+    """Return what members print of the tensors of the first sequence, in simulators, too."""
     if not sequences:
         raise RequestError.of("{printf} prints what members of tensors print, and there are none: see {inputs}.")
     rtl = request.design.rtl or (kernel.rtl,)
@@ -146,7 +146,7 @@ def _describe(kernel: KernelFolder, sequences: Sequence[_Driven]) -> str:
 
 
 def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Driven]) -> tuple[KernelRun, list[Found]]:
-    """What the machine makes of all sequences, held against the golden model of all members."""
+    """Return what the machine makes of all sequences, held against the golden model of all members."""
     found, elements, samples, wrong = list[Found](), 0, 0, None
     for number, one in enumerate(sequences):
         found.append(read_driven(machine, one.driven))
@@ -169,7 +169,7 @@ def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Drive
 
 
 def _difference(kernel: KernelFolder, found: Found, expected: tuple[Ints, ...], number: int | None) -> str | None:
-    """The first element, in time, that is not the kernel's."""
+    """Return the first element, in time, that is not the kernel's."""
     which = "" if number is None else f"sequence {number}, "
     if found.problem is not None:
         return f"{which}{found.problem}"

@@ -83,7 +83,7 @@ def _summary(machine: Machine) -> MachineSummary:
 
 
 def _named(step: Step, index: int) -> NamedOp:
-    """An op of a block by its name and its number there; else it is one that looks at an index."""
+    """Return an op of a block by its name and its number there; else it is one that looks at an index."""
     op, owner = step.program.ops[index], step.owners[index]
     if owner is not None:
         return NamedOp(op=owner[1], mnemonic=op.spec.mnemonic, type=str(op.type), block=owner[0])

@@ -123,7 +123,7 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
 
 
 def _assumed(machine: Machine, every: Unrolled) -> list[str]:
-    """What equality rests on: registers that outputs depend on have one value, though the oracle says unknown."""
+    """Return what equality rests on: registers that have one value, though the oracle says unknown."""
     uninitialised = [e for e in every.free if isinstance(e, Element) and machine.signals[e.signal].initial is None]
     if not uninitialised:
         return []
@@ -185,7 +185,7 @@ class _Frames:
         return replace(found, record=replace(found.record, verdict=Verdict.UNKNOWN, message=message))
 
     def after(self, frames: int, b: Program, request: DiffRequest) -> _Found:
-        """The frame from power-up ``after`` so many others."""
+        """Return the frame from power-up ``after`` so many others."""
         found = self.unrolled(unroll(self.machine, self.said.frame, after=frames), b, request, frames)
         if found.record.verdict is not Verdict.PROGRAMS_DIFFER:
             return found
@@ -212,7 +212,7 @@ class _Frames:
         return _Found(record, FrameWitness(self.said, frames, values, outputs[record.difference.output]))
 
     def stalled(self, found: _Found) -> tuple[_Found, bool]:
-        """What a stall makes of a comparison that found all equal, and whether it was shown to change nothing."""
+        """Return what a stall makes of a comparison that found all equal, and if it was shown to change nothing."""
         machine, said = self.machine, self.said
         any_state = stall_of(machine, said.frame, said.stall)
         if not any_state.registers:
@@ -238,7 +238,7 @@ class _Frames:
         return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
 
     def reset(self, found: _Found, every: Unrolled, b: Program) -> tuple[_Found, bool]:
-        """What a reset makes of a comparison that found all equal, and whether any frame after one is right."""
+        """Return what a reset makes of a comparison that found all equal, and whether any frame after one is right."""
         machine, said = self.machine, self.said
         begin = unroll(machine, said.frame, after=0).known if said.frame.before else every.known
         missed = missed_by_reset(machine, begin, said.reset)
@@ -262,7 +262,7 @@ class _Frames:
         return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
 
     def stall(self, stall: Stall) -> DiffRecord:
-        """Registers after and before an edge of a stall."""
+        """Return registers after and before an edge of a stall."""
         return self.programs(stall.after, stall.before, replace(self.request, unchecked=True, inputs=()))
 
 

@@ -77,5 +77,5 @@ def table_of(run: MachineRun) -> tuple[tuple[str, ...], tuple[IntArray, ...]]:
 
 
 def file_of(run: MachineRun, several: bool) -> bytes:
-    """The ``.npz`` file of a run, with an axis of sequences if the inputs had one."""
+    """Return the ``.npz`` file of a run, with an axis of sequences if the inputs had one."""
     return npz_of({name: array if several else array[0] for name, array in run.outputs.items()})

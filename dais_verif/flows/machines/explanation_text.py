@@ -13,7 +13,7 @@ _WIDEST = 40
 
 
 def text_of(record: CycleRecord) -> str:
-    """The elements of all signals: kind, name, type, real value, raw integer, bits, what a register holds next, why."""
+    """List all elements of signals: kind, name, type, real value, raw integer, bits, what is held next, why."""
     return "".join(f"{line}\n" for line in _lines(record))
 
 

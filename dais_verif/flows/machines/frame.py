@@ -48,7 +48,7 @@ class FrameFile:
 
 
 def read_frame(path: Path, machine: Machine) -> FrameFile:
-    """The frame of ``machine`` in the TOML file ``path``. Raises ``InputError`` that names file and key."""
+    """Return the frame of ``machine`` in the TOML file ``path``. Raises ``InputError`` that names file and key."""
     name = f"frame {str(path)!r}"
     try:
         text = read_toml(path, _MOST_BYTES, "the frame")
@@ -108,7 +108,7 @@ class _Reader:
     def held(
         self, key: str, entries: Any, signals: Mapping[str, Signal]
     ) -> list[tuple[Element, tuple[Fraction | None, ...]]]:
-        """What every element of an input is held at: one value, or one a cycle of the frame; None: at none."""
+        """Return what every element of an input is held at: one value, or one a cycle of the frame; None: at none."""
         if not isinstance(entries, dict):
             raise InputError(f"{self.name}: {key} must be a table of inputs and their values")
         found = []

@@ -49,7 +49,7 @@ class FrameWitness:
         return sorted(found, key=lambda each: -1 if each.cycle is None else each.cycle)
 
     def shown(self, record: DiffRecord) -> FrameValue:
-        """What is wrong, and the value that the machine gives."""
+        """Return what is wrong, and the value that the machine gives."""
         assert record.difference is not None
         return _value(self.port, Fraction(record.difference.a.real), self._first())
 
@@ -70,7 +70,7 @@ class FrameWitness:
         return rows
 
     def last(self) -> int:
-        """The cycle after power-up that shows it."""
+        """Return the cycle after power-up that shows it."""
         return self._first() + self.port.cycle
 
     def _first(self) -> int:

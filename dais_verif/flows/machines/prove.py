@@ -188,7 +188,7 @@ def _replay(
 
 
 def _arrays(machine: Machine, found: MachineProof) -> dict[str, NDArray[np.float64]] | None:
-    """The sequence, an array (cycles, elements) a signal."""
+    """Return the sequence, an array (cycles, elements) a signal."""
     assert found.found is not None
     columns = {element: number for number, element in enumerate(found.step.inputs)}
     arrays = {}

@@ -20,7 +20,7 @@ _IN_FOLDER, _PROGRAMS = "model/fsm.json.gz", ("comb.json.gz", "comb.json")
 
 
 def find_machine(program: AnyProgram) -> Machine | None:
-    """The machine that ``program`` is, by its content; None if it is something else, or cannot be read.
+    """Return the machine that ``program`` is, by its content; None if it is something else, or cannot be read.
 
     Of a folder of alkaid's it is the machine in it, unless there is the program that it was made of.
 

@@ -110,7 +110,7 @@ def simulate_machine(
 
 
 def sequences_of(machine: Machine, request: SimulationRequest) -> tuple[list[InputSequence], list[StimulusClass]]:
-    """The sequences of the files of ``request``, then generated ones; and how many cycles come from where."""
+    """Return the sequences of the files of ``request``, then generated ones; and how many cycles come from where."""
     found = [given_sequences(path, machine) for path in request.inputs]
     classes = [
         given_vectors(path, sum(sequence.cycles for sequence in each))

@@ -27,7 +27,7 @@ _NEEDED = ("valid_in", "valid_out", "enable")
 
 
 def read_stream(path: Path, machine: Machine) -> MachineStream:
-    """The stream of ``machine`` in the TOML file ``path``. Raises ``InputError`` that names file and key."""
+    """Return the stream of ``machine`` in the TOML file ``path``. Raises ``InputError`` that names file and key."""
     name = f"stream {str(path)!r}"
     try:
         tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the stream"))
@@ -55,7 +55,7 @@ _WHAT = {
 
 
 def held_stream(machine: Machine, pins: StreamPins) -> MachineStream:
-    """The same of ``pins``. Raises ``InputError`` too if a register may change while ``enable`` is 0, in any state."""
+    """Return that of ``pins``. Raises ``InputError``, too, if a register may change while ``enable`` is 0."""
     stream = stream_of(machine, pins)
     held = {Element(pins.enable, 0): Fraction(0)}
     if pins.reset is not None:

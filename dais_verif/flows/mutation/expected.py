@@ -70,7 +70,7 @@ def _expectation(entry: object, where: str) -> Expectation:
 
 
 def unexpected(expectations: Sequence[Expectation], rows: Sequence[MutantRow]) -> list[str]:
-    """What is not as expected: mutants with another fate, and expectations that speak of no mutant."""
+    """Return what is not as expected: mutants with another fate, and expectations that speak of no mutant."""
     found = []
     for expectation in expectations:
         matching = [row for row in rows if expectation.matches(row) and row.fate != Fate.INVALID]

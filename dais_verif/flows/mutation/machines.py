@@ -29,7 +29,7 @@ __all__ = ["mutated_machine", "opened_machine", "sequence_of_bits", "stimulus_of
 
 
 def mutated_machine(request: MutationRequest) -> Machine | None:
-    """The machine whose RTL is mutated; None if it is a program, or what is refused where a program is expected.
+    """Return the machine whose RTL is mutated; None if it is a program, or what is refused where a program is expected.
 
     Raises ``RequestError`` for options that only programs have.
     """
@@ -56,20 +56,20 @@ def mutated_machine(request: MutationRequest) -> Machine | None:
 
 
 def opened_machine(machine: Machine, request: MutationRequest, folder: Path) -> tuple[RtlDesign, Dut]:
-    """The RTL of ``machine``, in ``folder`` if it is ours; and its ports, outputs being those of the same cycle."""
+    """Return the RTL of ``machine``, in ``folder`` if it is ours, and its ports, outputs of the same cycle."""
     asked, _ = opened_design(request.program, request.design)
     interface = interface_of(machine, asked.pins.clock or CLOCK).with_latency(0)
     return machine_design(machine, asked, folder), Dut(interface, Ports((), ()), (), "the machine's types")
 
 
 def stimulus_of(machine: Machine, request: MutationRequest) -> list[InputSequence]:
-    """The sequences of files, then generated ones, as ``sim`` has them."""
+    """Return the sequences of files, then generated ones, as ``sim`` has them."""
     asked = SimulationRequest(program=machine, inputs=request.inputs, vectors=request.vectors, seed=request.seed)
     return sequences_of(machine, asked)[0]
 
 
 def sequence_of_bits(machine: Machine, rows: Sequence[Sequence[int]]) -> InputSequence:
-    """A sequence that the prover found: of each cycle the bits of every element of an input."""
+    """Return a sequence that the prover found: of each cycle the bits of every element of an input."""
     columns = {element: number for number, element in enumerate(step_of(machine).inputs)}
     return InputSequence(
         len(rows),

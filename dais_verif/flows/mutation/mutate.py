@@ -162,7 +162,7 @@ def _refuse_arrays(request: MutationRequest, design: RtlDesign) -> None:
 
 
 def _texts(design: RtlDesign) -> dict[str, str]:
-    """The sources, a character a byte. Raises ``InputError`` for two of one name."""
+    """Return the sources, a character a byte. Raises ``InputError`` for two of one name."""
     files = {source.name: source.read_bytes().decode("latin-1") for source in design.sources}
     if len(files) < len(design.sources):
         raise InputError("two files of the RTL have one name; rename one of them to have mutants of both")
@@ -308,7 +308,7 @@ def _row(
 
 
 def _fate(number: int, judged: _Judged, request: MutationRequest) -> str:
-    """What becomes of a mutant. Where the batch and a build of its own differ, nobody knows."""
+    """Return what becomes of a mutant. Where the batch and a build of its own differ, nobody knows."""
     proved = judged.proved.get(number)
     verdict = None if proved is None else proved.verdict
     if number in judged.again:
@@ -365,6 +365,6 @@ def _verdict(request: MutationRequest, summary: MutationSummary, missed: Sequenc
 
 
 def _found_vectors(rows: Sequence[MutantRow]) -> str:
-    """The vectors that simulation lacked, one a line, each once."""
+    """Return the vectors that simulation lacked, one a line, each once."""
     lacking = (row.inputs for row in rows if row.fate in (Fate.PROOF, Fate.SURVIVED) and row.inputs is not None)
     return "".join(f"{line}\n" for line in dict.fromkeys(",".join(inputs) for inputs in lacking))

@@ -123,7 +123,7 @@ _prover: Prover | None = None
 
 
 def _begin(question: Question, folder: Path) -> None:
-    """A worker ends when it is told to, without a word; Ctrl-C is for the process that started it."""
+    """End when told to, without a word; Ctrl-C is for the process that started this one."""
     global _prover
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -145,7 +145,7 @@ class Prover:
         self._question, self._folder = question, folder
 
     def answer(self, mutant: ToProve) -> Proved:
-        """The answer for a mutant, within its time."""
+        """Return the answer for a mutant, within its time."""
         base = None if mutant.mutant is None or self._question.machine is not None else self._base
         begun = time.process_time()
         try:
@@ -233,7 +233,7 @@ def _ring(number: int, frame: FrameType | None) -> None:
 
 
 def prove_original(question: Question, folder: Path, seconds: float) -> Proved:
-    """The design as it was, in a process of its own, too."""
+    """Return the design as it was, in a process of its own, too."""
     return next(prove_all(question, [ToProve(0, None, seconds)], folder, 1, lambda done: None))
 
 

@@ -40,12 +40,12 @@ class Wrong:
 
 
 def simulators_of(choice: str) -> tuple[str, ...]:
-    """The simulators that ``choice`` means."""
+    """Return the simulators that ``choice`` means."""
     return tuple(SIMULATORS) if choice == "both" else (choice,)
 
 
 def plan_of(program: Program, dut: Dut, batch: Batch, check: bool, seed: int) -> Plan:
-    """What every mutant is given, and must answer. Raises ``ViolationError`` if ``check`` and a promise is broken."""
+    """Plan what mutants are given and must answer. Raises ``ViolationError`` if ``check`` and a promise breaks."""
     raw = encode_outputs(run_raw(program, batch, check=check), program.output_types, dut.output_types, 0)
     given, wanted = pack_inputs(batch, dut.ports), pack_outputs(raw, dut.ports, batch.rows)
     rows = range(batch.rows)
@@ -58,7 +58,7 @@ def plan_of(program: Program, dut: Dut, batch: Batch, check: bool, seed: int) ->
 
 
 def machine_plan(machine: Machine, interface: DesignInterface, sequences: Sequence[InputSequence], check: bool) -> Plan:
-    """What every mutant of a machine's RTL is given from power-up, and must answer before each edge.
+    """Return what every mutant of a machine's RTL is given from power-up, and must answer before each edge.
 
     Raises ``ViolationError`` if ``check`` and a promise is broken.
     """

@@ -90,7 +90,7 @@ def prove_network(
 
 
 def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress: Progress) -> ProvedSetting:
-    """A configuration: its frames against all members, then these against the network."""
+    """Return a configuration: its frames against all members, then these against the network."""
     name, chain = folder.configurations[number], folder.chain
     members = unfold_chain(chain, number)
     asked = DiffRequest(
@@ -113,7 +113,7 @@ def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress:
 
 
 def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecord:
-    """The machine against all members, and the signals that say when outputs are there against what is stated.
+    """Return the machine against all members, and the signals that say when outputs are there against what is stated.
 
     The first frame that is no PASS, else the last.
     """
@@ -145,7 +145,7 @@ def _frames(folder: NetworkFolder, number: int) -> Iterator[tuple[str, Mapping[s
 
 
 def _together(proved: ProvedKernel, settings: list[ProvedSetting]) -> ProvedKernel:
-    """What holds of all configurations: the worst of what was found of one."""
+    """Return what holds of all configurations: the worst of what was found of one."""
     findings = [
         (verdict, f"{one.name}: {what}: {message}")
         for one in settings

@@ -19,7 +19,7 @@ __all__ = ["find_network", "info_of", "inputs_of"]
 
 
 def find_network(program: AnyProgram, layout: str | None) -> Network | None:
-    """The network that ``program`` is; None if it is something else. Raises as ``read_network`` does."""
+    """Return the network that ``program`` is; None if it is something else. Raises as ``read_network`` does."""
     if isinstance(program, Program | Machine) or is_folder(program):
         return None
     return read_network(program, layout)

@@ -126,7 +126,7 @@ def _describe(folder: NetworkFolder, sequences: Sequence[_Driven]) -> str:
 def _compared(
     folder: NetworkFolder, machine: Machine, sequences: Sequence[_Driven], *, check: bool
 ) -> tuple[KernelRun, list[Found]]:
-    """What the machine makes of all sequences, held against the golden model of the network."""
+    """Return what the machine makes of all sequences, held against the golden model of the network."""
     found, elements, samples, wrong = list[Found](), 0, dict.fromkeys(folder.configurations, 0), None
     for number, one in enumerate(sequences):
         found.append(read_driven(machine, one.driven, check=check))
@@ -158,7 +158,7 @@ def _compared(
 def _difference(
     folder: NetworkFolder, driven: _Driven, found: Found, expected: tuple[Ints, ...], number: int | None
 ) -> str | None:
-    """The first element, in time, that is not the network's."""
+    """Return the first element, in time, that is not the network's."""
     which = "" if number is None else f"sequence {number}, "
     if found.problem is not None:
         return f"{which}{found.problem}"
@@ -181,6 +181,6 @@ def _difference(
 
 
 def _at_work(folder: NetworkFolder, found: Found, cycle: int) -> str | None:
-    """What runs in a cycle."""
+    """Return what runs in a cycle."""
     run: Run | None = next((run for run in found.runs if run.first <= cycle <= run.last), None)
     return None if run is None else f"image {run.sample} in configuration {folder.configurations[run.member[0]]}"

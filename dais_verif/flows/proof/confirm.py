@@ -57,7 +57,7 @@ def prove_and_confirm(
 
 
 def _as_declared(request: ConfirmationRequest, said: PortsFile | None) -> ConfirmationRequest | None:
-    """The request with the ports that the sources declare; None if they do not fit, which the proof will say."""
+    """Return the request with the ports that the sources declare; None if they do not fit, which the proof will say."""
     if said is None:
         return request
     try:

@@ -60,7 +60,7 @@ class RtlReader:
         return FRONT_ENDS[self.front_end]
 
     def what_reads(self, design: RtlDesign) -> tuple[str, ...]:
-        """What a proof depends on here. Raises ``ToolError`` if Yosys or GHDL is needed and missing."""
+        """Return what a proof depends on here. Raises ``ToolError`` if Yosys or GHDL is needed and missing."""
         versions = []
         if "yosys" in self.names:
             try:
@@ -71,11 +71,11 @@ class RtlReader:
         return (self.front_end, *versions, *([f"ghdl {tools.ghdl().version}"] if _is_vhdl(design) else []))
 
     def files(self, design: RtlDesign) -> dict[str, Path]:
-        """What the RTL reads, by the names that it has for it."""
+        """Return what the RTL reads, by the names that it has for it."""
         return {file.name: file.path for file in design.data}
 
     def in_verilog(self, design: RtlDesign) -> RtlDesign:
-        """The same; VHDL as GHDL's synthesis reads it. Raises ``InputError`` or ``ToolError`` where it does not."""
+        """Return the same design; VHDL as GHDL's synthesis reads it. Raises ``InputError`` or ``ToolError``."""
         if not _is_vhdl(design):
             return design
         if not all(map(is_vhdl, design.sources)):
@@ -85,7 +85,7 @@ class RtlReader:
 
     @contextmanager
     def readable(self, name: str, design: RtlDesign) -> Iterator[Callable[[], Netlist]]:
-        """What reads ``design``, in Verilog, with one front end: as often as it is called, and in whatever thread.
+        """Yield what reads ``design``, in Verilog, with one front end: as often as it is called, in any thread.
 
         Yosys runs before, in the thread of the caller: Ctrl-C reaches the main one, which kills what it has started.
         Raises ``InputError`` for RTL that is refused, ``ToolError`` if a tool is missing or fails.

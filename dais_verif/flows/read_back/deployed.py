@@ -22,7 +22,7 @@ _MOST_TEXT = 8 << 20
 
 
 def deployed_findings(deployed: Path, certified: Path | None, folder: Path) -> Iterator[CertificateFinding]:
-    """What speaks against ``deployed`` being ``certified``, which is None if no bitstream was certified.
+    """Yield what speaks against ``deployed`` being ``certified``, which is None if no bitstream was certified.
 
     Either may be binary or, as ``iceunpack`` writes it, text; comments and what lies before the configuration do not
     count. ``folder``: where tools may work. Raises ``ToolError`` if they are missing.

@@ -44,7 +44,7 @@ __all__ = [
 
 
 def value_of_raw(raw: int, kind: FixedType) -> Value:
-    """A raw integer of type ``kind`` three ways."""
+    """Return a raw integer of type ``kind`` three ways."""
     width = max(kind.width, 1)
     return Value(oracle.show(Fraction(raw) * oracle.two(-kind.f)), raw, format(raw & (1 << width) - 1, f"0{width}b"))
 
@@ -67,7 +67,7 @@ class Judged(NamedTuple):
 
 
 def judge_rows(program: Program, batch: Batch, rows: Sequence[int]) -> dict[int, Judged]:
-    """What the oracle says of each row of ``batch``; ``rows`` is what they are called."""
+    """Return what the oracle says of each row of ``batch``; ``rows`` is what they are called."""
     judged = {}
     for position, row in enumerate(rows):
         violations: list[oracle.Violation] = []
@@ -76,7 +76,7 @@ def judge_rows(program: Program, batch: Batch, rows: Sequence[int]) -> dict[int,
 
 
 def blame_engines(program: Program, compiled: Compiled, batch: Batch, judged: Mapping[int, Judged]) -> Blame | None:
-    """The first op on which oracle and batch engine differ in a row that was ``judged``, or None: a check of ourselves.
+    """Find the first op on which oracle and batch engine differ in a ``judged`` row, or None: a check of ourselves.
 
     ``batch`` holds those rows, in the same order.
     They must agree on every value, and on the first broken promise.
@@ -105,7 +105,7 @@ def blame_engines(program: Program, compiled: Compiled, batch: Batch, judged: Ma
 def blame_expectation(
     program: Program, dut: Dut, judged: Mapping[int, Judged], expected: Mapping[int, str], check: bool
 ) -> Blame | None:
-    """The first output of a row that was ``judged`` whose bits in ``expected`` are not the oracle's, or None.
+    """Return the first output of a row that was ``judged`` whose bits in ``expected`` are not the oracle's, or None.
 
     ``expected``: the output row that the RTL must give, whichever engine it comes from. With ``check`` the engine
     also said that no promise is broken.
@@ -164,7 +164,7 @@ def replay_mismatch(
     latency: int | None = None,
     timeout: float | None = None,
 ) -> Replay:
-    """The mismatch of ``output`` in ``row`` replayed in ``simulator``. Raises ``ToolError``.
+    """Return the mismatch of ``output`` in ``row`` replayed in ``simulator``. Raises ``ToolError``.
 
     ``vector``: the bits of the row, most significant first; ``before``: those of the row before it, None: zeros.
     ``latency``: of a clocked design, in which each of the two is held until its output is there.
@@ -196,7 +196,7 @@ def blame_signals(
 
 
 def _cone_of(program: Program, output: int) -> list[Op]:
-    """The ops with bits on which ``output`` depends, in SSA order."""
+    """Return the ops with bits on which ``output`` depends, in SSA order."""
     index = program.outputs[output][0]
     return [program.ops[i] for i in cone(program, [index] if index >= 0 else []) if program.ops[i].type.width]
 

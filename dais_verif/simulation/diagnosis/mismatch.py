@@ -26,7 +26,7 @@ __all__ = ["describe", "first_difference", "replay_in_simulators"]
 def first_difference(
     outcomes: dict[str, SimulatorOutcome | ToolError], verdict: Verdict
 ) -> tuple[str, Difference] | None:
-    """The simulator and row to show: what the verdict speaks of, Icarus first."""
+    """Return the simulator and row to show: what the verdict speaks of, Icarus first."""
     if verdict not in (Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE, Verdict.RTL_MISMATCH):
         return None
     for name, outcome in outcomes.items():
@@ -41,7 +41,7 @@ def first_difference(
 
 
 def describe(task: Task, batch: Batch, name: str, difference: Difference) -> Mismatch:
-    """The first differing output of a row in words and bits; ``batch`` is that row."""
+    """Return the first differing output of a row in words and bits; ``batch`` is that row."""
     ports = task.ports
     output = 0
     for j, element in enumerate(ports.outputs):
@@ -65,7 +65,7 @@ def describe(task: Task, batch: Batch, name: str, difference: Difference) -> Mis
 
 
 def _inputs_of(program: Program, output: int) -> list[int]:
-    """The inputs that ``output`` depends on."""
+    """Return the inputs that ``output`` depends on."""
     index = program.outputs[output][0]
     ops = (program.ops[i] for i in cone(program, [index] if index >= 0 else []))
     return sorted({op.id0 for op in ops if op.code == INPUT})

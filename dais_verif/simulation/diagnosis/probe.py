@@ -22,7 +22,7 @@ from dais_verif.simulation.testbench.pins import PortHandles, read_named
 
 
 async def _holder(dut: Any, pins: PortHandles, question: Question) -> Callable[[str], Awaitable[None]]:
-    """What drives a row until its output is there."""
+    """Return what drives a row until its output is there."""
     clocking = question.interface.clocking
     if clocking is None:
 

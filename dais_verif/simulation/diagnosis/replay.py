@@ -27,7 +27,7 @@ def replay(
     *,
     timeout: float | None = None,
 ) -> tuple[Seen, Path | None]:
-    """What ``signals`` are after ``before`` and then ``vector``, and the waves of it. Raises ``ToolError``.
+    """Return what ``signals`` are after ``before`` and then ``vector``, and the waves of it. Raises ``ToolError``.
 
     Vectors are rows of ``interface``, whose latency is known, most significant bit first. Waves are None if the
     simulator left none.

@@ -35,7 +35,7 @@ def output_signal(output: int) -> str:
 
 
 def ask_for(program: Program, dut: Dut) -> list[str]:
-    """The signals that a view needs besides those of the ops."""
+    """Return the signals that a view needs besides those of the ops."""
     ports = [wire.name for wire in (*dut.interface.inputs, *dut.interface.outputs)]
     return [*ports, *map(output_signal, range(program.n_out))]
 
@@ -63,7 +63,7 @@ def write_views(
 
 
 def vcd_names(path: Path) -> set[str]:
-    """The full names, without ranges, of all variables that the header of a VCD file declares."""
+    """Return the full names, without ranges, of all variables that the header of a VCD file declares."""
     names, scopes = set(), []
     with path.open(encoding="utf-8", errors="replace") as file:
         for line in file:
@@ -157,7 +157,7 @@ def _group(title: str, notes: list[str], traces: Iterable[Trace | None]) -> Grou
 
 
 def _signed_inputs(program: Program) -> set[int]:
-    """The inputs whose top bit is a sign to an op that reads it."""
+    """Return the inputs whose top bit is a sign to an op that reads it."""
     signed, ports = set(), ports_of(program)
     for op in program.ops:
         if op.code == INPUT and op.type.k and op.type.width:
@@ -185,7 +185,7 @@ def _real(bits: str, signed: bool, f: int) -> str | None:
 
 
 def _words(blame: Blame) -> str:
-    """The blame in one line, without what the two file formats take for their own."""
+    """Return the blame in one line, without what the two file formats take for their own."""
     text = blame.text
     if blame.expected is not None and blame.found is not None:
         text += f": expected {blame.expected.real}, found {blame.found.real or blame.found.bits}"

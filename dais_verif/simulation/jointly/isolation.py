@@ -72,7 +72,7 @@ _BEFORE_PORTS = ("(", ",")
 
 
 def modules_of(text: str) -> frozenset[str] | None:
-    """The modules that ``text``, a file of Verilog, defines; None if it may not share a build."""
+    """Return the modules that ``text``, a file of Verilog, defines; None if it may not share a build."""
     found: set[str] = set()
     inside, before = False, ""
     tokens = _tokens(text)
@@ -138,7 +138,7 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
 
 
 def _tokens(text: str) -> Sequence[tuple[str, str]] | None:
-    """The words of ``text`` with their kinds, space among them; None if there is anything else."""
+    """Return the words of ``text`` with their kinds, space among them; None if there is anything else."""
     if _UNSEEN.search(text):
         return None
     found = list(_split(text))

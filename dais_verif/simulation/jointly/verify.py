@@ -54,7 +54,7 @@ class _Ready:
 
 
 def verify_jointly(tasks: Sequence[tuple[Task, Vectors]], folder: Path, *, cached: bool = True) -> list[Finding | None]:
-    """What ``verify`` finds of each of ``tasks``, of those that pass; None for all others, which it is to be asked of.
+    """Return what ``verify`` finds of each of ``tasks`` that passes; None for all others, to be verified alone.
 
     All tasks have the same simulators. ``folder`` receives what they share. ``cached``: the build is kept for the same
     designs another time.
@@ -79,7 +79,7 @@ def verify_jointly(tasks: Sequence[tuple[Task, Vectors]], folder: Path, *, cache
 
 
 def _ready(number: int, task: Task, vectors: Vectors) -> _Ready | None:
-    """The design with all its vectors, or None if it is to be run alone."""
+    """Return the design with all its vectors, or None if it is to be run alone."""
     options = task.options
     if (
         options.waves
@@ -119,7 +119,7 @@ def _fed(task: Task, feed: Feed, plans: dict[str, tuple[list[Job], Outlet]]) -> 
 def _simulated(
     name: str, ready: Sequence[_Ready], design: Joined, folder: Path, cached: bool
 ) -> list[SimulatorOutcome]:
-    """The outcome of each design in simulator ``name``; seconds are its share of all. Raises ``ToolError``."""
+    """Return the outcome of each design in simulator ``name``; seconds are its share of all. Raises ``ToolError``."""
     options = ready[0].task.options
     most = _SECONDS + _SECONDS_EACH * len(ready)
     folder.mkdir(parents=True, exist_ok=True)
@@ -160,7 +160,7 @@ def _simulated(
 
 
 def _finding(one: _Ready, outcomes: dict[str, SimulatorOutcome]) -> Finding | None:
-    """What the outcomes say of a design if that is that it passes."""
+    """Return what the outcomes say of a design if that is that it passes."""
     all_of = on_common_chunks(dict(outcomes), one.plans)
     if judge(all_of, one.task.ports.output_bits)[0] is not Verdict.PASS:
         return None

@@ -108,7 +108,7 @@ def simulate_machine_axis(
 
 
 def _cut(count: int, resets: int) -> list[tuple[int, int]]:
-    """The beats between ``resets`` resets."""
+    """Return the beats between ``resets`` resets."""
     ends = sorted({count * k // (resets + 1) for k in range(resets + 2)})
     return list(pairwise(ends))
 
@@ -166,7 +166,7 @@ def _whole(answer: AxisAnswer, job: MachineAxisJob) -> bool:
 
 
 def _judge(outcomes: Mapping[str, _Outcome | ToolError], job: MachineAxisJob) -> tuple[Verdict, str]:
-    """The verdict over all simulators and one line of why."""
+    """Return the verdict over all simulators and one line of why."""
     (whole,) = job.stretches["0"] if job.inputs else [None]
     if not outcomes or whole is None or len(whole.expected) <= whole.spare:
         what = "no simulator was asked" if not outcomes else "nothing went in" if whole is None else "nothing comes out"

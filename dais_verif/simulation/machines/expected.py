@@ -28,7 +28,7 @@ _MOST_AT_ONCE = 1 << 25
 
 
 def expect(machine: Machine, sequences: Sequence[InputSequence], *, check: bool) -> list[SequenceRows]:
-    """Inputs and expected outputs of each sequence.
+    """Return inputs and expected outputs of each sequence.
 
     Raises ``ViolationError`` for a broken promise if ``check``, in the oracle's words, with the sequence if there are
     several.
@@ -72,7 +72,7 @@ def _expect(
 
 
 def _fast(machine: Machine, group: Sequence[InputSequence], check: bool) -> list[SequenceRows] | None:
-    """The rows of sequences of one length, or None where the fast engine cannot say."""
+    """Return the rows of sequences of one length, or None where the fast engine cannot say."""
     cycles = group[0].cycles
     raw = {
         signal.name: np.stack([raw_rows(sequence.rows[signal.name], signal.types) for sequence in group])
@@ -110,7 +110,7 @@ def _exact(machine: Machine, sequence: InputSequence, check: bool) -> Iterator[s
 def contradiction(
     machine: Machine, sequence: InputSequence, difference: MachineDifference, *, check: bool
 ) -> str | None:
-    """What the oracle says otherwise than ``difference`` expects; None if nothing, or if it would take too long."""
+    """Return what the oracle says otherwise than ``difference`` expects; None if nothing, or if that takes long."""
     n_ops = sum(block.program.n_ops for block in machine.blocks.values())
     if n_ops * difference.cycle > _MOST_EXACT:
         return None

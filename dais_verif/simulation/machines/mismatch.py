@@ -18,7 +18,7 @@ __all__ = ["describe"]
 def describe(
     machine: Machine, sequences: Sequence[InputSequence], simulator: str, number: int, difference: MachineDifference
 ) -> Mismatch:
-    """The first element that differs. Its output number, and those of inputs, count all elements of all signals."""
+    """Return the first element that differs; numbers of outputs and inputs count elements of all signals."""
     elements = list(
         zip(element_bits(machine, difference.expected), element_bits(machine, difference.found), strict=True)
     )

@@ -157,7 +157,7 @@ class _Replay:
         return self.last
 
     def signals(self, behind: set[str]) -> dict[str, tuple[str, ...]]:
-        """What to read: wires and ops by names of ours, else by alkaid's."""
+        """Return what to read: wires and ops by names of ours, else by alkaid's."""
         names = signal_names(self.machine)
         found = {
             signal.name: _called(names[signal.name], signal.name)
@@ -174,7 +174,7 @@ class _Replay:
         return found
 
     def judge(self, seen: MachineSeen, look: Look, register: Signal | None) -> Blame | None:
-        """The first wire or op that is wrong at ``look``, in the order in which they settle; None if none was seen."""
+        """Return the first wire or op that is wrong at ``look``, in the order of settling; None if none was seen."""
         values = self.exact[look.cycle].after if look.after else self.exact[look.cycle].before
         when = f"cycle {look.cycle}, {'after' if look.after else 'before'} its edge"
         then = "" if register is None else f"; register {register.name} takes it"
@@ -236,7 +236,7 @@ class _Replay:
         return None
 
     def of_register(self, register: Signal, edge: int, bits: str) -> Blame:
-        """A register that is wrong, though nothing that was seen of what it is computed of is."""
+        """Return a register that is wrong, though nothing that was seen of what it is computed of is."""
         values = self.exact[0].before if edge < 0 else self.exact[edge].after
         offsets = offsets_of(register.types)
         for place, kind in enumerate(register.types):
@@ -252,7 +252,7 @@ class _Replay:
         return Blame("register", text, type=str(kind), expected=right, found=wrong, cycle=max(edge, 0), signal=name)
 
     def cone(self, mismatch: Mismatch, everything: bool) -> Blame:
-        """What an output depends on, where nothing that was seen is wrong."""
+        """Return what an output depends on, where nothing that was seen is wrong."""
         assert mismatch.place is not None
         name = f"{mismatch.place.signal}[{mismatch.place.element}]"
         behind = signals_behind(self.machine, mismatch.place.signal, control=True)
@@ -271,7 +271,7 @@ def _key(block: Block, op: int) -> str:
 
 
 def _called(*names: str) -> tuple[str, ...]:
-    """What a signal may be called: in VHDL letters are of no case, and GHDL has small ones."""
+    """Return what a signal may be called: in VHDL letters are of no case, and GHDL has small ones."""
     return tuple(dict.fromkeys((*names, *(name.lower() for name in names))))
 
 
@@ -282,7 +282,7 @@ def _is_numbered_alike(block: Block, seen: MachineSeen) -> bool:
 
 
 def _ops(block: Block, inputs: Sequence[Value]) -> Iterator[_Op]:
-    """What every op of a block holds; unknown if one of its inputs is."""
+    """Yield what every op of a block holds; unknown if one of its inputs is."""
     if any(value is None for value in inputs):
         yield from (_Op(block.name, op.index, None) for op in block.program.ops)
         return

@@ -31,7 +31,7 @@ __all__ = [
 
 
 def interface_of(machine: Machine, clock: str) -> DesignInterface:
-    """The ports of ``machine``: a packed row of inputs, or of outputs, is those signals one after the other."""
+    """Return the ports of ``machine``: a packed row of inputs, or of outputs, is those signals one after the other."""
     names = port_names(machine)
     clocking = Clocking(clock) if machine.registers else None
     return DesignInterface(_wires(machine.inputs, names), _wires(machine.outputs, names), clocking)
@@ -47,7 +47,7 @@ def _wires(signals: Sequence[Signal], names: dict[str, str]) -> tuple[Wire, ...]
 
 
 def bits_of_value(value: Value, kind: FixedType) -> str:
-    """The bits of one element, most significant first; what is unknown has none that are expected."""
+    """Return the bits of one element, most significant first; what is unknown has none that are expected."""
     if value is None:
         return UNKNOWN * kind.width
     if kind.width == 0:
@@ -57,7 +57,7 @@ def bits_of_value(value: Value, kind: FixedType) -> str:
 
 
 def input_words(machine: Machine, sequence: InputSequence) -> Words:
-    """The packed rows of inputs, one a cycle; 0 and 1 in turn if they have no bits."""
+    """Return the packed rows of inputs, one a cycle; 0 and 1 in turn if they have no bits."""
     if not any(kind.width for signal in machine.inputs for kind in signal.types):
         return np.arange(sequence.cycles, dtype="<u8").reshape(-1, 1) & np.uint64(1)
     columns: list[IntArray] = []
@@ -68,7 +68,7 @@ def input_words(machine: Machine, sequence: InputSequence) -> Words:
 
 
 def output_words(machine: Machine, before: IntArray, after: IntArray) -> Words:
-    """The packed rows of outputs, two a cycle, of raw outputs (cycles, elements) before and after each edge."""
+    """Return the packed rows of outputs, two a cycle, of raw outputs (cycles, elements) before and after each edge."""
     ports = Ports((), _elements(machine.outputs))
     early, late = (pack_outputs(list(raw.T), ports, len(raw)) for raw in (before, after))
     return np.stack([early, late], axis=1).reshape(-1, early.shape[1])
@@ -92,7 +92,7 @@ def _elements(signals: Sequence[Signal]) -> tuple[Element, ...]:
 
 
 def expected_rows(machine: Machine, cycle: Cycle) -> Iterator[str]:
-    """The packed rows of outputs before the edge of ``cycle``, and after it. A row without bits is one 0."""
+    """Yield the packed rows of outputs before the edge of ``cycle``, and after it. A row without bits is one 0."""
     for values in (cycle.before, cycle.after):
         yield _row(machine.outputs, values)
 

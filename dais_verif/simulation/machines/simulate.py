@@ -174,7 +174,7 @@ def _explained(
     outcomes: Mapping[str, _Outcome | ToolError],
     finding: Finding,
 ) -> Finding:
-    """``finding`` with what a replay of its mismatch shows, in Icarus where that can be asked for Verilog."""
+    """Replay the mismatch of ``finding``, in Icarus where that can be asked for Verilog, and add what it shows."""
     mismatch = finding.first_mismatch
     if finding.verdict is Verdict.UNKNOWN or mismatch is None or mismatch.place is None:
         return finding
@@ -201,7 +201,7 @@ def _explained(
 
 
 def _prepare(machine: Machine, sequences: Sequence[InputSequence], folder: Path, check: bool) -> list[SequenceFiles]:
-    """What the bench gives and expects, in files of ``folder``."""
+    """Return what the bench gives and expects, in files of ``folder``."""
     files = []
     for number, rows in enumerate(expect(machine, sequences, check=check)):
         place = folder / f"sequence_{number}"
@@ -230,7 +230,7 @@ def _outcome(run: Future[_Outcome]) -> _Outcome | ToolError:
 def _finding(
     machine: Machine, sequences: Sequence[InputSequence], outcomes: Mapping[str, _Outcome | ToolError], check: bool
 ) -> Finding:
-    """The verdict over all simulators, and the first difference."""
+    """Return the verdict over all simulators, and the first difference."""
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     failed = [f"{name}: {outcome}" for name, outcome in outcomes.items() if isinstance(outcome, ToolError)]
     if failed:
@@ -275,13 +275,13 @@ def _finding(
 
 
 def _first(outcome: _Outcome) -> tuple[int, MachineDifference] | None:
-    """The number of the first sequence that differs, and how."""
+    """Return the number of the first sequence that differs, and how."""
     found = ((number, answer.first) for number, answer in sorted(outcome.answers.items()))
     return next(((number, first) for number, first in found if first is not None), None)
 
 
 def _digest(outcome: _Outcome) -> str | None:
-    """That of all sequences; None if the design does not fit."""
+    """Return that of all sequences; None if the design does not fit."""
     answers = outcome.answers.values()
     if any(answer.port_error for answer in answers):
         return None

@@ -78,7 +78,7 @@ def _real(raw: int, kind: FixedType) -> Fraction:
 
 
 def beat_bits(stream: MachineStream, beat: InputBeat) -> str:
-    """The bits of a beat that goes in, most significant first."""
+    """Return the bits of a beat that goes in, most significant first."""
     kinds = [kind for signal in stream.inputs for kind in signal.types]
     return "".join(reversed([bits_of_value(value, kind) for value, kind in zip(beat, kinds, strict=True)]))
 
@@ -144,7 +144,7 @@ def _rows(
 
 
 def _given(stream: MachineStream, cycle: int, values: Values) -> list[OutputBeat]:
-    """What a cycle gives: a beat or none."""
+    """Return what a cycle gives: a beat or none."""
     (valid,) = values[stream.pins.valid_out]
     if valid is None:
         raise InputError(f"{stream.pins.valid_out} is unknown in cycle {cycle}: it depends on what nothing initialises")

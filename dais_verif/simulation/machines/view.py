@@ -57,7 +57,7 @@ def write_views(
 
 
 def _traces(machine: Machine, name: str, values: Values, top: str, seen: MachineSeen, blame: Blame) -> Iterator[Trace]:
-    """The elements of a signal that is a vector of the top module."""
+    """Yield the elements of a signal that is a vector of the top module."""
     signal = machine.signals[name]
     bits, called = seen.seen.get(name, ("", ""))
     offsets = offsets_of(signal.types)

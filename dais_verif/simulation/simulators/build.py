@@ -51,7 +51,7 @@ class RtlDesign:
 
 
 def simulators_for(choice: str | None, sources: Sequence[Path]) -> tuple[str, ...]:
-    """The simulators that ``choice`` means for ``sources``, none being what we emit: a name, "both" or None.
+    """Return the simulators that ``choice`` means for ``sources``, none being what we emit: a name, "both" or None.
 
     Raises ``InputError`` if no simulator takes all of the sources, or the chosen one does not.
     """
@@ -92,7 +92,7 @@ def build(
     watch: Stopwatch | None = None,
     cached: bool = True,
 ) -> Simulation:
-    """A simulation of ``design`` in ``folder``, with the log of its build; raises ``ToolError``.
+    """Return a simulation of ``design`` in ``folder``, with the log of its build; raises ``ToolError``.
 
     ``signals``: the bench can read signals of these names in any module, not the ports alone, and runs few vectors; in
     Icarus and GHDL it can read all. ``waves``: a run can record them.

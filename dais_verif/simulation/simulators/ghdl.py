@@ -78,7 +78,7 @@ def build(
 
 
 def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
-    """What was built in ``build_dir``."""
+    """Return what was built in ``build_dir``."""
     del waves
     found = tools.ghdl()
     run: tuple[str, ...] = (str(build_dir / _EXECUTABLE),)

@@ -115,7 +115,7 @@ def build(
 
 
 def _unread(texts: Sequence[bytes]) -> str:
-    """What of SystemVerilog the sources have that Icarus 11 does not read, and what to do; empty if nothing."""
+    """Return what of SystemVerilog the sources have that Icarus 11 does not read, and what to do; empty if nothing."""
     words = dict.fromkeys(word.decode() for text in texts for word in _UNREAD.findall(_COMMENT.sub(b" ", text)))
     if not words:
         return ""
@@ -126,7 +126,7 @@ def _unread(texts: Sequence[bytes]) -> str:
 
 
 def _read(path: Path) -> list[str]:
-    """The files that Icarus has read, none of ours among them, as it lists them."""
+    """Return the files that Icarus has read, none of ours among them, as it lists them."""
     try:
         names = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
     except OSError as error:
@@ -135,7 +135,7 @@ def _read(path: Path) -> list[str]:
 
 
 def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
-    """What was built in ``build_dir``."""
+    """Return what was built in ``build_dir``."""
     del waves
     found = tools.icarus()
     library = tools.cocotb_library("icarus")

@@ -133,7 +133,7 @@ class _Run(StreamRun):
         self.clocks += 1
 
     def next_beat(self) -> Beat:
-        """The next vector, with random pad bits, TLAST and TUSER."""
+        """Return the next vector, with random pad bits, TLAST and TUSER."""
         job, chance = self.job, self.chance
         bits = max(job.input_bits, 1)
         pad = -bits % 8
@@ -143,7 +143,7 @@ class _Run(StreamRun):
         return Beat(data, str(int(last)), user)
 
     def passed_on(self, beat: Beat) -> Beat:
-        """What must come out for ``beat``, the one just taken."""
+        """Return what must come out for ``beat``, the one just taken."""
         text = self.expected[self.taken]
         return Beat("0" * (-len(text) % 8) + text, beat.last, beat.user if self.job.user_bits else "0")
 

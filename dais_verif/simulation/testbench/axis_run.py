@@ -52,7 +52,7 @@ class StreamRun:
         return self.resets % 2 == 0
 
     async def reset_in_stream(self) -> None:
-        """A reset after which the stream goes on.
+        """Reset the design, after which the stream goes on.
 
         One while a beat waits lasts a clock, in which it waits. After the second of those nobody waits to go on.
         """
@@ -62,7 +62,7 @@ class StreamRun:
         self.resets += 1
 
     async def reset(self, clocks: int, *, ready: bool = True, silent: bool = True) -> None:
-        """Some clocks of reset, after which nothing may come out: if ``silent``, not even much later.
+        """Reset for some clocks, after which nothing may come out: if ``silent``, not even much later.
 
         ``ready``: m_axis_tready is 1 in some of them.
         """
@@ -101,7 +101,7 @@ class StreamRun:
             )
 
     async def heard(self, clocks: int, spare: int = 0) -> Heard:
-        """What was found, after a last look that nothing more comes out, not even long after.
+        """Return what was found, after a last look that nothing more comes out, not even long after.
 
         ``spare``: so many beats may come yet, or stay where they are.
         """

@@ -98,7 +98,7 @@ class _Ports:
 
     @classmethod
     async def of(cls, dut: Any, job: Job, chunk: Chunk, scoreboard: Scoreboard) -> _Ports:
-        """The design's, ready to run: reset, and with a latency that is known."""
+        """Return the design's, ready to run: reset, and with a latency that is known."""
         pins = PortHandles(dut, job.interface)
         if job.interface.clocking is None:
             return cls(Combinational(pins), job, scoreboard)
@@ -114,7 +114,7 @@ class _Ports:
         return cls(driver, job, scoreboard)
 
     async def run(self, inputs: Words, *, lively: bool = False) -> tuple[Words, dict[int, str]]:
-        """The outputs for packed ``inputs``, and those rows that hold X or Z. ``lively``: the first ones."""
+        """Return the outputs for packed ``inputs``, and those rows that hold X or Z. ``lively``: the first ones."""
         begin = time.monotonic()
         found: list[str] = []
         for start in range(0, len(inputs), _BLOCK):
@@ -134,7 +134,7 @@ class _Ports:
 async def _in_bulk(
     job: Job, first: Chunk, evaluators: Sequence[Evaluator], ports: _Ports, scoreboard: Scoreboard
 ) -> None:
-    """The first vectors through the ports, and all in threads, each with an instance of the design."""
+    """Run the first vectors through the ports, and all in threads, each with an instance of the design."""
     numbers = iter(job.numbers[1:])
     own, *others = evaluators
 

@@ -21,7 +21,7 @@ Evaluator = Callable[[Words, int], Words]
 
 @contextmanager
 def evaluator(interface: DesignInterface, output_words: int | None = None) -> Iterator[Evaluator]:
-    """An instance of the design, as a function from packed inputs and latency to packed outputs.
+    """Open an instance of the design, a function from packed inputs and latency to packed outputs.
 
     For one thread at a time. ``output_words``: of a row of outputs, if there are gaps between its ports. Must be made
     before simulated time passes: Verilator refuses later. Raises ``RuntimeError`` if the design has another interface.
@@ -39,7 +39,7 @@ def evaluator(interface: DesignInterface, output_words: int | None = None) -> It
 
 
 def run_sequence(interface: DesignInterface, inputs: Words) -> Words:
-    """The outputs of a machine from power-up: two packed rows a cycle, before its edge and after it.
+    """Return the outputs of a machine from power-up: two packed rows a cycle, before its edge and after it.
 
     As for ``evaluator``, before simulated time passes; each call has an instance of its own.
     """
@@ -53,7 +53,7 @@ def run_sequence(interface: DesignInterface, inputs: Words) -> Words:
 
 @contextmanager
 def _instance(interface: DesignInterface) -> Iterator[tuple[ctypes.CDLL, int]]:
-    """The library and an instance of the design in it. Raises ``RuntimeError`` for another interface."""
+    """Open the library and an instance of the design in it. Raises ``RuntimeError`` for another interface."""
     library = ctypes.CDLL(None)
     library.dais_verif_open.restype = ctypes.c_void_p
     library.dais_verif_open.argtypes = [ctypes.c_char_p]
@@ -73,7 +73,7 @@ def _instance(interface: DesignInterface) -> Iterator[tuple[ctypes.CDLL, int]]:
 
 
 def _lines(interface: DesignInterface) -> list[str]:
-    """The interface as ``dais_verif_open`` takes it: enabled, valid, out of reset."""
+    """Return the interface as ``dais_verif_open`` takes it: enabled, valid, out of reset."""
     lines = [f"input {wire.name} {wire.offset} {wire.width}" for wire in interface.inputs]
     lines += [f"output {wire.name} {wire.offset} {wire.width}" for wire in interface.outputs]
     lines += [f"set {name} {value}" for name, value in interface.ties]

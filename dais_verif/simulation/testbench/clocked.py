@@ -64,7 +64,7 @@ class Clocked:
         self._line = deque([None] * (self.latency or 0), maxlen=self.latency)
 
     async def run(self, rows: Sequence[str], *, lively: bool = False) -> list[str]:
-        """The output for each of ``rows``. ``lively``: with all that the pins permit, else one a cycle.
+        """Return the output for each of ``rows``. ``lively``: with all that the pins permit, else one a cycle.
 
         Raises ``ProtocolError``.
         """
@@ -95,7 +95,7 @@ class Clocked:
         return found
 
     async def trace(self, rows: Sequence[str], more: int) -> list[str]:
-        """The output at each edge while ``rows`` are given, then the last of them for ``more`` edges."""
+        """Return the output at each edge while ``rows`` are given, then the last of them for ``more`` edges."""
         seen = []
         for edge in range(len(rows) + more):
             await self._drive(rows[min(edge, len(rows) - 1)], valid=edge < len(rows))
@@ -110,7 +110,7 @@ class Clocked:
             await self._rise()
 
     def _look(self, due: int | None, found: list[str]) -> None:
-        """What the design gives just before an edge, at which sample ``due`` must be there, or none."""
+        """Judge what the design gives just before an edge, at which sample ``due`` must be there, or none."""
         pin = self._valid_out
         if pin is not None and str(pin.value) != str(int(due is not None)):
             raise ProtocolError(
@@ -128,7 +128,7 @@ class Clocked:
         found[due] = seen
 
     async def _drive(self, row: str, *, enable: bool = True, valid: bool = True, reset: bool = False) -> None:
-        """The first half of a clock cycle, with the clock low."""
+        """Run the first half of a clock cycle, with the clock low."""
         self._clock.value = 0
         self._pins.write(row)
         if self._reset is not None:
@@ -140,7 +140,7 @@ class Clocked:
         await self._wait
 
     async def _rise(self) -> None:
-        """The second half, which begins with the edge."""
+        """Run the second half, which begins with the edge."""
         self._clock.value = 1
         await self._wait
         self._edges += 1
@@ -152,7 +152,7 @@ class Clocked:
 
 
 async def find_latency(clocked: Clocked, rows: Sequence[str], expected: Sequence[str]) -> int:
-    """The one latency at which the outputs are those ``expected`` of ``rows``.
+    """Return the one latency at which the outputs are those ``expected`` of ``rows``.
 
     Raises ``AmbiguousLatency`` if several are, ``ProtocolError`` if none is, not even for most rows.
     """

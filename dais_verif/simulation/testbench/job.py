@@ -50,7 +50,7 @@ _FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.02
 
 
 def chunk_name(number: int) -> str:
-    """The file of a chunk."""
+    """Return the file of a chunk."""
     return f"{number:06}.bin"
 
 
@@ -158,7 +158,7 @@ class Job:
 
     @classmethod
     def given(cls) -> Job:
-        """The job of this process, a simulator's, as its environment says; it may be started before there is one."""
+        """Wait for the job that the environment of this process, a simulator's, names, and read it."""
         path, maker = Path(os.environ[JOB_VARIABLE]), os.environ.get(MAKER_VARIABLE)
         wait_for(path, int(maker) if maker else None)
         return cls.load(path)

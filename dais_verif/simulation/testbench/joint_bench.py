@@ -64,7 +64,7 @@ class _Design:
             self._pins = PortHandles(dut, member.interface)
 
     def rows(self, most: int | None) -> list[str]:
-        """The rows for the ports, all or ``most``."""
+        """Return the rows for the ports, all or ``most``."""
         inputs = [chunk.inputs if most is None else chunk.inputs[:most] for chunk in self.chunks]
         return [row for part in (inputs if most is None else inputs[:1]) for row in self._strings(part)]
 
@@ -100,7 +100,7 @@ class _Design:
             at += chunk.rows
 
     def answer(self) -> Answer:
-        """What was found of it."""
+        """Return what was found of it."""
         if self.problem is not None:
             return Answer(port_error=f"the design does not fit the program: {self.problem}")
         return self._scoreboard.answer()
@@ -130,7 +130,7 @@ async def _through_ports(designs: Sequence[_Design], most: int | None) -> None:
 
 
 def _joint(designs: Sequence[_Design]) -> tuple[DesignInterface, int]:
-    """The ports of all, each design's from the beginning of a word on, and the words of a row of outputs."""
+    """Return the ports of all, each design's from the beginning of a word on, and the words of a row of outputs."""
     inputs, _ = _placed([design.interface.inputs for design in designs])
     outputs, words = _placed([design.interface.outputs for design in designs])
     return DesignInterface(inputs, outputs), words

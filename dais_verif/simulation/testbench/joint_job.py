@@ -47,7 +47,7 @@ class JointJob:
 
     @classmethod
     def given(cls) -> JointJob:
-        """The job of this process, a simulator's, as its environment says."""
+        """Return the job of this process, a simulator's, as its environment says."""
         tree = json.loads(Path(os.environ[JOB_VARIABLE]).read_text())
         members = tuple(
             Member(

@@ -62,7 +62,7 @@ class _Run(StreamRun):
         return await self.heard(clocks, stretches[-1].spare)
 
     async def send(self, stretch: Stretch) -> None:
-        """The beats of ``stretch``; of the last one, until all has come out that must.
+        """Send the beats of ``stretch``; after the last one, wait until all has come out that must.
 
         If the reset behind it comes while a beat waits, the last beats may find no place.
         """
@@ -122,6 +122,6 @@ class _Run(StreamRun):
         self.clocks += 1
 
     def padded(self, data: str, chance: random.Random | None = None) -> str:
-        """``data`` as TDATA, above it zeros or what ``chance`` says."""
+        """Return ``data`` as TDATA, above it zeros or what ``chance`` says."""
         pad = -len(data) % 8
         return (format(chance.getrandbits(pad) if chance else 0, f"0{pad}b") if pad else "") + data

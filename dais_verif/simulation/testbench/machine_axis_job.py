@@ -60,7 +60,7 @@ class MachineAxisJob:
         return {"aclk": 1, "aresetn": 1, **streams}
 
     def of(self, scenario: Scenario) -> list[Stretch]:
-        """What is sent in ``scenario``, with a reset before each."""
+        """Return what is sent in ``scenario``, with a reset before each."""
         return self.stretches[str(scenario.resets)]
 
     def save(self, path: Path) -> None:

@@ -93,7 +93,7 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
 
 
 def compare(rows: SequenceRows, found: Words, bits: int, number: int = 0) -> MachineAnswer:
-    """What sequence ``number`` gave in bulk, where no bit is ever X."""
+    """Return what sequence ``number`` gave in bulk, where no bit is ever X."""
     wrong = found ^ rows.expected
     if rows.known is not None:
         wrong &= rows.known
@@ -153,7 +153,7 @@ class _Ports:
         return MachineAnswer(cycle, bits, mismatching, unknown, first, digest=f"{digest:064x}")
 
     async def _cycle(self, row: str) -> list[str]:
-        """The outputs before the edge of a cycle, and after it."""
+        """Return the outputs before the edge of a cycle, and after it."""
         found = []
         for level in (0, 1):
             if self._clock is not None:
@@ -166,7 +166,7 @@ class _Ports:
 
 
 def _known(expected: str, found: str) -> str:
-    """The bits of ``found``, with 0 for those of which any value will do."""
+    """Return the bits of ``found``, with 0 for those of which any value will do."""
     if UNKNOWN not in expected:
         return found
     return "".join("0" if e == UNKNOWN else f for e, f in zip(expected, found, strict=True))

@@ -76,7 +76,7 @@ class _Design:
         self._scopes: dict[str, dict[str, Any]] = {"": {child._name: child for child in dut}}
 
     def find(self, paths: tuple[str, ...], bits: int | None = None) -> Any:
-        """The first of ``paths`` that is a signal with logic values, of so many ``bits`` if that is said; or None."""
+        """Find the first of ``paths`` that is a signal with logic values, of ``bits`` if that is said; or None."""
         for path in paths:
             scope, _, name = path.rpartition(".")
             handle = self._scope(scope).get(name)
@@ -96,7 +96,7 @@ class _Design:
 
 
 def _bits(handle: Any) -> str:
-    """The bits of a vector, or of all words of an array, word 0 last; empty if it is neither."""
+    """Return the bits of a vector, or of all words of an array, word 0 last; empty if it is neither."""
     value = getattr(handle, "value", None)
     if value is None:
         return ""

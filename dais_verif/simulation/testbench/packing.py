@@ -52,7 +52,7 @@ def _pack(raw: Sequence[IntArray], elements: Sequence[Element], total: int, rows
 
 
 def _parts(values: IntArray, element: Element) -> list[tuple[int, int, Words]]:
-    """An element in pieces of at most a word: (offset in the port, width, values modulo ``2**64``)."""
+    """Return an element in pieces of at most a word: (offset in the port, width, values modulo ``2**64``)."""
     if element.width == 0:
         return []
     if values.dtype != object:
@@ -83,6 +83,6 @@ def port_strings(words: Words, bits: int) -> list[str]:
 
 
 def unpack_element(bits: str, element: Element) -> str:
-    """The bits of one element, most significant first, out of a port's bits written most significant first."""
+    """Return the bits of one element, most significant first, out of a port's bits written most significant first."""
     end = len(bits) - element.offset
     return bits[end - element.width : end]

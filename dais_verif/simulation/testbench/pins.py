@@ -19,7 +19,7 @@ _ELEMENT = re.compile(r"(.*)\[(\d+)\]$")
 
 
 def handle_of(dut: Any, name: str) -> Any:
-    """The handle of port ``name`` or of an element ``name[3]`` of one; None if the design has none."""
+    """Return the handle of port ``name`` or of an element ``name[3]`` of one; None if the design has none."""
     element = _ELEMENT.match(name)
     port = getattr(dut, element[1] if element else name, None)
     if port is None or element is None:
@@ -48,7 +48,7 @@ def problem_with(dut: Any, interface: DesignInterface) -> str | None:
 
 
 def read_named(dut: Any, names: Sequence[str]) -> tuple[dict[str, str], dict[str, tuple[int, int]]]:
-    """The bits of the signals of ``names`` that exist, most significant first, and the declared bounds of each.
+    """Return the bits of the signals of ``names`` that exist, most significant first, and the declared bounds of each.
 
     Bounds are left and right; a scalar has none.
     """
@@ -87,7 +87,7 @@ class PortHandles:
             handle.value = row[start:stop]
 
     def read(self) -> str:
-        """The row that the design gives now, with X and Z."""
+        """Return the row that the design gives now, with X and Z."""
         if len(self._outputs) == 1:
             return str(self._outputs[0].value)
         return "".join([str(handle.value) for handle in self._outputs])
@@ -110,7 +110,7 @@ class Combinational:
         self._pins = pins
 
     async def run(self, rows: Sequence[str]) -> list[str]:
-        """The outputs for each of ``rows``."""
+        """Return the outputs for each of ``rows``."""
         pins, wait, found = self._pins, Timer(1, unit="ns"), []
         for row in rows:
             pins.write(row)

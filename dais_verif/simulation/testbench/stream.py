@@ -84,14 +84,14 @@ class StreamScoreboard:
         return len(self._waiting)
 
     def forget(self) -> int:
-        """A reset: whatever is on its way must never come out. Returns how many beats that are."""
+        """Return a reset: whatever is on its way must never come out. Returns how many beats that are."""
         dropped = len(self._waiting)
         self._waiting.clear()
         self._last = None
         return dropped
 
     def found(self, beat: Beat) -> None:
-        """A beat came out."""
+        """Judge a beat that came out."""
         self.unknown += any(set(field) - {"0", "1"} for field in beat)
         if not self._waiting:
             again = f", it repeats beat {self._last[0]}" if self._last and self._last[1] == beat else ""
@@ -152,7 +152,7 @@ class Sink:
 
 
 def _difference(found: Beat, wanted: Beat) -> str:
-    """The fields that differ."""
+    """Return the fields that differ."""
     fields = (
         ("TDATA", found.data, wanted.data),
         ("TLAST", found.last, wanted.last),
