@@ -45,7 +45,7 @@ class Assumptions:
         return rows
 
     def of_input(self, number: int, variable: Term) -> list[Term]:
-        """What is declared of input ``number``, whose bits are ``variable``: terms that are 1."""
+        """Return what is declared of input ``number``, whose bits are ``variable``: terms that are 1."""
         terms = []
         for op, interval in self._bounds:
             if op.id0 == number:
@@ -54,7 +54,7 @@ class Assumptions:
         return [term for term in terms if term.op != "const"]
 
     def moved_inside(self, columns: Columns) -> Columns:
-        """The same vectors with values from within, where one op alone reads all bits of an input."""
+        """Return the same vectors with values from within, where one op alone reads all bits of an input."""
         columns = list(columns)
         for op, interval in self._bounds:
             element = self._elements[op.id0]
@@ -68,7 +68,7 @@ class Assumptions:
 
 
 def _bounds(program: Program) -> Iterator[tuple[Op, Interval]]:
-    """The ops that read an input, with intervals that exclude something."""
+    """Yield the ops that read an input, with intervals that exclude something."""
     intervals = analyse(program, declared=True).intervals
     for op in program.ops:
         if op.code == INPUT and op.type.width:

@@ -51,7 +51,7 @@ class Boundary:
 
     @classmethod
     def of(cls, program: Program, netlist: Netlist, dut: Dut) -> Boundary:
-        """That of ``netlist``, which carries ``program`` as ``dut`` says.
+        """Return that of ``netlist``, which carries ``program`` as ``dut`` says.
 
         Raises ``InputError`` if a port is missing or has another width.
         """
@@ -126,7 +126,7 @@ class Boundary:
         return [j for j, kind in enumerate(self.kinds) if kind.width or self.own[j].width]
 
     def result(self, number: int, read: Read) -> Term:
-        """The bits of output ``number``; a 0 if it has none."""
+        """Return the bits of output ``number``; a 0 if it has none."""
         element = self.outputs[number]
         found = self._results.within(element.offset, element.width)
         parts = [read(signal, at, last - first) for first, last, at, signal in found]

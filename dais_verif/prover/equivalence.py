@@ -143,11 +143,11 @@ class _Search:
                 self._candidates.setdefault(self._keys[Node(0, op.index)], []).append(Node(0, op.index))
 
     def kind(self, node: Node) -> FixedType:
-        """The type of an op."""
+        """Return the type of an op."""
         return self.programs[node.side].ops[node.op].type
 
     def differing_row(self, output: int) -> int | None:
-        """The first of the inputs that were tried on which an output differs."""
+        """Return the first of the inputs that were tried on which an output differs."""
         a, b = (self._values(side, output) for side in (0, 1))
         return next((row for row, (x, y) in enumerate(zip(a, b, strict=True)) if x != y), None)
 
@@ -159,7 +159,7 @@ class _Search:
         return values if len(values) > 1 else values * ROWS
 
     def vector(self, row: int) -> tuple[Fraction, ...]:
-        """The inputs of one row."""
+        """Return the inputs of one row."""
         return self.inputs.vector({variable: int(values[row]) for variable, values in self._given.items()})
 
     def merge_by_form(self, forms: LinearForms, ops: Iterable[int]) -> None:
@@ -257,7 +257,7 @@ class _View:
         self.cut = False
 
     def output(self, side: int, output: int) -> tuple[FixedType, Term]:
-        """An output, and the type that it has as a number."""
+        """Return an output, and the type that it has as a number."""
         program = self._search.programs[side]
         index, shift, negated = program.outputs[output]
         if index < 0:
@@ -269,7 +269,7 @@ class _View:
         return FixedType(kind.k, kind.i + shift, kind.f - shift), value
 
     def value(self, node: Node) -> Term:
-        """The value of an op, in the bits of its type."""
+        """Return the value of an op, in the bits of its type."""
         waiting = [node]
         while waiting:  # no recursion: programs are deep
             missing = [n for n in self._needs(waiting[-1]) if n not in self._terms]
@@ -307,6 +307,6 @@ class _View:
 
 
 def _both(one: FixedType, other: FixedType) -> FixedType:
-    """The numbers that two types have in common."""
+    """Return the numbers that two types have in common."""
     k, i, f = (min(pair) for pair in zip(one, other, strict=True))
     return FixedType(k, i, f) if k + i + f > 0 else FixedType(0, 0, 0)

@@ -37,7 +37,7 @@ ZERO: Final = Form(0, 0, {}, 0, 0)
 
 
 def key_of(form: Form) -> Key:
-    """What is the same for two forms if they are the same combination, on whatever grids."""
+    """Return what is the same for two forms if they are the same combination, on whatever grids."""
     together = form.constant
     for n in form.terms.values():
         together |= n
@@ -53,12 +53,12 @@ def constant_form(value: int, f: int) -> Form:
 
 
 def raw_of(form: Form, f: int) -> int:
-    """A constant, which is a multiple of ``2**-f``, in such units."""
+    """Return a constant, which is a multiple of ``2**-f``, in such units."""
     return form.constant << f - form.f if f >= form.f else form.constant >> form.f - f
 
 
 def on_grid(form: Form, f: int) -> Form:
-    """The same value in units of ``2**-f``, which is no coarser."""
+    """Return the same value in units of ``2**-f``, which is no coarser."""
     up = f - form.f
     if not up:
         return form
@@ -88,7 +88,7 @@ def times(form: Form, factor: int, f: int) -> Form:
 
 
 def primitive(form: Form) -> tuple[Form, int]:
-    """The raw value of ``form`` divided by the largest integer that divides it, and that integer."""
+    """Return the raw value of ``form`` divided by the largest integer that divides it, and that integer."""
     factor = gcd(form.constant, *form.terms.values()) or 1
     terms = {atom: n // factor for atom, n in form.terms.items()}
     return Form(0, form.constant // factor, terms, -(-form.lo // factor), form.hi // factor), factor

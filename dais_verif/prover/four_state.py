@@ -86,13 +86,13 @@ def nowhere(*operands: Term) -> Term:
 
 
 def leaf(width: int, name: str) -> tuple[Term, Term, Term]:
-    """A term for a value of which nothing is known yet, and the variables in it: its value, and its undefined bits."""
+    """Make a term for a value of which nothing is known, with variables for its value and undefined bits."""
     value, unknown = var(width, name), var(width, f"unknown bits of {name}")
     return _joined(Parts(value, unknown, name)), value, unknown
 
 
 def strict(result: Term, *operands: Term) -> Term:
-    """``result``, undefined as a whole where a bit of ``operands`` is."""
+    """Return ``result``, undefined as a whole where a bit of ``operands`` is."""
     if not any(map(is_open, operands)):
         return result
     known = parts(result)
@@ -108,7 +108,7 @@ def _cause(operands: Sequence[Term]) -> str:
 
 
 def _joined(found: Parts) -> Term:
-    """The term whose parts are ``found``."""
+    """Return the term whose parts are ``found``."""
     value, unknown, cause = found
     width = value.width
     if unknown.op == "const":
@@ -207,7 +207,7 @@ def _chosen(c: Term, a: Term, b: Term) -> Parts:
 
 
 def _spoiling(rule: Callable[..., Term]) -> Callable[..., Term]:
-    """An operation of whose operands no bit may be undefined, or else all of the result is."""
+    """Return an operation of whose operands no bit may be undefined, or else all of the result is."""
 
     def built(*operands: Term) -> Term:
         if not any(map(is_open, operands)):
@@ -252,7 +252,7 @@ def bnot(t: Term) -> Term:
 
 
 def ite(c: Term, a: Term, b: Term) -> Term:
-    """``a`` where the bit ``c`` is 1, else ``b``; where it is undefined, what both have."""
+    """Choose ``a`` where the bit ``c`` is 1, else ``b``; where it is undefined, what both have."""
     return _joined(_chosen(c, a, b)) if is_open(c) else terms.ite(c, a, b)
 
 

@@ -49,7 +49,7 @@ class Lemmas:
         self._known = {op.index: True for op in program.ops if op.code == INPUT and declares}
 
     def of(self, index: int, value: Term) -> Term:
-        """What is known of op ``index``, said of the term ``value``, which may lack high bits that say nothing."""
+        """Return what is known of op ``index``, said of ``value``, which may lack high bits that say nothing."""
         kind = self._program.ops[index].type
         if not kind.width or not self._holds(index):
             return const(1, 1)

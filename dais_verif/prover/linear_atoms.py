@@ -34,7 +34,7 @@ class Atoms:
         self._factors: dict[int, tuple[int, ...]] = {}
 
     def atom(self, key: Hashable, lo: int, hi: int, f: int) -> Form:
-        """The atom that ``key`` stands for, an integer from ``lo`` to ``hi``, times ``2**-f``."""
+        """Return the atom that ``key`` stands for, an integer from ``lo`` to ``hi``, times ``2**-f``."""
         number = self._numbers.setdefault(key, len(self.bounds))
         if number == len(self.bounds):
             self.bounds.append((lo, hi))
@@ -75,7 +75,7 @@ class Atoms:
         return found._replace(lo=max(found.lo, min(one.lo, other.lo)), hi=min(found.hi, max(one.hi, other.hi)))
 
     def sum(self, parts: Sequence[Form], own: Sequence[int] = ()) -> Form:
-        """The sum; ``own``: numbers of parts whose terms may be changed."""
+        """Return the sum; ``own``: numbers of parts whose terms may be changed."""
         f = max((part.f for part in parts), default=0)
         first = next((n for n in own if parts[n].f == f), None)
         terms = {} if first is None else parts[first].terms
@@ -99,7 +99,7 @@ class Atoms:
         return Form(f, constant, terms, lo, hi)
 
     def product(self, a: Form, b: Form) -> Form:
-        """The product, multiplied out unless it is of too many terms."""
+        """Return the product, multiplied out unless it is of too many terms."""
         if not a.terms:
             a, b = b, a
         if not b.terms:
@@ -118,7 +118,7 @@ class Atoms:
         return found._replace(lo=max(least, found.lo), hi=min(most, found.hi)) if found.terms else found
 
     def _monomial(self, x: int, y: int) -> Form:
-        """The product of two atoms, of which -1 is 1."""
+        """Return the product of two atoms, of which -1 is 1."""
         if x < 0 or y < 0:
             return constant_form(1, 0) if x == y else self._itself(max(x, y))
         factors = tuple(sorted(self._factors.get(x, (x,)) + self._factors.get(y, (y,))))
@@ -134,7 +134,7 @@ class Atoms:
         return Form(0, 0, {atom: 1}, *self.bounds[atom])
 
     def _interval(self, form: Form) -> tuple[int, int]:
-        """The least and largest that the atoms of a form allow, and what is known of it besides."""
+        """Return the least and largest that the atoms of a form allow, and what is known of it besides."""
         self.work += len(form.terms)
         lo, hi = self._bounds_of(form.constant, form.terms)
         return max(lo, form.lo), min(hi, form.hi)
@@ -182,7 +182,7 @@ class Atoms:
         return found._replace(lo=lo, hi=hi) if found.terms else found
 
     def _without_low_bits(self, terms: dict[int, int], constant: int, down: int) -> tuple[dict[int, int], int, int]:
-        """The same floor with less to drop: a low bit that is of the constant and of one bit alone is decided by both.
+        """Return the same floor with less to drop: a low bit of the constant and of one bit alone is decided by both.
 
         So values are rounded alike on whatever grid they stand, also if a step of that grid breaks the ties.
         """

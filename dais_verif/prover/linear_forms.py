@@ -59,17 +59,17 @@ class LinearForms:
             self._follow(side)
 
     def key(self, node: Node) -> Key:
-        """What is the same for two ops if their values are shown to be the same real numbers."""
+        """Return what is the same for two ops if their values are shown to be the same real numbers."""
         if node in self._gone:
             return 0, 0, ((-1 - node.side, node.op),)  # of this op alone
         return key_of(self._forms[node.side][node.op])
 
     def output(self, side: int, number: int) -> Key:
-        """The same of an output."""
+        """Return the same of an output."""
         return key_of(self._ending(side, number))
 
     def extremes(self, number: int) -> list[dict[int, Fraction]]:
-        """Inputs, by number, at which an output is likely to differ if it does.
+        """Return inputs, by number, at which an output is likely to differ if it does.
 
         Where the difference of its two forms is least and most, and where what either wraps is.
         """
@@ -93,12 +93,12 @@ class LinearForms:
     # forms of ops
 
     def _follow(self, side: int) -> None:
-        """The forms of one program's ops, in their order."""
+        """Compute the forms of one program's ops, in their order."""
         for op in self.programs[side].ops:
             self._forms[side].append(self._form(side, op))
 
     def _form(self, side: int, op: Op) -> Form:
-        """The form of an op whose operands have one."""
+        """Return the form of an op whose operands have one."""
         if op.type.width == 0:
             return ZERO
         form = self._atoms.fitted(self._exact(self.programs[side], side, op, self._forms[side]), op.type)
@@ -125,7 +125,7 @@ class LinearForms:
             self._forms[1][op] = form
 
     def _exact(self, program: Program, side: int, op: Op, forms: Sequence[Form]) -> Form:
-        """The result of an op before it is quantised."""
+        """Return the result of an op before it is quantised."""
         code = op.code
         if code == INPUT:
             return self._input(op.id0, int(program.inp_shift[op.id0]))
@@ -239,7 +239,7 @@ class LinearForms:
         return True
 
     def _opaque(self, key: Hashable, form: Form) -> Form:
-        """An atom in the place of a form."""
+        """Return an atom in the place of a form."""
         return self._atoms.atom(key, form.lo, form.hi, form.f)
 
     def _chosen(self, condition: Form, kind: FixedType, one: Form, other: Form) -> Form:

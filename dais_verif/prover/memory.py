@@ -10,7 +10,7 @@ __all__ = ["Memory", "chosen"]
 
 
 def chosen(index: Term, signed: bool, left: int, right: int) -> tuple[Term, Term | None]:
-    """The position that ``index`` has in ``[left:right]``, from the right, and whether it is inside.
+    """Return the position that ``index`` has in ``[left:right]``, from the right, and whether it is inside.
 
     None: it always is. The position is right wherever it is inside.
     """
@@ -38,7 +38,7 @@ class Memory:
         self._filled: tuple[int, ...] = ()
 
     def position(self, index: int) -> int | None:
-        """The word that ``index`` names, if there is one."""
+        """Return the word that ``index`` names, if there is one."""
         return index - self.low if self.low <= index <= self.high else None
 
     def settle(self) -> None:
@@ -52,7 +52,7 @@ class Memory:
             raise StateError(f"{self.where}: memory {self.name!r} is written while the design runs: it keeps state")
 
     def read(self, index: Term, signed: bool) -> Term:
-        """The word at ``index``: undefined outside, and where nothing was filled in.
+        """Return the word at ``index``: undefined outside, and where nothing was filled in.
 
         Raises ``InputError`` if the memory keeps state.
         """

@@ -79,7 +79,7 @@ class Driver(NamedTuple):
 def driver_of(
     bits: Bits, place: int, width: int, low: int, where: str, clock: Clock | None = None, executed: bool = False
 ) -> Driver:
-    """The driver that gives bits ``low`` and on of a signal the bits ``place`` and on of a value."""
+    """Return the driver that gives bits ``low`` and on of a signal the bits ``place`` and on of a value."""
 
     def make(read: Read) -> Term:
         return bits(read, place, width)
@@ -95,7 +95,7 @@ def bits_over(
     sources: Mapping[Term, tuple[Signal, int]],
     unknown: Mapping[Term, tuple[Signal, int]] = MappingProxyType({}),
 ) -> Bits:
-    """The bits of ``term``, in which variables stand for bits of signals, from a lowest one on.
+    """Return the bits of ``term``, in which variables stand for bits of signals, from a lowest one on.
 
     ``unknown``: variables that stand for what bits of signals are undefined; those of ``sources`` for the others, then.
     """
@@ -171,7 +171,7 @@ class Signals(dict[str, Signal]):
         self._names: set[str] = set()
 
     def new(self, name: str, width: int, where: str, hidden: bool = False) -> Signal:
-        """A signal with a name of its own, which is none of these yet."""
+        """Return a signal with a name of its own, which is none of these yet."""
         own, number = name, 1
         while own in self._names:  # a blank is in no name of Verilog
             number += 1
@@ -215,7 +215,7 @@ class Netlist(NamedTuple):
     power_up: Mapping[Signal, Term] = {}
 
     def checked(self) -> Netlist:
-        """The same. Raises ``InputError`` if something drives an input."""
+        """Return the same. Raises ``InputError`` if something drives an input."""
         for name in self.inputs:
             for driver in self.signals[name].drivers:
                 raise InputError(f"{driver.where}: input {name!r} is driven within the module; drive outputs only")
@@ -239,7 +239,7 @@ class Cone:
         self._open: dict[tuple[Signal, int, int], None] = {}
 
     def behind(self, signal: Signal) -> Term:
-        """What drives ``signal``, cut point or not."""
+        """Return what drives ``signal``, cut point or not."""
         return self._gathered(signal, 0, signal.width)
 
     def read(self, signal: Signal, low: int, width: int) -> Term:

@@ -46,7 +46,7 @@ class Obligation:
     given: tuple[Term, ...] = ()
 
     def variables(self) -> dict[Term, Source]:
-        """The variables, and what each stands for."""
+        """Return the variables, and what each stands for."""
         return {
             t: self.sources[int(str(t.data)[1:])]
             for t in leaves(self.rtl, self.wanted)
@@ -81,7 +81,7 @@ class _Locals:
         return term
 
     def value(self, index: int) -> Term:
-        """The value of op ``index``: a variable, or its meaning where it has no cut point or is expanded."""
+        """Return the value of op ``index``: a variable, or its meaning where it has no cut point or is expanded."""
         known = self._asked.get(index)
         if known is None:
             known = self._asked[index] = self._value(index)
@@ -99,7 +99,7 @@ class _Locals:
         return self.semantics(index).value
 
     def semantics(self, index: int) -> OpSemantics:
-        """What op ``index`` means, in terms of its operands' values."""
+        """Return what op ``index`` means, in terms of its operands' values."""
         waiting = [index]
         while waiting:  # no recursion: chains of ops without signals may be long
             op = self._builder.program.ops[waiting[-1]]
@@ -133,16 +133,16 @@ class _Locals:
         return known
 
     def element(self, index: int) -> Term:
-        """The bits of input ``index``."""
+        """Return the bits of input ``index``."""
         return self.variable("input", index, self._builder.boundary.inputs[index].width)
 
     def known(self, index: int) -> list[tuple[int, Term]]:
-        """The values of all ops that occur, op ``index`` excepted: variables, and those that were expanded."""
+        """Return the values of all ops that occur, op ``index`` excepted: variables, and those that were expanded."""
         variables = [(s.number, term) for s, term in self.terms.items() if s.kind == "op"]
         return [*variables, *((i, m.value) for i, m in self._values.items() if i != index)]
 
     def obligation(self, rtl: Term, wanted: Term) -> Obligation:
-        """That the two are equal."""
+        """Return that the two are equal."""
         ops = self._builder.program.ops
         kept = {m.kept: None for i, m in self._values.items() if ops[i].spec.promise and m.kept.op != "const"}
         kept |= {term: None for i, value in list(self._asked.items()) for term in self._builder.checked(i, value)}
@@ -173,7 +173,7 @@ class Builder:
 
     @classmethod
     def of_program(cls, program: Program) -> Builder:
-        """A builder for questions about the program alone, with every op as a cut point."""
+        """Return a builder for questions about the program alone, with every op as a cut point."""
         cut = {op.index: Signal(f"op {op.index}", bits_of(op.type), "") for op in program.ops if op.type.width}
         return cls(program, Netlist("", {}, (), ()), cut, Boundary.of_program(program))
 
@@ -187,7 +187,7 @@ class Builder:
         return replace(before, given=tuple(dict.fromkeys(given)))
 
     def over_inputs(self, index: int) -> tuple[Term, dict[Term, int], tuple[Term, ...]]:
-        """The value of op ``index`` over variables for inputs, which are given too; and where promises are kept."""
+        """Return the value of op ``index`` over variables for inputs, these, and where promises are kept."""
         inside = _Locals(self, lambda i: True)
         value = inside.value(index)
         found = inside.obligation(value, value)
@@ -198,7 +198,7 @@ class Builder:
         del self._op_of[self.cut.pop(index)]
 
     def op(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
-        """The signal of op ``index``, a cut point, has the op's value. ``expanded``: cut points to look behind."""
+        """State that the signal of op ``index``, a cut point, has its value. ``expanded``: to be looked behind."""
         inside = _Locals(self, expanded)
         signal, kind = self.cut[index], self.program.ops[index].type
         value = inside.semantics(index).value
@@ -218,12 +218,12 @@ class Builder:
         return inside.obligation(*self.boundary.as_numbers(index, rtl, wanted))
 
     def no_output(self, port: Signal) -> Obligation:
-        """A port without any bits is tied to 0."""
+        """Return a port without any bits is tied to 0."""
         inside = _Locals(self, lambda index: False)
         return inside.obligation(self._cone(inside).read(port, 0, port.width), const(port.width, 0))
 
     def meaning_of(self, index: int) -> tuple[Term, dict[int, Term]]:
-        """The value of op ``index`` over variables for those of its operands, which are given too."""
+        """Return the value of op ``index`` over variables for those of its operands, which are given too."""
         op = self.program.ops[index]
         terms = {i: const(1, 0) for i in op.operands}
         for number, i in enumerate(terms):

@@ -52,7 +52,7 @@ class Integer(NamedTuple):
     f: int
 
     def times_two_to(self, shift: int) -> Integer:
-        """The same bits, another point."""
+        """Return the same bits, another point."""
         return Integer(self.term, self.f - shift)
 
     def at(self, f: int) -> Integer:
@@ -74,7 +74,7 @@ def bits_of(kind: FixedType) -> int:
 
 
 def _number(kind: FixedType, value: Term) -> Integer:
-    """The number that the bits ``value`` stand for."""
+    """Return the number that the bits ``value`` stand for."""
     if value.width != bits_of(kind):
         raise AssertionError(f"{value.width} bits hold no value of type {kind}")
     if kind.width == 0:
@@ -96,7 +96,7 @@ def _plus(a: Integer, b: Integer) -> Integer:
 
 
 def _sum_of(parts: Sequence[tuple[Integer, bool]]) -> Integer:
-    """The sum of numbers, those with True negated: one addition, in the finest units of all of them."""
+    """Return the sum of numbers, those with True negated: one addition, in the finest units of all of them."""
     f = max(part.f for part, _ in parts)
     aligned = [(part.at(f).term, negative) for part, negative in parts]
     width = max(term.width for term, _ in aligned) + len(parts).bit_length()
@@ -151,7 +151,7 @@ class _Scope:
 
 
 def interpret_op(program: Program, op: Op, operands: Sequence[Term], element: Element | None = None) -> OpSemantics:
-    """The value of ``op``, given those of its operands in the order of ``op.operands``.
+    """Return the value of ``op``, given those of its operands in the order of ``op.operands``.
 
     For an ``input`` op, ``operands`` holds the bits of the port's ``element`` instead, or nothing if that has none.
     """
@@ -164,7 +164,7 @@ def interpret_op(program: Program, op: Op, operands: Sequence[Term], element: El
 
 
 def interpret_output(kind: FixedType, value: Term, negated: bool) -> Term:
-    """The bits of an output that is ± a value of type ``kind``; where its point lies makes no difference to them."""
+    """Return the bits of an output that is ± a value of type ``kind``, wherever its point lies."""
     if not negated:
         return value
     exact = _number(kind, value)
@@ -212,7 +212,7 @@ def _add_const(s: _Scope) -> Integer:
 
 
 def _sum(s: _Scope) -> Integer:
-    """A term is an operand or the constant; operands stand in the order of their terms."""
+    """Return a term is an operand or the constant; operands stand in the order of their terms."""
     operands = map(s.number, range(len(s.operands)))
     parts = []
     for term in s.op.terms:

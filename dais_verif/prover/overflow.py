@@ -50,7 +50,7 @@ def examine(
     declared: bool = False,
     watcher: ProofWatcher | None = None,
 ) -> list[Promise]:
-    """What becomes of the promises of ``unproved``; all other ops are known to keep theirs.
+    """Return what becomes of the promises of ``unproved``; all other ops are known to keep theirs.
 
     ``declared``: inputs lie in the intervals that their source declares. Raises nothing for what it cannot decide.
     """

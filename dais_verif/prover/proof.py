@@ -194,7 +194,7 @@ def settled(
     pool: Pool,
     costs: Costs,
 ) -> Proof:
-    """The proof, when it is known which of ``claims`` hold as they stand: the others are pursued."""
+    """Return the proof, when it is known which of ``claims`` hold as they stand: the others are pursued."""
     program, netlist, cut = builder.program, builder.netlist, dict(builder.cut)
     counterexample = None
     if any(claim.status is not Status.PROVED for claim in claims.values()):
@@ -213,7 +213,7 @@ def settled(
 
 
 def all_obligations(builder: Builder, pool: Pool, watcher: ProofWatcher) -> dict[tuple[str, int], Obligation]:
-    """The obligations of all ops that are cut points, and of all outputs, of which ``pool`` knows the answers then.
+    """Ask ``pool`` about all ops that are cut points, and all outputs, and return their obligations.
 
     Raises ``InputError`` if signals depend on themselves, or a port of nothing is not tied.
     """
@@ -257,7 +257,7 @@ def _bit_by_bit(
 def claim_of(
     key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool, costs: Costs
 ) -> Claim:
-    """What is known of an obligation as it stands."""
+    """Return what is known of an obligation as it stands."""
     decided = pool.decide(obligation.rtl, obligation.wanted, obligation.given)
     decision = decided.decision
     status = Status.PROVED if decision.equal else Status.UNKNOWN
@@ -321,7 +321,7 @@ def _proof(
 
 
 def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> Proof:
-    """A proof of the data, and what was found of the pins."""
+    """Return a proof of the data, and what was found of the pins."""
     pins = f"{clocking.valid_out} follows {clocking.valid_in}"
     if handshake.status is Status.PROVED:
         return replace(proof, handshake=handshake, message=f"{proof.message}; {pins}")
@@ -336,14 +336,14 @@ def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> P
 
 
 def _undefined(obligations: Mapping[tuple[str, int], Obligation], claims: Mapping[tuple[str, int], Claim]) -> str:
-    """What has no value in the claims that are refuted: open bits, words beyond a memory."""
+    """Return what has no value in the claims that are refuted: open bits, words beyond a memory."""
     refuted = [obligations[key].rtl for key, claim in claims.items() if claim.status is Status.REFUTED]
     names = dict.fromkeys(str(t.data) for t in leaves(*refuted) if t.op == "undefined")
     return f"{UNDEFINED}{', '.join([*names][:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
 
 
 def _left_out(netlist: Netlist) -> str:
-    """What the RTL says besides, and no proof was looked for."""
+    """Return what the RTL says besides, and no proof was looked for."""
     names = [*netlist.left_out]
     return f"; not proved: {', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
 
@@ -354,7 +354,7 @@ def _listed(claims: Sequence[Claim]) -> str:
 
 
 def named_signals(program: Program, netlist: Netlist) -> dict[int, Signal]:
-    """The signal of each op that has one, in SSA order. A name that occurs twice stands for nothing."""
+    """Return the signal of each op that has one, in SSA order. A name that occurs twice stands for nothing."""
     for pattern in _NAMES:
         found: dict[int, list[Signal]] = {}
         for name, signal in netlist.signals.items():

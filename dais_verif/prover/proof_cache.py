@@ -48,7 +48,7 @@ class CachedProof:
 def proof_key(
     program: Program, sources: Sequence[Path], files: Mapping[str, Path], said: Sequence[object]
 ) -> str | None:
-    """The hash of all that a proof is asked; None: there is more to it than can be seen here.
+    """Return the hash of all that a proof is asked; None: there is more to it than can be seen here.
 
     ``files``: what the RTL reads, by the names it has for them. ``said``: whatever else, as Python shows it.
     """
@@ -75,7 +75,7 @@ def _seal(key: str, proof: bytes) -> str:
 
 
 def recall(store: Path, key: str) -> CachedProof | None:
-    """The proof of an earlier run. What is damaged, or was made by another version, counts as none."""
+    """Return the proof of an earlier run. What is damaged, or was made by another version, counts as none."""
     nothing: tuple[object, ...] = (None, None)
 
     def ask(connection: sqlite3.Connection) -> tuple[object, ...]:

@@ -32,7 +32,7 @@ Bools = NDArray[np.bool_]
 
 
 def random_vectors(elements: Sequence[Element], rows: int, seed: int) -> Columns:
-    """The bits of every input: corners in the first rows, then each row denser or sparser."""
+    """Return the bits of every input: corners in the first rows, then each row denser or sparser."""
     rng = random.Random(seed)
     columns = []
     for element in elements:
@@ -83,7 +83,7 @@ class Trace:
         return len(self.broken)
 
     def vector(self, row: int) -> tuple[int, ...]:
-        """The bits of every input in ``row``."""
+        """Return the bits of every input in ``row``."""
         return tuple(int(column[row]) for column in self.inputs)
 
 
@@ -237,7 +237,7 @@ class Wires:
             self.sources[signal] = tuple(reads.values())
 
     def _term(self, make: Callable[[Cone], Term]) -> tuple[Term, dict[Term, Signal | int]]:
-        """A term over inputs, by number, and stops."""
+        """Return a term over inputs, by number, and stops."""
         reads: dict[Term, Signal | int] = {}
 
         def element(number: int) -> Term:

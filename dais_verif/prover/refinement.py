@@ -72,7 +72,7 @@ class Refiner:
         self._found: Counterexample | None = None
 
     def run(self) -> Counterexample | None:
-        """A counterexample at the outputs, if there is one."""
+        """Return a counterexample at the outputs, if there is one."""
         vectors = random_vectors(self.builder.boundary.inputs, _ROWS, self.options.seed)
         self._on_vectors(self._assumptions.moved_inside(vectors), _ROWS)
         open_ops = [key for key in self._open() if key[0] == "op"]
@@ -116,7 +116,7 @@ class Refiner:
             self._at_outputs(found, valid, wrong)
 
     def _at_outputs(self, found: Trace, valid: Bools, wrong: dict[int, Bools]) -> None:
-        """A row in which an output is wrong: best one in which the first wrong op is wrong."""
+        """Look for a row in which an output is wrong: best one in which the first wrong op is wrong."""
         differing = differing_outputs(self.program, self.builder.boundary, self.netlist, self.builder.cut, found)
         first = min(wrong, default=None)
         for row_filter in ([valid & wrong[first]] if first is not None else []) + [valid]:
@@ -146,7 +146,7 @@ class Refiner:
         return False
 
     def stated(self, key: Key, basis: Basis) -> Question | None:
-        """The statement of a claim on this basis: what is equal to what, and wherever what is 1."""
+        """Return the statement of a claim on this basis: what is equal to what, and wherever what is 1."""
         if basis in (Basis.PLAIN, Basis.WITHOUT_WRONG_OPS):
             obligation = self.obligations[key]
             return obligation.rtl, obligation.wanted, ()
@@ -189,7 +189,7 @@ class Refiner:
         return tuple(lemma for lemma in known if lemma.op != "const")
 
     def _expanded(self, key: Key, levels: int) -> Obligation:
-        """The claim over the ops ``levels`` before those that its cone reads."""
+        """Return the claim over the ops ``levels`` before those that its cone reads."""
         ops = self.program.ops
         seeds = set(self.obligations[key].reads) | set(self._operands(key))
         behind: set[int] = set()
@@ -246,7 +246,7 @@ class Refiner:
     # without the cut points that do not hold
 
     def _replaced_cuts(self) -> None:
-        """Outputs that rest on ops which are not proved are proved without them, or not at all."""
+        """Prove outputs that rest on ops which are not proved without them, or not at all."""
         while self._found is None:
             failed = {c.number for c in self.claims.values() if c.kind == "op" and c.status is not Status.PROVED}
             failed &= set(self.builder.cut)
@@ -288,5 +288,5 @@ class Refiner:
 
 
 def _inputs(obligation: Obligation) -> dict[Term, int]:
-    """The variables that stand for inputs."""
+    """Return the variables that stand for inputs."""
     return {term: source.number for term, source in obligation.variables().items() if source.kind == "input"}

@@ -47,7 +47,7 @@ class Inputs:
 
     @classmethod
     def of(cls, programs: tuple[Program, Program]) -> Inputs:
-        """The inputs of two programs with as many."""
+        """Return the inputs of two programs with as many."""
         ports = ports_of(programs[0]), ports_of(programs[1])
         variables: list[Term | None] = []
         lows = []
@@ -65,14 +65,14 @@ class Inputs:
         return cls(ports, tuple(variables), tuple(lows), tuple(signed))
 
     def read(self, side: int, index: int) -> tuple[list[Term], Element]:
-        """The bits that one program reads of an input, as ``meaning`` takes them."""
+        """Return the bits that one program reads of an input, as ``meaning`` takes them."""
         element, variable = self.ports[side].inputs[index], self.variables[index]
         if not element.width or variable is None:
             return [], element
         return [extract(variable, element.lo - self.lows[index], element.width)], element
 
     def vector(self, model: Mapping[Term, int]) -> tuple[Fraction, ...]:
-        """Inputs whose bits are those of a model; what it does not speak of is 0."""
+        """Return inputs whose bits are those of a model; what it does not speak of is 0."""
         values = []
         for variable, low, signed in zip(self.variables, self.lows, self.signed, strict=True):
             raw = model.get(variable, 0) if variable is not None else 0

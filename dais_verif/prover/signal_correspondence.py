@@ -40,7 +40,7 @@ def match_signals(
     assumptions: Assumptions,
     seed: int,
 ) -> dict[int, Signal]:
-    """A signal for each op of ``missing``, as far as one behaves like it; no signal for two ops, or one of ``cut``."""
+    """Find a signal for each op of ``missing`` that behaves like it: none for two ops, and none of ``cut``."""
     taken = {*cut.values(), *boundary.result_ports}
     free = [signal for signal in netlist.signals.values() if signal.drivers and signal not in taken]
     if not missing or not free:
@@ -76,7 +76,7 @@ class _Matcher:
                 self._readers.setdefault(source, []).append(signal)
 
     def choice(self, op: Op, values: Values) -> Signal | None:
-        """A free signal with these values, best one that is made of the signals of the operands of ``op``."""
+        """Return a free signal with these values, best one that is made of the signals of the operands of ``op``."""
         telling = op.type.width > 1 and len(set(values.tolist())) > 1
         support = self._support_of(op)
         for behaviour in _behaviours(op, values):
@@ -101,7 +101,7 @@ class _Matcher:
         return behaviours == {self._behaviours[signal]}
 
     def _support_of(self, op: Op) -> set[Signal | int]:
-        """What the signal of ``op`` should be made of, as far as that is known: signals, and inputs by number."""
+        """Return what the signal of ``op`` should be made of, as far as known: signals, and inputs by number."""
         if op.code == INPUT:
             return {op.id0}
         return {self._signals[self._twins[i]] for i in op.operands if self._twins[i] in self._signals}
@@ -121,7 +121,7 @@ class _Matcher:
                     yield signal
 
     def _support(self, signal: Signal) -> set[Signal | int]:
-        """What ``signal`` is made of: signals of ops, and inputs."""
+        """Return what ``signal`` is made of: signals of ops, and inputs."""
         found: set[Signal | int] = set()
         seen, waiting = {signal}, [signal]
         while waiting and len(seen) < _STEPS:

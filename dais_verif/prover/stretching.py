@@ -117,7 +117,7 @@ def _traced(
 
 
 def _ends(width: int) -> list[int]:
-    """The bits of the least and the largest number, signed or not."""
+    """Return the bits of the least and the largest number, signed or not."""
     top = (1 << width) - 1
     return list(dict.fromkeys((0, top, top >> 1, (top >> 1) + 1)))
 
@@ -131,7 +131,7 @@ def _columns(rows: Sequence[tuple[int, ...]], inputs: int) -> Columns:
 
 
 def _numbers(program: Program, op: int, found: Trace) -> NDArray[Any]:
-    """The values of an op, near enough to say which is larger."""
+    """Return the values of an op, near enough to say which is larger."""
     kind = program.ops[op].type
     values = found.values[op].astype(float)
     return np.where(values >= 2.0 ** (kind.width - 1), values - 2.0**kind.width, values) if kind.k else values

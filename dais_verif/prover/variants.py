@@ -99,7 +99,7 @@ class Proved:
         return Answer(proof.verdict, proof.message, None if found is None else found.vector)
 
     def _refuted(self, builder: Builder, left: dict[tuple[str, int], Obligation]) -> Answer | None:
-        """A vector on which the design is wrong, since an obligation is; None if there is none among those tried."""
+        """Look for a vector on which the design is wrong, since an obligation is; None if none of those tried is."""
         if self._random is None:
             self._random = self._traced(random_vectors(self._boundary.inputs, _ROWS, self._options.seed), _ROWS)
         answer = self._wrong(builder, left, *self._random)

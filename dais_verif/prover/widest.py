@@ -46,7 +46,7 @@ class Apart:
         return Answer(found.equal, self._inputs.vector(found.model) if found.equal is False else None)
 
     def _difference(self, output: int) -> tuple[Term, int]:
-        """The second less the first, as a signed number, and its bits behind the point."""
+        """Return the second less the first, as a signed number, and its bits behind the point."""
         (a_kind, a), (b_kind, b) = (self._output(side, output) for side in (0, 1))
         f = max(a_kind.f, b_kind.f)
         numbers = []
@@ -67,7 +67,7 @@ class Apart:
         return FixedType(kind.k, kind.i + shift, kind.f - shift), value
 
     def _value(self, side: int, wanted: int) -> Term:
-        """The value of an op; its operands first, without recursion: programs are deep."""
+        """Return the value of an op; its operands first, without recursion: programs are deep."""
         program, terms = self._programs[side], self._terms[side]
         waiting = [wanted]
         while waiting:

@@ -24,7 +24,7 @@ class Aig:
         return len(self.low)
 
     def behind(self, literals: Iterable[int]) -> set[int]:
-        """The nodes that ``literals`` are made of."""
+        """Return the nodes that ``literals`` are made of."""
         waiting = [literal >> 1 for literal in literals]
         seen = {0}
         while waiting:
@@ -45,13 +45,13 @@ class Aig:
         return (a, b) if {low[v >> 1], high[v >> 1]} == {a ^ 1, b ^ 1} else None
 
     def input(self) -> int:
-        """The literal of a new input."""
+        """Return the literal of a new input."""
         self.low.append(-1)
         self.high.append(-1)
         return 2 * len(self.low) - 2
 
     def both(self, a: int, b: int) -> int:
-        """``a`` AND ``b``."""
+        """Make ``a`` AND ``b``."""
         if a > b:
             a, b = b, a
         if a < 2:
@@ -66,17 +66,17 @@ class Aig:
         return known
 
     def either(self, a: int, b: int) -> int:
-        """``a`` OR ``b``."""
+        """Make ``a`` OR ``b``."""
         return self.both(a ^ 1, b ^ 1) ^ 1
 
     def differ(self, a: int, b: int) -> int:
-        """``a`` XOR ``b``; inversions are moved behind it, so that it has one form."""
+        """Make ``a`` XOR ``b``; inversions are moved behind it, so that it has one form."""
         inverted = (a ^ b) & 1
         a, b = a & ~1, b & ~1
         return self.both(self.both(a, b ^ 1) ^ 1, self.both(a ^ 1, b) ^ 1) ^ 1 ^ inverted
 
     def choice(self, c: int, a: int, b: int) -> int:
-        """``a`` where ``c`` is 1, else ``b``."""
+        """Choose ``a`` where ``c`` is 1, else ``b``."""
         if a == b:
             return a
         if a == b ^ 1:
@@ -91,6 +91,6 @@ class Aig:
         return result
 
     def sum(self, a: int, b: int, carry: int) -> tuple[int, int]:
-        """The sum bit and the carry of three bits."""
+        """Return the sum bit and the carry of three bits."""
         half = self.differ(a, b)
         return self.differ(half, carry), self.either(self.both(a, b), self.both(half, carry))

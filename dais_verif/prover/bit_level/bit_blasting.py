@@ -16,7 +16,7 @@ Word = list[int]
 
 
 def blast(graph: Aig, roots: Sequence[Term], given: Mapping[Term, Word]) -> list[Word]:
-    """The bits of ``roots``; ``given``: those of every variable and of every undefined term."""
+    """Return the bits of ``roots``; ``given``: those of every variable and of every undefined term."""
     blaster = _Blaster(graph, given)
     for t in nodes(*roots):
         word = blaster.words.get(t)
@@ -183,7 +183,7 @@ class _Blaster:
         return [self._graph.all([self._graph.differ(x, y) ^ 1 for x, y in zip(a, b, strict=True)])]
 
     def _less(self, a: Word, b: Word) -> int:
-        """``a < b``, unsigned: no carry comes out of ``a - b``."""
+        """Make ``a < b``, unsigned: no carry comes out of ``a - b``."""
         carry = TRUE
         for x, y in zip(a, b, strict=True):
             _, carry = self._graph.sum(x, y ^ 1, carry)
@@ -198,7 +198,7 @@ class _Blaster:
     # tables
 
     def _lookup(self, t: Term, index: Word) -> Word:
-        """A choice by each bit of the index, the highest last; 0 beyond the end."""
+        """Return a choice by each bit of the index, the highest last; 0 beyond the end."""
         columns = list(zip(*(_number(t.width, entry) for entry in t.entries), strict=True))
         return [self._entry(index, column) for column in columns] if columns else [FALSE] * t.width
 

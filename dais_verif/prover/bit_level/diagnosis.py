@@ -31,7 +31,7 @@ class Diagnosis:
         self._needed = {op.index for op in program.ops if any(bit >> 1 in needed for bit in bits.ops[op.index])}
 
     def behind(self, output: int, right: Iterable[int]) -> tuple[int, ...]:
-        """The ops that may be at fault for a wrong ``output``, the first one first; outputs ``right`` are right."""
+        """Return ops that may be at fault for a wrong ``output``, in order; outputs ``right`` are right."""
         missing = self._missing(output)
         explained = {op for number in right for op in self._missing(number)}
         return tuple(sorted(missing - explained or missing))

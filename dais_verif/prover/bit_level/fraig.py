@@ -78,7 +78,7 @@ class Fraig:
                 tell(done, len(needed))
 
     def at(self, literal: int) -> int:
-        """What became of a literal of ``old``, of those that were ``made``."""
+        """Return what became of a literal of ``old``, of those that were ``made``."""
         return self._at[literal >> 1] ^ (literal & 1)
 
     def made(self, node: int) -> bool:
@@ -101,7 +101,7 @@ class Fraig:
         return sorted(seen)[1:]
 
     def _by_lemma(self, node: int) -> int | None:
-        """What a lemma says that ``node`` is, if what it takes for granted was proved."""
+        """Return what a lemma says that ``node`` is, if what it takes for granted was proved."""
         lemma = self._lemmas.get(node)
         if lemma is None or not self.made(lemma.literal >> 1):
             return None
@@ -121,7 +121,7 @@ class Fraig:
             self._at[operand] = self._made(operand)
 
     def pattern(self, ones: Set[int]) -> int:
-        """The pattern in which these inputs of ``new`` are 1."""
+        """Return the pattern in which these inputs of ``new`` are 1."""
         return sum(1 << place for place, node in enumerate(self._inputs) if node in ones)
 
     def _refine(self, inputs: Sequence[int], count: int) -> None:
@@ -141,7 +141,7 @@ class Fraig:
                 self._members.setdefault(self._class[origin], []).append(node)
 
     def _made(self, node: int) -> int:
-        """The literal of ``new`` for ``node`` of ``old``."""
+        """Return the literal of ``new`` for ``node`` of ``old``."""
         old, new = self.old, self.new
         if old.low[node] < 0:
             made = new.input()
@@ -172,7 +172,7 @@ class Fraig:
         self._members.setdefault(self._class[node], []).append(made >> 1)
 
     def _equal_to(self, node: int, made: int) -> int | None:
-        """What ``made``, which is new and stands for ``node``, is equal to."""
+        """Return what ``made``, which is new and stands for ``node``, is equal to."""
         for compare in (self._over_windows, self._by_solver):
             tried: set[int] = set()
             while len(tried) < _TRIED:

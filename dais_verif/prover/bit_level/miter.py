@@ -49,7 +49,7 @@ class ProgramBits:
         aig: Aig,
         fixed: Mapping[tuple[int, int], int | tuple[int, int]],
     ) -> ProgramBits:
-        """The bits of ``program`` over new inputs of ``aig``; ``fixed``: what bits of inputs always are."""
+        """Return the bits of ``program`` over new inputs of ``aig``; ``fixed``: what bits of inputs always are."""
         inputs = [[aig.input() for _ in range(element.width)] for element in boundary.inputs]
         for (number, place), bit in fixed.items():
             same = inputs[bit[0]][bit[1]] if isinstance(bit, tuple) else None
@@ -86,7 +86,7 @@ class ProgramBits:
         return cls(program, inputs, ops, outputs, kept, bounds, first, len(aig))
 
     def words(self, node: int) -> Iterable[int]:
-        """The nodes of the words that the op reads which made ``node``."""
+        """Return the nodes of the words that the op reads which made ``node``."""
         index = bisect_right(self.first, node) - 1
         if index < 0 or node >= self.end:
             return ()
@@ -157,7 +157,7 @@ class Miter:
                     self._tell(self._made)
 
     def _words(self, piece: _Piece) -> tuple[Word, Word]:
-        """The bits of ``piece``, and whether each is undefined."""
+        """Return the bits of ``piece``, and whether each is undefined."""
         found = {place: self._gathered(*place) for place in piece.places}
         given = {term: found[place][0] for place, term in piece.places.items()}
         undefined = {place: unknown for place, (_, unknown) in found.items() if any(unknown)}
@@ -171,7 +171,7 @@ class Miter:
         return word, mask
 
     def _untangle(self, piece: _Piece, others: list[_Piece]) -> None:
-        """What reads itself as a word may not do so bit by bit. Raises ``InputError`` if it does."""
+        """Split what reads itself as a word, but may not do so bit by bit. Raises ``InputError`` if it does."""
         for one in (piece, *others):
             bits = one.bits()
             if bits:
@@ -229,7 +229,7 @@ class _Piece:
         return self._driver.part(read, self._bit, 1)
 
     def with_undefined(self, places: Iterable[_Place]) -> tuple[Term, dict[_Place, Term]]:
-        """The term if bits of ``places`` may be undefined, and variables that say which."""
+        """Return the term if bits of ``places`` may be undefined, and variables that say which."""
         variables: dict[_Place, Term] = {}
 
         def read(source: Signal, low: int, width: int) -> Term:
@@ -246,14 +246,14 @@ class _Piece:
         return self.places.setdefault((source, low, width), var(width, f"v{len(self.places)}"))
 
     def bits(self) -> list[_Piece]:
-        """The same bit by bit, each over what it reads itself; nothing if that cannot be told."""
+        """Return the same bit by bit, each over what it reads itself; nothing if that cannot be told."""
         if self.term.width == 1 or self._driver.part is None:
             return []
         return [_Piece(self.signal, self._driver, bit) for bit in range(self._driver.width)]
 
 
 def _free(aig: Aig, term: Term, given: dict[Term, Word]) -> Word:
-    """The bits of ``term``; what is not given may be anything: inputs that nothing else reads."""
+    """Return the bits of ``term``; what is not given may be anything: inputs that nothing else reads."""
     unknown = {leaf: [aig.input() for _ in range(leaf.width)] for leaf in leaves(term) if leaf not in given}
     (word,) = blast(aig, [term], {**given, **unknown})
     return word

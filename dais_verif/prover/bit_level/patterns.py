@@ -13,7 +13,7 @@ __all__ = ["columns", "mixed", "neighbours", "row_of", "simulate", "value_of"]
 
 
 def simulate(graph: Aig, inputs: Sequence[int], count: int) -> list[int]:
-    """The values of all nodes; ``inputs``: those of the inputs, in their order, on ``count`` patterns."""
+    """Return the values of all nodes; ``inputs``: those of the inputs, in their order, on ``count`` patterns."""
     ones = (1 << count) - 1
     flip = (0, ones)
     values = [0] * len(graph)
@@ -37,7 +37,7 @@ def mixed(rng: random.Random, count: int) -> int:
 
 
 def value_of(values: Sequence[int], literal: int, count: int) -> int:
-    """The values of a literal."""
+    """Return the values of a literal."""
     return values[literal >> 1] ^ ((1 << count) - 1 if literal & 1 else 0)
 
 

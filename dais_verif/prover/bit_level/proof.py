@@ -153,7 +153,7 @@ class _Work:
         return [value | rng.getrandbits(more) << _VECTORS for value in first], _VECTORS + more
 
     def _vector(self, pattern: int) -> tuple[int, ...]:
-        """The bits of every input."""
+        """Return the bits of every input."""
         vector = []
         for element in self._boundary.inputs:
             vector.append(pattern & ((1 << element.width) - 1))
@@ -164,7 +164,7 @@ class _Work:
         return tuple(vector)
 
     def _on_patterns(self) -> Counterexample | None:
-        """An output that is wrong on the first patterns."""
+        """Return an output that is wrong on the first patterns."""
         count = self._count
         values = simulate(self._aig, self._patterns, count)
         valid = (1 << count) - 1
@@ -180,7 +180,7 @@ class _Work:
         return None
 
     def output(self, number: int) -> Claim:
-        """What becomes of an output; a counterexample is kept."""
+        """Return what becomes of an output; a counterexample is kept."""
         key = "output", number
         if self.counterexample is not None and self.counterexample.output == number:
             return Claim.of(key, Status.REFUTED, Method.SWEEP, inputs=self.counterexample.inputs)
@@ -206,7 +206,7 @@ class _Work:
         return Status.PROVED, max(bases, key=lambda basis: len(basis.words), default=Basis.PLAIN)
 
     def _equal(self, x: int, y: int, number: int, end: float) -> Basis | None:
-        """What had to be taken for granted to prove two bits equal; None if they are not, or nobody knows."""
+        """Return what had to be taken for granted to prove two bits equal; None if they are not, or nobody knows."""
         for basis, given in self._given:
             now = [self.fraig.at(literal) for literal in given]
             answer = self.fraig.solver.differ_within(x, y, now, max(end - time.monotonic(), 0.1))

@@ -36,13 +36,13 @@ class SatSolver:
         self._count = 1
 
     def differ(self, a: int, b: int, conflicts: int) -> SatAnswer:
-        """Inputs for which literals ``a`` and ``b`` differ; given up after ``conflicts``."""
+        """Return inputs for which literals ``a`` and ``b`` differ; given up after ``conflicts``."""
         question = self._question(a, b)
         self._solver.conf_budget(conflicts)
         return self._answer(a, b, question, self._solver.solve_limited(assumptions=[question]), ())
 
     def differ_within(self, a: int, b: int, given: Sequence[int], seconds: float) -> SatAnswer:
-        """The same, where all of ``given`` are 1; given up after ``seconds``."""
+        """Return the same, where all of ``given`` are 1; given up after ``seconds``."""
         question = self._question(a, b)
         assumed = [question, *(self._literal(literal) for literal in given)]
         end = time.monotonic() + seconds
@@ -53,7 +53,7 @@ class SatSolver:
         return self._answer(a, b, question, found, given)
 
     def _question(self, a: int, b: int) -> int:
-        """A variable that is 1 only where the two differ."""
+        """Return a variable that is 1 only where the two differ."""
         p, q = self._literal(a), self._literal(b)
         self._count += 1
         self._solver.add_clause([-self._count, p, q])

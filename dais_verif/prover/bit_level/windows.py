@@ -73,7 +73,7 @@ def equal_by_table(aig: Aig, window: Window, a: int, b: int, work: int) -> bool:
 
 
 def _column(place: int, count: int) -> int:
-    """The values of variable ``place`` of ``count`` in a table: runs of ``2**place`` zeros and ones."""
+    """Return the values of variable ``place`` of ``count`` in a table: runs of ``2**place`` zeros and ones."""
     known = _columns.get((place, count))
     if known is None:
         run = 1 << place

@@ -61,7 +61,7 @@ def _value(program_bits: ProgramBits, op: Op) -> Term:
 
 
 def _operands(program_bits: ProgramBits, op: Op) -> list[Term]:
-    """A variable for each operand, the same for the same."""
+    """Return a variable for each operand, the same for the same."""
     return [var(len(program_bits.ops[index]), f"op {index}") for index in op.operands]
 
 
@@ -108,7 +108,7 @@ class _Search:
         return found
 
     def _likely(self, literal: int) -> int | None:
-        """What has the same values in the netlist."""
+        """Return what has the same values in the netlist."""
         value = value_of(self._values, literal, self._count)
         node = self._first.get(self._shape(value))
         return None if node is None else 2 * node | (self._values[node] != value)
@@ -132,7 +132,7 @@ class _Circuit:
         self.given: dict[tuple[int, int], None] = {}
 
     def proved(self, op: Op, word: Sequence[int | None], seed: int) -> range:
-        """The places of ``word`` at which the netlist is proved to have the op's bits."""
+        """Return the places of ``word`` at which the netlist is proved to have the op's bits."""
         value = self._read(op)
         base, low = (value.args[0], value.low) if value.op == "extract" else (value, 0)
         first = next(place for place, bit in enumerate(word) if bit is not None)
@@ -144,7 +144,7 @@ class _Circuit:
         return range(first, end if proved else first)
 
     def _read(self, op: Op) -> Term:
-        """What the op makes of its operands, which are made known first."""
+        """Return what the op makes of its operands, which are made known first."""
         for index in op.operands:
             if index in self._numbers:
                 continue
@@ -169,7 +169,7 @@ class _Circuit:
         return blast(self._own, [t], {x: self._words[index] for x, index in self._given(op)})[0]
 
     def _input(self, bit: int) -> int:
-        """An input for a bit of a word, in both sides' place."""
+        """Return an input for a bit of a word, in both sides' place."""
         likely = self._likely(bit)
         if likely is not None and likely != bit:
             self.given[likely, bit] = None
@@ -180,7 +180,7 @@ class _Circuit:
         return own ^ other & 1
 
     def _copied(self, literal: int) -> int:
-        """The same literal here."""
+        """Return the same literal here."""
         aig, at = self._aig, self._at
         waiting = [literal >> 1]
         while waiting:

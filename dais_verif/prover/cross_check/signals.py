@@ -195,7 +195,7 @@ class _Comparison:
         return None if None in answers or False in answers[2:] else False
 
     def _equal_behind(self, name: str) -> bool | None:
-        """The same once cut points before them are looked behind."""
+        """Return the same once cut points before them are looked behind."""
         behind: set[str] = set()
         equal: bool | None = None
         for levels in _LEVELS:
@@ -210,7 +210,7 @@ class _Comparison:
         return equal
 
     def _clocks(self, netlist: Netlist, name: str) -> list[object]:
-        """The clock of every bit, and the resets, as functions of inputs."""
+        """Return the clock of every bit, and the resets, as functions of inputs."""
         bits: list[object] = [None] * netlist.signals[name].width
         for driver in netlist.signals[name].drivers:
             bits[driver.low : driver.low + driver.width] = [self._pins(driver.clock)] * driver.width
@@ -228,7 +228,7 @@ def _clocked(signal: Signal) -> bool:
 
 
 def _questions(a: Term, b: Term) -> list[Question]:
-    """What must hold for two terms to be the same: they are equal, or the same of their bits are undefined.
+    """Return what must hold for two terms to be the same: they are equal, or the same of their bits are undefined.
 
     A bit that differs between all that is undefined being 0 and being ones depends on it. That no other bit does is
     asked, too, whatever each undefined bit is; then the others must be equal.
@@ -241,7 +241,7 @@ def _questions(a: Term, b: Term) -> list[Question]:
 
 
 def _masked(t: Term) -> tuple[Term, Term, Term]:
-    """What is undefined in ``t`` beyond a mask of its undefined bits; the mask; and the bits without these."""
+    """Return what is undefined in ``t`` beyond a mask of its undefined bits; the mask; and the bits without these."""
     free = [x for x in leaves(t) if x.op == "undefined"]
     zeros, ones = (rebuild(t, {x: const(x.width, value) for x in free}) for value in (0, -1))
     mask = bxor(zeros, ones)

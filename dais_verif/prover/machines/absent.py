@@ -94,7 +94,7 @@ def _bits(step: Step, visible: Collection[int]) -> Iterator[Bit]:
 
 
 def _after(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Bits:
-    """What the bits hold after an edge."""
+    """Return what the bits hold after an edge."""
 
     def bits(read: Read, low: int, width: int) -> Term:
         found = []
@@ -111,7 +111,7 @@ def _after(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Bits:
 
 
 def _initial(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Term:
-    """What they hold at power-up."""
+    """Return what they hold at power-up."""
     found = []
     for part in parts:
         if isinstance(part, int):
@@ -142,7 +142,7 @@ def _twins(step: Step, first: Sequence[int | None], wanted: Collection[int], oth
 
 
 def _next(step: Step, number: int, known: dict[Hashable, int], everywhere: Sequence[int]) -> int | None:
-    """What is the same for two elements whose next values depend alike on themselves, and on the same of all else."""
+    """Return what is the same for two elements whose next values depend alike on themselves and on all else."""
     program = step.program
     (root, _, _) = program.outputs[len(step.outputs) + number]
     ops, waiting = {root}, [root]
@@ -158,7 +158,7 @@ def _next(step: Step, number: int, known: dict[Hashable, int], everywhere: Seque
 def _numbered(
     step: Step, ops: Collection[int], own: int, known: dict[Hashable, int], everywhere: Sequence[int]
 ) -> list[int]:
-    """A number for each of ``ops``, the same for the same op of the same values; input ``own`` has its own."""
+    """Return a number for each of ``ops``, the same for the same op of the same values; input ``own`` has its own."""
     program = step.program
     numbers = list(everywhere) or [0] * program.n_ops
     changed: set[int] = set()

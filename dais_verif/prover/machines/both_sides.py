@@ -73,7 +73,7 @@ class _Reader:
         return extract(whole, low, width)
 
     def term(self, place: Place) -> Term:
-        """A term over leaves and steps; all steps that it needs are made."""
+        """Return a term over leaves and steps; all steps that it needs are made."""
         found = self._cone.read(*place)
         if not self._stops:
             return found
@@ -99,7 +99,7 @@ class _Reader:
 
 
 def initial_bits(machine: Machine, step: Step) -> list[int | None]:
-    """What each element of the state holds at power-up, as bits; None if nothing says it."""
+    """Return what each element of the state holds at power-up, as bits; None if nothing says it."""
     found: list[int | None] = []
     for name, place in step.state:
         signal = machine.signals[name]

@@ -41,7 +41,7 @@ class _Run(NamedTuple):
 def search_from_power_up(
     machine: Machine, step: Step, opened: Open, rtl: RtlCycle, *, cycles: int, seconds: float
 ) -> Found | None:
-    """The shortest sequence of at most ``cycles`` that the solver finds within about so many ``seconds``."""
+    """Return the shortest sequence of at most ``cycles`` that the solver finds within about so many ``seconds``."""
     end = time.monotonic() + seconds
     for run in islice(_runs(machine, step, opened, rtl), cycles):
         for name, differs in run.differ:
@@ -81,7 +81,7 @@ def _never(conditions: Sequence[Term], end: float) -> bool:
 
 
 def _bits(held: Mapping[Place, Term], part: Place) -> Term:
-    """What ``part`` holds, which may have several drivers."""
+    """Return what ``part`` holds, which may have several drivers."""
     parts = []
     for place in sorted((p for p in held if p.signal is part.signal), key=lambda p: p.low, reverse=True):
         first, last = max(place.low, part.low), min(place.low + place.width, part.low + part.width)
@@ -132,7 +132,7 @@ def _runs(machine: Machine, step: Step, opened: Open, rtl: RtlCycle) -> Iterator
 
 
 def _cycle(program: Program, inputs: Sequence[Term | None]) -> tuple[list[Term], list[Term]]:
-    """The value of every op, and whether it keeps its promise."""
+    """Return the value of every op, and whether it keeps its promise."""
     elements = ports_of(program).inputs
     values: list[Term] = []
     kept: list[Term] = []
@@ -158,7 +158,7 @@ def _rtl(
     inputs: Sequence[Term | None],
     held: Mapping[Place, Term],
 ) -> tuple[dict[str, Term], dict[Place, Term]]:
-    """Outputs, and what registers hold after the edge, as terms over all inputs so far."""
+    """Return outputs, and what registers hold after the edge, as terms over all inputs so far."""
     known: dict[Signal, Term] = {}
     for signal, now in opened.now.items():
         parts: list[Term] = []

@@ -66,7 +66,7 @@ def runs_of(bits: Mapping[tuple[Signal, int], Meaning]) -> list[Run]:
 
 
 def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
-    """What the names of signals say: a vector of a register's name and width, or a word a name for equal parts of it.
+    """Find what names of signals say: a vector of a register's name and width, or a word a name for its parts.
 
     A netlist may have a name a bit, and lack those that nobody needs.
 
@@ -97,7 +97,7 @@ def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
 
 
 def _rows(signals: Mapping[str, Signal], name: str, width: int) -> list[tuple[int, Signal]]:
-    """The vector ``name``, or the words of such an array, each with its lowest bit; none if the width is another."""
+    """Find the vector ``name``, or the words of such an array, each with its lowest bit; none of another width."""
     whole = signals.get(name)
     if whole is None:
         return []
@@ -120,7 +120,7 @@ def _parts(signals: Mapping[str, Signal]) -> dict[str, list[tuple[int, int | Non
 
 
 def _scattered(parts: Sequence[tuple[int, int | None, Signal]], width: int) -> list[tuple[int, Signal]]:
-    """What of a vector of ``width`` bits has a signal, each with its lowest bit; nothing if they do not fit."""
+    """Return what of a vector of ``width`` bits has a signal, each with its lowest bit; nothing if they do not fit."""
     words = 1 + max((number for number, _, _ in parts), default=0)
     size = width // words
     if all(bit is None for _, bit, _ in parts):
@@ -131,7 +131,7 @@ def _scattered(parts: Sequence[tuple[int, int | None, Signal]], width: int) -> l
 
 
 def _shown_by_outputs(machine: Machine, step: Step, opened: Open, known: Set[int | None]) -> list[Run]:
-    """The same of elements that an output of the machine is, as synthesis leaves only one name of a net."""
+    """Return the same of elements that an output of the machine is, as synthesis leaves only one name of a net."""
     program, names, n_in = step.program, signal_names(machine), len(step.inputs)
     shown = dict(zip(step.outputs, (program.ops[index] for index, _, _ in program.outputs), strict=False))
     found: list[Run] = []

@@ -86,7 +86,7 @@ def cycle_of(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) ->
 
 
 def _with_outputs(step: Step, runs: Sequence[Run]) -> Program:
-    """The program of a cycle, with the bits of its state that correspond to ``runs`` as outputs."""
+    """Return the program of a cycle, with the bits of its state that correspond to ``runs`` as outputs."""
     program, n_out = step.program, len(step.outputs)
     rows: list[tuple[int, ...]] = []
     outputs = list(program.outputs[:n_out])

@@ -22,7 +22,7 @@ def dependence(step: Step) -> tuple[list[int], list[int]]:
 
 
 def seen_from_outside(step: Step) -> set[int]:
-    """The numbers of elements that an output depends on, in this cycle or a later one."""
+    """Return the numbers of elements that an output depends on, in this cycle or a later one."""
     outputs, after = dependence(step)
     seen = 0
     waiting = [0]
@@ -36,5 +36,5 @@ def seen_from_outside(step: Step) -> set[int]:
 
 
 def ones(mask: int) -> list[int]:
-    """The numbers of the bits of ``mask`` that are 1, from the lowest on."""
+    """Return the numbers of the bits of ``mask`` that are 1, from the lowest on."""
     return [number for number, digit in enumerate(reversed(bin(mask)[2:])) if digit == "1"]

@@ -36,7 +36,7 @@ class Gates:
         self._words = dict(zip(roots, blast(self._graph, roots, given), strict=True))
 
     def evaluate(self, known: Mapping[Signal, Column], rows: int) -> dict[Term, Column]:
-        """The numbers that each root is, where ``known`` has those of signals; all others are 0."""
+        """Return the numbers that each root is, where ``known`` has those of signals; all others are 0."""
         patterns: list[int] = []
         for signal, width in self._inputs:
             column = known.get(signal)

@@ -39,7 +39,7 @@ Column = NDArray[Any]
 
 
 def at_power_up(opened: Open, bit: Bit) -> int | None:
-    """What a bit of a register holds at power-up; None if nothing says it."""
+    """Return what a bit of a register holds at power-up; None if nothing says it."""
     term = extract(opened.initial[bit[0]], bit[1], 1)
     return term.value if term.op == "const" else None
 
@@ -70,7 +70,7 @@ class Guesses:
         return whole is None or at_power_up(self._opened, bit) == (whole >> meaning.at & 1) ^ meaning.inverted
 
     def bits(self) -> dict[Bit, Meaning]:
-        """What is guessed of each bit, of those of which anything is.
+        """Return what is guessed of each bit, of those of which anything is.
 
         No two stand for one bit that nothing initialises, unless they begin alike: they may differ at first.
         """
@@ -113,7 +113,7 @@ class Guesses:
         return bits
 
     def _states(self, rng: random.Random) -> list[Column]:
-        """Inputs and states, within what is known of these."""
+        """Return inputs and states, within what is known of these."""
         elements, n_in = ports_of(self._step.program).inputs, len(self._step.inputs)
         columns = random_vectors(elements, _ROWS, rng.getrandbits(32))
         for number, interval in self._bounds.items():
@@ -148,7 +148,7 @@ class Guesses:
         return failed
 
     def _held(self, runs: Sequence[Run], state: Sequence[Column]) -> dict[Signal, Column]:
-        """What registers hold if ``runs`` are right; all else at random."""
+        """Return what registers hold if ``runs`` are right; all else at random."""
         rng = random.Random(self._seed)
         found: dict[Signal, Column] = {}
         known: dict[Signal, int] = {}
@@ -165,7 +165,7 @@ class Guesses:
 
 
 def _meant(run: Run, state: Sequence[Column]) -> Column:
-    """What ``run`` says that its place holds, with more bits above."""
+    """Return what ``run`` says that its place holds, with more bits above."""
     value = np.zeros(_ROWS, dtype=object) if run.element is None else state[run.element] >> run.at
     return ~value if run.inverted else value
 

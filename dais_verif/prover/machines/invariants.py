@@ -97,7 +97,7 @@ def _groups(step: Step) -> Iterator[tuple[int, ...]]:
 
 
 def _reached(step: Step, group: Sequence[int], first: Sequence[int], end: float) -> dict[int, set[int]]:
-    """The values that each element of ``group`` takes; nothing if there are too many states."""
+    """Return the values that each element of ``group`` takes; nothing if there are too many states."""
     program, n_in, n_out = step.program, len(step.inputs), len(step.outputs)
     roots = [program.outputs[n_out + n][0] for n in group]
     ops = cone(program, roots)

@@ -22,7 +22,7 @@ _SAMPLE, _ROWS = 48, 64
 
 
 def named_ops(step: Step, netlist: Netlist) -> dict[int, Signal]:
-    """The signal of each op of ``step`` that has one, in SSA order. A name that occurs twice stands for nothing.
+    """Return the signal of each op of ``step`` that has one, in SSA order. A name that occurs twice stands for nothing.
 
     The instance of a block is called by its name, with something and ``_`` before it or not.
     """

@@ -121,7 +121,7 @@ class _Work:
     watcher: ProofWatcher
 
     def attempt(self, runs: Sequence[Run], absent: Absent | None = None) -> MachineProof:
-        """The proof that ``runs`` correspond for ever and all outputs are equal, or why there is none.
+        """Return the proof that ``runs`` correspond for ever and all outputs are equal, or why there is none.
 
         ``absent``: bits of the state that the RTL lacks, and what they are to be proved to be, with the rest.
         """
@@ -163,7 +163,7 @@ class _Work:
         return replace(result, proof=replace(result.proof, verdict=Verdict.UNKNOWN, message=why))
 
     def guessed(self, candidates: Candidates) -> MachineProof:
-        """The same of what sequences suggest."""
+        """Return the same of what sequences suggest."""
         guesses = Guesses(
             self.machine,
             self.step,
@@ -198,7 +198,7 @@ def _of_a_block(step: Step, index: int) -> bool:
 
 
 def _wrong_at_first(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> list[str]:
-    """Registers that hold something else at power-up than the machine says, in words."""
+    """Return registers that hold something else at power-up than the machine says, in words."""
     found = []
     initial = initial_bits(machine, step)
     for run in runs:
@@ -214,7 +214,7 @@ def _wrong_at_first(machine: Machine, step: Step, opened: Open, runs: Sequence[R
 
 
 def _not_initialised(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> list[str]:
-    """Registers that are X at power-up, and are to hold something: what simulation makes of X no value tells."""
+    """Return registers that are X at power-up, and are to hold something: what simulation makes of X no value tells."""
     initial = initial_bits(machine, step)
     taken: dict[Meaning, int | None] = {}
     found = []
@@ -252,7 +252,7 @@ def _without(opened: Open, runs: Sequence[Run]) -> list[tuple[Signal, int]]:
 
 
 def _loose(opened: Open, runs: Sequence[Run]) -> list[str]:
-    """Registers without a counterpart that nothing initialises: in simulation they are X, whatever the values are."""
+    """Name registers without a counterpart that nothing initialises: in simulation they are X."""
     found = {}
     for bit in _without(opened, runs):
         if at_power_up(opened, bit) is None:
@@ -277,7 +277,7 @@ def _bits(place: Place) -> str:
 
 
 def _held(step: Step, run: Run) -> str:
-    """What ``run`` says that its place holds, in words."""
+    """Return what ``run`` says that its place holds, in words."""
     if run.element is None:
         return "ones" if run.inverted else "zeros"
     whole = step.program.ops[step.program.outputs[len(step.outputs) + run.element][0]].type.width
@@ -305,7 +305,7 @@ def _passed(result: MachineProof, proof: Proof, machine: Machine, edges: int, ab
 
 
 def _why(cycle: Cycle, proof: Proof, at_first: Sequence[str]) -> str:
-    """What of the induction does not hold. ``at_first``: what is wrong at power-up."""
+    """Return what of the induction does not hold. ``at_first``: what is wrong at power-up."""
     if at_first:
         return at_first[0]
     open_ = [cycle.claims[c.number] for c in proof.outputs if c.status is not Status.PROVED]
@@ -325,7 +325,7 @@ def _with_sequence(
     options: ProofOptions,
     watcher: ProofWatcher,
 ) -> MachineProof:
-    """``result`` in the light of a sequence from power-up that shows a difference, if one is found."""
+    """Judge ``result`` in the light of a sequence from power-up that shows a difference, if one is found."""
     watcher.progress("sequences from power-up", 0, _SEQUENCES)
     open_, kept = None in initial_bits(machine, result.step), PromisesKept()
     found = run_side_by_side(

@@ -152,7 +152,7 @@ def _of(signal: Signal, first: int) -> Bits:
 
 
 def _next(now: Signal, driver: Driver) -> Driver:
-    """What some bits of a register hold after an edge: what is taken in, or what they held."""
+    """Return what some bits of a register hold after an edge: what is taken in, or what they held."""
     enable = driver.clock.enable if driver.clock is not None else None
 
     def bits(read: Read, low: int, width: int) -> Term:

@@ -125,7 +125,7 @@ def _first_wrong(
     unknowns: Mapping[Element, Column],
     valid: NDArray[np.bool_],
 ) -> tuple[int, str] | None:
-    """The sequence in which an output is wrong, and which."""
+    """Return the sequence in which an output is wrong, and which."""
     for signal in machine.outputs:
         port = outputs.get(names[signal.name])
         if port is None:
@@ -142,7 +142,7 @@ def _first_wrong(
 
 
 def _whole(opened: Open, held: Mapping[Place, Column], rows: int) -> dict[Signal, Column]:
-    """What signals hold of which registers hold parts."""
+    """Return what signals hold of which registers hold parts."""
     found = {signal: _column(rows, 0) for signal in opened.now}
     for place, column in held.items():
         found[place.signal] = found[place.signal] | (column << place.low)
@@ -152,7 +152,7 @@ def _whole(opened: Open, held: Mapping[Place, Column], rows: int) -> dict[Signal
 def after_edge(
     rtl: RtlCycle, opened: Open, inputs: Mapping[str, Column], held: Mapping[Signal, Column], rows: int
 ) -> tuple[dict[str, Column], dict[Place, Column]]:
-    """Outputs by port, and what registers hold after the edge. ``inputs``: by port; ``held``: by register."""
+    """Return outputs by port, and what registers hold after the edge. ``inputs``: by port; ``held``: by register."""
     known: dict[Signal, Column] = {opened.now[signal]: column for signal, column in held.items()}
     for name, column in inputs.items():
         known[opened.netlist.signals[name]] = column
@@ -183,7 +183,7 @@ def _of(rtl: RtlCycle, known: Mapping[Signal, Column], leaf: Term, rows: int) ->
 
 
 def _first(opened: Open, place: Place, rows: int, rng: random.Random) -> Column:
-    """What a register holds at power-up: anything where nothing says it."""
+    """Return what a register holds at power-up: anything where nothing says it."""
     term = extract(opened.initial[place.signal], place.low, place.width)
     if term.op == "const":
         return _column(rows, term.value)

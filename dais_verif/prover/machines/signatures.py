@@ -50,7 +50,7 @@ class _Recorder(Watch):
 def candidates_of(
     machine: Machine, step: Step, opened: Open, rtl: RtlCycle, said: Mapping[tuple[Signal, int], Meaning], seed: int
 ) -> tuple[Candidates, Found | None]:
-    """What each bit of ``opened`` may hold, the likelier the earlier; and a sequence on which outputs differ.
+    """Return what each bit of ``opened`` may hold, the likelier the earlier; and a sequence on which outputs differ.
 
     ``said``: what names say; it is the likeliest where it was so on all sequences, and nothing otherwise.
     """
@@ -91,7 +91,7 @@ def candidates_of(
 
 
 def _unpacked(columns: Sequence[NDArray[Any]], width: int) -> Bits:
-    """The bits of numbers, a row a bit."""
+    """Return the bits of numbers, a row a bit."""
     size = -(-width // 8)
     data = b"".join(int(value).to_bytes(size, "little") for column in columns for value in column)
     rows = np.frombuffer(data, dtype=np.uint8).reshape(-1, size)
@@ -99,7 +99,7 @@ def _unpacked(columns: Sequence[NDArray[Any]], width: int) -> Bits:
 
 
 def _key(row: Bits, valid: Bits) -> tuple[bytes, bool]:
-    """What two rows have in common that are equal or complements where they are ``valid``; and which of both it is."""
+    """Return what rows have in common that are equal or complements where ``valid``; and which of both it is."""
     at = int(np.argmax(valid))
     inverted = bool(row[at])
     return np.packbits((row ^ inverted) & valid).tobytes(), inverted

@@ -61,7 +61,7 @@ def _with(read: Read, signal: Signal, value: int) -> Read:
 
 
 def _gate_of(signal: Signal, latches: Mapping[Signal, Latch]) -> _Gate | None:
-    """The gate whose output ``signal`` is, maybe by another name; None if it is none.
+    """Return the gate whose output ``signal`` is, maybe by another name; None if it is none.
 
     The latch must be opened by the very signal that it gates: through another name, ``wire c = clk``, the one may fall
     while the other is still 1, and what opens the latch would be an edge.
@@ -96,7 +96,7 @@ def _gate_of(signal: Signal, latches: Mapping[Signal, Latch]) -> _Gate | None:
 def _enabled(
     term: Term, clock: Signal, sources: Mapping[Term, tuple[Signal, int]], latches: Mapping[Signal, Latch]
 ) -> _Gate | None:
-    """The gate if ``term`` is made of latches alone that ``clock`` opens."""
+    """Return the gate if ``term`` is made of latches alone that ``clock`` opens."""
     held: dict[Term, Latch] = {}
 
     def cut(signal: Signal, low: int, width: int) -> Term | None:

@@ -99,7 +99,7 @@ class _Design:
         self._cone = Cone(lambda signal, low, width: self.pins.get(signal))
 
     def registers(self) -> list[tuple[Signal, Driver]]:
-        """What is clocked, in the order in which it was met."""
+        """Return what is clocked, in the order in which it was met."""
         return [(key[0], driver) for key, driver in self._drivers.items() if driver.clock is not None]
 
     def _walk(self, needed: list[Signal]) -> None:
@@ -153,7 +153,7 @@ class _Design:
         return any(key in self._pinned or key not in self._data or self._sccs.get(key) == scc for key in keys)
 
     def pin(self, signal: Signal) -> tuple[Term, bool] | None:
-        """The pin that ``signal`` is by another name, and whether it is inverted, if it is one."""
+        """Return the pin that ``signal`` is by another name, and whether it is inverted, if it is one."""
         term = self._plain(signal)
         inverted = term is not None and term.op == "not"
         if term is not None and inverted:
@@ -161,12 +161,12 @@ class _Design:
         return (term, inverted) if term is not None and term.op == "var" else None
 
     def fixed(self, signal: Signal) -> int | None:
-        """The value that ``signal`` always has, if it is a constant."""
+        """Return the value that ``signal`` always has, if it is a constant."""
         term = self._plain(signal)
         return term.value if term is not None and term.op == "const" else None
 
     def _plain(self, signal: Signal) -> Term | None:
-        """What ``signal`` is of pins; None if it depends on data."""
+        """Return what ``signal`` is of pins; None if it depends on data."""
         if signal not in self.pins and any((signal, driver.low) in self._data for driver in signal.drivers):
             return None
         return self._cone.read(signal, 0, 1)
@@ -255,7 +255,7 @@ class _Register:
             self.signal.drive(driver_of(bits, 0, kind.width, low, self.where, clock))
 
     def _gated(self, bits: Bits, gates: Sequence[Term]) -> Bits:
-        """The same, read together with its gates, which must be as old."""
+        """Return the same, read together with its gates, which must be as old."""
         if not gates:
             return bits
         self._gates += gates
@@ -291,7 +291,7 @@ class _Register:
         return set(self._own[self._driver.low + low :][:width])
 
     def _kinds(self, term: Term) -> list[_Kind]:
-        """What the bits are: all of one kind if they can be, else bit by bit, and neighbours of a kind together."""
+        """Return what the bits are: all of one kind if possible, else bit by bit, neighbours of a kind together."""
         whole = self._kind(term, 0)
         own = set(self._own)
         if not (own | set(self._design.pins.values())) & set(leaves(whole.rest)) and not whole.gates:

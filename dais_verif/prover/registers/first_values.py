@@ -39,7 +39,7 @@ Registers = Mapping[Signal, tuple[Driver, ...]]
 
 
 def registers_of(netlist: Netlist) -> Registers:
-    """The registers of ``netlist``, with their drivers as they are now."""
+    """Return the registers of ``netlist``, with their drivers as they are now."""
     clocked = (signal for signal in netlist.signals.values() if any(driver.clock for driver in signal.drivers))
     return {signal: tuple(signal.drivers) for signal in clocked}
 
@@ -127,7 +127,7 @@ class _Reading:
         return True
 
     def _read_in(self, unknown: Term) -> set[_Key]:
-        """The drivers of whose bits ``unknown`` is made."""
+        """Return the drivers of whose bits ``unknown`` is made."""
         order = nodes(unknown)
         slices = {t for t in order if t.op == "extract" and t.args[0] in self._of}
         found: set[_Key] = set()
@@ -233,7 +233,7 @@ class _Settling(_Reading):
         return sext(unknown, driver.width)
 
     def first_open(self) -> tuple[Signal, Signal] | None:
-        """An output that may be X when the first vector arrives, and a register of which it is, if there is one."""
+        """Find an output that may be X when the first vector arrives, and a register of which it is."""
         changed: list[Signal] = [*self._open]
         self._update([key for key, driver in self._drivers.items() if driver.clock is None])
         for _ in range(self._latency):
@@ -260,7 +260,7 @@ class _Settling(_Reading):
         return changed
 
     def _look(self, key: _Key) -> int:
-        """The bits of a driver that may be X, as its sources are now."""
+        """Return the bits of a driver that may be X, as its sources are now."""
         term = self._unknown[key]
         sources = [(t, self._of[t]) for t in leaves(term) if t in self._of]
         known = {
@@ -313,7 +313,7 @@ def _read_by_value(netlist: Netlist, registers: Registers) -> dict[_Key, set[_Ke
 
 
 def _noting(found: set[_Key]) -> Read:
-    """A reading of values that notes of which drivers they are."""
+    """Return a reading of values that notes of which drivers they are."""
 
     def read(signal: Signal, low: int, width: int) -> Term:
         found.update(_keys(signal, low, width))
@@ -327,7 +327,7 @@ def _keys(signal: Signal, low: int, width: int) -> set[_Key]:
 
 
 def _masked(unknown: Term, open_: int) -> Term:
-    """The bits of ``unknown`` that are left."""
+    """Return the bits of ``unknown`` that are left."""
     bits = (extract(unknown, bit, 1) if open_ >> bit & 1 else const(1, 0) for bit in reversed(range(unknown.width)))
     return concat(*bits)
 

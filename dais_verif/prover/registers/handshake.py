@@ -130,7 +130,7 @@ class _Invariants:
         self._filled = None if protocol.has_reset else _filled(protocol)
 
     def found(self, seed: int) -> dict[Term, Term] | None:
-        """What bits of state are, proved, if it proves the protocol."""
+        """Return what bits of state are, proved, if it proves the protocol."""
         mapping = self._suggested(seed)
         while True:
             wrong = [bit for bit in mapping if not (self._begins(bit, mapping) and self._stays(bit, mapping))]
@@ -142,7 +142,7 @@ class _Invariants:
         return mapping if self._holds(right) else None
 
     def _suggested(self, seed: int) -> dict[Term, Term]:
-        """What the bits of state look like once the design was reset, or has been filled."""
+        """Return what the bits of state look like once the design was reset, or has been filled."""
         lines, states = _simulated(self._protocol, seed)
         behaviours: dict[bytes, Term] = {}
         for term, values in lines.items():
@@ -164,7 +164,7 @@ class _Invariants:
         return self._holds(eq(after, rebuild(mapping[bit], self._protocol.moved)))
 
     def _begins(self, bit: Term, mapping: Mapping[Term, Term]) -> bool:
-        """It is so after a reset, or if there is none, after as many edges as the latency."""
+        """Prove that it is so after a reset, or if there is none, after as many edges as the latency."""
         protocol = self._protocol
         if protocol.has_reset:
             after = rebuild(protocol.system.state[bit], {_RESET: _ONE})
@@ -195,7 +195,7 @@ def _after(
 
 
 def _simulated(protocol: _Protocol, seed: int) -> tuple[dict[Term, NDArray[np.uint8]], dict[Term, NDArray[np.uint8]]]:
-    """The bits of line and state over many edges with random pins, from random states on."""
+    """Return the bits of line and state over many edges with random pins, from random states on."""
     rng = np.random.default_rng(seed)
     latency = len(protocol.line)
     first = 1 if protocol.has_reset else latency
@@ -251,7 +251,7 @@ def _k_induction(protocol: _Protocol, decide: Decide, enabled: bool) -> int | No
 
 
 def _broken(protocol: _Protocol, decide: Decide, enabled: bool) -> tuple[list[dict[Term, int]], int] | None:
-    """The pins, edge by edge, of a shortest run after which the output is wrong, and what it must be.
+    """Return the pins, edge by edge, of a shortest run after which the output is wrong, and what it must be.
 
     It is wrong whether the registers begin as zeros or as ones.
     """

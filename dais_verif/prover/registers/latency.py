@@ -97,7 +97,7 @@ class _LatencyAnalysis:
         return self._one(found, signal)
 
     def of_outputs(self) -> int | None:
-        """The latency: the one latency of all that carries outputs, or when they are all settled."""
+        """Return the latency: the one latency of all that carries outputs, or when they are all settled."""
         found = [(signal.name, self.of(signal, 0, max(wire.width, 1))) for signal, wire in self._boundary.wires]
         if not found:
             return None
@@ -105,7 +105,7 @@ class _LatencyAnalysis:
         return latency.settles if latency.vector is None else latency.vector
 
     def _input(self, signal: Signal) -> str:
-        """The input of the design that clocks or enables registers, maybe by another name within an instance."""
+        """Return the input of the design that clocks or enables registers, maybe by another name within an instance."""
         found = self._pins.input_of(signal)
         pin = None if found is None else self._netlist.signals[found.name]
         if pin is None or pin.width != 1 or self._boundary.is_input(pin):

@@ -75,7 +75,7 @@ class Atoms(Combinations):
     # low bits
 
     def residue(self, form: Form, bits: int) -> Form:
-        """The canonical form that is ``form`` modulo ``2**bits``; both are combinations of integers alone."""
+        """Return the canonical form that is ``form`` modulo ``2**bits``; both are combinations of integers alone."""
         waiting = dict(form.terms)
         constant, terms = form.constant, dict[int, int]()
         steps = 0
@@ -126,7 +126,7 @@ class Atoms(Combinations):
         return known
 
     def low(self, form: Form, bits: int) -> Form:
-        """The lowest ``bits`` bits of ``form``, an integer that may be written with fractions."""
+        """Return the lowest ``bits`` bits of ``form``, an integer that may be written with fractions."""
         raw, bits = form._replace(f=0), bits + form.f
         found = self._low_of(raw, bits)
         return self._moved(found, -form.f) if form.f else found
@@ -166,7 +166,7 @@ class Atoms(Combinations):
         return known
 
     def _near(self, form: Form, bits: int) -> Form | None:
-        """The low bits where all above are equal, for any value, or copies of a sign."""
+        """Return the low bits where all above are equal, for any value, or copies of a sign."""
         first, last = form.lo >> bits, form.hi >> bits
         if last == first:
             return self.plus(form, -(first << bits))
@@ -175,7 +175,7 @@ class Atoms(Combinations):
         return self.sum(form, self.scaled(self.negative(form), 1 << bits))
 
     def _low_new(self, form: Form, bits: int) -> Form:
-        """The same of a residue."""
+        """Return the same of a residue."""
         together = form.constant
         for n in form.terms.values():
             together |= n
@@ -190,7 +190,7 @@ class Atoms(Combinations):
         return self.atom(("low", bits, key_of(form)), Low(bits, form), 0, (1 << bits) - 1)
 
     def _split(self, form: Form, bits: int) -> Form | None:
-        """The low bits of a form, some of whose terms never reach those of the others, or are their low bits."""
+        """Return the low bits of a form, some of whose terms never reach those of the others, or are their low bits."""
         floored = self._floored(form)
         if floored is not None:
             taken, whole = floored  # form = whole - taken
@@ -207,7 +207,7 @@ class Atoms(Combinations):
         return None
 
     def _floored(self, form: Form) -> tuple[Form, Form] | None:
-        """Some low bits and a form, if ``form`` is that form less its own low bits."""
+        """Return some low bits and a form, if ``form`` is that form less its own low bits."""
         for atom, n in form.terms.items():
             recipe = self.recipes[atom]
             if n == -1 and isinstance(recipe, Low):
@@ -218,7 +218,7 @@ class Atoms(Combinations):
         return None
 
     def name(self, what: Hashable, form: Form, lo: int, hi: int, bits: int) -> Form:
-        """An atom for ``form``, of ``bits`` bits; what shares low bits or a sign with it is said in terms of it."""
+        """Make an atom for ``form``, of ``bits`` bits; what shares low bits or a sign is said in terms of it."""
         named = self.other(what, (form,), lo, hi)
         raw, down = form._replace(f=0), form.f
         for whole_of in (raw, self.residue(raw, bits + down)):
@@ -249,7 +249,7 @@ class Atoms(Combinations):
         return found._replace(f=form.f)
 
     def normal(self, form: Form, bits: int) -> Form:
-        """The same form for all that are equal modulo ``2**bits``, as far as that is seen."""
+        """Return the same form for all that are equal modulo ``2**bits``, as far as that is seen."""
         return self._alike(form, bits)[0]
 
     def learn(self, form: Form, bits: int) -> None:
@@ -258,7 +258,7 @@ class Atoms(Combinations):
         self._close.setdefault((bits, key_of(self.residue(raw, bits))), raw)
 
     def signed(self, form: Form, bits: int) -> Form:
-        """The number that the lowest ``bits`` bits of ``form`` are in two's complement."""
+        """Return the number that the lowest ``bits`` bits of ``form`` are in two's complement."""
         half = 1 << (bits - 1) + form.f
         if -half <= form.lo and form.hi < half:
             return form
@@ -296,7 +296,7 @@ class Atoms(Combinations):
         return self._signs.get(key_of(found), found)
 
     def _condition(self, bit: Form) -> tuple[int, bool]:
-        """The number of a bit that is no constant, or of its inverse; and whether it is 1 where ``bit`` is."""
+        """Return the number of a bit that is no constant, or of its inverse; and whether it is 1 where ``bit`` is."""
         holds = bit.terms[min(bit.terms)] > 0
         bit = bit if holds else self.plus(negated(bit), 1)
         number = self._condition_of.setdefault(key_of(bit), len(self.conditions))
@@ -334,7 +334,7 @@ class Atoms(Combinations):
         return self._moved(self.scaled(masked, factor), -form.f)
 
     def _sign(self, condition: int) -> Form | None:
-        """The form that is below 0 exactly where ``condition`` is 1, if there is one."""
+        """Return the form that is below 0 exactly where ``condition`` is 1, if there is one."""
         bit = self.conditions[condition]
         if bit.constant or len(bit.terms) != 1 or bit.f:
             return None
@@ -369,7 +369,7 @@ class Atoms(Combinations):
         return (lo, min(hi, edge)) if (n > 0) == holds else (max(lo, edge), hi)
 
     def _assuming(self, condition: int, holds: bool, form: Form) -> Form:
-        """What is equal to ``form`` where a condition holds."""
+        """Return what is equal to ``form`` where a condition holds."""
         bit = self.conditions[condition]
         if len(bit.terms) == 1 and not bit.constant and not bit.f:
             ((atom, n),) = bit.terms.items()

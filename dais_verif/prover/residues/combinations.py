@@ -42,7 +42,7 @@ class Combinations(ABC):
         """``form`` where ``condition`` is ``holds``, else 0."""
 
     def atom(self, key: Hashable, recipe: Recipe, lo: int, hi: int) -> Form:
-        """The atom that ``key`` stands for."""
+        """Return the atom that ``key`` stands for."""
         if lo == hi:
             return constant_form(lo, 0)
         number = self._numbers.get(key)
@@ -53,7 +53,7 @@ class Combinations(ABC):
         return Form(0, 0, {number: 1}, *self.bounds[number])
 
     def other(self, what: Hashable, of: tuple[Form, ...], lo: int, hi: int) -> Form:
-        """What no rule knows."""
+        """Return what no rule knows."""
         return self.atom(("other", what, *map(key_of, of)), Other(what, of), lo, hi)
 
     def worked(self, steps: int) -> None:
@@ -65,7 +65,7 @@ class Combinations(ABC):
     # sums
 
     def sum(self, *parts: Form) -> Form:
-        """The sum; what is masked by one bit is masked together."""
+        """Return the sum; what is masked by one bit is masked together."""
         self.worked(len(parts))
         f = max(part.f for part in parts)
         constant, terms = 0, dict[int, int]()
@@ -98,7 +98,7 @@ class Combinations(ABC):
         return Form(f, constant, terms, lo, hi)
 
     def _gathered(self, f: int, constant: int, terms: dict[int, int]) -> Form:
-        """The form of ``terms``, in which each condition masks once at most for each of its values."""
+        """Return the form of ``terms``, in which each condition masks once at most for each of its values."""
         recipes = self.recipes
         masks: dict[tuple[int, bool], list[int]] = {}
         for atom in terms:
@@ -145,5 +145,5 @@ class Combinations(ABC):
         return self._form(found.f, found.constant, found.terms) if found.f else found
 
     def minus(self, a: Form, b: Form) -> Form:
-        """``a - b``."""
+        """Return ``a - b``."""
         return self.sum(a, negated(b))

@@ -76,7 +76,7 @@ class Sides:
         return self._named(form, index)
 
     def _named(self, form: Form, index: int) -> Form:
-        """An atom of its own for what no combination is, as an activation: what follows is made of few atoms."""
+        """Return an atom of its own for what no combination is, as an activation: what follows is made of few atoms."""
         atoms = self.words.atoms
         key = key_of(form)
         if key not in self._names and not all(isinstance(atoms.recipes[atom], Other) for atom in form.terms):
@@ -103,7 +103,7 @@ class Sides:
         return key_of(a), key_of(b)
 
     def _evaluated(self, make: Callable[[Read], Term]) -> Form:
-        """The form of a term, and before it of all signals that it reads; without recursion, since chains are long."""
+        """Compute the form of a term, and before it of all signals that it reads, without recursion."""
         waiting: list[Signal | None] = [None]
         terms: dict[Signal | None, tuple[Term, dict[Term, Signal | int]]] = {}
         while True:

@@ -18,7 +18,7 @@ class Words:
         self.atoms = Atoms()
 
     def form(self, root: Term, given: Mapping[Term, Form]) -> Form:
-        """A form that is ``root`` modulo ``2**width``."""
+        """Return a form that is ``root`` modulo ``2**width``."""
         found: dict[Term, Form] = dict(given)
         for t in nodes(root):
             if t not in found:
@@ -27,11 +27,11 @@ class Words:
         return found[root]
 
     def unsigned(self, t: Term, form: Form) -> Form:
-        """The value of ``t``, which ``form`` is modulo ``2**width``."""
+        """Return the value of ``t``, which ``form`` is modulo ``2**width``."""
         return self.atoms.low(form, t.width)
 
     def input(self, name: object, width: int) -> Form:
-        """A variable of ``width`` bits: a number in two's complement, and what its sign adds."""
+        """Return a variable of ``width`` bits: a number in two's complement, and what its sign adds."""
         number = self.atoms.other(("input", name), (), -(1 << width - 1), (1 << width - 1) - 1)
         return self.atoms.low(number, width)
 
@@ -79,7 +79,7 @@ class Words:
         return self.atoms.plus(negated(bit), 1)
 
     def _and(self, t: Term, of: list[Form]) -> Form:
-        """A word where a bit is 1, as copies of that bit mask it."""
+        """Return a word where a bit is 1, as copies of that bit mask it."""
         for form, other in (of, of[::-1]):
             bit = self.atoms.low(form, 1)
             if self.atoms.vanishes(self.atoms.sum(form, bit), t.width):  # -1 or 0, in two's complement
@@ -92,7 +92,7 @@ class Words:
         return self.atoms.negative(self.atoms.minus(a, b))
 
     def _other(self, t: Term, of: list[Form]) -> Form:
-        """What no rule knows: of the same words it is the same."""
+        """Return what no rule knows: of the same words it is the same."""
         words = [self.unsigned(x, form) for x, form in zip(t.args, of, strict=True)]
         if t.op in ("and", "or", "xor", "mul", "eq"):
             words.sort(key=key_of)

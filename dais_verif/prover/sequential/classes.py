@@ -62,14 +62,14 @@ class Classes:
             self._next += 1
 
     def members(self) -> dict[int, list[int]]:
-        """The registers of each class."""
+        """Return the registers of each class."""
         found: dict[int, list[int]] = {0: []}
         for place, number in enumerate(self.of):
             found.setdefault(number, []).append(place)
         return found
 
     def stand_ins(self) -> dict[int, int]:
-        """What stands for each register: the first of its class, or the constant; by node, as a literal."""
+        """Return what stands for each register: the first of its class, or the constant; by node, as a literal."""
         found: dict[int, int] = {}
         for number, places in self.members().items():
             first = self.registers[places[0]] if places else None
@@ -136,7 +136,7 @@ def step(graph: Aig, classes: Classes, draw: Draw, count: int, held: Sequence[in
 
 
 def evaluated(graph: Aig, classes: Classes, inputs: list[int], count: int) -> States:
-    """The same on ``inputs``."""
+    """Return the same on ``inputs``."""
     ones = (1 << count) - 1
     values = simulate(graph, inputs, count)
     after = [value_of(values, one.after, count) ^ (ones if one.initial else 0) for one in classes.registers]

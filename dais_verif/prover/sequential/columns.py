@@ -33,7 +33,7 @@ class Seen:
 
 
 def held_by(seen: Seen) -> dict[Column, BitOf]:
-    """What each column holds, as far as that can be told."""
+    """Return what each column holds, as far as that can be told."""
     found: dict[Column, BitOf] = {}
     for bank, columns in enumerate(seen.writes):
         for column, writes in enumerate(columns):
@@ -84,7 +84,7 @@ def same_place(graph: Aig, place: Sequence[int], row: Sequence[int], held: BitOf
 
 
 def written(graph: Aig, bank: Bank, column: int, memory: Memory, held: BitOf) -> list[tuple[str, int, int]]:
-    """What must be equal for an edge to leave the same in both, in the bank's row and in the memory's place.
+    """Return what must be equal for an edge to leave the same in both, in the bank's row and in the memory's place.
 
     Each with a name; literals of ``graph``.
     """
@@ -100,7 +100,7 @@ def written(graph: Aig, bank: Bank, column: int, memory: Memory, held: BitOf) ->
 def hosts_of(
     banks: Sequence[Bank], registers: Sequence[RegisterBit], held: dict[Column, BitOf], memory: int, bit: int
 ) -> list[tuple[RegisterBit, dict[int, int]]]:
-    """Outputs of block RAMs that show this bit, each with bits of the place that are the same for all it shows."""
+    """Return outputs of block RAMs that show this bit, each with the bits of its place that are always the same."""
     named = {one.name: one for one in registers}
     found: list[tuple[RegisterBit, dict[int, int]]] = []
     for b, bank in enumerate(banks):

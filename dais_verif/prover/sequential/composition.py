@@ -21,7 +21,7 @@ class Composition:
         self._at = {0: FALSE}
 
     def at(self, literal: int) -> int:
-        """What becomes of a literal of ``old``."""
+        """Return what becomes of a literal of ``old``."""
         low, high, known = self.old.low, self.old.high, self._at
         waiting = [literal >> 1]
         while waiting:

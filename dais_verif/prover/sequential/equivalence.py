@@ -122,7 +122,7 @@ class _Work:
     # what reads memories
 
     def _reading_registers(self) -> dict[int, tuple[RegisterBit, int, int, int]]:
-        """Registers of the RTL into which a memory is read, by node: memory, reading and bit."""
+        """Return registers of the RTL into which a memory is read, by node: memory, reading and bit."""
         bits = {
             one >> 1: (m, r, bit)
             for m, memory in enumerate(self._rtl.memories)
@@ -139,7 +139,7 @@ class _Work:
     # memories
 
     def _without_memories(self) -> tuple[dict[int, int], Composition, _Model]:
-        """A model in which all that is read from memories is one bit, always; and how it was made."""
+        """Return a model in which all that is read from memories is one bit, always; and how it was made."""
         graph, memories = self._graph, self._rtl.memories
         same = graph.input()
         shown = {output.name for bank in self._banks for output in bank.outputs}
@@ -164,7 +164,7 @@ class _Work:
         )
 
     def _columns(self) -> dict[Column, BitOf]:
-        """What columns hold, found on states in which all that is read from memories is one bit, always."""
+        """Return what columns hold, found on states in which all that is read from memories is one bit, always."""
         graph, memories = self._graph, self._rtl.memories
         replaced, made, model = self._without_memories()
         for memory in memories:  # what it depends on is an input of the new graph, once
@@ -250,7 +250,7 @@ class _Work:
         return _Model(made.new, registers, claims, [made.at(one.now) for one in invariants])
 
     def _read(self, memory: Memory, bank: Bank, column: int, held: BitOf) -> int:
-        """What is in the row that is read: the bit that the memory shows, if it is in that place; else anything.
+        """Return what is in the row that is read: the bit that the memory shows, if it is in that place; else anything.
 
         Also where the row is written at the same edge.
         """
@@ -270,7 +270,7 @@ class _Work:
         reading: int,
         bits: dict[int, int],
     ) -> list[tuple[RegisterBit, int]]:
-        """Registers that keep bits of the place that was read, each with the value that it has for an output."""
+        """Return registers that keep bits of the place that was read, each with the value that it has for an output."""
         graph, place = self._graph, self._rtl.memories[memory].readings[reading].place
         value = self._rtl.memories[memory].readings[reading].value
         zero, one = (

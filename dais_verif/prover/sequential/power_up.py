@@ -15,7 +15,7 @@ __all__ = ["first_values", "unknown_start", "wrong_contents"]
 
 
 def wrong_contents(banks: Sequence[Bank], memories: Sequence[Memory], held: dict[Column, BitOf]) -> str:
-    """What block RAMs hold at power-up and memories do not, in words."""
+    """Return what block RAMs hold at power-up and memories do not, in words."""
     first: dict[tuple[int, int], int] = {}
     for (b, column), one in held.items():
         bank, memory = banks[b], memories[one.memory]
@@ -31,7 +31,7 @@ def wrong_contents(banks: Sequence[Bank], memories: Sequence[Memory], held: dict
 
 
 def unknown_start(graph: Aig, given: Sequence[int], classes: Classes, n_rtl: int) -> str:
-    """What may not be equal at power-up, though it is after each edge, in words.
+    """Return what may not be equal at power-up, though it is after each edge, in words.
 
     ``given``: invariants; ``n_rtl``: so many registers come first that are of the RTL.
     """
@@ -50,7 +50,7 @@ def unknown_start(graph: Aig, given: Sequence[int], classes: Classes, n_rtl: int
 
 
 def first_values(graph: Aig, rtl: Gates, rng: random.Random, seconds: float) -> tuple[RegisterBit, ...]:
-    """The registers of ``rtl``, in which those that nothing initialises hold 1 if they then stay 1, and if 0 becomes 1.
+    """Return registers of ``rtl``: those that nothing initialises hold 1 if they then stay 1, and if 0 becomes 1.
 
     Synthesis makes constants of these, and what is not initialised may hold anything at first. What an invariant
     speaks of is left as it is. ``seconds``: for the solver, each.

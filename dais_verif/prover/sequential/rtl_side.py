@@ -93,7 +93,7 @@ def _initial(value: Term, bit: int) -> int | None:
 
 
 def _without_zeros(term: Term) -> Term:
-    """The same, without parts of zeros at a place that is chosen, as they are left of what may be undefined."""
+    """Return the same, without parts of zeros at a place that is chosen, as they are left of what may be undefined."""
     zeros = {
         t: const(t.width, 0) for t in nodes(term) if t.op == "lshr" and t.args[0].op == "const" and not t.args[0].value
     }
@@ -110,7 +110,7 @@ class _Order(NamedTuple):
 
 
 def _orders(opened: Open, held: dict[Signal, Term], after: dict[Signal, Term], memory: _Found) -> Iterator[_Order]:
-    """That what is complete in a queue lies within what was written, and that within its room.
+    """Yield that what is complete in a queue lies within what was written, and that within its room.
 
     A queue is a memory beside which registers ``head``, ``committed`` and ``tail`` have a bit more than its places.
     Nothing rests on these names: the order is proved, or not used.
@@ -176,7 +176,7 @@ def _memories(
 
 
 def _written(signal: Signal, held: Term, width: int, after: Term) -> tuple[Term, Term, Term] | None:
-    """The place that is written, and the word there before and after; None if that is not all that happens."""
+    """Return the place that is written, and the word there before and after; None if that is not all that happens."""
     count = signal.width // width
     words = list(reversed(after.args)) if after.op == "concat" else []
     if count < 2 or len(words) != count or any(word.width != width for word in words):
@@ -207,7 +207,7 @@ def _written(signal: Signal, held: Term, width: int, after: Term) -> tuple[Term,
 
 
 def _places(a: Term, b: Term, count: int) -> Iterator[tuple[Term, bool]]:
-    """What is compared with 0 in ``a`` where it is compared with 1 in ``b``; or with the last places, downwards."""
+    """Yield what is compared with 0 in ``a`` where with 1 in ``b``; or with the last places, downwards."""
     waiting, seen = [(a, b)], set()
     while waiting:
         pair = waiting.pop()
@@ -250,7 +250,7 @@ def _alike(a: Term, b: Term, of_a: tuple[Term | None, Term], of_b: tuple[Term | 
 def _reads(
     signal: Signal, held: Term, width: int, roots: Sequence[Term]
 ) -> tuple[dict[Term, Term], dict[Term, Term]] | None:
-    """What is read of words, and where; None if the memory is used in some other way."""
+    """Return what is read of words, and where; None if the memory is used in some other way."""
     values: dict[Term, Term] = {}
     words: dict[Term, Term] = {}
     for t in nodes(*roots):
@@ -266,7 +266,7 @@ def _reads(
 
 
 def _place(steps: Term, count: int, width: int) -> Term | None:
-    """The place of which ``steps`` is the lowest bit."""
+    """Return the place of which ``steps`` is the lowest bit."""
     size = (count - 1).bit_length()
     for t in nodes(steps):
         if t.width == size and mul(resize(t, steps.width, False), const(steps.width, width)) is steps:

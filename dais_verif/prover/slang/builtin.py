@@ -47,7 +47,7 @@ _COMPUTING: dict[str, Callable[[Term, int], Term]] = {
 
 
 def system_call(c: Converter, e: Any) -> Term:
-    """The value of a call of a system function. Raises ``InputError`` for one that the table refuses."""
+    """Return the value of a call of a system function. Raises ``InputError`` for one that the table refuses."""
     rule = _CALLS.get(e.subroutineName)
     if rule is not None:
         return rule(c, e)

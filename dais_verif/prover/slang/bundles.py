@@ -20,7 +20,7 @@ _MOST_ELEMENTS, _MOST_BITS, _MOST_IN_ALL = 1 << 18, 1 << 22, 1 << 20
 
 
 def bundled(design: SlangDesign, symbol: Any, name: str, where: str, initial_only: bool, port: bool) -> int | None:
-    """The bits of an array or a structure that is a bundle; None if it is a memory, which ``design`` has then.
+    """Return the bits of an array or a structure that is a bundle; None if it is a memory, which ``design`` has then.
 
     ``initial_only``: initial blocks fill it, and nothing else. Raises ``InputError`` for what is neither.
     """
@@ -72,7 +72,7 @@ def _bits_of(signal: Signal) -> Bits:
 
 
 def _elements(kind: Any, name: str) -> Iterator[tuple[str, int]]:
-    """The names and widths of an array's elements, or a structure's members, from the lowest bits up."""
+    """Yield the names and widths of an array's elements, or a structure's members, from the lowest bits up."""
     if kind.isUnpackedStruct:
         for member in reversed(fields(kind)):
             yield from _elements(member.type, f"{name}.{member.name}")

@@ -58,7 +58,7 @@ def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
 
 
 def _unconnected(design: SlangDesign, instance: Any, port: Any, where: str) -> None:
-    """An open input has no value, save where a directive ahead of the module gives it one."""
+    """Leave an open input without value, save where a directive ahead of the module gives it one."""
     pull = instance.body.definition.unconnectedDrive
     if pull is ast.UnconnectedDrive.None_:
         return

@@ -61,7 +61,7 @@ def why_no_bits(kind: Any) -> str:
 
 
 def fields(kind: Any) -> list[Any]:
-    """The members of a structure, the first one, which is in the highest bits, first."""
+    """Return the members of a structure, the first one, which is in the highest bits, first."""
     return [x for x in kind.canonicalType if x.kind is ast.SymbolKind.Field]
 
 
@@ -115,7 +115,7 @@ class SlangDesign:
         return before
 
     def unknown(self, width: int, e: Any) -> Term:
-        """What the literal Z ``e`` is in a netlist, an input of a cell that does not matter: anything, each its own.
+        """Return what the literal Z ``e`` is in a netlist, at an input that does not matter: anything, each its own.
 
         Raises ``NoValue`` in RTL.
         """
@@ -124,7 +124,7 @@ class SlangDesign:
         return self.undecided(width, e)
 
     def undecided(self, width: int, e: Any) -> Term:
-        """What the literal X ``e`` is, wherever a value is taken from it: anything."""
+        """Return what the literal X ``e`` is, wherever a value is taken from it: anything."""
         where = self.where(e.sourceRange.start)
         number = self._unknown.setdefault((where, e.sourceRange.start.offset), len(self._unknown) + 1)
         return undefined(width, f"X {number} at {where}")
@@ -139,12 +139,12 @@ class SlangDesign:
         return concat(*reversed(parts))
 
     def over(self, symbol: Any, leaf: Callable[[Signal], Term], where: str) -> Term:
-        """What ``symbol`` holds, over variables that stand for signals."""
+        """Return what ``symbol`` holds, over variables that stand for signals."""
         signal, elements = self.signal(symbol, where), self.elements.get(symbol)
         return leaf(signal) if elements is None else concat(*map(leaf, reversed(elements.owners)))
 
     def pieces(self, symbol: Any, marks: Marks) -> Iterator[tuple[int, int]]:
-        """The bits of ``marks`` as (low bit, width), as long as they can be within one element."""
+        """Yield the bits of ``marks`` as (low bit, width), as long as they can be within one element."""
         elements = self.elements.get(symbol)
         for low, width in marks.runs():
             if elements is None:
@@ -153,7 +153,7 @@ class SlangDesign:
                 yield from ((p.first, p.last - p.first) for p in elements.within(low, width))
 
     def begin(self) -> None:
-        """A block is executed from here on, or an expression evaluated: its turns and calls are counted."""
+        """Begin to execute a block, or to evaluate an expression, whose turns and calls are counted."""
         self._turns = 0
 
     @contextmanager
@@ -197,7 +197,7 @@ class SlangDesign:
         return symbol.kind in _VARIABLES and bool(symbol.parentScope.isProceduralContext)
 
     def signal(self, symbol: Any, where: str | None = None) -> Signal:
-        """The signal of ``symbol``. Raises ``InputError`` if it is something else."""
+        """Return the signal of ``symbol``. Raises ``InputError`` if it is something else."""
         found = self.signals.get(symbol)
         if found is None and symbol in self.memories:
             raise InputError(

@@ -58,7 +58,7 @@ class Events(NamedTuple):
 
 
 def sensitivity(design: SlangDesign, body: Any, where: str) -> tuple[Events, Any]:
-    """What runs a combinational block, and what it does then. Raises ``EventError`` for what may miss a change."""
+    """Return what runs a combinational block, and what it does. Raises ``EventError`` if it may miss a change."""
     if type(body) is not ast.TimedStatement:
         return Events(None, always=True, free=True), body  # always_comb
     timing = body.timing
@@ -118,7 +118,7 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
 
 
 def never_runs(where: str) -> EventError:
-    """The error for a block that waits for what it reads, and reads nothing: what it computes is constant.
+    """Return the error for a block that waits for what it reads, and reads nothing: what it computes is constant.
 
     Simulators fold constants before they look: ``a[2] >>> 63`` of one bit reads nothing.
     """

@@ -32,7 +32,7 @@ _SILENT = CALLS.of(How.LEFT_OUT)
 
 
 def flat(s: Any, through: bool = False) -> Iterator[Any]:
-    """The statements of nested lists and blocks, in order; a fork is one statement.
+    """Yield the statements of nested lists and blocks, in order; a fork is one statement.
 
     A block that is left with ``disable`` is one, too, if not ``through``.
     """
@@ -100,7 +100,7 @@ class Execution:
         return part(self.value_of(symbol), low, width)
 
     def value_of(self, symbol: Any) -> Value:
-        """What ``symbol`` holds, assigned or not."""
+        """Return what ``symbol`` holds, assigned or not."""
         known = self.values.get(symbol)
         if known is None and self._running and isinstance(symbol, ast.Symbol) and not self.design.is_local(symbol):
             blind = not self._tasks and any(x.subroutineKind is ast.SubroutineKind.Task for x in self._running)
@@ -162,7 +162,7 @@ class Execution:
             self.values[symbol] = const(width, 0)
 
     def _assertion(self, s: Any) -> None:
-        """It is left out, but not if it could change anything."""
+        """Leave a statement out, but not if it could change anything."""
         leave_out(self.design, s)
 
     def expression(self, e: Any) -> None:
@@ -189,7 +189,7 @@ class Execution:
             raise self.convert.refused(e, ACTIONS.message(e.kind))
 
     def _subroutine(self, e: Any) -> None:
-        """A task, or a function whose value nobody takes: its statements, between copies of its arguments."""
+        """Execute a task, or a function whose value nobody takes, between copies of its arguments."""
         body, formals = e.subroutine, e.subroutine.arguments
         self.design.turn(e)
         if body in self._running or body.body is None:
@@ -244,7 +244,7 @@ class Execution:
         return resize(value, bits_in(formal.type) or 1, self.convert.type_of(e)[1])
 
     def assigned_value(self, e: Any) -> Term:
-        """The right side of an assignment. Raises ``InputError`` that names the signal if it is X or Z."""
+        """Return the right side of an assignment. Raises ``InputError`` that names the signal if it is X or Z."""
         refuse_rest(self.convert, e)
         self.convert.target = e.left  # in the right side of += it stands as a reference
         try:

@@ -62,7 +62,7 @@ class Converter:
         self.filling = False
 
     def __call__(self, e: Any) -> Term:
-        """The term of ``e``, as wide as its type. Raises ``InputError`` for what has no term."""
+        """Return the term of ``e``, as wide as its type. Raises ``InputError`` for what has no term."""
         rule = _RULES.get(e.kind)
         if rule is None:
             raise self.refused(e, VALUES.message(e.kind))
@@ -86,16 +86,16 @@ class Converter:
             raise self.refused(e, refusal)
 
     def refused(self, e: Any, text: str, advice: str = "") -> InputError:
-        """The error that names the place of ``e``. ``advice`` may name arguments, as ``DaisError.of`` has them."""
+        """Return the error that names the place of ``e``. ``advice`` may name arguments, as in ``DaisError.of``."""
         return InputError.of("{where}: {text}" + advice, where=self.design.where(e.sourceRange.start), text=text)
 
     def stateful(self, e: Any, text: str) -> StateError:
-        """The error that names the place of ``e``, which makes the RTL no function of its inputs."""
+        """Return the error that names the place of ``e``, which makes the RTL no function of its inputs."""
         return StateError(f"{self.design.where(e.sourceRange.start)}: {text}")
 
 
 def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
-    """A constant of pyslang's."""
+    """Return a constant of pyslang's."""
     if value.hasUnknown:
         digits = [str(value[bit]) for bit in range(width)]
         if any(digit not in "01xX" for digit in digits):
@@ -106,7 +106,7 @@ def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
 
 
 def _constant(c: Converter, e: Any, value: Any, kind: Any) -> Term:
-    """A constant that may be an array, or an unpacked structure."""
+    """Return a constant that may be an array, or an unpacked structure."""
     if isinstance(value, list):
         kinds = [x.type for x in fields(kind)] if kind.isUnpackedStruct else [kind.arrayElementType] * len(value)
         return concat(*(_constant(c, e, x.value, own) for x, own in zip(value, kinds, strict=True)))
@@ -185,7 +185,7 @@ def _power(c: Converter, e: Any) -> Term:
 
 
 def definite(c: Converter, e: Any) -> Term:
-    """An operand. Raises ``NoValue`` for a literal X: what an operator makes of it is for simulators only."""
+    """Return an operand. Raises ``NoValue`` for a literal X: what an operator makes of it is for simulators only."""
     literal = e
     while type(literal) is ast.ConversionExpression:
         literal = literal.operand

@@ -46,7 +46,7 @@ def _called(c: Converter, e: Any) -> Term:
 
 
 def _inputs(c: Converter, e: Any, function: Any) -> Iterator[tuple[Any, Any]]:
-    """The inputs of a function, and what a call gives them. Raises ``InputError`` if it has others than inputs."""
+    """Yield the inputs of a function, and what a call gives them. Raises ``InputError`` for other arguments."""
     for formal, actual in zip(function.arguments, e.arguments, strict=True):
         if formal.direction != ast.ArgumentDirection.In:
             refusal = ARGUMENTS.refusal(formal.direction) or "a function with a value has inputs only; write a task"

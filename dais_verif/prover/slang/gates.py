@@ -32,7 +32,7 @@ _READ = GATES.rules({**_INPUTS, **_OUTPUTS})
 
 
 def gates(design: SlangDesign, gate: Any, where: str) -> Iterator[tuple[Any, int, Bits]]:
-    """What a gate drives, one bit each: the expression that names it, its width, and what it gets.
+    """Yield what a gate drives, one bit each: the expression that names it, its width, and what it gets.
 
     Raises ``InputError`` for a primitive that is no logic, or has a delay or a strength.
     """

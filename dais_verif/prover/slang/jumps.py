@@ -52,7 +52,7 @@ class Jumps:
         return dead
 
     def landed(self, kind: Hashable, since: int, values: Values, outer: Callable[[Any], Term]) -> Values:
-        """What variables hold where the jumps of ``kind`` arrive that were taken ``since``."""
+        """Return what variables hold where the jumps of ``kind`` arrive that were taken ``since``."""
         mine: list[Jump] = []
         others: list[Jump] = []
         taken = const(1, 0)

@@ -28,7 +28,7 @@ class Leaves:
         self._unknown: dict[Term, tuple[Signal, int]] = {}
 
     def __call__(self, signal: Signal) -> Term:
-        """The term that stands for ``signal``."""
+        """Return the term that stands for ``signal``."""
         name = f"signal {signal.name}"
         if not self._four_state or signal in self._design.given:
             term = var(signal.width, name)
@@ -39,11 +39,11 @@ class Leaves:
         return term
 
     def signals(self, term: Term) -> set[Signal]:
-        """The signals that ``term`` depends on."""
+        """Return the signals that ``term`` depends on."""
         return {self._values[t][0] for t in leaves(term) if t in self._values}
 
     def bits(self, term: Term) -> Bits:
-        """The bits of ``term``, with what the signals are."""
+        """Return the bits of ``term``, with what the signals are."""
         return bits_over(term, self._values, self._unknown)
 
 
@@ -128,7 +128,7 @@ class _Search:
 
 
 def _number(e: Any) -> int | None:
-    """The value of a constant."""
+    """Return the value of a constant."""
     value = e.value if type(e) is ast.IntegerLiteral else getattr(e.constant, "value", None)
     return None if value is None or getattr(value, "hasUnknown", True) else int(value)
 

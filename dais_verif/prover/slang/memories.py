@@ -89,7 +89,7 @@ class _Filling(Execution):
         return self._memory(left.value) if type(left) is ast.ElementSelectExpression else None
 
     def _first_value(self, e: Any) -> None:
-        """What is no constant here is a first value of something else, and nobody may read it here."""
+        """Note a first value, or that what is no constant here is one of something else, which nobody may read here."""
         try:
             self._assignment(e)
         except InputError:
@@ -153,7 +153,7 @@ def _number(token: str, base: int) -> int:
 
 
 def counting(signal: Signal, where: str) -> Driver:
-    """What counts the turns of a loop at a clock edge: whoever else reads it sees it before, or after."""
+    """Return what counts the turns of a loop at a clock edge: whoever else reads it sees it before, or after."""
 
     def make(read: Read) -> Term:
         raise StateError(
@@ -165,7 +165,7 @@ def counting(signal: Signal, where: str) -> Driver:
 
 
 def kept_from_the_beginning(signal: Signal) -> Driver:
-    """What has a value at first, and is assigned by nothing that the proof sees run."""
+    """Return what has a value at first, and is assigned by nothing that the proof sees run."""
 
     def make(read: Read) -> Term:
         raise StateError(

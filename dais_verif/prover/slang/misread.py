@@ -87,12 +87,12 @@ class _Search:
         return ast.VisitAction.Advance
 
     def _cast(self, e: Any) -> None:
-        """The width of a cast is mixed with that around it: ``&(s ? 2'(w) : b)`` gets zeros above in Yosys 0.23."""
+        """Refuse casts that Yosys 0.23 gives the width around them: ``&(s ? 2'(w) : b)`` gets zeros above."""
         if e.conversionKind is ast.ConversionKind.Explicit:
             raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; use a wire")
 
     def _case(self, s: Any) -> None:
-        """The sign of a negative item is lost in a ``casez``, and that of a narrow one with digits that match all.
+        """Refuse negative items of a ``casez``, whose sign is lost, and narrow ones with digits that match all.
 
         Such an item never matches a subject that is constant.
         """
@@ -114,7 +114,7 @@ class _Search:
                 raise self._refused(item, "Yosys misreads a signed item of casez that is narrow; write all its digits")
 
     def _word(self, e: Any) -> None:
-        """The sign of an index is lost: -1 of two bits names word 3."""
+        """Refuse an index whose sign is lost: -1 of two bits names word 3."""
         array, index = e.value.type, e.selector.type
         if not array.isUnpackedArray or not array.hasFixedRange or not (index.isIntegral and index.isSigned):
             return
@@ -122,14 +122,14 @@ class _Search:
             raise self._refused(e, "Yosys takes this index for unsigned, so a negative one names a word; use $unsigned")
 
     def _written_part(self, e: Any) -> None:
-        """What a part that begins below its vector leaves of it."""
+        """Refuse a part whose signed place may lie below its vector."""
         if type(e) is not ast.RangeSelectExpression or e.selectionKind is ast.RangeSelectionKind.Simple:
             return
         if e.left.type.isIntegral and e.left.type.isSigned and e.left.constant is None:
             raise self._refused(e, "Yosys misreads what a signed index on the left writes; make it unsigned")
 
     def _known(self, e: Any) -> None:
-        """What is computed of a literal X is decided as the text is read, and nothing of that is left to see."""
+        """Refuse what is computed of a literal X: it is decided as the text is read, and nothing is left to see."""
         literal = e
         while type(literal) is ast.ConversionExpression:
             literal = literal.operand

@@ -27,7 +27,7 @@ def listed(c: Converter, e: Any) -> Term:
 
 
 def repeated(c: Converter, e: Any) -> Term:
-    """The same several times over."""
+    """Return the same several times over."""
     return concat(*[listed(c, e)] * c(e.count).value)
 
 
@@ -46,7 +46,7 @@ def keyed(c: Converter, e: Any) -> Term:
 
 
 def _others(e: Any) -> Iterator[Any]:
-    """The types of what is not named; of an unpacked array's elements, whatever its dimensions are."""
+    """Yield the types of what is not named; of an unpacked array's elements, whatever its dimensions are."""
     kind = e.type
     if kind.isStruct:
         named = [setter.member for setter in e.memberSetters]

@@ -82,7 +82,7 @@ def assigned(value: Value, low: int, piece: Term) -> Value:
 
 
 def chosen(condition: Term, a: Value, b: Value) -> Value:
-    """``a`` where ``condition`` is 1, else ``b``."""
+    """Choose ``a`` where ``condition`` is 1, else ``b``."""
     if a is b:
         return a
     if isinstance(a, Pieces):
@@ -100,7 +100,7 @@ def _height(value: Value) -> int:
 
 @cache
 def _divided(term: Term) -> Value:
-    """The parts of a term that consists of such, which are elements of an array, for example."""
+    """Return the parts of a term that consists of such, which are elements of an array, for example."""
     parts: list[Value] = [*reversed(term.args)] if term.op == "concat" else [term]
     while len(parts) > 1:
         pairs: list[Value] = [Pieces(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
@@ -127,7 +127,7 @@ def _stored(value: Value, low: int, piece: Term) -> Value:
 
 
 def _split(value: Value, low: int) -> tuple[Value, Value]:
-    """The bits below ``low``, and the others; there are some of both."""
+    """Return the bits below ``low``, and the others; there are some of both."""
     if not isinstance(value, Pieces):
         return extract(value, 0, low), extract(value, low, value.width - low)
     middle = value.low.width
@@ -150,7 +150,7 @@ def _joined(low: Value, high: Value) -> Pieces:
 
 
 def _level(low: Value, high: Value) -> Pieces:
-    """The same of halves whose heights may differ by two."""
+    """Return the same of halves whose heights may differ by two."""
     if isinstance(low, Pieces) and low.height > _height(high) + 1:
         inner = low.high
         if isinstance(inner, Pieces) and inner.height > _height(low.low):
@@ -187,7 +187,7 @@ class Marks:
             yield low, high - low
 
     def mask(self) -> int:
-        """The marked bits as ones."""
+        """Return the marked bits as ones."""
         found, digits = 0, []
         for low, width in self.runs():
             digits.append("0" * (low - found) + "1" * width)

@@ -37,7 +37,7 @@ class VariablePlace(NamedTuple):
     offset: int | None = None
 
     def stored(self, old: Term, value: Term) -> Term:
-        """The bits after ``value`` was stored in ``old``, if the place is there."""
+        """Return the bits after ``value`` was stored in ``old``, if the place is there."""
         if not self.ranged:
             return self._one(old, value)
         steps = mul(
@@ -58,7 +58,7 @@ class VariablePlace(NamedTuple):
 
 
 def variable_place(c: Converter, e: Any) -> VariablePlace | None:
-    """What an assignment to ``e`` assigns if an index is no constant, and all else of the place is; else None."""
+    """Return what an assignment to ``e`` assigns if an index is no constant, and all else is; else None."""
     if type(e) is ast.MemberAccessExpression:
         return _member(c, e)
     if type(e) not in _SELECTS or not e.value.type.hasFixedRange:
@@ -87,7 +87,7 @@ def variable_place(c: Converter, e: Any) -> VariablePlace | None:
 
 
 def _bits(c: Converter, e: Any) -> VariablePlace | None:
-    """The place of some bits, always the same ones, of an element that an index names: bytes of a memory's words."""
+    """Return the place of the same bits of any element that an index names: bytes of a memory's words."""
     found = variable_place(c, e.value) if type(e.value) in (*_SELECTS, ast.MemberAccessExpression) else None
     place = None if found is None or found.ranged else base_of(c, e)
     if found is None or place is None:
@@ -99,7 +99,7 @@ def _bits(c: Converter, e: Any) -> VariablePlace | None:
 
 
 def _member(c: Converter, e: Any) -> VariablePlace | None:
-    """The place of a member of one of several structures."""
+    """Return the place of a member of one of several structures."""
     found = variable_place(c, e.value)
     if found is None or found.ranged:
         return None

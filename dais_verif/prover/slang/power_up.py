@@ -15,7 +15,7 @@ __all__ = ["power_up"]
 
 
 def power_up(design: SlangDesign, given: Mapping[Any, Sequence[Term]]) -> dict[Signal, Term]:
-    """What signals hold at first. ``given``: by symbol, what each initial block that assigns it leaves in it.
+    """Return what signals hold at first. ``given``: by symbol, what each initial block that assigns it leaves in it.
 
     Undefined is what nothing says, or several blocks, which run in any order.
     """
@@ -39,7 +39,7 @@ def power_up(design: SlangDesign, given: Mapping[Any, Sequence[Term]]) -> dict[S
 
 
 def _declared(design: SlangDesign, symbol: Any) -> Term | None:
-    """The value of a declaration, if it has one."""
+    """Return the value of a declaration, if it has one."""
 
     def read(symbol: Any, low: int, width: int) -> Term:
         raise InputError(f"{design.where(symbol.location)}: {symbol.name!r} is read in a declaration")

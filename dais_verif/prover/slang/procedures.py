@@ -134,7 +134,7 @@ class _Block:
         self._assigned: dict[Any, int] = {}
 
     def outside(self, symbol: Any) -> Signal:
-        """The signal of ``symbol``, which other code assigns."""
+        """Return the signal of ``symbol``, which other code assigns."""
         if self.events.listed is not None and symbol not in self.events.listed:
             raise EventError(
                 f"{self.where}: the block reads {symbol.name!r}, which its sensitivity list lacks as a whole;"
@@ -255,7 +255,7 @@ class _Block:
         return [self.design.signals[symbol], *(elements.owners if elements is not None else ())]
 
     def _again(self) -> dict[tuple[Any, int], Bits]:
-        """What it assigns, by signal and place, if signals that it reads may have undefined bits.
+        """Return what it assigns, by signal and place, if signals that it reads may have undefined bits.
 
         Raises ``InputError`` for latches.
         """
@@ -284,7 +284,7 @@ class _Block:
         return never_assigned(term, self._wakers, whole, self.where)
 
     def _run(self, leaf: Leaves) -> tuple[list[_Piece], Mapping[Any, Marks], str | None]:
-        """What bits of signals are assigned; which these are; and what is read before it is assigned."""
+        """Return what bits of signals are assigned; which these are; and what is read before it is assigned."""
         before: dict[str, str] = {}
 
         def outer(symbol: Any) -> Term:
@@ -327,7 +327,7 @@ class _Block:
         return found, run.assigned, next(kept, None)
 
     def _parts(self, assigned: Mapping[Any, Marks]) -> dict[Any, int]:
-        """The signals of which the block assigns some bits only, with these."""
+        """Return the signals of which the block assigns some bits only, with these."""
         signals = self.design.signals
         return {
             symbol: marks.mask()
@@ -345,7 +345,7 @@ def _no_value(symbol: Any, low: int, width: int) -> Term:
 
 
 def _selected(e: Any) -> Any | None:
-    """The symbol of which ``e`` names a part, or all."""
+    """Return the symbol of which ``e`` names a part, or all."""
     while type(e) in _SELECTS:
         e = e.value
     return symbol_of(e) if type(e) in NAMES else None
@@ -362,7 +362,7 @@ def _is_static(e: Any) -> bool:
 
 
 def _mixed(inside: Term, outside: Term, mask: int) -> Term:
-    """The bits of ``inside`` where ``mask`` is 1, else those of ``outside``."""
+    """Return the bits of ``inside`` where ``mask`` is 1, else those of ``outside``."""
     pieces, low = [], 0
     for one, run in groupby(range(inside.width), lambda place: mask >> place & 1):
         width = len(list(run))

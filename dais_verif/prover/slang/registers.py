@@ -36,7 +36,7 @@ class Edges(NamedTuple):
 
 
 def edges_of(body: Any) -> Edges | None:
-    """The edges that run a block, if edges are all that does, and it is clear which one is the clock."""
+    """Return the edges that run a block, if edges are all that does, and it is clear which one is the clock."""
     if type(body) is not ast.TimedStatement:
         return None
     timing = body.timing
@@ -59,7 +59,7 @@ def edges_of(body: Any) -> Edges | None:
 
 
 def _asked(s: Any) -> set[Any]:
-    """The symbols in the conditions with which a block begins: ``if (a) ... else if (b) ...``."""
+    """Return the symbols in the conditions with which a block begins: ``if (a) ... else if (b) ...``."""
     found: set[Any] = set()
     statements = list(flat(s, through=True))
     while len(statements) == 1 and type(statements[0]) is ast.ConditionalStatement:
@@ -123,7 +123,7 @@ class _Clocked(Execution):
                 signal.drive(driver_of(bits, 0, signal.width, 0, self._where, self._clock))
 
     def _bits(self, key: Any, low: int, term: Term) -> Bits:
-        """What ``key`` is after the edge from bit ``low`` on, ``term`` unless something is undefined."""
+        """Return what ``key`` is after the edge from bit ``low`` on, ``term`` unless something is undefined."""
 
         def four_state() -> Bits:
             run = self._again()
@@ -234,7 +234,7 @@ def _of_a_subroutine(symbol: Any) -> bool:
 
 
 def _assigned_now(e: Any) -> Iterator[Any]:
-    """What a statement assigns with ``=``, itself or as an output of a task."""
+    """Yield what a statement assigns with ``=``, itself or as an output of a task."""
     if type(e) is ast.AssignmentExpression:
         yield from roots(e.left)
     elif type(e) is ast.CallExpression and not e.isSystemCall:
@@ -243,7 +243,7 @@ def _assigned_now(e: Any) -> Iterator[Any]:
 
 
 def _other(body: Any) -> Any:
-    """A statement of ``body`` that is refused, since it may wait, or leave what comes after it out."""
+    """Return a statement of ``body`` that is refused, since it may wait, or leave what comes after it out."""
     found: list[Any] = []
     body.visit(lambda x: found.append(x) if isinstance(x, ast.Statement) and STATEMENTS.refusal(x.kind) else None)
     return found[0] if found else None

@@ -31,7 +31,7 @@ CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 
 
 def static_index(c: Converter, e: Any) -> int | None:
-    """The value of an index that is constant."""
+    """Return the value of an index that is constant."""
     if type(e) is ast.IntegerLiteral and not e.value.hasUnknown:
         return int(e.value)
     term = c(e)
@@ -42,7 +42,7 @@ def static_index(c: Converter, e: Any) -> int | None:
 
 
 def place_of(c: Converter, e: Any) -> tuple[Any, int] | None:
-    """The symbol of which ``e`` names bits at a constant place, and the lowest of them; None for anything else."""
+    """Return the symbol of which ``e`` names bits at a constant place, and the lowest; None for anything else."""
     kind = type(e)
     if kind in NAMES:
         symbol = symbol_of(e)
@@ -94,7 +94,7 @@ def element_bits(kind: Any) -> int:
 
 
 def selected(c: Converter, e: Any) -> Term:
-    """An element, or a range of elements or bits; undefined beyond the ends."""
+    """Return an element, or a range of elements or bits; undefined beyond the ends."""
     value = e.value
     if type(value) in NAMES and symbol_of(value) in c.design.memories:
         memory = c.design.memories[symbol_of(value)]
@@ -115,7 +115,7 @@ def selected(c: Converter, e: Any) -> Term:
 
 
 def member(c: Converter, e: Any) -> Term:
-    """A member of a structure, or of a union all of whose members are in the same bits."""
+    """Return a member of a structure, or of a union all of whose members are in the same bits."""
     width, _ = c.type_of(e)
     place = place_of(c, e)
     return extract(c(e.value), member_low(c, e), width) if place is None else c.read(*place, width)
@@ -175,7 +175,7 @@ def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
 
 
 def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
-    """What an assignment to ``e`` assigns, most significant first: (symbol, low bit, width).
+    """Return what an assignment to ``e`` assigns, most significant first: (symbol, low bit, width).
 
     Raises ``InputError`` if its place is not constant, as ``c`` reads indices.
     """

@@ -51,7 +51,7 @@ def refuse_events(sources: Sequence[Path], top: str, files: Mapping[str, Path]) 
 
 
 def _read_by(driver: Driver) -> set[Signal]:
-    """The signals that a driver reads."""
+    """Return the signals that a driver reads."""
     found: set[Signal] = set()
 
     def read(signal: Signal, low: int, width: int) -> Term:

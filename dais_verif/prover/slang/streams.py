@@ -33,7 +33,7 @@ __all__ = ["left_aligned", "operands", "refuse_rest", "refuse_wider", "reordered
 
 
 def operands(c: Converter, e: Any) -> list[Any]:
-    """What is put side by side. Raises ``InputError`` for ``with``, which chooses a part of an array."""
+    """Return what is put side by side. Raises ``InputError`` for ``with``, which chooses a part of an array."""
     streams = list(e.streams)
     if any(stream.withExpr is not None for stream in streams):
         raise c.refused(e, "a stream of a part of an array is not supported by the proof")
@@ -41,13 +41,13 @@ def operands(c: Converter, e: Any) -> list[Any]:
 
 
 def streamed(c: Converter, e: Any) -> Term:
-    """The bits of a stream."""
+    """Return the bits of a stream."""
     term = concat(*(c(x) for x in operands(c, e)))
     return concat(*(extract(term, low, width) for low, width in _slices(term.width, e.sliceSize)))
 
 
 def left_aligned(c: Converter, e: Any, term: Term, width: int) -> Term:
-    """A stream as the value of something wider: it begins with the highest bits, and zeros follow.
+    """Return a stream as the value of something wider: it begins with the highest bits, and zeros follow.
 
     Raises ``InputError`` where it is not all that is assigned to a vector: Verilator puts the zeros above it there.
     """
@@ -71,7 +71,7 @@ def refuse_rest(c: Converter, e: Any) -> None:
 
 
 def reordered(c: Converter, e: Any, parts: list[tuple[Any, int, int]]) -> list[tuple[Any, int, int]]:
-    """The targets ``parts`` of a stream on the left, (symbol, low bit, width), in the order of the bits that they get.
+    """Return the targets ``parts`` of a stream on the left, (symbol, low bit, width), in the order of their bits.
 
     Raises ``InputError`` if a slice is smaller than the others: tools differ in whether the order or its opposite is
     meant, which are one if all slices are of one size.
@@ -92,7 +92,7 @@ def reordered(c: Converter, e: Any, parts: list[tuple[Any, int, int]]) -> list[t
 
 
 def _slices(total: int, size: int) -> Iterator[tuple[int, int]]:
-    """The slices as (low bit, width), the highest of the result first. ``size``: 0 for ``>>``."""
+    """Yield the slices as (low bit, width), the highest of the result first. ``size``: 0 for ``>>``."""
     if not size:
         yield 0, total
         return

@@ -42,7 +42,7 @@ __all__ = ["elaborate"]
 def elaborate(
     sources: Sequence[Path], top: str, files: Mapping[str, Path] | None = None, bitwise: bool = False
 ) -> Netlist:
-    """Module ``top`` of the Verilog files ``sources``. ``files``: what it reads, by the names that it has for them.
+    """Read module ``top`` of the Verilog files ``sources``. ``files``: what it reads, by its names for them.
 
     ``bitwise``: it is a netlist, whatever it looks like.
     Raises ``InputError`` if the files are not valid Verilog, hold no such module, or use what is not supported.
@@ -204,7 +204,7 @@ class _Walk:
                 visit(member, path)
 
     def _port(self, port: Any) -> list[str]:
-        """The names of a port's signals: one, or one an element of an array."""
+        """Return the names of a port's signals: one, or one an element of an array."""
         elements = self._design.elements.get(port.internalSymbol)
         signals = elements.owners if elements else [self._design.signal(port.internalSymbol)]
         return [signal.name for signal in signals]

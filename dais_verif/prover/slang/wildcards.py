@@ -48,7 +48,7 @@ def matches(c: Converter, subject: Term, e: Any, wild: str) -> Term:
 
 
 def pattern_of(c: Converter, size: int, e: Any, wild: str) -> Pattern | None:
-    """The pattern that ``e`` is, extended to ``size`` bits with its own signs; None if it is no constant."""
+    """Return the pattern that ``e`` is, extended to ``size`` bits with its own signs; None if it is no constant."""
     literal = e
     while type(literal) is ast.ConversionExpression:
         literal = literal.operand
@@ -68,7 +68,7 @@ def pattern_of(c: Converter, size: int, e: Any, wild: str) -> Pattern | None:
 
 
 def subject_of(c: Converter, e: Any, entries: Iterable[Any]) -> tuple[Term, bool]:
-    """What is held against the ``entries`` of lists of ``inside``, and whether it is signed.
+    """Return what is held against the ``entries`` of lists of ``inside``, and whether it is signed.
 
     Raises ``InputError`` if an entry without a sign makes it unsigned and that changes something: in all comparisons,
     as in a ``case``, or in its own only, as in Verilator.
@@ -83,7 +83,7 @@ def subject_of(c: Converter, e: Any, entries: Iterable[Any]) -> tuple[Term, bool
 
 
 def _unconverted(e: Any) -> Any:
-    """What was written, without the conversions that its surroundings ask for."""
+    """Return what was written, without the conversions that its surroundings ask for."""
     while type(e) is ast.ConversionExpression and e.conversionKind is not ast.ConversionKind.Explicit:
         e = e.operand
     return e

@@ -19,7 +19,7 @@ _CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue, ast.SymbolKind
 
 
 def symbol_of(e: Any) -> Any:
-    """The symbol that a name stands for; behind a port of a modport it is that of the interface."""
+    """Return the symbol that a name stands for; behind a port of a modport it is that of the interface."""
     symbol = e.symbol
     if type(symbol) is not ast.ModportPortSymbol:  # asked of every name in the RTL: types are compared at once
         return symbol
@@ -28,7 +28,7 @@ def symbol_of(e: Any) -> Any:
 
 
 def written(s: Any, elsewhere: list[Any] | None = None) -> set[Any]:
-    """The symbols that a statement or an expression assigns, or may fill, also by the tasks that it calls.
+    """Return the symbols that a statement or an expression assigns, or may fill, also by the tasks that it calls.
 
     ``elsewhere`` receives the expressions that name something by its place in the hierarchy.
     """
@@ -58,7 +58,7 @@ def written(s: Any, elsewhere: list[Any] | None = None) -> set[Any]:
 
 
 def roots(left: Any) -> list[Any]:
-    """The symbols that an assignment to ``left`` assigns, or assigns a part of."""
+    """Return the symbols that an assignment to ``left`` assigns, or assigns a part of."""
     kind = type(left)
     if kind is ast.ConcatenationExpression:
         return [symbol for x in left.operands for symbol in roots(x)]

@@ -47,7 +47,7 @@ class Statement:
 def export_statements(
     program: Program, netlist: Netlist, dut: Dut, proof: Proof, options: ProofOptions
 ) -> list[Statement]:
-    """The statements of ``proof``, each once; those that no file can be made of have no text.
+    """Return the statements of ``proof``, each once; those that no file can be made of have no text.
 
     ``netlist``: that of the proof or, under ``as_written``, the same design once more.
     """
@@ -79,7 +79,7 @@ def _refiner(
     claims: Mapping[tuple[str, int], Claim],
     options: ProofOptions,
 ) -> Refiner:
-    """What states the claims again, as it stated them when the proof was made."""
+    """Return what states the claims again, as it stated them when the proof was made."""
     boundary = Boundary.of(program, netlist, dut)
     cut = {claim.number: netlist.signals[claim.signal] for claim in proof.ops}
     held = infer_controls(netlist, boundary, [*boundary.result_ports, *cut.values()], dut.interface.clocking)

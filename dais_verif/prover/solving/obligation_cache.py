@@ -25,7 +25,7 @@ _DECIDERS = (discharge, evaluate, smt)
 
 
 def key_of(a: Term, b: Term, given: tuple[Term, ...]) -> str:
-    """The hash of an obligation as text: every node once, arguments before what reads them."""
+    """Return the hash of an obligation as text: every node once, arguments before what reads them."""
     places: dict[Term, int] = {}
     lines = []
     waiting = [*given[::-1], b, a]

@@ -44,7 +44,7 @@ class Pool:
         self._known: dict[Question, Decided] = {}
 
     def within(self, seconds: float) -> Pool:
-        """A pool that knows what this one does, and gives each question so many ``seconds``."""
+        """Return a pool that knows what this one does, and gives each question so many ``seconds``."""
         other = Pool(replace(self._options, timeout=seconds), self._watcher)
         other._known = self._known
         return other
@@ -53,13 +53,13 @@ class Pool:
         return len(self._known)
 
     def decide(self, a: Term, b: Term, given: Sequence[Term] = ()) -> Decided:
-        """The answer to one question."""
+        """Return the answer to one question."""
         question = a, b, tuple(t for t in given if t.op != "const" or not t.value)
         self.decide_all([question])
         return self._known[question]
 
     def equal(self, a: Term, b: Term, given: tuple[Term, ...]) -> Discharge:
-        """The decision alone."""
+        """Return the decision alone."""
         return self.decide(a, b, given).decision
 
     def decide_all(self, questions: Iterable[Question]) -> None:
@@ -110,7 +110,7 @@ class Pool:
 
 
 def _alone() -> None:
-    """A worker ends when it is told to, without a word; Ctrl-C is for the process that started it."""
+    """End when told to, without a word; Ctrl-C is for the process that started this one."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 

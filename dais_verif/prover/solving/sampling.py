@@ -98,7 +98,7 @@ def put_to_the_solver(
 
 
 def _stated(builders: Mapping[str, Builder], kind: str, number: int, used: dict[str, None]) -> Obligation | InputError:
-    """The obligation of a claim by the first builder that can state it, which is noted in ``used``; else why none can.
+    """State a claim by the first builder that can, which is noted in ``used``; else return why none can.
 
     A register that keeps its value by way of a wire depends on itself, for example, until rules look through that.
     """
@@ -130,7 +130,7 @@ def judge_sample(proof: Proof, sample: Sample, contradicted: Mapping[str, str]) 
 
 
 def _builder(program: Program, netlist: Netlist, final: Netlist, dut: Dut, proof: Proof) -> Builder:
-    """What states the claims again; pins are held as the proof found them to be. ``final``: as the proof left it."""
+    """Return what states the claims again, pins held as the proof found them. ``final``: as the proof left it."""
     pins = dict(proof.held)
     if proof.timing is not None and proof.timing.enable is not None:
         pins[proof.timing.enable] = 1
@@ -148,7 +148,7 @@ def _builder(program: Program, netlist: Netlist, final: Netlist, dut: Dut, proof
 
 
 def _not_itself(signal: Signal, driver: Driver) -> Driver:
-    """A register that may read itself only where it would keep its value: what that is must not matter.
+    """Return a register that may read itself only where it would keep its value: what that is must not matter.
 
     The proof made one driver of its next value that reads none of these bits. One that shifts bits within the register
     would be several, and depends on itself here.

@@ -151,7 +151,7 @@ class _Translation:
         return self._term(_K.BV_EXTRACT, [shifted], [wide - 1, 0]) if amount > wide else shifted
 
     def _lookup(self, t: Term, index: Any) -> Any:
-        """A choice by each bit of the index, the highest first; equal halves need none."""
+        """Return a choice by each bit of the index, the highest first; equal halves need none."""
         index_width = t.args[0].width
         used = max((len(t.entries) - 1).bit_length(), 1)
         padded = (*t.entries, *[0] * ((1 << used) - len(t.entries)))

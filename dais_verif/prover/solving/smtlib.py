@@ -14,7 +14,7 @@ __all__ = ["script"]
 
 
 def script(rtl: Term, wanted: Term, given: Sequence[Term] = (), names: Mapping[Term, str] | None = None) -> str:
-    """That ``rtl`` and ``wanted`` differ while all of ``given`` are 1: ``unsat`` means that they are equal.
+    """Return that ``rtl`` and ``wanted`` differ while all of ``given`` are 1: ``unsat`` means that they are equal.
 
     ``names``: what leaves stand for, told in comments.
     """
@@ -72,7 +72,7 @@ def _shift(word: str) -> Callable[..., str]:
 
 
 def _lookup(t: Term, index: str) -> str:
-    """A choice for each entry; 0 beyond the last."""
+    """Return a choice for each entry; 0 beyond the last."""
     width = t.args[0].width
     chosen = "".join(f"\n  (ite (= {index} {_number(width, n)}) {_number(t.width, e)}" for n, e in enumerate(t.entries))
     return f"{chosen} {_number(t.width, 0)}{')' * len(t.entries)}"

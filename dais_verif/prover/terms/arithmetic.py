@@ -12,12 +12,12 @@ __all__ = ["add", "bnot", "mul", "neg", "sub", "total", "udiv", "urem"]
 
 
 def add(*terms: Term) -> Term:
-    """The sum."""
+    """Return the sum."""
     return make("add", terms[0].width, terms, 0) if MODE.literal and varies(*terms) else total(terms[0].width, terms, 0)
 
 
 def total(width: int, terms: Iterable[Term], constant: int) -> Term:
-    """The sum of ``terms`` and a constant."""
+    """Return the sum of ``terms`` and a constant."""
     return _total(width, tuple(terms), constant)
 
 
@@ -107,12 +107,12 @@ def neg(t: Term) -> Term:
 
 
 def sub(a: Term, b: Term) -> Term:
-    """``a - b``."""
+    """Return ``a - b``."""
     return add(a, neg(b))
 
 
 def mul(a: Term, b: Term) -> Term:
-    """The product."""
+    """Return the product."""
     if a.width != b.width:
         raise misfit(a, b)
     if MODE.literal and varies(a, b):
@@ -137,7 +137,7 @@ def mul(a: Term, b: Term) -> Term:
 
 
 def udiv(a: Term, b: Term) -> Term:
-    """The quotient of unsigned values; all ones where ``b`` is 0."""
+    """Return the quotient of unsigned values; all ones where ``b`` is 0."""
     if MODE.literal and varies(a, b):
         return make("udiv", a.width, (a, b))
     if b.op == "const":
@@ -149,7 +149,7 @@ def udiv(a: Term, b: Term) -> Term:
 
 
 def urem(a: Term, b: Term) -> Term:
-    """The remainder of unsigned values; ``a`` where ``b`` is 0."""
+    """Return the remainder of unsigned values; ``a`` where ``b`` is 0."""
     if b.op == "const" and a.op == "const":
         return const(a.width, a.value % b.value if b.value else a.value)
     return make("urem", a.width, (a, b))

@@ -10,7 +10,7 @@ __all__ = ["ashr", "band", "bor", "bxor", "lshr", "shl"]
 
 
 def _runs(mask: int, width: int) -> list[tuple[int, int, int]]:
-    """Runs of equal bits of ``mask``, most significant first: (low bit, length, bit)."""
+    """Return runs of equal bits of ``mask``, most significant first: (low bit, length, bit)."""
     runs, low = [], 0
     while low < width:
         bit = mask >> low & 1
@@ -67,7 +67,7 @@ def bxor(a: Term, b: Term) -> Term:
 
 
 def shl(a: Term, b: Term) -> Term:
-    """``a`` shifted left by the unsigned value of ``b``, zeros coming in."""
+    """Shift ``a`` left by the unsigned value of ``b``, zeros coming in."""
     if MODE.literal and varies(a, b):
         return make("shl", a.width, (a, b))
     if b.op == "const":
@@ -77,7 +77,7 @@ def shl(a: Term, b: Term) -> Term:
 
 
 def lshr(a: Term, b: Term) -> Term:
-    """``a`` shifted right by the unsigned value of ``b``, zeros coming in."""
+    """Shift ``a`` right by the unsigned value of ``b``, zeros coming in."""
     if MODE.literal and varies(a, b):
         return make("lshr", a.width, (a, b))
     if b.op == "const":
@@ -87,7 +87,7 @@ def lshr(a: Term, b: Term) -> Term:
 
 
 def ashr(a: Term, b: Term) -> Term:
-    """``a`` shifted right by the unsigned value of ``b``, copies of its top bit coming in."""
+    """Shift ``a`` right by the unsigned value of ``b``, copies of its top bit coming in."""
     if MODE.literal and varies(a, b):
         return make("ashr", a.width, (a, b))
     if b.op == "const":

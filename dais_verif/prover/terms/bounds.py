@@ -18,7 +18,7 @@ def exact_signed(t: Term) -> Range | None:
 
 
 def exact_unsigned(t: Term) -> Range | None:
-    """The same of unsigned numbers."""
+    """Return the same of unsigned numbers."""
     return _unsigned_result(t, _NEAR)
 
 

@@ -37,7 +37,7 @@ def _sext_equals(a: Term, value: int) -> Term:
 
 
 def _concat_equals(a: Term, value: int) -> Term | None:
-    """A constant part is compared at once, the others if only one is left."""
+    """Return a constant part is compared at once, the others if only one is left."""
     rest: list[Term] = []
     kept, offset = 0, a.width
     for part in a.args:
@@ -112,7 +112,7 @@ def slt(a: Term, b: Term) -> Term:
 
 
 def ite(c: Term, a: Term, b: Term) -> Term:
-    """``a`` where the bit ``c`` is 1, else ``b``."""
+    """Choose ``a`` where the bit ``c`` is 1, else ``b``."""
     if c.width != 1 or a.width != b.width:
         raise misfit(c, a, b)
     if MODE.literal and varies(c, a, b):

@@ -22,7 +22,7 @@ def narrow(*roots: Term) -> bool:
 
 
 def evaluate(roots: Sequence[Term], given: Mapping[Term, Values]) -> list[Values]:
-    """The values of ``roots``; ``given``: those of every variable, and of every undefined term, of shape (n,).
+    """Return the values of ``roots``; ``given``: those of every variable, and of every undefined term, of shape (n,).
 
     Values are uint64 if all terms are narrow, else Python integers in an object array.
     """
@@ -50,7 +50,7 @@ def _mask(x: Values, width: int) -> Values:
 
 
 def _n(like: Values, value: int) -> Any:
-    """A number of the kind that ``like`` holds."""
+    """Return a number of the kind that ``like`` holds."""
     return value if like.dtype == object else np.uint64(value)
 
 

@@ -16,7 +16,7 @@ __all__: list[str] = []
 
 
 def _joined_sum(high: Term, low: Term) -> Term | None:
-    """The sum ``high`` with ``low`` below it as one sum, if ``low`` is the lower part of one of its terms."""
+    """Return the sum ``high`` with ``low`` below it as one sum, if ``low`` is the lower part of one of its terms."""
     for number, t in enumerate(high.args):
         if follows(t, low):
             others = [*high.args[:number], *high.args[number + 1 :]]
@@ -25,7 +25,7 @@ def _joined_sum(high: Term, low: Term) -> Term | None:
 
 
 def _borrowed(high: Term, low: Term) -> Term | None:
-    """The same where ``low`` is minus the lower part of a term that is taken away, and ``high`` has its borrow."""
+    """Return the same where ``low`` is minus the lower part of what is taken away, and ``high`` has its borrow."""
     if low.op != "neg" and low.width > 1:
         return None
     lower = low.args[0] if low.op == "neg" else low  # of one bit

@@ -70,7 +70,7 @@ BUILD: dict[str, Callable[[int, tuple[Term, ...], object], Term]] = {}
 
 
 def make(op: str, width: int, args: tuple[Term, ...] = (), data: object = None) -> Term:
-    """The node as it is, without any rule."""
+    """Return the node as it is, without any rule."""
     key = (op, width, args, data)
     term = _known.get(key)
     if term is None:
@@ -120,14 +120,14 @@ def signed_value(value: int, width: int) -> int:
 
 
 def commuted(a: Term, b: Term) -> tuple[Term, Term]:
-    """A constant last, else by number."""
+    """Return a constant last, else by number."""
     if a.op == "const" or (b.op != "const" and b.number < a.number):
         return b, a
     return a, b
 
 
 def number_of(t: Term) -> int:
-    """The key to sort by."""
+    """Return the key to sort by."""
     return t.number
 
 
@@ -137,7 +137,7 @@ def misfit(*terms: Term) -> AssertionError:
 
 
 def const(width: int, value: int) -> Term:
-    """The low ``width`` bits of ``value``, which may be negative."""
+    """Return the low ``width`` bits of ``value``, which may be negative."""
     if width <= 0:
         raise AssertionError(f"a term of {width} bits")
     return make("const", width, (), value & ones(width))
@@ -151,7 +151,7 @@ def var(width: int, name: str) -> Term:
 
 
 def undefined(width: int, what: str, *args: Term) -> Term:
-    """What hardware may choose: a word beyond the end of a memory, say. The same choice for the same ``args``."""
+    """Return what hardware may choose: a word beyond a memory, say. The same choice for the same ``args``."""
     term = make("undefined", width, args, what)
     _open.add(term)
     return term
@@ -173,7 +173,7 @@ def nodes(*roots: Term) -> list[Term]:
 
 
 def leaves(*roots: Term) -> list[Term]:
-    """The variables and the undefined terms of ``roots``."""
+    """Return the variables and the undefined terms of ``roots``."""
     return [t for t in nodes(*roots) if t.op in ("var", "undefined")]
 
 
@@ -192,7 +192,7 @@ def rebuild(root: Term, replaced: Mapping[Term, Term]) -> Term:
 
 
 def built(t: Term, args: tuple[Term, ...]) -> Term:
-    """The operation of ``t``, of ``args``."""
+    """Return the operation of ``t``, of ``args``."""
     return BUILD[t.op](t.width, args, t.data)
 
 

@@ -57,7 +57,7 @@ def _extract_sext(t: Term, low: int, width: int) -> Term:
 
 
 def _either(t: Term, width: int, change: Callable[[Term], Term]) -> Term:
-    """A choice between the same of both arms."""
+    """Return a choice between the same of both arms."""
     return BUILD["ite"](width, (t.args[0], change(t.args[1]), change(t.args[2])), None)
 
 
@@ -66,7 +66,7 @@ def _extract_bitwise(t: Term, low: int, width: int) -> Term:
 
 
 def _extract_modular(t: Term, low: int, width: int) -> Term | None:
-    """The low bits of a sum or product are the sum or product of the low bits; higher ones do not matter."""
+    """Return the low bits of a sum or product are the sum or product of the low bits; higher ones do not matter."""
     if low:
         if low + width < t.width:
             return extract(extract(t, 0, low + width), low, width)
@@ -76,7 +76,7 @@ def _extract_modular(t: Term, low: int, width: int) -> Term | None:
 
 
 def _upper_half(t: Term, low: int, width: int) -> Term | None:
-    """The upper bits of a sum to whose lower bits one term alone contributes: no carry reaches them."""
+    """Return the upper bits of a sum to whose lower bits one term alone contributes: no carry reaches them."""
     if t.low & ones(low) or sum(not ends_in_zeros(x, low) for x in t.args) > 1:
         return None
     return BUILD["add"](width, tuple(extract(x, low, width) for x in t.args), t.low >> low)
@@ -106,12 +106,12 @@ _EXTRACT: dict[str, Callable[[Term, int, int], Term | None]] = {
 
 
 def top_bit(t: Term) -> Term:
-    """The most significant bit of ``t``."""
+    """Return the most significant bit of ``t``."""
     return extract(t, t.width - 1, 1)
 
 
 def concat(*parts: Term) -> Term:
-    """The bits of all ``parts``, the first one most significant."""
+    """Return the bits of all ``parts``, the first one most significant."""
     if MODE.literal and varies(*parts) and len(parts) > 1:
         return make("concat", sum(part.width for part in parts), parts)
     return _joined(parts)
@@ -253,7 +253,7 @@ def _extended(t: Term, width: int) -> Term:
 
 
 def _wider(t: Term, width: int) -> Term:
-    """A sum or product that does not overflow, computed in more bits."""
+    """Return a sum or product that does not overflow, computed in more bits."""
     data = signed_value(t.low, t.width) & ones(width) if t.op == "add" else None
     return BUILD[t.op](width, tuple(sext(x, width) for x in t.args), data)
 

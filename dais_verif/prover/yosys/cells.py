@@ -120,7 +120,7 @@ def _selected(cell: Cell, x: Inputs) -> Term:
 
 
 def _parallel(cell: Cell, x: Inputs) -> Term:
-    """The part of B whose bit of S is 1; A if none is; undefined if several are."""
+    """Return the part of B whose bit of S is 1; A if none is; undefined if several are."""
     default, arms, select = x["A"], x["B"], x["S"]
     width = default.width
     bits = [extract(select, n, 1) for n in range(select.width)]

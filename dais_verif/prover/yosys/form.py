@@ -33,7 +33,7 @@ class Cell(msgspec.Struct):
     attributes: dict[str, str] = {}
 
     def number(self, parameter: str) -> int:
-        """An unsigned parameter; 0 if there is none."""
+        """Return an unsigned parameter; 0 if there is none."""
         return number(self.parameters.get(parameter, "0"))
 
 
@@ -69,7 +69,7 @@ class _Form(msgspec.Struct):
 
 
 def read_form(path: Path) -> dict[str, Module]:
-    """The modules in the file at ``path``. Raises ``InputError`` if Yosys did not write it."""
+    """Return the modules in the file at ``path``. Raises ``InputError`` if Yosys did not write it."""
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Form).modules
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
@@ -77,7 +77,7 @@ def read_form(path: Path) -> dict[str, Module]:
 
 
 def number(bits: str) -> int:
-    """An unsigned number in binary."""
+    """Return an unsigned number in binary."""
     return int(bits, 2)
 
 

@@ -31,7 +31,7 @@ _NARROWING = ("$assume", "$fair")
 
 
 def elaborate(form: Path, top: str) -> Netlist:
-    """Module ``top`` of the JSON file ``form``. Raises ``InputError`` for what is not supported."""
+    """Read module ``top`` of the JSON file ``form``. Raises ``InputError`` for what is not supported."""
     modules = read_form(form)
     if top not in modules:
         raise InputError.of("the RTL has no module {top_given!r}; name its top module with {top}", top_given=top)
@@ -135,7 +135,7 @@ class _Instance:
         return {port: self._wires.operand(bits, where, port in chosen) for port, bits in ports.items()}
 
     def _register(self, cell: Cell, where: str) -> None:
-        """The whole function of the next value, a reset included."""
+        """Read the whole function of the next value, a reset included."""
         if not cell.number("CLK_POLARITY"):
             raise InputError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
         clock = Clock(self._wires.one_bit(cell.connections["CLK"], where))
@@ -180,7 +180,7 @@ def _either(reset: Signal, active: int, loaded: Bits, value: Bits, read: Read, l
 
 
 def _extended(value: Bits, width: int, signed: bool) -> Bits:
-    """A value of ``width`` bits, with copies of its top bit or zeros above."""
+    """Return a value of ``width`` bits, with copies of its top bit or zeros above."""
 
     def bits(read: Read, low: int, count: int) -> Term:
         if low + count <= width:

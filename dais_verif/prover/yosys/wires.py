@@ -145,7 +145,7 @@ class YosysWires:
         return found
 
     def power_up(self) -> dict[Signal, Term]:
-        """What signals hold at first, as attributes of wires say it; undefined where none does.
+        """Return what signals hold at first, as attributes of wires say it; undefined where none does.
 
         A wire that is another one by a buffer says it of that, too. Where two say different things, nothing is known.
         """
@@ -192,7 +192,7 @@ class YosysWires:
             yield last
 
     def bits(self, bits: Sequence[Bit], where: str) -> Bits:
-        """What gives the values of ``bits``, or of some of them."""
+        """Return what gives the values of ``bits``, or of some of them."""
 
         def value(read: Read, low: int, width: int) -> Term:
             return concat(*reversed([self._piece(p, read, where) for p in self._runs(bits[low : low + width], where)]))
@@ -200,14 +200,14 @@ class YosysWires:
         return value
 
     def _piece(self, piece: _Piece, read: Read, where: str) -> Term:
-        """The value of ``piece``; X is anything, each time its own."""
+        """Return the value of ``piece``; X is anything, each time its own."""
         if piece.unknown:
             self._unknown += 1
             return undefined(piece.width, f"X {self._unknown} of line {where.rpartition(':')[2]}")
         return const(piece.width, piece.low) if piece.signal is None else read(piece.signal, piece.low, piece.width)
 
     def operand(self, bits: Sequence[Bit], where: str, chosen: bool = False) -> Bits:
-        """The same for a cell, which reads other names of the RTL by these names.
+        """Return the same for a cell, which reads other names of the RTL by these names.
 
         ``chosen``: the cell computes nothing of it, but passes it on or not. Raises ``NoValue`` for X otherwise, and Z.
         """
@@ -229,7 +229,7 @@ class YosysWires:
                 self._signals[piece.signal.name] = piece.signal
 
     def _places(self, bits: Sequence[Bit], where: str) -> Iterator[tuple[_Wire, int]]:
-        """What ``bits`` consist of, and from which of them on."""
+        """Yield what ``bits`` consist of, and from which of them on."""
         at = 0
         for piece in self._runs(bits, where):
             if piece.signal is not None:
@@ -237,11 +237,11 @@ class YosysWires:
             at += piece.width
 
     def name_of(self, bits: Sequence[Bit], where: str) -> str:
-        """The signal that ``bits`` belong to, the first one if they belong to several."""
+        """Return the signal that ``bits`` belong to, the first one if they belong to several."""
         return next((piece.signal.name for piece in self._runs(bits, where) if piece.signal), "?")
 
     def one_bit(self, bits: Sequence[Bit], where: str) -> Signal:
-        """A signal of one bit, for a clock or a reset. Raises ``InputError`` if ``bits`` are none."""
+        """Return a signal of one bit, for a clock or a reset. Raises ``InputError`` if ``bits`` are none."""
         pieces = list(self._runs(bits, where))
         signal = pieces[0].signal
         if len(pieces) != 1 or signal is None or signal.width != 1:

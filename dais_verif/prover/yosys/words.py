@@ -28,7 +28,7 @@ class Memories:
         return cell.type in _FILLING or cell.type in _WRITING
 
     def reader(self, cell: Cell, address: Bits, where: str) -> Callable[[Read], Term]:
-        """The word that ``cell`` reads."""
+        """Return the word that ``cell`` reads."""
         name, width = cell.parameters["MEMID"].removeprefix("\\"), len(cell.connections["ADDR"])
         if cell.number("CLK_ENABLE"):
             raise InputError(f"{where}: memory {name!r} is read at a clock edge; the proof reads memories at once")

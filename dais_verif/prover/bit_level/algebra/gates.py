@@ -55,18 +55,18 @@ class Gates:
         self._find_carries(cone)
 
     def sum_of(self, node: int) -> Polynomial | None:
-        """What ``node`` is as a sum; None of inputs and of ANDs of two nodes."""
+        """Return what ``node`` is as a sum; None of inputs and of ANDs of two nodes."""
         if node not in self._sums:
             self._sums[node] = self._made(node)
         return self._sums[node]
 
     def operands(self, node: int) -> tuple[int, int] | None:
-        """The two nodes of which ``node`` is the AND; None of inputs."""
+        """Return the two nodes of which ``node`` is the AND; None of inputs."""
         low, high = self.aig.low[node], self.aig.high[node]
         return None if low < 0 else (low >> 1, high >> 1)
 
     def rank(self, node: int) -> int:
-        """A number that is greater than those of all nodes of which ``node`` is the sum or the AND."""
+        """Return a number that is greater than those of all nodes of which ``node`` is the sum or the AND."""
         if node in self._ranks:
             return self._ranks[node]
         path, waiting = {node: None}, [(node, iter(self._behind(node)))]
@@ -114,13 +114,13 @@ class Gates:
         return self._product(low, high, both)
 
     def _exclusive(self, a: int, b: int) -> Polynomial:
-        """The XOR of two nodes."""
+        """Return the XOR of two nodes."""
         both = self._both(a, b)
         total = plus(single(a), single(b))
         return total if both > 1 and self._is_never(both) else plus(total, single(both), -2)
 
     def _product(self, a: int, b: int, both: int) -> Polynomial:
-        """The AND of two literals, where ``both`` is that of their nodes."""
+        """Return the AND of two literals, where ``both`` is that of their nodes."""
         x, y, xy = single(a & ~1), single(b & ~1), single(both)
         if a & b & 1:
             return plus(plus(plus({ONE: 1}, x, -1), y, -1), xy)
@@ -215,7 +215,7 @@ class Gates:
             self._same[first >> 1] = second ^ first & 1
 
     def _kept(self, literal: int) -> int:
-        """The one of several nodes that are the same."""
+        """Return the one of several nodes that are the same."""
         while literal >> 1 in self._same:
             literal = self._same[literal >> 1] ^ literal & 1
         return literal

@@ -50,12 +50,12 @@ class _Meaning:
         self._bits = bits
 
     def _unsigned(self, t: Term) -> Number:
-        """What the bits of ``t`` are."""
+        """Return what the bits of ``t`` are."""
         number = self.numbers[t]
         return number if number.least >= 0 and not number.most >> t.width else number_of(self._bits(t))
 
     def _signed(self, t: Term) -> Number:
-        """What the bits of ``t`` are in two's complement."""
+        """Return what the bits of ``t`` are in two's complement."""
         number, half = self.numbers[t], 1 << (t.width - 1)
         if -half <= number.least and number.most < half:
             return number
@@ -124,6 +124,6 @@ def _constant(value: int) -> Number:
 
 
 def _sum(a: Number, b: Number, factor: int) -> Number:
-    """``a + factor * b``."""
+    """Return ``a + factor * b``."""
     ends = factor * b.least, factor * b.most
     return Number(plus(a.polynomial, b.polynomial, factor), a.least + min(ends), a.most + max(ends))

@@ -92,7 +92,7 @@ class _Rest:
                 self.add(whole, coefficient * factor)
 
     def _simplified(self, monomial: Monomial) -> Monomial | None:
-        """The same without nodes that others imply; None if two exclude each other."""
+        """Return the same without nodes that others imply; None if two exclude each other."""
         if len(monomial) < 2:
             return monomial
         low, high = self._gates.aig.low, self._gates.aig.high

@@ -31,17 +31,17 @@ class KindDecision(NamedTuple):
 
 
 def read(text: str) -> KindDecision:
-    """It is read, by this rule."""
+    """Decide that it is read, by this rule."""
     return KindDecision(How.READ, text)
 
 
 def left_out(text: str) -> KindDecision:
-    """It is passed over, for this reason."""
+    """Decide that it is passed over, for this reason."""
     return KindDecision(How.LEFT_OUT, text)
 
 
 def refused(text: str) -> KindDecision:
-    """It is refused, with this message."""
+    """Decide that it is refused, with this message."""
     return KindDecision(How.REFUSED, text)
 
 
@@ -52,18 +52,18 @@ class Table(Generic[Kind]):
         self.title, self.note, self.decisions = title, note, dict(decisions)
 
     def of(self, how: How) -> frozenset[Kind]:
-        """The kinds of which this is decided."""
+        """Return the kinds of which this is decided."""
         return frozenset(kind for kind, decision in self.decisions.items() if decision.how is how)
 
     def refusal(self, kind: Kind) -> str | None:
-        """The message with which ``kind`` is refused; None if it is not. What nobody decided is refused."""
+        """Return the message with which ``kind`` is refused; None if it is not. What nobody decided is refused."""
         decision = self.decisions.get(kind)
         if decision is None:
             return f"{getattr(kind, 'name', kind)!r} is not known to the proof; write it another way"
         return decision.text if decision.how is How.REFUSED else None
 
     def message(self, kind: Kind) -> str:
-        """The message with which ``kind`` is refused where no rule reads it."""
+        """Return the message with which ``kind`` is refused where no rule reads it."""
         return self.refusal(kind) or "is not supported by the proof here"
 
     def rules(self, rules: Mapping[Any, Rule], *others: Iterable[Kind]) -> dict[Any, Rule]:

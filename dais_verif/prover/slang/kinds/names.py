@@ -17,7 +17,7 @@ _SEVERAL = re.compile(r"s_(a?sync_|value_|test_)")
 
 
 def known_calls() -> list[str]:
-    """The names of all system tasks, system functions and methods that pyslang knows, as RTL writes them."""
+    """Return the names of all system tasks, system functions and methods that pyslang knows, as RTL writes them."""
     return [_written(name) for name in pyslang.parsing.KnownSystemName.__members__ if name != "Unknown"]
 
 
