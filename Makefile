@@ -6,7 +6,7 @@ EXAMPLE := examples/quantised_mac.bin
 
 # The variables that mean something here; any other on the command line is a mistake, and would be passed over in silence.
 KNOWN := PYTHON PROGRAM PROGRAMS SIM VECTORS SEED OUT TARGET ARGS \
-  FROM MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED FAULTS FLIPS TWINS \
+  FROM MUTANTS MODULES RTL_MUTANTS PIPELINE_MUTANTS CLOCKED DATAPATH FAULTS FLIPS TWINS \
   NETWORK_FAULTS RANDOM_PROGRAMS FILES KILLS
 
 # What is given on the command line is text, as it stands: make would expand $(shell ...) in it for the recipes.
@@ -31,6 +31,7 @@ synth: export TARGET ?= ice40
 hil: export TARGET ?= sim://uart
 others-rtl: export FROM ?=
 twins: export TWINS ?= 400
+bench-datapath: export DATAPATH ?= build/DatapathBench
 mutate-prover: export MUTANTS ?= 300
 mutate-prover: export SEED ?= 0
 
@@ -156,8 +157,8 @@ bench-prove: .venv/.ready-test  ## prove of networks up to 95,000 ops, twice, he
 	.venv/bin/python -m bench.prove -o build/bench-prove.md
 
 bench-datapath: .venv/.ready-test  ## Products and sums of DatapathBench (fetched, MIT), ours and bitwuzla's proof of each; DATAPATH=folder takes one that is here
-	@test -d "$(DATAPATH)" || git clone --depth 1 https://github.com/cowardsa/DatapathBench "$(DATAPATH)"
-	.venv/bin/python -m bench.datapath "$(DATAPATH)"
+	@test -d "$$DATAPATH" || git clone --depth 1 -- https://github.com/cowardsa/DatapathBench "$$DATAPATH"
+	.venv/bin/python -m bench.datapath -- "$$DATAPATH"
 
 bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, and what it finds; writes build/bench-coverage.md
 	@mkdir -p build
@@ -199,9 +200,6 @@ twins: .venv/.ready-test  ## RTL rewritten without a change of its meaning must 
 
 mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is each noticed by a test? MUTANTS=300 SEED=0; goes on where it was; build/
 	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"
-
-# Where DatapathBench is, or is put.
-DATAPATH ?= build/DatapathBench
 
 # Sizes of the parts of the evidence; that of solvers has none.
 NETWORK_FAULTS ?= 10000
