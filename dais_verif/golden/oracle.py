@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 
 from dais_verif.errors import ViolationError
 from dais_verif.program import FixedType, Op, Program
@@ -90,6 +91,7 @@ def evaluate(program: Program, inputs: Sequence[Fraction], *, check: bool = True
     return outputs_of(program, trace(program, inputs, violations=None if check else []))
 
 
+@lru_cache(maxsize=1024)  # half of the time of a program is otherwise spent on making these again
 def two(n: int) -> Fraction:
     """``2**n``, exactly, for negative ``n`` too."""
     return Fraction(1 << n) if n >= 0 else Fraction(1, 1 << -n)
