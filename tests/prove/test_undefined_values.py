@@ -103,6 +103,7 @@ NEVER_RAN = {
     "of two signals": "wire [4:0] v = model_inp[1] ? n : 5'd1; always @* k = w & v & 5'd0;",
     "executed": "always @* begin k = w; k = k & 5'd0; end",
     "a constant beside it": "reg z; always @* begin z = w[0]; k = 5'd0; end",
+    "a constant choice": "parameter P = 0; always @* if (P == 1) k = model_inp[1]; else k = w & 5'd0;",
     "a list": "always @(w) k = w & 5'd0;",
     "a list, executed": "always @(w) begin k = w; k = k & 5'd0; end",
     "nonblocking": "always @* k <= w & 5'd0;",
@@ -112,6 +113,10 @@ RAN = {
     "always_comb, executed": "always_comb begin k = w; k = k & 5'd0; end",
     "for another signal": "always @* k = (w & 5'd0) | (model_inp[1] & 1'b0);",
     "for another signal, executed": "always @* begin k = model_inp[1]; k = w & 5'd0; end",
+    "for another signal, where it would read itself if a constant were another": (
+        "parameter P = 0; wire [4:0] d = ~k, u = model_inp[0] ? model_inp[7:3] : n;"
+        " always @* if (P == 1 && w[0]) k = d; else begin k = w; k = k & u & 5'd0; end"
+    ),
     "for another listed signal": "always @(w or model_inp) k = w & 5'd0;",
     "for a bit of an array that is no X": "wire [1:0][4:0] two = {5'd1, w}; always @* k = two[0] & 5'd0;",
     "for a bit that is no X": "wire [5:0] v = {model_inp[1], w}; always @* k = v & 5'd0;",

@@ -23,6 +23,7 @@ __all__ = [
     "refuse_delay",
     "refuse_unseen",
     "sensitivity",
+    "taken",
 ]
 
 
@@ -104,6 +105,10 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
         if type(e) is ast.AssignmentExpression and not e.isCompound:
             e.right.visit(look)
             return ast.VisitAction.Skip
+        if type(e) is ast.ConditionalStatement and (arms := taken(e)) is not None:
+            for arm in arms:
+                arm.visit(look)
+            return ast.VisitAction.Skip
         if type(e) in NAMES and symbol_of(e) not in own and begins_unknown(symbol_of(e)):
             found.append(symbol_of(e))
         return ast.VisitAction.Advance
@@ -115,6 +120,21 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
             f"{where}: this block may never run: it waits for a change, and all that it reads may have one value from"
             " the beginning; write always_comb"
         )
+
+
+def taken(s: Any) -> list[Any] | None:
+    """Return what may run of an ``if`` whose condition is constant; None if it is not."""
+    holds = _truth(s.conditions[0].expr) if len(s.conditions) == 1 and s.conditions[0].pattern is None else None
+    arm = s.ifTrue if holds else s.ifFalse
+    return None if holds is None else [] if arm is None else [arm]
+
+
+def _truth(e: Any) -> bool | None:
+    """Whether ``e`` holds whatever the signals are; None if that depends on them, or cannot be told."""
+    if type(e) is ast.BinaryExpression and e.op is ast.BinaryOperator.LogicalAnd and _truth(e.left) is False:
+        return False
+    value = getattr(e.constant, "value", None)
+    return None if value is None or getattr(value, "hasUnknown", True) else bool(int(value))
 
 
 def never_runs(where: str) -> EventError:

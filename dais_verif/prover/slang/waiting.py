@@ -7,7 +7,7 @@ from typing import Any
 
 from dais_verif.prover import four_state
 from dais_verif.prover.slang.design import SlangDesign, ast
-from dais_verif.prover.slang.events import Events, begins_unknown
+from dais_verif.prover.slang.events import Events, begins_unknown, taken
 from dais_verif.prover.slang.writes import NAMES, symbol_of
 from dais_verif.prover.terms import Term, all_ones, band, const, undefined
 
@@ -19,7 +19,8 @@ def wakers(design: SlangDesign, events: Events, body: Sequence[Any], own: set[An
 
     What waits for changes only has not run as long as all of these are X. Icarus Verilog waits for all of a vector of
     which a part is read. What is not sure to be waited for is left out: memories, operands of system functions, what
-    may be no X at the beginning. ``own``: what the block assigns itself.
+    may be no X at the beginning, and what is read only where a constant condition never leads. ``own``: what the block
+    assigns itself.
     """
 
     def wakes(symbol: Any) -> bool:
@@ -34,6 +35,10 @@ def wakers(design: SlangDesign, events: Events, body: Sequence[Any], own: set[An
     def look(e: Any) -> Any:
         if type(e) is ast.AssignmentExpression and not e.isCompound:
             e.right.visit(look)
+            return ast.VisitAction.Skip
+        if type(e) is ast.ConditionalStatement and (arms := taken(e)) is not None:
+            for arm in arms:
+                arm.visit(look)
             return ast.VisitAction.Skip
         if type(e) is ast.CallExpression and e.isSystemCall and e.subroutineName not in ("$signed", "$unsigned"):
             return ast.VisitAction.Skip
