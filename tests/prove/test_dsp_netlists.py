@@ -1,4 +1,4 @@
-"""Products in DSP48E1 cells: proved where the cell multiplies, refuted or refused where a parameter or a pin is wrong."""
+"""Products in DSP48E1 cells: proved where the cell multiplies; refuted, or refused, where it or a pin is wrong."""
 
 from __future__ import annotations
 
@@ -12,8 +12,23 @@ from dais_verif.program import assemble
 pytestmark = pytest.mark.usefixtures("yosys")
 
 PRODUCT = assemble("input x, y\na = s5.0 input x\nb = u3.0 input y\np = s8.0 a * b\noutput p = p")
-REGISTERS = "ACASC AD ALUMODE A BCASC B CARRYIN CARRYINSEL C D INMODE M OPMODE P".split()
-PARAMETERS = {f"{name}REG": "0" for name in REGISTERS} | {
+REGISTERS = (
+    "A",
+    "ACASC",
+    "AD",
+    "ALUMODE",
+    "B",
+    "BCASC",
+    "C",
+    "CARRYIN",
+    "CARRYINSEL",
+    "D",
+    "INMODE",
+    "M",
+    "OPMODE",
+    "P",
+)
+PARAMETERS = dict.fromkeys([f"{name}REG" for name in REGISTERS], "0") | {
     "A_INPUT": '"DIRECT"',
     "B_INPUT": '"DIRECT"',
     "USE_DPORT": '"FALSE"',

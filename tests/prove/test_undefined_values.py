@@ -161,7 +161,7 @@ def test_a_block_that_waits_for_nothing_is_refused(name: str, tmp_path: Path) ->
     run = run_prove(
         ADDER, tmp_path, rtl=f"module model(input [7:0] model_inp, output [4:0] model_out);{text} endmodule"
     )
-    assert "this block never runs" in run.stderr + str(run.tree), run
+    assert "never run" in run.stderr, run
 
 
 @pytest.mark.parametrize("name", AWAKE)
