@@ -40,12 +40,16 @@ class Finding(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What was found in a stretch, how many cases each pair judged, and how many had each shape."""
+    """What was found in a stretch, how many cases each pair judged, and how many had each shape.
+
+    ``undecided``: of how many cases each pair that was asked had nothing to say.
+    """
 
     cases: int
     findings: list[Finding]
     pairs: Counter[str]
     shapes: Counter[str]
+    undecided: Counter[str]
 
 
 def judge_stretch(stretch: Stretch) -> Judged:
@@ -54,23 +58,27 @@ def judge_stretch(stretch: Stretch) -> Judged:
     findings: list[Finding] = []
     pairs: Counter[str] = Counter()
     shapes: Counter[str] = Counter()
+    undecided: Counter[str] = Counter()
     numbers = range(stretch.first, stretch.first + stretch.count)
     cases = [made_case(stretch.seed, number) for number in numbers]
     passing = _passing(cases, stretch.pairs)
     for made in cases:
         shapes[made.shape] += 1
         for name, found in judged_case(made, stretch.pairs, passing):
+            if isinstance(found, NotJudged):
+                undecided[name] += 1
+                continue
             pairs[name] += 1
             if found is not None:
                 findings.append(Finding(made.number, made.seed, found))
                 break
-    return Judged(stretch.count, findings, pairs, shapes)
+    return Judged(stretch.count, findings, pairs, shapes, undecided)
 
 
 def judged_case(
     made: Made, names: Sequence[str], passing: Collection[tuple[str, int]] = ()
-) -> Iterator[tuple[str, Disagreement | None]]:
-    """Each pair that the seed of a case chooses and that judged it, with what it found.
+) -> Iterator[tuple[str, Disagreement | NotJudged | None]]:
+    """Yield each pair that the seed of a case chooses, with what it found, or why it found nothing out.
 
     ``passing``: pairs that agree on cases, by their names and numbers, as is known already.
     """
@@ -78,10 +86,9 @@ def judged_case(
         if not _chosen(made, name):
             continue
         try:
-            found = None if (name, made.number) in passing else judged(name, PAIRS[name].judge, made.case)
-        except NotJudged:
-            continue
-        yield name, found
+            yield name, None if (name, made.number) in passing else judged(name, PAIRS[name].judge, made.case)
+        except NotJudged as reason:
+            yield name, reason
 
 
 def _chosen(made: Made, name: str) -> bool:

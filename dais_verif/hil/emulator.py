@@ -30,7 +30,15 @@ from dais_verif.toolchain.process import Session
 from dais_verif.toolchain.sources import digests
 from dais_verif.version import VERSION
 
-__all__ = ["build_board", "emulated_link", "rtl_link", "start_board", "write_design", "write_machine_design"]
+__all__ = [
+    "build_board",
+    "core_link",
+    "emulated_link",
+    "rtl_link",
+    "start_board",
+    "write_design",
+    "write_machine_design",
+]
 
 _BOARD = "board"
 _SOURCE = Path(__file__).parent / "native" / "board.cpp"
@@ -71,12 +79,19 @@ def _written(files: Mapping[str, str], folder: Path) -> list[Path]:
 
 
 def build_board(
-    sources: Sequence[Path], link: str, folder: Path, *, bits: int, clocks: int = 0, fixed_per_bit: int | None = None
+    sources: Sequence[Path],
+    link: str,
+    folder: Path,
+    *,
+    bits: int,
+    clocks: int = 0,
+    fixed_per_bit: int | None = None,
+    cached: bool = True,
 ) -> Path:
     """Return the executable of a board with top module ``model_{link}``; its link is stdin and stdout.
 
     ``bits``: of a vector and its result. ``clocks``: that the core takes. ``fixed_per_bit``: clocks of a bit of a UART
-    that has no parameter for them. Taken from the cache if it was built before.
+    that has no parameter for them. Taken from the cache if it was built before, unless not ``cached``.
     Raises ``ToolError``.
     """
     found, common = tools.verilator(), verilator_runtime.place()
@@ -86,7 +101,8 @@ def build_board(
     macros = [f"-DCLOCKS_PER_BIT={per_bit}", f"-DIDLE_CLOCKS={idle}", f"-DSPI={int(link == 'spi')}"]
     folder.mkdir(parents=True, exist_ok=True)
     key = build_cache.key_of([VERSION, _BOARD, str(common), *macros, *digests([*sources, _SOURCE])])
-    if build_cache.limit() and build_cache.fetch(key, (_BOARD,), folder):
+    cached = cached and bool(build_cache.limit())
+    if cached and build_cache.fetch(key, (_BOARD,), folder):
         return folder / _BOARD
     verilator_runtime.ensure()
     shutil.rmtree(folder / _OBJECTS, ignore_errors=True)
@@ -112,9 +128,9 @@ def build_board(
     session.check("g++", [*command, *macros])
     objects = [output, *(common / f"{source.stem}.o" for source in manifest.runtime)]
     session.check("g++", [str(found.compiler), "-pthread", *map(str, objects), "-o", _BOARD])
-    build_cache.put(
-        key, (_BOARD,), folder, {"simulator": "verilator", "top": f"model_{link}", "version": found.version}
-    )
+    if cached:
+        about = {"simulator": "verilator", "top": f"model_{link}", "version": found.version}
+        build_cache.put(key, (_BOARD,), folder, about)
     return folder / _BOARD
 
 
@@ -146,6 +162,18 @@ def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int
         sources, clocks = write_design(model, link, folder), 0
         bits = _bits(model)
     board = build_board(sources, link, folder / "build", bits=bits, clocks=clocks)
+    with _started(board, f"sim://{link}") as opened:
+        yield opened
+
+
+@contextlib.contextmanager
+def core_link(program: Program, link: str, folder: Path, core: str, latency: int) -> Iterator[Link]:
+    """Link to a board in simulation that holds the module ``model`` of text ``core``, of which no build is kept.
+
+    ``latency``: of that module, in clocks; it has ``clk`` and ``en`` if that is not 0.
+    """
+    sources = write_design(program, link, folder, core=core, latency=latency)
+    board = build_board(sources, link, folder / "build", bits=_bits(program), clocks=latency, cached=False)
     with _started(board, f"sim://{link}") as opened:
         yield opened
 

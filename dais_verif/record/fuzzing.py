@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from dais_verif.record.base import RunRecord
@@ -41,8 +41,9 @@ class FuzzRecord(RunRecord):
     ``verdict``: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared.
 
     ``kind``: what the cases are. ``first``, ``cases``: the numbers of the cases that were made. ``pairs``: how many
-    each judged. ``shapes``: how many had which shape. ``found``: kept cases, one a cause. ``left_out``: cases that
-    disagreed and were not looked at, as there were so many alike. ``seconds``: of the clock.
+    each judged; ``undecided``: of how many each was asked and had no answer, since there was nothing to compare or a
+    proof was UNKNOWN. ``shapes``: how many had which shape. ``found``: kept cases, one a cause. ``left_out``: cases
+    that disagreed and were not looked at, as there were so many alike. ``seconds``: of the clock.
     """
 
     SCHEMA: ClassVar = FUZZING_SCHEMA
@@ -59,6 +60,7 @@ class FuzzRecord(RunRecord):
     warnings: list[str]
     reproduce: str
     kind: str = "program"
+    undecided: dict[str, int] = field(default_factory=dict)
 
 
 SHRINKING_SCHEMA = "dais-verif/shrinking/1"

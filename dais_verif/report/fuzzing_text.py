@@ -14,7 +14,7 @@ def print_fuzzing(record: FuzzRecord, out: Console) -> None:
     rate = f", {record.cases / record.seconds * 60:.0f} a minute" if record.shapes and record.seconds else ""
     until = f" from {record.first} on" if record.first else ""
     out.print(f"cases      {record.cases}{until}, seed {record.seed}, in {record.seconds:.1f} s{rate}", markup=False)
-    for title, counts in (("pairs", record.pairs), ("shapes", record.shapes)):
+    for title, counts in (("pairs", record.pairs), ("undecided", record.undecided), ("shapes", record.shapes)):
         if counts:
             out.print(f"{title:<10} {', '.join(f'{name} {count}' for name, count in counts.items())}", markup=False)
     for case in record.found:

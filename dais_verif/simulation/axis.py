@@ -168,6 +168,10 @@ def _judge(outcomes: Mapping[str, AxisOutcome | ToolError], job: AxisJob) -> tup
             if one.problems:
                 verdict = Verdict.X_IN_OUTPUT if one.unknown else Verdict.RTL_MISMATCH
                 return verdict, f"{one.scenario} ({name}, {one.total_problems} problems): {one.problems[0]}"
+        dropped = next((one.scenario for one in answer.heard if not one.compared and one.dropped == job.rows), None)
+        if dropped is not None:
+            text = f"scenario '{dropped}' dropped all {job.rows} vectors and compared none; give more vectors"
+            return Verdict.NOT_RUN, text
         if not _whole(answer, job):
             return Verdict.TOOL_FAILURE, f"{name}: the bench did not compare every beat"
     heard = next(iter(answers.values())).heard

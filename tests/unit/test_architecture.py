@@ -70,6 +70,8 @@ MAY_IMPORT: dict[str, tuple[set[str], str]] = {
             "stimulus",
             "coverage",
             "simulation",
+            "synthesis",
+            "hil",
             "toolchain",
         },
         "it holds all that must agree against each other, and knows no use case",

@@ -18,7 +18,7 @@ from dais_verif.fuzzing.crashers import cases_in
 from dais_verif.fuzzing.fuzzer import Stretch, judge_stretch
 from dais_verif.fuzzing.generate.cases import case_seed, chosen, made_case
 from dais_verif.fuzzing.generate.shapes import SHAPES
-from dais_verif.fuzzing.pairs import simulators
+from dais_verif.fuzzing.pairs import needs, simulators
 from dais_verif.fuzzing.pairs.disagreement import NotJudged, judged
 from dais_verif.fuzzing.pairs.table import PAIRS, USUAL
 from dais_verif.golden.vm import machine as vm_machine
@@ -70,7 +70,7 @@ def test_all_simulators_are_asked_where_they_are_named() -> None:
     named = tuple(name for name in PAIRS if name not in USUAL)
     judged_cases = judge_stretch(Stretch(0, 0, 12, named))
     assert not judged_cases.findings
-    assert set(judged_cases.pairs) == set(named) == {"icarus", "verilator", "pipelines"}
+    assert set(judged_cases.pairs) == set(named) == {"icarus", "verilator", "pipelines", "netlist", "wrappers"}
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_a_cluster_has_a_name_and_no_tool_of_others(tmp_path: Path) -> None:
 
 
 def test_a_simulator_that_is_not_there_is_said_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simulators.tools, "icarus", _missing)
+    monkeypatch.setattr(needs.tools, "icarus", _missing)
     with pytest.raises(ToolError, match="no iverilog"):
         dais_verif.fuzz(count=1, pairs=["icarus"], output=tmp_path / "crashers")
     with pytest.raises(NotJudged, match="no iverilog"):
@@ -261,7 +261,7 @@ def first_with(code: int) -> int:
 @pytest.mark.parametrize("kind", WRONG)
 def test_a_tool_that_is_wrong(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dais_verif.flows.fuzzing.keeping._SECONDS", 60.0)
-    monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._resumed", lambda request: first_with(0))
+    monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._resumed", lambda *_: first_with(0))
     command = tool(tmp_path, WRONG[kind])
     record = dais_verif.fuzz(against=command, count=1, resume=True, output=tmp_path / "crashers")
     assert record.verdict is Verdict.DISAGREEMENT
@@ -276,7 +276,7 @@ def test_a_tool_that_is_wrong(kind: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_tool_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It needs a moment only, since it looks at opcodes alone."""
-    monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._resumed", lambda request: first_with(0))
+    monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._resumed", lambda *_: first_with(0))
     (tmp_path / "tool.py").write_text(
         "import struct, sys\ndata = open(sys.argv[1], 'rb').read()\n"
         "words = struct.unpack(f'<{len(data) // 4}i', data)\nbegin = 6 + words[2] + 3 * words[3]\n"

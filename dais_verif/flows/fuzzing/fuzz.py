@@ -24,7 +24,7 @@ from dais_verif.fuzzing.generate.cases import made_case
 from dais_verif.fuzzing.machines.fuzzer import MACHINE_KINDS, judge_machines
 from dais_verif.fuzzing.machines.pairs import MachinePair
 from dais_verif.fuzzing.pairs.disagreement import NotJudged, Pair
-from dais_verif.fuzzing.pairs.simulators import require_simulator
+from dais_verif.fuzzing.pairs.needs import require_tool
 from dais_verif.fuzzing.pairs.table import PAIRS, PairSpec
 from dais_verif.golden.fast import threads
 from dais_verif.own_command import own_command
@@ -51,19 +51,18 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
 
     Verdicts: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared; of ``replay``
     UNKNOWN if a case could not be judged. Raises ``RequestError`` if a tool cannot be run, ``InputError`` for a folder
-    without cases that are to be replayed, ``ToolError`` if a simulator that a pair needs is not there.
+    without cases that are to be replayed, ``ToolError`` if a tool that a pair needs is not there.
     """
     if request.replay is not None:
         return replayed(request, request.replay, progress)
     begun = clock.monotonic()
     tool = tool_of(request) if request.foreign else None
     for name in request.pairs:
-        simulator = _pairs_of(request)[name].simulator
-        if simulator is not None:
-            require_simulator(simulator)
+        for needed in _pairs_of(request)[name].needs:
+            require_tool(needed)
     make_folder(request.output)
     first = _resumed(request) if request.resume else 0
-    total: Judged = Judged(0, [], Counter(), Counter())
+    total: Judged = Judged(0, [], Counter(), Counter(), Counter())
     with temporary_folder() as scratch, progress.working("fuzzing ...") as tell:
         if request.kind == "program":
             judge = None if tool is None else tool(_made(scratch.path / "shrinking"))
@@ -99,7 +98,8 @@ def _made(folder: Path) -> Path:
 
 
 def _added(total: Judged, more: Judged) -> Judged:
-    return Judged(total.cases + more.cases, [], total.pairs + more.pairs, total.shapes + more.shapes)
+    undecided = total.undecided + more.undecided
+    return Judged(total.cases + more.cases, [], total.pairs + more.pairs, total.shapes + more.shapes, undecided)
 
 
 def _resumed(request: FuzzRequest) -> int:
@@ -130,8 +130,8 @@ def _judgements(
     """Judged stretches, in the order of their numbers."""
     jobs = threads(request.jobs)
     known = _pairs_of(request)
-    names = request.pairs or tuple(name for name, pair in known.items() if pair.simulator is None)
-    together = any(isinstance(known[name], PairSpec) and known[name].simulator for name in names)
+    names = request.pairs or tuple(name for name, pair in known.items() if not pair.needs)
+    together = any(isinstance(spec := known[name], PairSpec) and spec.passing for name in names)
     size = 1 if tool is not None else _BUILD if together else _STRETCH
     stretches = _stretches(request, first, begun, size, names)
     with ExitStack() as stack:
@@ -202,11 +202,11 @@ def _foreign(stretch: Stretch, free: SimpleQueue[Pair]) -> Judged:
     try:
         found = judge(made.case)
     except NotJudged:
-        return Judged(1, [], Counter(), Counter({made.shape: 1}))
+        return Judged(1, [], Counter(), Counter({made.shape: 1}), Counter(tool=1))
     finally:
         free.put(judge)
     findings = [] if found is None else [Finding(made.number, made.seed, found)]
-    return Judged(1, findings, Counter(tool=1), Counter({made.shape: 1}))
+    return Judged(1, findings, Counter(tool=1), Counter({made.shape: 1}), Counter())
 
 
 def _record(request: FuzzRequest, first: int, total: Judged, keeper: Keeper, seconds: float) -> FuzzRecord:
@@ -227,6 +227,7 @@ def _record(request: FuzzRequest, first: int, total: Judged, keeper: Keeper, sec
         cases=total.cases,
         pairs=dict(sorted(total.pairs.items())),
         shapes=dict(sorted(total.shapes.items())),
+        undecided=dict(sorted(total.undecided.items())),
         found=keeper.found,
         left_out=keeper.left_out,
         seconds=round(seconds, 3),

@@ -37,6 +37,7 @@ def judge_machines(stretch: Stretch) -> Judged:
     findings: list[Finding] = []
     pairs: Counter[str] = Counter()
     shapes: Counter[str] = Counter()
+    undecided: Counter[str] = Counter()
     for number in range(stretch.first, stretch.first + stretch.count):
         seed, shape, case = kind.made(stretch.seed, number)
         shapes[shape] += 1
@@ -46,12 +47,13 @@ def judge_machines(stretch: Stretch) -> Judged:
             try:
                 found = judge_machine(name, kind.pairs[name], case)
             except NotJudged:
+                undecided[name] += 1
                 continue
             pairs[name] += 1
             if found is not None:
                 findings.append(Finding(number, seed, found))
                 break
-    return Judged(stretch.count, findings, pairs, shapes)
+    return Judged(stretch.count, findings, pairs, shapes, undecided)
 
 
 def judge_machine(name: str, pair: MachinePair, case: MachineCase) -> Disagreement | None:

@@ -12,10 +12,10 @@ import numpy as np
 
 from dais_verif.dut.interface import Dut
 from dais_verif.emitter.machines import emit_machine
-from dais_verif.errors import InputError, ToolError, ViolationError
+from dais_verif.errors import InputError, ViolationError
 from dais_verif.fuzzing.machines.case import MachineCase
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
-from dais_verif.fuzzing.pairs.simulators import require_simulator
+from dais_verif.fuzzing.pairs.needs import require_tools
 from dais_verif.golden import oracle
 from dais_verif.golden.machine_batch import MachineRun, run_machine
 from dais_verif.golden.members import run_instance
@@ -43,12 +43,12 @@ Judge = Callable[[MachineCase], "Disagreement | None"]
 
 
 class MachinePair(NamedTuple):
-    """As the pairs of programs: ``every``: one case of so many is judged; ``simulator``: asked where it is named."""
+    """As the pairs of programs: ``every``: one case of so many is judged; ``needs``: tools; asked where it is named."""
 
     judge: Judge
     every: int
     words: str
-    simulator: str | None = None
+    needs: tuple[str, ...] = ()
 
 
 def engines(case: MachineCase) -> Disagreement | None:
@@ -125,10 +125,7 @@ def in_simulator(name: str) -> Judge:
     """Return the pair of simulator ``name`` and the golden model, in every bit that is known, from power-up."""
 
     def judge(case: MachineCase) -> Disagreement | None:
-        try:
-            require_simulator(name)
-        except ToolError as error:
-            raise NotJudged(str(error)) from None
+        require_tools((name,))
         interface = interface_of(case.machine, CLOCK)
         with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
             source = Path(folder, "model.v")
@@ -189,7 +186,7 @@ MACHINE_PAIRS: dict[str, MachinePair] = {
     "alirfsm": MachinePair(json_form, 1, "a machine and its ALIRFSM, read back"),
     "prove": MachinePair(proved_rtl, 4, "the emitted Verilog and the prover"),
     **{
-        name: MachinePair(in_simulator(name), 1, f"the emitted Verilog in {name}, cycle by cycle", name)
+        name: MachinePair(in_simulator(name), 1, f"the emitted Verilog in {name}, cycle by cycle", (name,))
         for name in ("icarus", "verilator")
     },
 }

@@ -8,18 +8,17 @@ from pathlib import Path
 
 from dais_verif.dut.interface import Clocking, packed
 from dais_verif.emitter import PipelineOptions, emit_pipeline, emit_verilog
-from dais_verif.errors import ToolError
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged, Pair
+from dais_verif.fuzzing.pairs.needs import require_comparable
 from dais_verif.simulation.jointly.verify import verify_jointly
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
 from dais_verif.simulation.verify import verify
 from dais_verif.stopwatch import Stopwatch
-from dais_verif.toolchain import tools
 from dais_verif.verdict import Verdict
 
-__all__ = ["in_simulator", "passing_in", "pipelined", "require_simulator"]
+__all__ = ["in_simulator", "judged_in", "passing_in", "pipelined"]
 
 #: For a build and for a run of one case; whoever takes longer hangs.
 _SECONDS = 60.0
@@ -31,9 +30,9 @@ def in_simulator(name: str) -> Pair:
     """Return the pair of simulator ``name`` and the golden model, which judges a case in a build of its own."""
 
     def judge(case: Case) -> Disagreement | None:
-        _require_comparable(case, name)
+        require_comparable(case, name)
         with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
-            return _judged(case, _emitted(case, Path(folder)), Path(folder), name, name)
+            return judged_in(case, _emitted(case, Path(folder)), Path(folder), name, name)
 
     return judge
 
@@ -47,7 +46,7 @@ def passing_in(name: str, cases: Sequence[Case]) -> list[bool]:
             own = Path(folder, str(number))
             own.mkdir()
             try:
-                _require_comparable(case, name)
+                require_comparable(case, name)
                 tasks.append((_task(case, _emitted(case, own), own, name), case.batch))
             except Exception:
                 continue
@@ -59,7 +58,7 @@ def passing_in(name: str, cases: Sequence[Case]) -> list[bool]:
 
 def pipelined(case: Case) -> Disagreement | None:
     """Return a pipeline of the case's program, of as many stages as the case says, in Icarus."""
-    _require_comparable(case, "icarus")
+    require_comparable(case, "icarus")
     stages = 1 + int(case.program.hash[:4], 16) % _MOST_STAGES
     made = emit_pipeline(case.program, "model", PipelineOptions(stages=stages, reset=True, enable=True, valid=True))
     pins = Clocking("clk", made.latency, "rst", False, "en", "in_valid", "out_valid")
@@ -67,22 +66,7 @@ def pipelined(case: Case) -> Disagreement | None:
         source = Path(folder, "model.v")
         source.write_text(made.text)
         design = RtlDesign((source,), "model", dut=packed(case.program, pins), path_of=made.path_of)
-        return _judged(case, design, Path(folder), "icarus", "pipelines")
-
-
-def require_simulator(name: str) -> None:
-    """Raise ``ToolError`` if simulator ``name`` is not there, with what to do."""
-    {"icarus": tools.icarus, "verilator": tools.verilator}[name]()
-
-
-def _require_comparable(case: Case, name: str) -> None:
-    """Raise ``NotJudged`` for a case of which a simulation compares nothing, and where there is no simulator."""
-    try:
-        require_simulator(name)
-    except ToolError as error:
-        raise NotJudged(str(error)) from None
-    if not case.rows or not case.program.n_in or not any(kind.width for kind in case.program.output_types):
-        raise NotJudged("the program has no inputs, or outputs without bits, or there is no vector")
+        return judged_in(case, design, Path(folder), "icarus", "pipelines")
 
 
 def _emitted(case: Case, folder: Path) -> RtlDesign:
@@ -99,7 +83,11 @@ def _task(case: Case, design: RtlDesign, folder: Path, name: str) -> Task:
     return Task(case.program, design, folder, _options(name), SimulationWatcher(), Stopwatch())
 
 
-def _judged(case: Case, design: RtlDesign, folder: Path, name: str, pair: str) -> Disagreement | None:
+def judged_in(case: Case, design: RtlDesign, folder: Path, name: str, pair: str) -> Disagreement | None:
+    """Return what simulator ``name`` says of ``design``, as a finding of ``pair``.
+
+    Raises ``NotJudged`` if nothing was compared.
+    """
     finding = verify(case.program, case.batch, design, folder, _options(name))
     if finding.verdict is Verdict.PASS:
         return None

@@ -7,7 +7,7 @@ from functools import partial
 from typing import NamedTuple
 
 from dais_verif.fuzzing.case import Case
-from dais_verif.fuzzing.pairs import claims, engines, forms, proof, simulators
+from dais_verif.fuzzing.pairs import claims, engines, forms, netlists, proof, simulators, wrappers
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, Pair, found_by
 
 __all__ = ["PAIRS", "USUAL", "PairSpec", "first_disagreement"]
@@ -17,15 +17,15 @@ class PairSpec(NamedTuple):
     """A pair.
 
     ``every``: one case of so many is judged, since it takes so much longer. ``words``: what must agree. ``passing``:
-    says of many cases at once which agree; only others are judged, one by one. ``simulator``: what it needs; such a
-    pair is asked only where it is named.
+    says of many cases at once which agree; only others are judged, one by one. ``needs``: tools of others; a pair that
+    needs some is asked only where it is named.
     """
 
     judge: Pair
     every: int
     words: str
     passing: Callable[[Sequence[Case]], list[bool]] | None = None
-    simulator: str | None = None
+    needs: tuple[str, ...] = ()
 
 
 PAIRS: dict[str, PairSpec] = {
@@ -44,15 +44,24 @@ PAIRS: dict[str, PairSpec] = {
             1,
             f"the emitted Verilog in {name.capitalize()}, and the golden model",
             partial(simulators.passing_in, name),
-            name,
+            (name,),
         )
         for name in ("icarus", "verilator")
     },
-    "pipelines": PairSpec(simulators.pipelined, 4, "pipelines in Icarus, and the golden model", simulator="icarus"),
+    "pipelines": PairSpec(simulators.pipelined, 4, "pipelines in Icarus, and the golden model", needs=("icarus",)),
+    "netlist": PairSpec(
+        netlists.mapped, 4, "netlists by Yosys, in Icarus and by the prover, and the program", needs=("yosys", "icarus")
+    ),
+    "wrappers": PairSpec(
+        wrappers.wrapped,
+        4,
+        "the emitted Verilog behind every wrapper, and the golden model",
+        needs=("icarus", "verilator"),
+    ),
 }
 
 #: Those that need no tool of others.
-USUAL = tuple(name for name, spec in PAIRS.items() if spec.simulator is None)
+USUAL = tuple(name for name, spec in PAIRS.items() if not spec.needs)
 
 
 def first_disagreement(case: Case, names: tuple[str, ...] = USUAL) -> Disagreement | None:

@@ -1,0 +1,104 @@
+"""Netlists that Yosys maps from the Verilog that we emit, against the program: in Icarus, and by the prover.
+
+The two must tell the same story, too: what is proved no vector may refute, and what is refuted a simulation confirms.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+from dais_verif.dut.interface import packed
+from dais_verif.emitter import emit_verilog
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
+from dais_verif.fuzzing.pairs.needs import require_comparable
+from dais_verif.fuzzing.pairs.simulators import judged_in
+from dais_verif.prover.proof import prove
+from dais_verif.prover.results import Proof, ProofOptions
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.synthesis.netlist import SynthesizedNetlist, netlist_sources
+from dais_verif.synthesis.yosys import synthesize
+from dais_verif.toolchain.limits import Limits
+from dais_verif.verdict import Verdict
+
+__all__ = ["MAPPED_TO", "mapped"]
+
+#: The targets that each program is mapped to.
+MAPPED_TO = ("generic", "ice40")
+
+_PAIR = "netlist"
+#: Of Yosys: no case that is made here comes near.
+_LIMITS = Limits(600.0, 8192)
+#: Cells, beyond which a proof takes minutes, and is not asked for.
+_MOST_CELLS = 1500
+#: Seconds for each question of a proof; what takes longer is no disagreement.
+_SECONDS = 1.0
+
+
+def mapped(case: Case) -> Disagreement | None:
+    """Return what is wrong with the netlists of a case's program: an answer, or what is said of it.
+
+    Raises ``NotJudged`` where the prover has no answer: the vectors alone agree then.
+    """
+    require_comparable(case, "yosys", "icarus")
+    unknown = ""
+    for target in MAPPED_TO:
+        with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
+            design, cells = _netlist(case, target, Path(folder))
+            simulated = judged_in(case, design, Path(folder, "simulated"), "icarus", _PAIR)
+            if cells > _MOST_CELLS and simulated is None:
+                unknown = f"{target}: {cells} cells are not proved"
+                continue
+            proof = _proof(case, design)
+            found = _compared(case, design, Path(folder, "replayed"), simulated, proof)
+        if found is not None:
+            kind, text = found
+            return Disagreement(_PAIR, f"{target}: {kind}", text)
+        if proof.verdict is not Verdict.PASS:
+            unknown = f"{target}: {proof.message}"
+    if unknown:
+        raise NotJudged(unknown)
+    return None
+
+
+def _netlist(case: Case, target: str, folder: Path) -> tuple[RtlDesign, int]:
+    """Return the netlist for ``target``, with models of its cells, and how many cells it has."""
+    source = folder / "rtl.v"
+    source.write_text(emit_verilog(case.program))
+    made = synthesize((source,), "model", target, folder / "yosys", _LIMITS)
+    sources = netlist_sources(SynthesizedNetlist(made.netlist, target), folder)
+    return RtlDesign(sources, "model", dut=packed(case.program)), sum(made.costs.cells.values())
+
+
+def _proof(case: Case, design: RtlDesign) -> Proof:
+    from dais_verif.prover.slang import elaborate
+
+    netlist = elaborate(design.sources, design.top, {}, bitwise=True)
+    options = ProofOptions(timeout=_SECONDS, check=False, jobs=1, declared=False, sample=0.0, bits=True)
+    return prove(case.program, netlist, packed(case.program), options)
+
+
+def _compared(
+    case: Case, design: RtlDesign, folder: Path, simulated: Disagreement | None, proof: Proof
+) -> tuple[str, str] | None:
+    """Return what disagrees, as kind and text; None if neither vectors nor proof say that the netlist is wrong."""
+    if simulated is not None:
+        if proof.verdict is Verdict.PASS:
+            return "proved, and a simulation differs", f"the netlist is proved, and yet: {simulated.text}"
+        return simulated.kind, simulated.text
+    if proof.verdict is not Verdict.RTL_MISMATCH:
+        return None
+    again = None if proof.counterexample is None else judged_in(_replay(case, proof), design, folder, "icarus", _PAIR)
+    if again is not None:
+        return again.kind, f"a proof finds what the vectors do not show: {again.text}"
+    return "refuted, and no simulation differs", f"the netlist is refuted, and Icarus does not agree: {proof.message}"
+
+
+def _replay(case: Case, proof: Proof) -> Case:
+    """``case`` with the counterexample as its only vector; inputs keep nothing but the bits that the ports have."""
+    assert proof.counterexample is not None
+    pairs = zip(proof.counterexample.vector, proof.elements, strict=True)
+    return replace(case, rows=(tuple(bits * Fraction(2) ** element.lo for bits, element in pairs),))

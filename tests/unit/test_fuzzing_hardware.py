@@ -1,0 +1,146 @@
+"""Pairs of what stands around our Verilog: netlists that Yosys maps from it, and wrappers with their buses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import dais_verif
+from dais_verif.dut.interface import packed
+from dais_verif.fuzzing.case import Case
+from dais_verif.fuzzing.fuzzer import Stretch, judge_stretch
+from dais_verif.fuzzing.generate.cases import made_case
+from dais_verif.fuzzing.pairs import netlists, wrappers
+from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
+from dais_verif.fuzzing.pairs.table import PAIRS
+from dais_verif.record.proof import Counterexample
+from dais_verif.simulation.axis import AxisOutcome, _judge
+from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.testbench.axis_job import AxisAnswer, AxisJob, Heard, Scenario
+from dais_verif.toolchain import tools
+from dais_verif.verdict import Verdict
+
+WRONG = Disagreement("netlist", "RTL_MISMATCH", "1 of 8 vectors differ")
+
+
+def first_with_sum() -> Case:
+    """The first small case with a sum that reaches an output."""
+    for number in range(200):
+        case = made_case(3, number).case
+        if case.program.n_ops < 12 and re.search(r"op_\d+ \+ ", netlists.emit_verilog(case.program)):
+            return case
+    raise AssertionError
+
+
+def told(
+    monkeypatch: pytest.MonkeyPatch, case: Case, verdict: Verdict, simulated: Disagreement | None, cells: int = 3
+) -> list[Case]:
+    """Let proofs say ``verdict`` and simulations of the case ``simulated``; what is simulated is in the list."""
+    asked: list[Case] = []
+
+    def judged_in(one: Case, *_: object) -> Disagreement | None:
+        asked.append(one)
+        return simulated if one is case else None
+
+    design = RtlDesign((), "model", dut=packed(case.program))
+    width = len(packed(case.program).ports.inputs)
+    proof = SimpleNamespace(
+        verdict=verdict,
+        message="so it is",
+        counterexample=Counterexample(("0",) * width, 0) if verdict is Verdict.RTL_MISMATCH else None,
+        elements=packed(case.program).ports.inputs,
+    )
+    monkeypatch.setattr(netlists, "require_comparable", lambda *_: None)
+    monkeypatch.setattr(netlists, "_netlist", lambda *_: (design, cells))
+    monkeypatch.setattr(netlists, "_proof", lambda *_: proof)
+    monkeypatch.setattr(netlists, "judged_in", judged_in)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("verdict", "simulated", "kind"),
+    [
+        (Verdict.PASS, None, None),
+        (Verdict.PASS, WRONG, "generic: proved, and a simulation differs"),
+        (Verdict.UNKNOWN, WRONG, "generic: RTL_MISMATCH"),
+        (Verdict.RTL_MISMATCH, WRONG, "generic: RTL_MISMATCH"),
+        (Verdict.RTL_MISMATCH, None, "generic: refuted, and no simulation differs"),
+    ],
+)
+def test_proof_and_simulation_of_a_netlist_tell_one_story(
+    verdict: Verdict, simulated: Disagreement | None, kind: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    case = first_with_sum()
+    asked = told(monkeypatch, case, verdict, simulated)
+    found = netlists.mapped(case)
+    assert (None if found is None else found.kind) == kind
+    replayed = kind == "generic: refuted, and no simulation differs"
+    assert len(asked) == (2 if kind is None or replayed else 1)  # both targets, or the vector of the proof
+    assert not replayed or [len(row) for row in asked[1].rows] == [case.program.n_in]
+
+
+@pytest.mark.parametrize(("verdict", "cells"), [(Verdict.UNKNOWN, 3), (Verdict.PASS, 10_000)])
+def test_a_netlist_without_a_proof_is_counted(verdict: Verdict, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    told(monkeypatch, first_with_sum(), verdict, None, cells)
+    with pytest.raises(NotJudged):
+        netlists.mapped(first_with_sum())
+    judged = judge_stretch(Stretch(3, 0, 12, ("netlist",)))
+    assert judged.undecided["netlist"] > 0 == judged.pairs["netlist"] and not judged.findings
+
+
+def test_a_stream_that_compared_nothing_is_not_run() -> None:
+    """Resets may drop all of a few vectors."""
+    job = AxisJob("", "", "", 4, 3, 3, 1, 0, scenarios=(Scenario("resets", resets=5),))
+    heard = Heard(scenario="resets", sent=4, compared=0, dropped=4, clocks=9)
+    found = _judge({"icarus": AxisOutcome(AxisAnswer([heard]), "12", 0.0, 0.0)}, job)
+    assert found == (Verdict.NOT_RUN, "scenario 'resets' dropped all 4 vectors and compared none; give more vectors")
+
+
+def minus(emit: Callable[..., str]) -> Callable[..., str]:
+    """What emits differences for sums."""
+    return lambda *asked: re.sub(r"(op_\d+) \+ ", r"\1 - ", emit(*asked))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not tools.has_icarus(), reason="needs Icarus")
+@pytest.mark.parametrize(("name", "module"), [("netlist", netlists), ("wrappers", wrappers)])
+def test_a_bug_behind_yosys_and_buses_is_found(
+    name: str, module: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The right text agrees; a sum that is a difference is found, kept small, and judged again."""
+    assert PAIRS[name].judge(first_with_sum()) is None
+    with monkeypatch.context() as changed:
+        changed.setattr(module, "emit_verilog", minus(module.emit_verilog))  # type: ignore[attr-defined]
+        changed.setattr("dais_verif.flows.fuzzing.keeping._SECONDS", 40.0)
+        record = dais_verif.fuzz(count=40, seed=3, pairs=[name], jobs=1, output=tmp_path)
+        assert record.verdict is Verdict.DISAGREEMENT
+        assert {one.kind.partition(": ")[2] for one in record.found} == {"RTL_MISMATCH"}
+        assert min(one.ops for one in record.found) <= 6
+        assert dais_verif.fuzz(replay=tmp_path).verdict is Verdict.DISAGREEMENT
+    assert dais_verif.fuzz(replay=tmp_path).verdict in (Verdict.PASS, Verdict.UNKNOWN)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not tools.has_icarus(), reason="needs Icarus")
+@pytest.mark.parametrize("kind", ["axis", "uart", "spi", "fifo"])
+def test_a_bug_of_a_wrapper_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bit of what comes out of the core is inverted by the wrapper around it."""
+    write, emulate = wrappers.wrap, "dais_verif.hil.emulator.wrap"
+
+    def wrong(asked: str, *given: object, **options: object) -> object:
+        made = write(asked, *given, **options)  # type: ignore[arg-type]
+        if asked != kind:
+            return made
+        name = "model_axis.v"
+        text = made.files[name].replace(".core_out(core_out)", ".core_out(~core_out)")
+        assert text != made.files[name]
+        return made._replace(files={**made.files, name: text})
+
+    monkeypatch.setattr(wrappers, "wrap", wrong)
+    monkeypatch.setattr(emulate, wrong)
+    found = wrappers.wrapped(first_with_sum())
+    assert found is not None and found.kind == f"{kind}: RTL_MISMATCH"
