@@ -7,13 +7,20 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TypeVar
 
 from dais_verif.cache_folder import cache_dir
 from dais_verif.errors import InputError, RequestError
-from dais_verif.files import make_folder, replace_folder
+from dais_verif.files import make_folder, read_plain, replace_folder
 from dais_verif.program import Origin
+from dais_verif.record.base import Record
 
-__all__ = ["require_form", "require_no_loss", "require_other_file", "write_folder"]
+__all__ = ["earlier_record", "require_form", "require_no_loss", "require_other_file", "write_folder"]
+
+#: Of a record, in bytes.
+_MOST_RECORD = 1 << 30
+
+_Record = TypeVar("_Record", bound=Record)
 
 
 def require_other_file(
@@ -83,6 +90,22 @@ def require_form(name: str, output: Path, begins: bytes) -> None:
                 f"{name} {str(output)!r} is there and does not begin with {begins.decode()!r}: it is no "
                 "earlier report; name another file"
             )
+
+
+def earlier_record(path: Path, kind: type[_Record]) -> _Record | None:
+    """Return the record that an earlier run left as ``path``; None if nothing is there.
+
+    Raises ``InputError`` if something else is, which would be lost.
+    """
+    if not os.path.lexists(path):
+        return None
+    try:
+        return kind.from_json(read_plain(path, _MOST_RECORD))
+    except InputError as error:
+        raise InputError(
+            f"{str(path)!r} would be written over, and is no record of an earlier run ({error}); choose another folder"
+            " with -o"
+        ) from None
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes], manifest: str) -> None:

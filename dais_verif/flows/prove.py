@@ -20,10 +20,11 @@ from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.projects import open_projects
 from dais_verif.flows.proof.confirm import prove_and_confirm
 from dais_verif.flows.proof.decide import ProofTask, prove_design, state_obligations
-from dais_verif.flows.proof.links import core_request, link_asked, prove_link
+from dais_verif.flows.proof.links import core_request, hints_of, link_asked, prove_link
 from dais_verif.flows.proof.proof_record import proof_record
 from dais_verif.flows.proof.reading import RtlReader
 from dais_verif.flows.proof.replay import (
+    COUNTEREXAMPLE,
     judge_replay,
     replay_counterexample,
     replay_handshake,
@@ -102,8 +103,9 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
         return Proved(*prove_machine(machine, request, options, progress, watch), bitwise=False)
     kind = link_asked(request)
     if kind is not None:
+        hints = hints_of(request)  # before all that takes long
         core = prove(core_request(request), progress=progress, watch=watch)
-        record, kept = prove_link(request, kind, core.record, progress)
+        record, kept = prove_link(request, kind, core.record, hints, progress)
         return Proved(record, core.program, kept, None, bitwise=False)
     statements = None if request.dump_smt is None else empty_folder(request.dump_smt)
     with watch.stage("read"):
@@ -111,7 +113,7 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
         asked = opened.design
         program, warnings = read_program(opened.program, request.layout, progress)
         opened.require_dialect(program)
-    with work_folder(request.output) as folder:
+    with work_folder(request.output, COUNTEREXAMPLE) as folder:
         with watch.stage("emit"):
             asked = with_netlist(asked, folder.path)
             design, said = given(asked, folder.path) if asked.rtl else (emitted(program, asked, folder.path), None)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from dais_verif.errors import DaisError, InputError
-from dais_verif.files import make_folder, write_atomically
+from dais_verif.files import make_folder, read_plain, write_atomically
 from dais_verif.packages import missing_packages
+from dais_verif.record.proof import PROOF_SCHEMA
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
 
 __all__ = ["WorkFolder", "work_folder"]
+
+#: Of a record, in bytes.
+_MOST_RECORD = 1 << 28
 
 
 class WorkFolder:
@@ -46,8 +51,11 @@ class WorkFolder:
 
 
 @contextmanager
-def work_folder(output: Path | None) -> Iterator[WorkFolder]:
-    """Yield the folder ``output``, or a temporary one. Raises ``InputError`` if it cannot be used."""
+def work_folder(output: Path | None, found: str | None = None) -> Iterator[WorkFolder]:
+    """Yield the folder ``output``, or a temporary one. Raises ``InputError`` if it cannot be used.
+
+    ``found``: the file into which a proof writes what it finds to be wrong; that of an earlier proof is removed.
+    """
     if output is None:
         with temporary_folder() as temporary:
             folder = WorkFolder(temporary.path, users=False)
@@ -62,6 +70,8 @@ def work_folder(output: Path | None) -> Iterator[WorkFolder]:
     try:
         with FileLock(output / ".lock", timeout=0):
             # However this run ends, the result of an earlier one is not its result.
+            if found is not None and _has_found(output / "result.json"):
+                (output / found).unlink(missing_ok=True)
             (output / "result.json").unlink(missing_ok=True)
             folder = WorkFolder(output.absolute(), users=True)
             try:
@@ -85,3 +95,12 @@ def work_folder(output: Path | None) -> Iterator[WorkFolder]:
         raise InputError(f"{str(output)!r} is in use by another run; choose another folder with -o") from None
     except PermissionError as error:
         raise InputError(f"cannot write in {str(output)!r}: {error.strerror}; choose another folder with -o") from None
+
+
+def _has_found(record: Path) -> bool:
+    """Whether ``record`` is of a proof that wrote a counterexample beside it: no other file of that name is ours."""
+    try:
+        tree = json.loads(read_plain(record, _MOST_RECORD))
+        return bool(tree["schema"] == PROOF_SCHEMA and tree["simulate"])
+    except (InputError, ValueError, KeyError, TypeError, RecursionError):
+        return False

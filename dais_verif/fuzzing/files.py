@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -34,6 +35,7 @@ __all__ = [
     "read_case",
     "read_exact",
     "read_tree",
+    "require_place",
     "spelled",
     "write_case",
     "write_inputs",
@@ -110,6 +112,29 @@ def case_names() -> tuple[str, ...]:
     """Return what the files of a case of a program may be called."""
     programs = (program_name(form) for form in (*LAYOUTS, *_SUFFIX))
     return (CASE_NAME, INPUTS_NAME, program_name("dais", _TEXT), *dict.fromkeys(programs))
+
+
+def require_place(folder: Path, written: Iterable[str], who: str) -> None:
+    """Raise ``InputError`` if a case would take the place of files that are not those of an earlier one.
+
+    ``written``: names of files and folders that ``who`` writes, none of which may be a link to elsewhere.
+    """
+    taken = [folder / name for name in written if os.path.lexists(folder / name)]
+    inner = [path for place in taken if place.is_dir() and not place.is_symlink() for path in place.iterdir()]
+    for place in (*taken, *inner):
+        if place.is_symlink():
+            raise InputError(
+                f"{str(place)!r} is a link, and {who} would write where it leads; choose another folder with -o"
+            )
+    if not taken:
+        return
+    try:
+        read_tree(folder)
+    except InputError:
+        raise InputError(
+            f"{str(folder)!r} holds {taken[0].name!r}, which {who} would write over, and no case of an earlier run; "
+            "choose another folder with -o"
+        ) from None
 
 
 def write_inputs(rows: Sequence[Row], folder: Path) -> Path:

@@ -18,6 +18,7 @@ from dais_verif.flows.fuzzing.replay import replayed
 from dais_verif.flows.fuzzing.requests import FuzzRequest
 from dais_verif.flows.fuzzing.tools import tool_of
 from dais_verif.flows.fuzzing.versions import versions
+from dais_verif.flows.no_loss import earlier_record
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.fuzzing.fuzzer import Finding, Judged, Stretch, judge_stretch
 from dais_verif.fuzzing.generate.cases import made_case
@@ -60,8 +61,9 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
     for name in request.pairs:
         for needed in _pairs_of(request)[name].needs:
             require_tool(needed)
+    before = earlier_record(request.output / RECORD_NAME, FuzzRecord)
     make_folder(request.output)
-    first = _resumed(request) if request.resume else 0
+    first = _resumed(request, before) if request.resume else 0
     total: Judged = Judged(0, [], Counter(), Counter(), Counter())
     with temporary_folder() as scratch, progress.working("fuzzing ...") as tell:
         if request.kind == "program":
@@ -102,12 +104,10 @@ def _added(total: Judged, more: Judged) -> Judged:
     return Judged(total.cases + more.cases, [], total.pairs + more.pairs, total.shapes + more.shapes, undecided)
 
 
-def _resumed(request: FuzzRequest) -> int:
-    """Return the number of the case behind the last one of the run before."""
-    path = request.output / RECORD_NAME
-    if not path.is_file():
+def _resumed(request: FuzzRequest, before: FuzzRecord | None) -> int:
+    """Return the number of the case behind the last one of the run ``before``."""
+    if before is None:
         return 0
-    before = FuzzRecord.from_json(path.read_bytes())
     if before.kind != request.kind:
         raise InputError.of(
             "{resume}: the run in {folder!r} had {kind} {before}; give that, or another folder",

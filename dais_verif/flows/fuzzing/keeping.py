@@ -14,11 +14,11 @@ from dais_verif.flows.fuzzing.versions import versions
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.cause import opcodes_of
 from dais_verif.fuzzing.crashers import folder_name
-from dais_verif.fuzzing.files import KeptCase, form_of, spelled, write_case
+from dais_verif.fuzzing.files import KeptCase, case_names, form_of, require_place, spelled, write_case
 from dais_verif.fuzzing.fuzzer import Finding
 from dais_verif.fuzzing.generate.cases import made_case
 from dais_verif.fuzzing.machines.case import MachineCase, parts_of
-from dais_verif.fuzzing.machines.files import write_machine_case
+from dais_verif.fuzzing.machines.files import MACHINE_NAMES, write_machine_case
 from dais_verif.fuzzing.machines.fuzzer import MACHINE_KINDS, judge_machine
 from dais_verif.fuzzing.machines.smaller import shrunk_machine
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged, Pair, found_by
@@ -74,6 +74,7 @@ class Keeper:
             self.found[place] = replace(self.found[place], times=self.found[place].times + 1)
             return
         folder = self._request.output / name
+        require_place(folder, (*case_names(), *MACHINE_NAMES), "fuzz")
         words = ["fuzz", "--replay", str(folder)]
         if against is not None:
             words += ["--rtl-from" if self._request.rtl_from else "--against", against]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -30,7 +29,7 @@ from dais_verif.fuzzing.files import (
     case_names,
     form_of,
     program_name,
-    read_tree,
+    require_place,
     spelled,
     write_case,
 )
@@ -122,7 +121,7 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
     program, warnings = read_program(request.program, request.layout, progress)
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
     case, form, begun = Case.of(program, batch), form_of(program), clock.monotonic()
-    _require_place(request)
+    require_place(request.output, request.written, "shrink")
     make_folder(request.output)
     with temporary_folder() as scratch, progress.working("looking for what fails ...") as tell:
         if request.design.rtl:
@@ -148,20 +147,6 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
     write_case(outcome.case, kept, request.output, form)
     record = _record(request, case, outcome.case, failure, warnings, begun)
     return _found(record, outcome.asked, outcome.complete, replay)
-
-
-def _require_place(request: ShrinkRequest) -> None:
-    """Raise ``InputError`` if a case would take the place of files that are not those of an earlier one."""
-    taken = [name for name in request.written if os.path.lexists(request.output / name)]
-    if not taken:
-        return
-    try:
-        read_tree(request.output)
-    except InputError:
-        raise InputError(
-            f"{str(request.output)!r} holds {taken[0]!r}, which shrink would write over, and no case of an earlier "
-            "run; choose another folder with -o"
-        ) from None
 
 
 def _rtl_fails(request: ShrinkRequest, form: str, scratch: Path) -> RtlFails | None:

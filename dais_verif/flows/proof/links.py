@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
@@ -22,6 +22,7 @@ from dais_verif.flows.boards.run_on_board import BoardRequest, run_on_board
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import Progress
+from dais_verif.flows.proof.replay import COUNTEREXAMPLE
 from dais_verif.flows.proof.request import ProveRequest
 from dais_verif.flows.read_back.bitstreams import (
     BitstreamFile,
@@ -41,7 +42,7 @@ from dais_verif.record.proof import ProofRecord
 from dais_verif.record.rtl import ProvedLink
 from dais_verif.verdict import Verdict
 
-__all__ = ["core_request", "link_asked", "prove_link"]
+__all__ = ["core_request", "hints_of", "link_asked", "prove_link"]
 
 #: The port of the clock of every board.
 _CLOCK = "aclk"
@@ -83,8 +84,20 @@ def core_request(request: ProveRequest) -> ProveRequest:
     return replace(request, design=DesignRequest(pipeline=options), period=None, output=None, command=request.command)
 
 
+def hints_of(request: ProveRequest) -> dict[str, str]:
+    """Return the names that the hints of ``request`` propose for registers of its bitstream, by ours.
+
+    Raises ``InputError`` if the file is none that nextpnr writes.
+    """
+    bitstream = request.design.bitstream
+    if bitstream is None or bitstream.hints is None:
+        return {}
+    names = read_hints(bitstream.hints)
+    return {f"reg_{cell}": name if name.endswith("]") else f"{name}[0]" for cell, name in names.items()}
+
+
 def prove_link(
-    request: ProveRequest, kind: str, core: ProofRecord, progress: Progress
+    request: ProveRequest, kind: str, core: ProofRecord, hints: Mapping[str, str], progress: Progress
 ) -> tuple[ProofRecord, Path | None]:
     """Return the record of the core's proof with what is proved of the bitstream, and the folder that was kept.
 
@@ -96,9 +109,9 @@ def prove_link(
     program, _ = read_program(request.program, request.layout, progress)
     period = _PERIOD if request.period is None else request.period
     facts, begun = bitstream_facts(bitstream), time.monotonic()
-    with work_folder(request.output) as folder:
+    with work_folder(request.output, COUNTEREXAMPLE) as folder:
         with progress.working("proving the bitstream") as tell:
-            found, sources = _equal(request, program, kind, bitstream, period, folder.path, tell)
+            found, sources = _equal(request, program, kind, bitstream, hints, period, folder.path, tell)
         seconds = round(time.monotonic() - begun, 3)
         board = _board(request, bitstream, period, found.proved, folder.path, progress) if request.confirm else None
         if board is not None and board[0] not in _WRONG:
@@ -135,6 +148,7 @@ def _equal(
     program: Program,
     kind: str,
     bitstream: BitstreamFile,
+    hints: Mapping[str, str],
     period: float,
     folder: Path,
     tell: Callable[[str], None],
@@ -155,9 +169,7 @@ def _equal(
     graph, inputs = Aig(), dict[Port, int]()
     rtl = rtl_gates(opened, graph, inputs, _CLOCK)
     logic = bitstream_gates(read_bitstream(bitstream._replace(hints=None), folder / "bitstream"), graph, inputs, _CLOCK)
-    hints = {} if bitstream.hints is None else read_hints(bitstream.hints)
-    named = {f"reg_{cell}": name if name.endswith("]") else f"{name}[0]" for cell, name in hints.items()}
-    return prove_equal(graph, rtl, logic, seconds=_SECONDS, seed=request.seed, tell=tell, hints=named), sources
+    return prove_equal(graph, rtl, logic, seconds=_SECONDS, seed=request.seed, tell=tell, hints=hints), sources
 
 
 def _board(

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from dais_verif.simulation.verify import Finding
 
 __all__ = [
+    "COUNTEREXAMPLE",
     "judge_replay",
     "replay_counterexample",
     "replay_handshake",
@@ -40,7 +41,8 @@ __all__ = [
     "with_found_pins",
 ]
 
-_FILE = "counterexample.csv"
+#: The vector on which a design is wrong, in the folder of a run.
+COUNTEREXAMPLE = "counterexample.csv"
 
 #: The reset of a pipeline whose pins nobody named, as our own has it.
 _RESET = "rst"
@@ -93,7 +95,7 @@ def replay_counterexample(
     row = np.array([signed_inputs(program, vector, elements)], dtype=object).reshape(1, program.n_in)
     batch = batch_of_raw(Batch.of(row, program.n_in), Ports(elements, ()))
     cells = map(decimal, real_inputs(program, vector, elements))
-    write_atomically(folder.path / _FILE, (",".join(cells) + "\n").encode())
+    write_atomically(folder.path / COUNTEREXAMPLE, (",".join(cells) + "\n").encode())
     if any(map(is_vhdl, design.sources)):
         tries = [simulators_for(simulator, design.sources)]
     else:
@@ -176,7 +178,7 @@ def simulate_command(request: ProveRequest, asked: DesignRequest, design: RtlDes
     arguments += ["--top", design.top]
     arguments += [word for source in design.sources for word in ("--rtl", str(source))]
     arguments += [word for file in asked.data for word in ("--data", str(file))]
-    return own_command([*arguments, "--inputs", str(folder.path / _FILE), "--vectors", "0"])
+    return own_command([*arguments, "--inputs", str(folder.path / COUNTEREXAMPLE), "--vectors", "0"])
 
 
 def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -> Proof:

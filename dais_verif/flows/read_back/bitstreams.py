@@ -48,11 +48,12 @@ def read_bitstream(given: BitstreamFile, folder: Path) -> ReadBack:
 
     Raises ``InputError`` for what is not understood: all of it is, or nothing is said of it.
     """
+    hints = None if given.hints is None else read_hints(given.hints)  # before all that takes long
     configuration = unpack(given.path, folder)
     package = _package(given.device, configuration)
     chip: Chip = read_chip(tools.icestorm_chip(configuration.device), configuration.device)
     logic = read_back(chip, configuration, read_pins(given.pins), package)
-    return logic if given.hints is None else with_names(logic, read_hints(given.hints))
+    return logic if hints is None else with_names(logic, hints)
 
 
 def bitstream_rtl(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, BitstreamFacts]:

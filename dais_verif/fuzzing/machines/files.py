@@ -18,13 +18,16 @@ from dais_verif.machine import load_machine
 from dais_verif.machine.alirfsm_writer import machine_json
 from dais_verif.machine.text.writer import machine_text
 
-__all__ = ["machine_case_of", "write_machine_case"]
+__all__ = ["MACHINE_NAMES", "machine_case_of", "write_machine_case"]
+
+#: What the machine of a case is called: as text, and as ALIRFSM.
+MACHINE_NAMES = ("machine.mach", "machine.json")
 
 
 def write_machine_case(case: MachineCase, kept: KeptCase, folder: Path) -> None:
     """Write all files of a case: the machine as text, unless it is that which goes wrong, and ``case.json``."""
     folder.mkdir(parents=True, exist_ok=True)
-    name = "machine.json" if kept.pair == "text" else "machine.mach"
+    name = MACHINE_NAMES[kept.pair == "text"]
     data = machine_json(case.machine) if kept.pair == "text" else machine_text(case.machine).encode()
     write_atomically(folder / name, data)
     tree = {
