@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +135,7 @@ class _Run:
             finished, pending = wait(pending, _LOOK_SECONDS, FIRST_COMPLETED)
             for future in finished:
                 if future in futures:
-                    self._collect(future, *futures[future])
+                    self._collect(future.result, *futures[future])
                 else:
                     pending |= {submit(planned) for planned in self._collect_jointly(future, joint[future])}
             self._watcher.jobs_running(executor.running(), executor.workers())
@@ -146,7 +147,7 @@ class _Run:
             with contextlib.suppress(CancelledError, Stopped):
                 future.result()  # it had ended just before
                 if future in futures:
-                    self._collect(future, *futures[future])
+                    self._collect(future.result, *futures[future])
                 else:
                     self._collect_jointly(future, joint[future])
         for planned in waiting:
@@ -183,11 +184,11 @@ class _Run:
         self._written = time.monotonic()
         return record
 
-    def _collect(self, future: Future[JobResult], planned: Planned, fingerprint: str) -> None:
-        """Keep what became of a job. What kept it from running is in the record, and no reason not to run it again."""
+    def _collect(self, outcome: Callable[[], JobResult], planned: Planned, fingerprint: str) -> None:
+        """Keep the ``outcome`` of a job. What it raises is in the record, and no reason not to run the job again."""
         try:
             # On a worker the command may lie elsewhere; the line to copy is for here.
-            result = replace(future.result(), reproduce=reproduce(planned.job))
+            result = replace(outcome(), reproduce=reproduce(planned.job))
             if result.result is not None and not (self._settings.folder / result.result).is_file():
                 place = f"{str(self._settings.folder)!r} is not the same folder on {result.worker} as it is here"
                 raise ToolError(f"{place}; workers must share the file system")
@@ -215,9 +216,7 @@ class _Run:
             return [planned for planned, _ in jobs]
         for (planned, fingerprint), result in zip(jobs, results, strict=True):
             if result is not None:
-                known: Future[JobResult] = Future()
-                known.set_result(result)
-                self._collect(known, planned, fingerprint)
+                self._collect(partial(_known, result), planned, fingerprint)
         return [planned for (planned, _), result in zip(jobs, results, strict=True) if result is None]
 
     def _message(self, verdict: Verdict, results: Sequence[JobResult]) -> str:
@@ -252,6 +251,11 @@ class _Run:
             said.threads,
             said.env,
         )
+
+
+def _known(result: JobResult) -> JobResult:
+    """Return ``result``: the outcome of a job that has ended."""
+    return result
 
 
 def _skipped(planned: Planned) -> JobResult:

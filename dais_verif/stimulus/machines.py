@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 
 from dais_verif.errors import InputError
 from dais_verif.machine import Machine
+from dais_verif.machine.step import Element
 from dais_verif.program import FixedType
 from dais_verif.program.numbers import Batch, IntArray, floor_to_grid
 from dais_verif.stimulus.sequences import read_sequences
 
-__all__ = ["ArrayRows", "InputSequence", "given_sequences", "raw_rows"]
+__all__ = ["ArrayRows", "InputSequence", "given_sequences", "raw_rows", "sequence_of_bits"]
 
 #: Raw integers of more bits are no numpy integers.
 _WIDEST = 62
@@ -80,6 +81,25 @@ def raw_rows(rows: Sequence[Sequence[Fraction]], types: tuple[FixedType, ...]) -
     for element, column in enumerate(columns):
         whole[:, element] = column
     return whole
+
+
+def sequence_of_bits(machine: Machine, elements: Sequence[Element], rows: Sequence[Sequence[int]]) -> InputSequence:
+    """Return the sequence whose cycles are ``rows``: of each the bits of all ``elements`` of the inputs, as proved."""
+    columns = {element: number for number, element in enumerate(elements)}
+
+    def value(row: Sequence[int], name: str, place: int, kind: FixedType) -> Fraction:
+        bits, half = row[columns[Element(name, place)]], 1 << (kind.width - 1) if kind.k and kind.width else 0
+        return _real((bits ^ half) - half, kind)
+
+    return InputSequence(
+        len(rows),
+        {
+            signal.name: [
+                [value(row, signal.name, place, kind) for place, kind in enumerate(signal.types)] for row in rows
+            ]
+            for signal in machine.inputs
+        },
+    )
 
 
 def _real(raw: int, kind: FixedType) -> Fraction:

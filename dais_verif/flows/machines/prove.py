@@ -32,9 +32,8 @@ from dais_verif.flows.watched_files import WatchedFiles
 from dais_verif.flows.work_folder import WorkFolder, work_folder
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK
-from dais_verif.machine.step import Element
 from dais_verif.own_command import own_command
-from dais_verif.program import FixedType, Program
+from dais_verif.program import Program
 from dais_verif.program.ports import Ports
 from dais_verif.prover.results import ProofOptions
 from dais_verif.record.machine_proof import ProvedMachine
@@ -42,6 +41,7 @@ from dais_verif.record.program import ProgramInfo
 from dais_verif.record.proof import Confirmation, ProofRecord, Status
 from dais_verif.record.simulation import Mismatch, SimulationRecord
 from dais_verif.simulation.simulators.build import simulators_for
+from dais_verif.stimulus.machines import sequence_of_bits
 from dais_verif.stimulus.sequences import npz_of
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
@@ -70,7 +70,7 @@ def prove_machine(
     """
     _require_options(request)
     asked, project = opened_design(request.program, request.design)
-    with work_folder(request.output) as folder:
+    with work_folder(request.output, _FILE) as folder:
         with watch.stage("emit"):
             asked = with_netlist(asked, folder.path)
             design = machine_design(machine, asked, folder.path)
@@ -190,24 +190,16 @@ def _replay(
 def _arrays(machine: Machine, found: MachineProof) -> dict[str, NDArray[np.float64]] | None:
     """Return the sequence, an array (cycles, elements) a signal."""
     assert found.found is not None
-    columns = {element: number for number, element in enumerate(found.step.inputs)}
+    sequence = sequence_of_bits(machine, found.step.inputs, found.found.inputs)
     arrays = {}
     for signal in machine.inputs:
-        rows = [
-            [_real(row[columns[Element(signal.name, place)]], kind) for place, kind in enumerate(signal.types)]
-            for row in found.found.inputs
-        ]
+        rows = sequence.rows[signal.name]
         array = np.array([[float(value) for value in row] for row in rows], dtype=np.float64)
         array = array.reshape(len(rows), len(signal.types))
         if [[Fraction(value) for value in row] for row in array.tolist()] != rows:
             return None
         arrays[signal.name] = array
     return arrays
-
-
-def _real(bits: int, kind: FixedType) -> Fraction:
-    half = 1 << (kind.width - 1) if kind.k and kind.width else 0
-    return Fraction((bits ^ half) - half) / Fraction(2) ** kind.f
 
 
 def _judged(proof: Proof, replayed: SimulationRecord | None, readings: Sequence[str]) -> Proof:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import fields
-from fractions import Fraction
 from pathlib import Path
 
 from dais_verif.dut.interface import Dut
@@ -18,14 +16,12 @@ from dais_verif.flows.networks.folders import find_folded
 from dais_verif.flows.simulation_request import SimulationRequest
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import CLOCK
-from dais_verif.machine.step import Element, step_of
-from dais_verif.program import FixedType
 from dais_verif.program.ports import Ports
 from dais_verif.simulation.machines.rows import interface_of
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.stimulus.machines import InputSequence
 
-__all__ = ["mutated_machine", "opened_machine", "sequence_of_bits", "stimulus_of"]
+__all__ = ["mutated_machine", "opened_machine", "stimulus_of"]
 
 
 def mutated_machine(request: MutationRequest) -> Machine | None:
@@ -66,23 +62,3 @@ def stimulus_of(machine: Machine, request: MutationRequest) -> list[InputSequenc
     """Return the sequences of files, then generated ones, as ``sim`` has them."""
     asked = SimulationRequest(program=machine, inputs=request.inputs, vectors=request.vectors, seed=request.seed)
     return sequences_of(machine, asked)[0]
-
-
-def sequence_of_bits(machine: Machine, rows: Sequence[Sequence[int]]) -> InputSequence:
-    """Return a sequence that the prover found: of each cycle the bits of every element of an input."""
-    columns = {element: number for number, element in enumerate(step_of(machine).inputs)}
-    return InputSequence(
-        len(rows),
-        {
-            signal.name: [
-                [_real(row[columns[Element(signal.name, place)]], kind) for place, kind in enumerate(signal.types)]
-                for row in rows
-            ]
-            for signal in machine.inputs
-        },
-    )
-
-
-def _real(bits: int, kind: FixedType) -> Fraction:
-    half = 1 << (kind.width - 1) if kind.k and kind.width else 0
-    return Fraction((bits ^ half) - half) / Fraction(2) ** kind.f

@@ -14,14 +14,16 @@ from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.designs import design_of, with_netlist
 from dais_verif.flows.mutation.expected import read_expected, unexpected
-from dais_verif.flows.mutation.machines import mutated_machine, opened_machine, sequence_of_bits, stimulus_of
+from dais_verif.flows.mutation.machines import mutated_machine, opened_machine, stimulus_of
 from dais_verif.flows.mutation.proofs import Proved, Question, ToProve, prove_all, prove_original, with_latency
 from dais_verif.flows.mutation.requests import RECORD_NAME, MutationRequest
 from dais_verif.flows.mutation.simulations import Bench, Wrong, machine_plan, plan_of, simulators_of
+from dais_verif.flows.no_loss import earlier_record
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of, decimal, real_inputs
 from dais_verif.golden.fast import threads
+from dais_verif.machine.step import step_of
 from dais_verif.mutation.mutant import Mutant
 from dais_verif.mutation.operators import KINDS
 from dais_verif.mutation.sites import all_mutants, drawn
@@ -32,7 +34,7 @@ from dais_verif.record.campaigns.mutation import Fate, MutantRow, MutationRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.rtl import RtlFacts
 from dais_verif.simulation.simulators.build import RtlDesign
-from dais_verif.stimulus.machines import InputSequence
+from dais_verif.stimulus.machines import InputSequence, sequence_of_bits
 from dais_verif.temporary import temporary_folder
 from dais_verif.toolchain.sources import digests, is_vhdl
 from dais_verif.verdict import Verdict
@@ -77,6 +79,7 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
         program, warnings = read_program(request.program, request.layout, progress)
     else:
         program, warnings = Program.build([], []), []
+    earlier_record(request.output / RECORD_NAME, MutationRecord)
     expectations = [] if request.expected is None else read_expected(request.expected)
     make_folder(request.output)
     with temporary_folder() as scratch:
@@ -267,7 +270,8 @@ def _confirmed(question: Question, answer: Proved, mutant: Mutant, folder: Path,
     text = "the proof found a sequence that the simulation does not confirm"
     if answer.sequence is not None:
         try:
-            found = [sequence_of_bits(question.machine, answer.sequence)]
+            inputs = step_of(question.machine).inputs
+            found = [sequence_of_bits(question.machine, inputs, answer.sequence)]
             if _bench(question, found, folder).goes_wrong("icarus", mutant):
                 return answer
         except (ToolError, ViolationError) as error:
