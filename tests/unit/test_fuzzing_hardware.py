@@ -56,7 +56,7 @@ def told(
     )
     monkeypatch.setattr(netlists, "require_comparable", lambda *_: None)
     monkeypatch.setattr(netlists, "_netlist", lambda *_: (design, cells))
-    monkeypatch.setattr(netlists, "_proof", lambda *_: proof)
+    monkeypatch.setattr(netlists, "proof_of", lambda *_, **__: proof)
     monkeypatch.setattr(netlists, "judged_in", judged_in)
     return asked
 

@@ -15,9 +15,9 @@ from dais_verif.emitter import emit_verilog
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
 from dais_verif.fuzzing.pairs.needs import require_comparable
+from dais_verif.fuzzing.pairs.proof import proof_of
 from dais_verif.fuzzing.pairs.simulators import judged_in
-from dais_verif.prover.proof import prove
-from dais_verif.prover.results import Proof, ProofOptions
+from dais_verif.prover.results import Proof
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.synthesis.netlist import SynthesizedNetlist, netlist_sources
 from dais_verif.synthesis.yosys import synthesize
@@ -52,7 +52,7 @@ def mapped(case: Case) -> Disagreement | None:
             if cells > _MOST_CELLS and simulated is None:
                 unknown = f"{target}: {cells} cells are not proved"
                 continue
-            proof = _proof(case, design)
+            proof = proof_of(case, design.sources, _SECONDS, bits=True)
             found = _compared(case, design, Path(folder, "replayed"), simulated, proof)
         if found is not None:
             kind, text = found
@@ -71,14 +71,6 @@ def _netlist(case: Case, target: str, folder: Path) -> tuple[RtlDesign, int]:
     made = synthesize((source,), "model", target, folder / "yosys", _LIMITS)
     sources = netlist_sources(SynthesizedNetlist(made.netlist, target), folder)
     return RtlDesign(sources, "model", dut=packed(case.program)), sum(made.costs.cells.values())
-
-
-def _proof(case: Case, design: RtlDesign) -> Proof:
-    from dais_verif.prover.slang import elaborate
-
-    netlist = elaborate(design.sources, design.top, {}, bitwise=True)
-    options = ProofOptions(timeout=_SECONDS, check=False, jobs=1, declared=False, sample=0.0, bits=True)
-    return prove(case.program, netlist, packed(case.program), options)
 
 
 def _compared(
