@@ -58,7 +58,7 @@ def mutate(
 ) -> MutationRecord:
     """Change RTL of a program in ``count`` places, one at a time, and tell which changes the verification notices.
 
-    ``judges``: of ``sim``, ``directed`` and ``prove``; None: ``sim`` and ``prove``. ``simulators``: ``icarus``,
+    ``judges``: of ``sim``, ``directed``, ``hil``, ``prove``; None: ``sim`` and ``prove``. ``simulators``: ``icarus``,
     ``verilator`` or ``both``. ``timeout``: CPU seconds for a mutant. ``floor``, ``most_unknown``: percent.
     ``expected``: a manifest of which judge must find which mutants. ``add_vectors``: a file for the vectors that would
     have killed what simulation did not. The record is also ``mutation.json`` in ``output``. Other arguments are those

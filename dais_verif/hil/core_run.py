@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from dais_verif.hil.emulator import core_link
+from dais_verif.errors import ToolError
+from dais_verif.hil.emulator import started_link
 from dais_verif.hil.identity import require_fits
 from dais_verif.hil.journal import Journal
 from dais_verif.hil.session import Session
@@ -14,29 +15,25 @@ from dais_verif.program.ports import ports_of
 from dais_verif.simulation.task import SimulationWatcher
 from dais_verif.simulation.verify import Finding
 from dais_verif.stimulus import Vectors
+from dais_verif.verdict import Verdict
 
 __all__ = ["run_core"]
 
 
 def run_core(
-    program: Program,
-    vectors: Vectors,
-    link: str,
-    folder: Path,
-    *,
-    core: str,
-    latency: int = 0,
-    check: bool = True,
-    timeout: float = 10.0,
+    program: Program, vectors: Vectors, link: str, board: Path, folder: Path, *, check: bool = True, timeout: float
 ) -> Finding:
-    """Return what a board behind ``link`` makes of ``vectors`` whose module ``model`` has the text ``core``.
+    """Return what the executable ``board`` behind ``link`` makes of ``vectors``.
 
-    ``latency``: of that module, in clocks. ``timeout``: seconds without an answer after which the board is given up.
-    Raises ``ToolError`` if it cannot be built, or does not say what it runs.
+    ``folder``: for files on the way. ``timeout``: seconds without an answer after which the board is given up:
+    TOOL_FAILURE, as for any that does not answer.
     """
-    with core_link(program, link, folder / "board", core, latency) as opened:
-        session = Session(opened, timeout)
-        identity = session.identify()
-        require_fits(identity, program, ports_of(program), opened.name)
-        journal = Journal(folder, {}, resume=False)
-        return Run(program, vectors, session, identity, journal, folder, SimulationWatcher(), check=check).finding()
+    try:
+        with started_link(board, f"sim://{link}") as opened:
+            session = Session(opened, timeout)
+            identity = session.identify()
+            require_fits(identity, program, ports_of(program), opened.name)
+            journal = Journal(folder, {}, resume=False)
+            return Run(program, vectors, session, identity, journal, folder, SimulationWatcher(), check=check).finding()
+    except ToolError as error:
+        return Finding(Verdict.TOOL_FAILURE, str(error), [])

@@ -32,10 +32,11 @@ from dais_verif.version import VERSION
 
 __all__ = [
     "build_board",
-    "core_link",
+    "build_core",
     "emulated_link",
     "rtl_link",
     "start_board",
+    "started_link",
     "write_design",
     "write_machine_design",
 ]
@@ -162,20 +163,17 @@ def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int
         sources, clocks = write_design(model, link, folder), 0
         bits = _bits(model)
     board = build_board(sources, link, folder / "build", bits=bits, clocks=clocks)
-    with _started(board, f"sim://{link}") as opened:
+    with started_link(board, f"sim://{link}") as opened:
         yield opened
 
 
-@contextlib.contextmanager
-def core_link(program: Program, link: str, folder: Path, core: str, latency: int) -> Iterator[Link]:
-    """Link to a board in simulation that holds the module ``model`` of text ``core``, of which no build is kept.
+def build_core(program: Program, link: str, folder: Path, core: str, latency: int) -> Path:
+    """Return the executable of a board that holds the module ``model`` of text ``core``; it is not kept for others.
 
-    ``latency``: of that module, in clocks; it has ``clk`` and ``en`` if that is not 0.
+    ``latency``: of that module, in clocks; it has ``clk`` and ``en`` if that is not 0. Raises ``ToolError``.
     """
     sources = write_design(program, link, folder, core=core, latency=latency)
-    board = build_board(sources, link, folder / "build", bits=_bits(program), clocks=latency, cached=False)
-    with _started(board, f"sim://{link}") as opened:
-        yield opened
+    return build_board(sources, link, folder / "build", bits=_bits(program), clocks=latency, cached=False)
 
 
 @contextlib.contextmanager
@@ -195,7 +193,7 @@ def rtl_link(
     bits = cycles * sum(board_bits(model)) if isinstance(model, Machine) else _bits(model)
     clocks = cycles if isinstance(model, Machine) else _MOST_LATENCY
     board = build_board(sources, link, folder / "build", bits=bits, clocks=clocks, fixed_per_bit=clocks_per_bit)
-    with _started(board, f"sim://{link}") as opened:
+    with started_link(board, f"sim://{link}") as opened:
         yield opened
 
 
@@ -205,7 +203,8 @@ def _bits(program: Program) -> int:
 
 
 @contextlib.contextmanager
-def _started(board: Path, name: str) -> Iterator[Link]:
+def started_link(board: Path, name: str) -> Iterator[Link]:
+    """Start the executable of a board, and yield the link to it, called ``name``."""
     ours, theirs = socket.socketpair()
     with theirs, start_board(board, theirs.fileno()):
         theirs.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,10 +14,11 @@ import dais_verif
 from dais_verif.dut.interface import packed
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.fuzzer import Stretch, judge_stretch
-from dais_verif.fuzzing.generate.cases import made_case
+from dais_verif.fuzzing.generate.random_programs import random_rows
 from dais_verif.fuzzing.pairs import netlists, wrappers
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
 from dais_verif.fuzzing.pairs.table import PAIRS
+from dais_verif.program.numbers import Batch
 from dais_verif.record.proof import Counterexample
 from dais_verif.simulation.axis import AxisOutcome, _judge
 from dais_verif.simulation.simulators.build import RtlDesign
@@ -27,13 +29,10 @@ from dais_verif.verdict import Verdict
 WRONG = Disagreement("netlist", "RTL_MISMATCH", "1 of 8 vectors differ")
 
 
-def first_with_sum() -> Case:
-    """The first small case with a sum that reaches an output."""
-    for number in range(200):
-        case = made_case(3, number).case
-        if case.program.n_ops < 12 and re.search(r"op_\d+ \+ ", netlists.emit_verilog(case.program)):
-            return case
-    raise AssertionError
+def with_sums() -> Case:
+    """A small case with sums that reach its output."""
+    program = dais_verif.load(Path(dais_verif.__file__).parents[1] / "examples" / "quantised_mac.bin")
+    return Case.of(program, Batch.of(random_rows(random.Random(1), program), program.n_in))
 
 
 def told(
@@ -74,7 +73,7 @@ def told(
 def test_proof_and_simulation_of_a_netlist_tell_one_story(
     verdict: Verdict, simulated: Disagreement | None, kind: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    case = first_with_sum()
+    case = with_sums()
     asked = told(monkeypatch, case, verdict, simulated)
     found = netlists.mapped(case)
     assert (None if found is None else found.kind) == kind
@@ -85,9 +84,9 @@ def test_proof_and_simulation_of_a_netlist_tell_one_story(
 
 @pytest.mark.parametrize(("verdict", "cells"), [(Verdict.UNKNOWN, 3), (Verdict.PASS, 10_000)])
 def test_a_netlist_without_a_proof_is_counted(verdict: Verdict, cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    told(monkeypatch, first_with_sum(), verdict, None, cells)
+    told(monkeypatch, with_sums(), verdict, None, cells)
     with pytest.raises(NotJudged):
-        netlists.mapped(first_with_sum())
+        netlists.mapped(with_sums())
     judged = judge_stretch(Stretch(3, 0, 12, ("netlist",)))
     assert judged.undecided["netlist"] > 0 == judged.pairs["netlist"] and not judged.findings
 
@@ -112,7 +111,7 @@ def test_a_bug_behind_yosys_and_buses_is_found(
     name: str, module: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The right text agrees; a sum that is a difference is found, kept small, and judged again."""
-    assert PAIRS[name].judge(first_with_sum()) is None
+    assert PAIRS[name].judge(with_sums()) is None
     with monkeypatch.context() as changed:
         changed.setattr(module, "emit_verilog", minus(module.emit_verilog))  # type: ignore[attr-defined]
         changed.setattr("dais_verif.flows.fuzzing.keeping._SECONDS", 40.0)
@@ -142,5 +141,5 @@ def test_a_bug_of_a_wrapper_is_found(kind: str, monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(wrappers, "wrap", wrong)
     monkeypatch.setattr(emulate, wrong)
-    found = wrappers.wrapped(first_with_sum())
+    found = wrappers.wrapped(with_sums())
     assert found is not None and found.kind == f"{kind}: RTL_MISMATCH"

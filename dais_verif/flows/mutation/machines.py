@@ -46,8 +46,11 @@ def mutated_machine(request: MutationRequest) -> Machine | None:
         **{f.name: getattr(pins, f.name) for f in fields(pins) if f.name != "clock"},
         add_vectors=request.add_vectors,
     )
-    if "directed" in request.asked:
-        raise RequestError.of("{judges} directed is for programs, and this is a machine: its judges are sim and prove.")
+    for name in request.asked:
+        if name not in ("sim", "prove"):
+            raise RequestError.of(
+                "{judges} {name} is for programs, and this is a machine: its judges are sim and prove.", name=name
+            )
     return machine
 
 

@@ -13,6 +13,7 @@ from dais_verif.dut.interface import Dut, packed
 from dais_verif.errors import InputError, ToolError, ViolationError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.designs import design_of, with_netlist
+from dais_verif.flows.mutation.boards import Boards
 from dais_verif.flows.mutation.expected import read_expected, unexpected
 from dais_verif.flows.mutation.machines import mutated_machine, opened_machine, stimulus_of
 from dais_verif.flows.mutation.proofs import Proved, Question, ToProve, prove_all, prove_original, with_latency
@@ -23,6 +24,7 @@ from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
 from dais_verif.flows.vectors import batch_of, decimal, real_inputs
 from dais_verif.golden.fast import threads
+from dais_verif.hil.verify import BOARD
 from dais_verif.machine.step import step_of
 from dais_verif.mutation.mutant import Mutant
 from dais_verif.mutation.operators import KINDS
@@ -134,7 +136,7 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
         program=ProgramInfo.of(program) if machine is None else ProgramInfo.of_machine(machine),
         rtl=facts,
         judges=list(request.asked),
-        simulators=list(simulators_of(request.simulator)),
+        simulators=[*simulators_of(request.simulator), *([BOARD] if "hil" in request.asked else [])],
         vectors=_length(stimulus),
         seed=request.seed,
         possible=len(possible),
@@ -231,6 +233,20 @@ def _judge(
             judged.wrong.update(found)
             for number, text in said.items():
                 judged.refused.setdefault(number, []).append(text)
+    boards = None
+    if "hil" in request.asked:
+        assert isinstance(stimulus, Batch)  # machines are refused
+        boards = Boards.of(question, stimulus, folder, threads(request.jobs))
+        with progress.working("building a board"):
+            as_it_is = boards.original()
+        if as_it_is.verdict is not Verdict.PASS:
+            return as_it_is.verdict, f"the design as it is, on a board: {as_it_is.message}"
+        left = {number: mutant for number, mutant in chosen.items() if number not in judged.wrong}
+        with progress.working(f"running {len(left)} mutants on boards") as tell:
+            found, said = boards.judge(left, partial(_tell, tell, "on boards", len(left)))
+        judged.wrong.update(found)
+        for number, text in said.items():
+            judged.refused.setdefault(number, []).append(text)
     wrong, questions = judged.wrong, []
     if provable:
         for number, mutant in chosen.items():
@@ -244,7 +260,11 @@ def _judge(
         for answer in prove_all(question, questions, folder, threads(request.jobs), told):
             judged.proved[answer.number] = _confirmed(question, answer, chosen[answer.number], folder, judged)
     for number, answer in judged.proved.items():
-        if bench is not None and number in wrong and answer.verdict is Verdict.PASS:
+        if number not in wrong or answer.verdict is not Verdict.PASS:
+            continue
+        if boards is not None and wrong[number].simulator == BOARD:
+            judged.again[number] = boards.goes_wrong(chosen[number])
+        elif bench is not None:
             judged.again[number] = bench.goes_wrong(wrong[number].simulator, chosen[number])
     return Verdict.PASS, ""
 
@@ -292,6 +312,8 @@ def _row(
         inputs = [decimal(value) for value in real_inputs(program, proved.vector, dut.ports.inputs)]
     proof = None if proved is None else "refused" if proved.verdict is None else proved.verdict.value
     text = "" if proved is None else proved.message
+    if wrong is not None and wrong.text:
+        text = "; ".join([wrong.text, *([text] if text else [])])
     if number in judged.refused:
         text = "; ".join(dict.fromkeys([*judged.refused[number], *([text] if text else [])]))
     return MutantRow(

@@ -21,8 +21,8 @@ from dais_verif.flows.words import option_words
 
 __all__ = ["DEFAULT_FOLDER", "JUDGES", "MUTATION_SIMULATORS", "RECORD_NAME", "MutationRequest"]
 
-#: What may kill mutants: simulation of vectors, vectors computed for coverage besides, and proof.
-JUDGES = ("sim", "directed", "prove")
+#: What may kill mutants: simulation of vectors, vectors computed for coverage besides, boards in simulation, and proof.
+JUDGES = ("sim", "directed", "hil", "prove")
 MUTATION_SIMULATORS = ("icarus", "verilator", "both")
 
 DEFAULT_FOLDER = Path("mutation")

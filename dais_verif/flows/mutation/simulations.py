@@ -24,7 +24,7 @@ from dais_verif.stimulus.machines import InputSequence
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile, copy_into
 
-__all__ = ["Bench", "Wrong", "machine_plan", "plan_of", "simulators_of"]
+__all__ = ["Bench", "Wrong", "machine_plan", "plan_of", "short_reason", "simulators_of"]
 
 #: Mutants of one build: beyond that, what a simulator compiles grows faster than what is saved.
 _TOGETHER = 1000
@@ -33,10 +33,14 @@ _BENCH = "dais_bench.sv"
 
 @dataclass(frozen=True)
 class Wrong:
-    """Where a mutant first went wrong: in a ``simulator``, at vector ``row``."""
+    """Where a mutant first went wrong: in a ``simulator``, or on a board, at vector ``row``.
+
+    None: the board does not answer, as ``text`` says.
+    """
 
     simulator: str
-    row: int
+    row: int | None
+    text: str = ""
 
 
 def simulators_of(choice: str) -> tuple[str, ...]:
@@ -112,7 +116,7 @@ class Bench:
             try:
                 found = self._run(name, text, 0, f"{name}_{number}")
             except ToolError as error:
-                refused[number] = _short(error)
+                refused[number] = short_reason(error)
             else:
                 if 0 in found:
                     wrong[number] = Wrong(name, self._row(found[0]))
@@ -149,7 +153,7 @@ class Bench:
             found = self._run(simulator, with_choice(self.files, some), len(some), name)
         except ToolError as error:
             if len(numbers) == 1:
-                refused[numbers[0]] = _short(error)
+                refused[numbers[0]] = short_reason(error)
                 return
             middle = len(numbers) // 2
             for half in (numbers[:middle], numbers[middle:]):
@@ -177,5 +181,6 @@ class Bench:
         return found
 
 
-def _short(error: ToolError) -> str:
+def short_reason(error: ToolError) -> str:
+    """Return what went wrong, without the file of its output, which is gone soon."""
     return str(error).partition(" (full output")[0]

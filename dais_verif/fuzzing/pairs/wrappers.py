@@ -11,6 +11,7 @@ from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
 from dais_verif.fuzzing.pairs.needs import require_comparable
 from dais_verif.hil.core_run import run_core
+from dais_verif.hil.emulator import build_core
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import ports_of
 from dais_verif.simulation.axis import simulate_axis
@@ -53,7 +54,8 @@ def _heard(case: Case, kind: str, text: str, latency: int, folder: Path) -> tupl
     """Return the verdict over wrapper ``kind`` around the core ``text``, and why."""
     program = case.program
     if kind != "axis":
-        run = run_core(program, case.batch, kind, folder, core=text, latency=latency, check=False, timeout=_SECONDS)
+        board = build_core(program, kind, folder / "board", text, latency)
+        run = run_core(program, case.batch, kind, board, folder, check=False, timeout=_SECONDS)
         return run.verdict, run.message
     ports = ports_of(program)
     bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
