@@ -14,7 +14,7 @@ from dais_verif.fuzzing.shrinking.edits import rebuilt
 from dais_verif.program import FixedType
 from dais_verif.program.numbers import Batch
 
-__all__ = ["Made", "case_seed", "chosen", "made_case"]
+__all__ = ["Made", "case_seed", "chosen", "drawn_shape", "made_case"]
 
 
 def case_seed(seed: int, number: int) -> int:
@@ -26,6 +26,11 @@ def chosen(seed: int, what: str, every: int) -> bool:
     """Whether the case with ``seed`` is one of those, one in ``every``, that are put to ``what``."""
     digest = hashlib.sha256(f"{what} {seed}".encode()).digest()
     return int.from_bytes(digest[:8], "little") % every == 0
+
+
+def drawn_shape(rng: random.Random) -> str:
+    """Return the name of the shape of a case: the first that its generator is asked."""
+    return rng.choices(list(SHAPES), [one.frequency for one in SHAPES.values()])[0]
 
 
 class Made(NamedTuple):
@@ -45,7 +50,7 @@ def made_case(seed: int, number: int, *, plain: bool = False) -> Made:
     """
     own = case_seed(seed, number)
     rng = random.Random(own)
-    (shape,) = rng.choices(list(SHAPES), [one.frequency for one in SHAPES.values()])
+    shape = drawn_shape(rng)
     program = random_program(
         rng,
         rng.choice(SHAPES[shape].sizes),

@@ -11,7 +11,7 @@ __all__ = ["MIXED", "SHAPES", "Shape"]
 
 @dataclass(frozen=True)
 class Shape:
-    """``inputs``: from and to so many. ``sizes``: numbers of ops to choose from. ``frequency``: of cases, in percent.
+    """``inputs``: from and to so many. ``sizes``: numbers of ops to choose from. ``frequency``: beside other shapes.
 
     ``reads_input``: whether the next op, behind so many, reads one of so many inputs. ``pick``: the operand of an op
     behind so many.
@@ -19,7 +19,7 @@ class Shape:
 
     inputs: tuple[int, int]
     sizes: tuple[int, ...]
-    frequency: int
+    frequency: float
     reads_input: Callable[[random.Random, int, int], bool]
     pick: Callable[[random.Random, int], int]
 
@@ -73,4 +73,5 @@ SHAPES: dict[str, Shape] = {
     "layered": Shape((8, 8), (24, 48), 8, _first, _layer),
     "convolution": Shape((64, 400), (600,), 1, _first, _window),
     "degenerate": Shape((1, 40), (1, 2), 3, _now_and_then, _any),
+    "large convolution": Shape((1000, 4000), (6000,), 0.1, _first, _window),  # some four seconds each
 }
