@@ -69,7 +69,7 @@ def _names(path: Path) -> Iterator[str]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """All texts in a tree."""
+    """Yield all texts in a tree."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):

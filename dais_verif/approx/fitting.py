@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from dais_verif.approx.model import Configuration, ConfigurationFile
 from dais_verif.approx.problems import error_at
+from dais_verif.counts import counted
 
 __all__ = ["require_fit"]
 
@@ -27,17 +28,13 @@ def require_fit(file: ConfigurationFile, one: Configuration, network: Sequence[S
             problem = f"node {at} of {one.name!r} is {_listed(ours)}; that of the network is {_listed(theirs)}"
             raise error_at(file.name, node.line, None, problem)
     if len(one.nodes) != len(network):
-        many = f"{one.name!r} has {_nodes(len(one.nodes))}, the network has {_nodes(len(network))}"
+        many = f"{one.name!r} has {counted(len(one.nodes), 'node')}, the network has {counted(len(network), 'node')}"
         if len(one.nodes) < len(network):
             more = f"nothing is said of node {len(one.nodes) + 1}, {_listed(network[len(one.nodes)])}"
             raise error_at(file.name, one.line, None, f"{many}: {more}")
         node = one.nodes[len(network)]
         problem = f"{many}: node {node.id}, {_listed([op.op for op in node.ops])}, is none of them"
         raise error_at(file.name, node.line, None, problem)
-
-
-def _nodes(count: int) -> str:
-    return f"{count} node{'s' * (count != 1)}"
 
 
 def _listed(ops: Sequence[str]) -> str:

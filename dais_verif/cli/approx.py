@@ -43,7 +43,7 @@ def _write_page(record: Any, html: Path | None) -> None:
 
 @click.group()
 def approx() -> None:
-    """Approximation configurations, as HPVM's tuner writes them: shown, converted, applied to networks, measured.
+    """Show, convert, apply, measure and search approximation configurations, in the form of HPVM's tuner.
 
     \b
     dais-verif approx show confs.txt --pareto          those that HPVM's runtime keeps
@@ -125,7 +125,7 @@ def apply(as_json: bool, **asked: Any) -> None:
 @common.jobs_option
 @common.json_option
 def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
-    """Measure CONFIGURATIONS of NETWORK on samples: accuracy, and how far results are from those without them."""
+    """Measure CONFIGURATIONS of NETWORK on samples: accuracy and costs. Exit code 7: none is within --budget."""
     record = measure_configurations(MeasureRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     _write_page(record, html)
     click.echo(record.to_json()) if as_json else print_measured(record, common.console())
@@ -147,7 +147,7 @@ def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
 @common.jobs_option
 @common.json_option
 def tune(as_json: bool, **asked: Any) -> None:
-    """Search configurations of NETWORK under a budget of accuracy, and write those that are worth having."""
+    """Search configurations of NETWORK that lose at most --budget percent of accuracy; write the fastest ones."""
     record = tune_configurations(TuneRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     click.echo(record.to_json()) if as_json else print_tuned(record, common.console())
 

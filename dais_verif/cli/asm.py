@@ -9,6 +9,7 @@ import click
 from dais_verif.cli.common import file_path, json_option, output_path, tell_written
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
+from dais_verif.counts import counted
 from dais_verif.flows.golden.assemble import AssemblyRequest, assemble
 from dais_verif.program import LAYOUTS
 
@@ -32,7 +33,7 @@ def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:
     z = u6.2 relu(sum)        ; quantised to the type
     output z = -z
 
-    What is wrong is named as file:line:column. docs/text-form.md has a tutorial and the grammar. The other
+    An error names file:line:column (exit code 2). docs/text-form.md has a tutorial and the grammar. The other
     verbs take a text as it is if its name ends in .dais.
     """
     record = assemble(AssemblyRequest(text=text, output=output, layout=layout), progress=TerminalProgress())
@@ -40,4 +41,4 @@ def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:
         click.echo(record.to_json())
     else:
         what = "ALIR" if record.program.layout == "alir" else f"a binary, layout {record.program.layout}"
-        tell_written(output, f"{what}, {record.program.n_ops} ops")
+        tell_written(output, f"{what}, {counted(record.program.n_ops, 'op')}")

@@ -9,6 +9,7 @@ import click
 from dais_verif.cli.common import json_option, layout_option, output_path, program_argument, reproduce, tell_written
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
+from dais_verif.counts import counted
 from dais_verif.flows.convert import TARGETS, ConversionRequest
 from dais_verif.flows.convert import convert as run_convert
 
@@ -37,11 +38,12 @@ def convert(program: Path, output: Path, to: str | None, layout: str | None, as_
     dais        the text form: .dais
     alirfsm, mach             of a machine: alkaid's JSON: .json, and text: .mach (docs/machines.md)
 
-    What the target cannot express is an error that names the op. docs/alir.md says how each op is written.
+    What the target cannot express is an error that names the op (exit code 2). docs/alir.md explains each op.
     """
     request = ConversionRequest(program=program, output=output, to=to, layout=layout, command=reproduce())
     record = run_convert(request, progress=TerminalProgress())
     if as_json:
         click.echo(record.to_json())
     else:
-        tell_written(output, f"{record.target}, {record.written.n_ops} ops, of {record.program.n_ops} that were read")
+        ops = counted(record.written.n_ops, "op")
+        tell_written(output, f"{record.target}, {ops}, of {record.program.n_ops} that were read")

@@ -11,6 +11,7 @@ from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.bundles import bundled
 from dais_verif.cli.options.pipelines import pipeline_options
+from dais_verif.counts import counted
 from dais_verif.flows.emit import WRAPS, EmitRequest, WrapRequest
 from dais_verif.flows.emit import emit as run_emit
 from dais_verif.flows.pipelines import PipelineRequest
@@ -100,7 +101,7 @@ def emit(
     elif record.wrapped is not None:
         common.console().print(wrapper_line(record.wrapped))
     elif output is not None:
-        common.tell_written(output, f"module {top}, {record.verilog.count(chr(10))} lines of Verilog")
+        common.tell_written(output, f"module {top}, {counted(record.verilog.count(chr(10)), 'line')} of Verilog")
     else:
         click.echo(record.verilog, nl=False)
     if record.pipeline is not None:

@@ -27,7 +27,7 @@ from dais_verif.flows.golden.explain import explain as run_explain
 @click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given.")
 @click.option("--json", "as_json", is_flag=True, help="JSON lines, an object an op, instead of text.")
 def explain(**asked: Any) -> None:
-    """Show every op of PROGRAM at work on one vector: type, opcode, real value, raw integer, bits, what it computes.
+    """Show what each op of PROGRAM computes for one input vector: type, opcode, real value, raw integer, bits.
 
     \b
     dais-verif explain prog.bin --inputs v.npy --row 3

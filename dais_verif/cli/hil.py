@@ -54,7 +54,8 @@ def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     PROGRAM may be a machine: vectors are its cycles, some of them from a reset at a time (docs/machines.md).
 
     The board says which program it runs before anything is sent. What the link loses is sent again; a mismatch is sent
-    again too, to see whether the board repeats it. The exit code is the verdict's.
+    again too, to see whether the board repeats it. Exit code 0: PASS; 1: a
+    mismatch; others in docs/exit-codes.md.
     """
     done = run_on_board(BoardRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     code = common.show_run(done, as_json, html, lambda: print_record(done.record, common.console()))

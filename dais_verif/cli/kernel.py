@@ -21,12 +21,14 @@ _library = click.option("--library", multiple=True, type=file_path, help="A libr
 
 @click.group()
 def kernel() -> None:
-    """Find kernels in libraries: those of installed packages, ours among them, and of Python files.
+    """List kernels (a convolution, a softmax, ...), show what one needs, and build hardware of one.
+
+    Libraries of kernels are those of installed packages, ours among them, and Python files.
 
     \b
-    dais-verif kernel list --library mine.py     all there are; exits with 2 if a library is broken
-    dais-verif kernel show conv2d                what it takes
-    dais-verif kernel build conv2d --params conv.toml -o conv     as hardware
+    dais-verif kernel list --library mine.py     all there are
+    dais-verif kernel show conv2d                its inputs and parameters
+    dais-verif kernel build conv2d --params conv.toml -o conv     hardware, for `sim conv` and `prove conv`
     """
 
 
@@ -34,7 +36,7 @@ def kernel() -> None:
 @_library
 @json_option
 def list_(library: tuple[Path, ...], as_json: bool) -> int:
-    """List the kernels of all libraries. A broken library is named, and takes no other down."""
+    """List the kernels of all libraries. A broken library is named, the others are listed; the exit code is then 2."""
     listing = list_kernels(library)
     click.echo(listing.to_json()) if as_json else print_kernels(listing, console())
     return Verdict.INVALID_INPUT.exit_code if listing.left_out else 0
@@ -47,7 +49,7 @@ def list_(library: tuple[Path, ...], as_json: bool) -> int:
 @_library
 @json_option
 def show(name: str, member: str | None, html: Path | None, library: tuple[Path, ...], as_json: bool) -> None:
-    """Show what kernel NAME, or library/NAME, takes; of a .toml file, or a folder of `build`, what members do when."""
+    """Show what kernel NAME, or library/NAME, takes; of a request (.toml) or a built folder, what each member does."""
     found = show_any(name, library, member, page=html is not None, progress=ShownWarnings())
     click.echo(found.to_json()) if as_json else print_shown(found, console(), html)
 
@@ -62,6 +64,6 @@ def show(name: str, member: str | None, html: Path | None, library: tuple[Path, 
 @click.option("--parallel", type=int, default=1, show_default=True, help="Members side by side, with memories.")
 @click.option("--printf", is_flag=True, help="With outputs that show what members print.")
 def build(name: str, library: tuple[Path, ...], as_json: bool, **asked: Any) -> None:
-    """Write an instance of kernel NAME as a machine; docs/kernels.md has its ports. Verbs take the folder."""
+    """Build kernel NAME, or a request (.toml), as a folder with Verilog that `sim`, `prove` and `signoff` take."""
     found = build_kernel(name, libraries=library, **asked)
     click.echo(found.to_json()) if as_json else print_build(found, console())

@@ -71,6 +71,9 @@ class _Verbs(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_VERBS)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write nothing: the text of ``cli`` lists the verbs, by what they are for."""
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in (*_VERBS, *_HIDDEN):
             return None
@@ -82,41 +85,51 @@ class _Verbs(click.Group):
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(__version__, prog_name="dais-verif")
 def cli() -> None:
-    """Does this RTL compute this DAIS program, bit for bit?
+    """Verify that RTL computes a DAIS or ALIR program, bit for bit.
+
+    A program (prog.bin, .json, .dais) is a list of operations with exact fixed-point types, as da4ml and alkaid write
+    it. The golden model, which is software, computes what it means; RTL, yours or that of emit, is held against that.
 
     \b
-    dais-verif check prog.bin        is it a valid program? can anything overflow?
-    dais-verif show prog.bin         the program as text
-    dais-verif asm prog.dais -o prog.bin               text to binary
-    dais-verif convert prog.bin prog.json              DAIS to ALIR and back
-    dais-verif run prog.bin --inputs x.npy -o y.npy    the golden model's outputs
-    dais-verif explain prog.bin --row 3                every value on the way to the outputs
-    dais-verif profile prog.bin      where the golden model's time goes
-    dais-verif emit prog.bin -o model.v                its Verilog
-    dais-verif synth prog.bin --target ice40           what that costs on an FPGA, and a netlist
-    dais-verif build prog.bin --device ice40-hx8k-ct256 -o out    its bitstream
-    dais-verif sim prog.bin          its Verilog in Icarus and Verilator against the golden model
-    dais-verif regress programs/     many programs at once, here or on a cluster
-    dais-verif prove prog.bin        its Verilog proved for all inputs, op by op
-    dais-verif hil prog.bin --target serial:///dev/ttyUSB0    a board against the golden model
-    dais-verif report run            what a run kept with -o, as an HTML page
-    dais-verif coverage prog.bin     what vectors make it do, and vectors for the rest
-    dais-verif signoff prog.bin      all that a policy asks for, and a certificate of it
-    dais-verif verify-cert DIR       does a certificate still hold?
-    dais-verif sensitivity prog.bin  where a wrong bit would hurt, and which bits never matter
-    dais-verif diff a.bin b.bin      where two programs first differ
-    dais-verif mutate prog.bin       who notices changes of its Verilog?
-    dais-verif fuzz                  random programs through all that must agree
-    dais-verif shrink prog.bin       the smallest case that still fails
-    dais-verif approx show confs.txt    HPVM's approximation configurations as a table
-    dais-verif schema result         the JSON schema of what --json prints
-    dais-verif cache                 simulations kept from earlier runs; clear removes them
+    Programs
+      dais-verif check prog.bin          is it valid, and can anything overflow?
+      dais-verif show prog.bin           print it as text
+      dais-verif asm prog.dais -o prog.bin               text to binary
+      dais-verif convert prog.bin prog.json              DAIS to ALIR, and back
+      dais-verif run prog.bin --inputs x.npy -o y.npy    the exact outputs for given inputs
+      dais-verif explain prog.bin --row 3                the value of every op for one input vector
+      dais-verif diff a.bin b.bin        where do two programs first differ?
+      dais-verif sensitivity prog.bin    where would a wrong bit hurt?
+      dais-verif coverage prog.bin       what do test vectors reach, and which vectors reach the rest?
+      dais-verif profile prog.bin        where does the golden model spend its time?
+    Hardware from a program
+      dais-verif emit prog.bin -o model.v                Verilog
+      dais-verif synth prog.bin --target ice40           LUTs, flip-flops, logic depth, a netlist
+      dais-verif build prog.bin --device ice40-hx8k-ct256 -o out    a bitstream
+      dais-verif kernel list             kernels such as convolutions, as proved hardware
+      dais-verif approx show confs.txt   networks with less exact arithmetic (HPVM's configurations)
+    Verdicts on hardware: without --rtl of what emit writes, with --rtl a.v --top model of yours
+      dais-verif sim prog.bin            simulate it, compare every output bit
+      dais-verif prove prog.bin          prove it for all inputs
+      dais-verif hil prog.bin --target serial:///dev/ttyUSB0    run it on a board
+      dais-verif regress programs/       simulate many programs, here or on a cluster
+      dais-verif signoff prog.bin        everything that a policy asks for, and a certificate
+      dais-verif verify-cert DIR         does a certificate still hold?
+      dais-verif mutate prog.bin         would the verification notice a change of the RTL?
+      dais-verif fuzz                    random programs for your tool, or for this one
+      dais-verif shrink prog.bin -o small    make a failing case small
+    Records
+      dais-verif report run              an HTML page of what `-o run` kept
+      dais-verif schema result           the JSON schema of what --json prints
+      dais-verif cache                   builds and proofs that are kept; clear removes them
+
+    dais-verif VERB --help has examples and all options.
 
     \b
     Exit codes: 0 pass, 1 RTL or programs differ, 2 invalid program or input, 3 a tool is missing or
     failed, 4 X in an output, 5 simulators disagree, 6 unknown or nothing compared, 7 not signed off,
     8 a proof that a simulator contradicts, 70 a bug of dais-verif, 130 interrupted.
-    """  # noqa: D401 (a question)
+    """
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

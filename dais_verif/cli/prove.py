@@ -88,7 +88,7 @@ def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) ->
     dais-verif prove prog.bin --unchecked                       also where promises are broken
     dais-verif prove prog.bin --dump-smt obligations            for other solvers to check
 
-    Signals named op_N (or vN, as da4ml calls them) are proved one by one; each takes the earlier ones for granted,
+    Signals named op_N (or vN, as da4ml calls them) are proved one by one; each proof may use those before it,
     and so the whole follows. Where the RTL is wrong, an input vector is found, and a simulator replays it. RTL that is
     not ours is also simulated before it passes: should a simulator disagree, the answer is UNKNOWN.
 

@@ -10,6 +10,7 @@ import click
 from dais_verif.cli import common
 from dais_verif.cli.terminal import TerminalProgress
 from dais_verif.cli.verb import Verb
+from dais_verif.counts import counted
 from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluate
 
 
@@ -38,13 +39,17 @@ from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluat
 @common.unchecked_option
 @common.json_option
 def run(output: Path | None, raw: bool, as_json: bool, **asked: Any) -> None:
-    """Evaluate PROGRAM on the vectors of a file: float64 rows x n_out, exact, or raw integers.
+    """Compute the outputs of PROGRAM for the input vectors of a file, with the golden model: exact.
 
-    Ends in PROGRAM_INVALID (exit code 2) with row and op if a promise of the program is broken.
+    \b
+    dais-verif run prog.bin --inputs x.csv             CSV on stdout: a row a vector, a column an output
+    dais-verif run prog.bin --inputs x.npy -o y.npy    float64, (vectors, outputs)
+
+    Exit code 0, or 2 (PROGRAM_INVALID) with row and op if an op overflows that promises not to.
 
     PROGRAM may be a machine (ALIRFSM). Then --inputs is an .npz file with an array of each input signal, (cycles,
     elements) or (sequences, cycles, elements), every sequence begins at power-up, and -o writes .npz or CSV; NaN
-    depends on a register that nothing has initialised.
+    marks a value that depends on a register which nothing has initialised.
     """
     done = evaluate(EvaluationRequest(output=output, raw=raw, **asked), progress=TerminalProgress())
     if as_json:
@@ -52,8 +57,8 @@ def run(output: Path | None, raw: bool, as_json: bool, **asked: Any) -> None:
     elif output is not None:
         form = "raw integers" if raw else "real numbers"
         of = done.record
-        rows = f"{of.rows} rows" if of.cycles is None else f"{of.sequences} sequences of {of.cycles} cycles"
+        rows = counted(of.rows, "row") if of.cycles is None else f"{of.sequences} sequences of {of.cycles} cycles"
         click.echo(done.text() if asked["printf"] else "", nl=False)
-        common.tell_written(output, f"{rows} of {of.program.n_out} outputs, {form}")
+        common.tell_written(output, f"{rows} of {counted(of.program.n_out, 'output')}, {form}")
     else:
         click.echo(done.text(), nl=False)

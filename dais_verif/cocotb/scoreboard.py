@@ -24,6 +24,7 @@ from dais_verif.cocotb.model import DaisModel
 from dais_verif.cocotb.pins import PinReader, PinState
 from dais_verif.cocotb.watching import Changes, LastWord
 from dais_verif.cocotb.words import RowLayout, input_layout
+from dais_verif.counts import counted
 from dais_verif.dut.encode import encode_outputs
 from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, ViolationError
@@ -146,9 +147,13 @@ class Scoreboard:
             )
             return f"{more}{self._failure}"
         if not self.bits:
-            seen = f"; {self.skipped} inputs held X or Z" if self.skipped else ""
+            seen = f"; {counted(self.skipped, 'input')} held X or Z" if self.skipped else ""
             under_way = self._taken - self.vectors
-            seen += f"; {under_way} vectors went in, and the test ended before they came out" if under_way else ""
+            seen += (
+                f"; {counted(under_way, 'vector')} went in, and the test ended before an answer came out"
+                if under_way
+                else ""
+            )
             return f"NOT_RUN: no output bit of {self._dut._name} was compared{seen}: nothing is known of it"
         return None
 

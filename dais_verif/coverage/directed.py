@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.coverage.goals import Goal, Wish, goal_of, wishes
 from dais_verif.coverage.pullback import Ground, pull
 from dais_verif.coverage.search import How, Search
@@ -125,7 +126,7 @@ def pull_back(search: Search, effort: Effort, seed: int, notice: Callable[[str],
         tried = _Rows(ports, batch, compiled)
         last = {number: (tried, row) for row, (number, _) in enumerate(some)}
     if rounds and (found := len(_goals(search))):
-        why = f"{effort.asked:,} ops were asked" if not left else f"{rounds} rounds"
+        why = f"{effort.asked:,} ops were asked" if not left else counted(rounds, "round")
         search.limits.append(f"values were pulled back to the inputs until {why}, with {found:,} bins open")
 
 

@@ -123,7 +123,7 @@ def _quantised(program: Program, op: Op, now: Now) -> _Arm:
 
 
 def _flipped(program: Program, op: Op, now: Now, rng: random.Random) -> list[Wish]:
-    """Sometimes the other arm of a mux, whose values may do what those of this one cannot."""
+    """Return, half of the time, the wish that a mux takes its other arm, whose values may reach what these cannot."""
     if op.code not in MUXES or rng.random() < 0.5:
         return []
     width = program.ops[op.condition].type.width

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.coverage.control_states import Control, control_of, reachable_states
 from dais_verif.coverage.observed import Observed, observe
 from dais_verif.machine import Connection, Machine, View
@@ -139,7 +140,7 @@ class _Bins:
         left = [(name, text) for name, bins in found.items() for text, hit, never in bins if not hit and not never]
         limits = []
         if self.too_many:
-            limits.append(f"states of control have no bins: there are {self.too_many} bits of them")
+            limits.append(f"states of control have no bins: there are {counted(self.too_many, 'bit')} of them")
         elif self.control is not None and reachable is None:
             limits.append("states of control that were not seen are open: too many bits of inputs decide what follows")
         hit, bins, never = (sum(getattr(group, name) for group in groups) for name in ("hit", "bins", "unreachable"))

@@ -44,7 +44,7 @@ class Observed(NamedTuple):
 def observe(
     machine: Machine, views: Sequence[View], sequences: Sequence[InputSequence], *, check: bool
 ) -> Iterator[Mapping[View, Observed]]:
-    """All ``views``, which have no index, a part of the sequences at a time.
+    """Yield what ``views``, which have no index, are, for a part of the sequences at a time.
 
     Raises ``ViolationError`` for a broken promise if ``check``.
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from dais_verif.counts import counted
 from dais_verif.dut import elements
 from dais_verif.dut.discover import Port
 from dais_verif.dut.elements import Sizing, in_words
@@ -119,7 +120,8 @@ def _apart(
 ) -> tuple[Sizing, tuple[Wire, ...]]:
     """Return a port an element."""
     if len(names) != count:
-        raise InputError(f"ports file: {len(names)} ports of {what}s, must be {count}: one for each of the program's")
+        ports = counted(len(names), "port")
+        raise InputError(f"ports file: {ports} of {what}s, must be {count}: one for each of the program's")
     problems: list[str] = []
     for sizing in candidates:
         wrong = _differences(names, sizing.elements, known)
@@ -137,9 +139,9 @@ def _differences(names: Sequence[str], wanted: Iterable[Element], known: Mapping
         if known is None or element.width == 0:
             continue  # an element without bits needs no port
         if name not in known:
-            wrong.append(f"port {name} is missing, must have {element.width} bits")
+            wrong.append(f"port {name} is missing, must have {counted(element.width, 'bit')}")
         elif known[name] != element.width:
-            wrong.append(f"port {name} has {known[name]} bits, must have {element.width}")
+            wrong.append(f"port {name} has {counted(known[name], 'bit')}, must have {element.width}")
     return wrong
 
 
@@ -165,10 +167,10 @@ def _check_pins(interface: DesignInterface, found: Sequence[Port]) -> None:
         if name not in ports or ports[name].direction != direction:
             raise InputError(f"the design has no {direction}put {name}; it has {_listed(found)}")
         if ports[name].width != 1 and name not in dict(interface.ties):
-            raise InputError(f"port {name} of the design has {ports[name].width} bits, must have 1")
+            raise InputError(f"port {name} of the design has {counted(ports[name].width, 'bit')}, must have 1")
     for name, value in interface.ties:
         if value.bit_length() > ports[name].width:
-            raise InputError(f"[tie] {name} = {value} does not fit: the port has {ports[name].width} bits")
+            raise InputError(f"[tie] {name} = {value} does not fit: the port has {counted(ports[name].width, 'bit')}")
 
 
 def _driven(interface: DesignInterface) -> list[str]:

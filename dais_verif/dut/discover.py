@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.dut.verilog import read_files
 from dais_verif.errors import InputError
 
@@ -29,7 +30,7 @@ class Port:
 
     def __str__(self) -> str:
         array = f" [{self.elements[0]}:{self.elements[-1]}]" if self.elements else ""
-        return f"{self.name} ({self.direction}, {self.width} bit{'s' if self.width != 1 else ''}{array})"
+        return f"{self.name} ({self.direction}, {counted(self.width, 'bit')}{array})"
 
     @property
     def wires(self) -> dict[str, int]:

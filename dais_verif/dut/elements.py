@@ -11,6 +11,7 @@ import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
 from dais_verif.program.opcodes import INPUT
@@ -102,7 +103,7 @@ def _for_all(kinds: Sequence[FixedType], count: int, what: str) -> list[FixedTyp
     if len(kinds) == 1:
         return [kinds[0]] * count
     if len(kinds) != count:
-        raise InputError(f"ports file: {len(kinds)} types of {what}, must be one for all or {count}")
+        raise InputError(f"ports file: {counted(len(kinds), 'type')} of {what}, must be one for all or {count}")
     return list(kinds)
 
 
@@ -121,7 +122,7 @@ def in_words(elements: Sequence[Element]) -> str:
     runs = []
     for width, group in itertools.groupby(enumerate(elements), key=lambda pair: pair[1].width):
         members = [j for j, _ in group]
-        bits = f"{width} bit{'s' if width != 1 else ''}"
+        bits = counted(width, "bit")
         first, last = members[0], members[-1]
         runs.append(f"{first}: {bits}" if first == last else f"{first}-{last}: {bits} each")
     shown = runs[:12]

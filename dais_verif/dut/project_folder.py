@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
+from dais_verif.counts import counted
 from dais_verif.dut.hdl_units import declares_clock, needed_files
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain, require_plain
@@ -322,7 +323,7 @@ class _Reader:
         except OSError as error:
             self._refuse(f"{folder} cannot be read: {error.strerror}")
         if len(names) > _MOST_FILES:
-            self._refuse(f"{folder} holds {len(names)} files, must be at most {_MOST_FILES}")
+            self._refuse(f"{folder} holds {counted(len(names), 'file')}, must be at most {_MOST_FILES}")
         prefix = "" if folder == "." else f"{folder}/"
         return [self._file(f"{prefix}{name}", "file") for name in names]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 
+from dais_verif.counts import counted
 from dais_verif.emitter.expressions import bits_for
 from dais_verif.emitter.ops import Statement, statements, table
 from dais_verif.emitter.writer import Writer
@@ -58,7 +59,8 @@ def header(
     """Comments and ports. ``kind``: what the module is; ``control``: declarations of ports beside the two of data."""
     kind_of_program = "ALIR" if any(op.spec.alir for op in program.ops) else "DAIS"
     out.line(f"// {kind_of_program} program {program.hash}")
-    out.line(f"// {program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops; {kind}.")
+    size = (counted(program.n_in, "input"), counted(program.n_out, "output"), counted(program.n_ops, "op"))
+    out.line(f"// {', '.join(size)}; {kind}.")
     out.line("// op_N is the value of op N: an integer in units of 2^-f, in two's complement; an unsigned one has")
     out.line(
         "// one more bit, always 0. Types are written sW.F or uW.F: signed or unsigned, W bits, F of them fractional."

@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.emitter import module
 from dais_verif.emitter.cut import MOST_SIGNALS, by_cone, cut
 from dais_verif.emitter.delays import DEFAULT, SCALE, DelayModel
@@ -201,7 +202,7 @@ class _Plan:
 def _text(plan: _Plan, top: str, options: PipelineOptions) -> str:
     program, ports, stages = plan.program, plan.ports, plan.schedule.stages
     out = Writer()
-    many = f"{stages} stages" if stages > 1 else "1 stage"
+    many = counted(stages, "stage")
     notes = [
         f"Latency {stages}, a vector every edge of clk. op_N is as the stage that computes it has it; op_N_sK is the",
         f"same value as stage K sees it. Outputs leave a register: stage {stages + 1} would see them. neg_N is -op_N.",

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from dais_verif.counts import counted
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.machines.check import check_machine
@@ -174,7 +175,7 @@ def _judge(overflow: Overflow) -> tuple[Verdict, str]:
     if overflow.certain:
         return Verdict.PROGRAM_INVALID, "see certain overflow"
     if broken:
-        ops = f"{broken} op{'s' if broken > 1 else ''}"
+        ops = counted(broken, "op")
         return Verdict.PROGRAM_INVALID, f"{ops} can be made to break a promise by the inputs shown"
     if undecided:
         text = "promises are neither proved nor broken; --all or a longer --timeout may decide them"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dais_verif.counts import counted
 from dais_verif.errors import DaisError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
@@ -115,7 +116,7 @@ def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> Conve
     how = "the binary that it was made of" if restored else "not compared; diff --prove does"
     return ConversionRecord(
         verdict=Verdict.PASS,
-        message=f"written as {target}, {back.n_ops} ops of {program.n_ops}: {how}",
+        message=f"written as {target}, {counted(back.n_ops, 'op')} of {program.n_ops}: {how}",
         program=ProgramInfo.of(program),
         written=replace(ProgramInfo.of(back), path=str(request.output)),
         output=str(request.output),

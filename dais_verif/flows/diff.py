@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.errors import RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
@@ -161,7 +162,7 @@ def _judge(found: Comparison, identical: bool) -> tuple[Verdict, str]:
     if found.differing:
         return Verdict.PROGRAMS_DIFFER, f"{found.differing} of {found.rows} vectors differ"
     known = "the same program" if identical else "that is no proof that there is none"
-    return Verdict.PASS, f"no difference on {found.rows} vectors; {known}"
+    return Verdict.PASS, f"no difference on {counted(found.rows, 'vector')}; {known}"
 
 
 def _prove(a: Program, b: Program, request: DiffRequest, progress: Progress) -> Equivalence:
@@ -186,7 +187,7 @@ def _judge_proof(proof: Equivalence) -> tuple[Verdict, str]:
 
 def _outputs(numbers: Sequence[int], most: int = 12) -> str:
     if len(numbers) > most:
-        return f"{len(numbers)} outputs"
+        return counted(len(numbers), "output")
     return f"output{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
 
 

@@ -7,6 +7,7 @@ import io
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from dais_verif.counts import counted
 from dais_verif.files import write_atomically
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.no_loss import require_no_loss
@@ -89,14 +90,16 @@ def rank_sensitivity(request: SensitivityRequest, *, progress: Progress = SILENT
 
 
 def _judge(found: Sensitivity) -> tuple[Verdict, str]:
-    verdict, message = Verdict.PASS, f"{len(found.effects)} flips evaluated in {found.rows} vectors"
+    flips, vectors = counted(len(found.effects), "flip"), counted(found.rows, "vector")
+    verdict, message = Verdict.PASS, f"{flips} evaluated in {vectors}"
     if not found.effects:
         verdict = Verdict.NOT_RUN
         why = "no op has a bit that an output depends on" if found.rows else "no vectors"
         message = f"nothing was flipped: {why}"
     if found.left or found.rows_left:
         verdict = Verdict.UNKNOWN
-        missing = [f"{found.left} flips"] * bool(found.left) + [f"{found.rows_left} vectors"] * bool(found.rows_left)
+        left = ((found.left, "flip"), (found.rows_left, "vector"))
+        missing = [counted(count, what) for count, what in left if count]
         more = "a longer --timeout, or fewer --vectors, takes them in"
         message += f"; time was up before {' and '.join(missing)}: {more}"
     return verdict, message

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.golden import oracle
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
@@ -52,7 +53,7 @@ class Case:
     @property
     def words(self) -> str:
         """How large it is."""
-        return f"{self.program.n_ops} ops, {len(self.rows)} vectors"
+        return f"{counted(self.program.n_ops, 'op')}, {counted(len(self.rows), 'vector')}"
 
 
 def _no_rows(program: Program) -> Batch:

@@ -14,6 +14,7 @@ from itertools import zip_longest
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError, ViolationError
 from dais_verif.golden import Engine, oracle, run_raw
 from dais_verif.golden.shrink import Vector, effort, shrunk
@@ -73,10 +74,11 @@ class Comparison:
 
 def require_same_shape(a: Program, b: Program, names: Sequence[str]) -> None:
     """Raise ``InputError``, which calls the programs by ``names``, unless they have as many inputs and outputs."""
-    for what, x, y in (("inputs", a.n_in, b.n_in), ("outputs", a.n_out, b.n_out)):
+    for what, x, y in (("input", a.n_in, b.n_in), ("output", a.n_out, b.n_out)):
         if x != y:
             raise InputError(
-                f"{names[0]} has {x} {what} and {names[1]} has {y}; only programs with the same number can be compared"
+                f"{names[0]} has {counted(x, what)} and {names[1]} has {y}; only programs with the same number can be"
+                " compared"
             )
 
 

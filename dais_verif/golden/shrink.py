@@ -17,7 +17,7 @@ def effort(vector: Vector) -> tuple[int, int]:
 
 
 def shrunk(vector: Vector, holds: Callable[[Vector], bool]) -> Vector:
-    """Return a vector as simple as is easily found for which ``holds`` says yes, as it does for ``vector``.
+    """Return a simpler vector, if one is found, for which ``holds`` is still true, as it is for ``vector``.
 
     ``holds`` may say no to put an end to the search.
     """

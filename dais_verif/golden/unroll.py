@@ -15,6 +15,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.golden.frame_chain import CHECKED, Chain, Frame, Port
 from dais_verif.golden.oracle import quantise
@@ -211,13 +212,13 @@ def _initial(machine: Machine, element: Element) -> Fraction | None:
 def _require_there(machine: Machine, frame: Frame) -> None:
     inputs, outputs = ({s.name: len(s.types) for s in side} for side in (machine.inputs, machine.outputs))
     if frame.cycles < 1:
-        raise InputError(f"a frame has {frame.cycles} cycles, must have at least 1")
+        raise InputError(f"a frame has {counted(frame.cycles, 'cycle')}, must have at least 1")
     for what, there, ports in (("input", inputs, frame.inputs), ("output", outputs, frame.outputs)):
         for port in ports:
             if not 0 <= port.place < there.get(port.signal, 0):
                 raise InputError(f"the frame's {what} {port} is none of the machine: {', '.join(there) or 'none'}")
             if port.cycle < 0 or (what == "input" and port.cycle >= frame.cycles):
-                raise InputError(f"the frame's {what} {port} is not within its {frame.cycles} cycles")
+                raise InputError(f"the frame's {what} {port} is not within its {counted(frame.cycles, 'cycle')}")
     if len(set(frame.inputs)) < len(frame.inputs):
         raise InputError("the frame names one element of an input twice in one cycle")
     for element, values in frame.held.items():
@@ -225,7 +226,7 @@ def _require_there(machine: Machine, frame: Frame) -> None:
             raise InputError(f"{element.signal}[{element.place}], which the frame holds, is no input of the machine")
         if len(values) != frame.cycles:
             raise InputError(
-                f"{element.signal}[{element.place}] is held at {len(values)} values, must be {frame.cycles}"
+                f"{element.signal}[{element.place}] is held at {counted(len(values), 'value')}, must be {frame.cycles}"
             )
         kind = machine.signals[element.signal].types[element.place]
         for value in values:

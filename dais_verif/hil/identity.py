@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.emitter.machines.board import MOST_CYCLES
 from dais_verif.errors import InputError
 from dais_verif.program import Program
@@ -84,7 +85,7 @@ def _require(identity: Identity, what: str, digest: str, bits: tuple[int, int], 
     found = identity.input_bits, identity.output_bits
     if bits != found:
         raise InputError(
-            f"the board at {target} has ports of {found[0]} and {found[1]} bits, must be {bits[0]} and"
+            f"the board at {target} has ports of {found[0]} and {counted(found[1], 'bit')}, must be {bits[0]} and"
             f" {bits[1]}; make its bitstream again (dais-verif emit --wrap)"
         )
     if identity.buffer < 1:

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.errors import ToolError
 from dais_verif.hil.frames import OVERHEAD, REPLY, Decoder, Frame, Kind, encode
 from dais_verif.hil.identity import Identity
@@ -231,7 +232,7 @@ class Session:
         width = batch.block.results.shape[1]
         if len(frame.payload) != rows * width:
             raise ToolError(
-                f"the board answered {rows} vectors with {len(frame.payload)} bytes, must be {rows * width}:"
+                f"the board answered {counted(rows, 'vector')} with {len(frame.payload)} bytes, must be {rows * width}:"
                 " its bridge does not keep the protocol; make its bitstream again (dais-verif emit --wrap)"
             )
         order = list(self._in_flight)

@@ -16,7 +16,7 @@ __all__ = ["constant_tensor", "content_of", "has_content"]
 
 
 def constant_tensor(kind: FixedType, raw: NDArray[np.int64] | Sequence[object]) -> Tensor:
-    """Return a tensor whose content are the raw integers ``raw``; the last axis of the array is the fastest dimension.
+    """Return a tensor whose content is the raw integers ``raw``; the last axis of the array is the fastest dimension.
 
     Raises ``InputError`` for integers that the type does not hold.
     """

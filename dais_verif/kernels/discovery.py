@@ -15,6 +15,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.kernels import shipped
 from dais_verif.kernels.codes import GlueCode
@@ -180,7 +181,7 @@ def _checked(loaded: object) -> KernelLibrary:
     code, number, names = library.get_kernel_names(DeviceId.GAUDI, 0)
     code_again, number_again, names = library.get_kernel_names(DeviceId.GAUDI, number)
     if (code, code_again, number_again, len(names)) != (GlueCode.SUCCESS, GlueCode.SUCCESS, number, number):
-        raise InputError(f"it says that it has {number} kernels, and then lists {len(names)}")
+        raise InputError(f"it says that it has {counted(number, 'kernel')}, and then lists {len(names)}")
     for name in names:
         if not 0 < len(name.encode()) <= MAX_NAME_BYTES or "/" in name:
             raise InputError(f"a kernel of it is called {name!r}: a name has 1 to {MAX_NAME_BYTES} bytes and no '/'")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.kernels.block_inputs import behind_tensors, join
 from dais_verif.kernels.mapping import Mapping, mapping_of
@@ -76,13 +77,13 @@ def require_ports(instance: KernelInstance) -> None:
     reads = [mapping.addressing(tensor).count for tensor in mapping.inputs]
     counts = [mapping.addressing(tensor).count for tensor in mapping.outputs]
     for name, has, tensors, each in (
-        ("inputs", block.n_in, mapping.inputs, reads),
-        ("outputs", block.n_out, mapping.outputs, counts),
+        ("input", block.n_in, mapping.inputs, reads),
+        ("output", block.n_out, mapping.outputs, counts),
     ):
         if has != sum(each):
             parts = ", ".join(f"{count} of {tensor.name}" for tensor, count in zip(tensors, each, strict=True))
             raise InputError(
-                f"{instance.name}: the block has {has} {name}, and a member {sum(each)} elements of them"
+                f"{instance.name}: the block has {counted(has, name)}, and a member {counted(sum(each), 'element')}"
                 + (f": {parts}" if parts else "")
             )
     kinds = [kind for kind, count in zip(instance.output_types, counts, strict=True) for _ in range(count)]

@@ -14,6 +14,7 @@ from fractions import Fraction
 from reprlib import repr as _short
 from typing import Any, NamedTuple, TypeVar
 
+from dais_verif.counts import counted
 from dais_verif.errors import ProgramError
 from dais_verif.machine.checks import input_types, output_types, validate
 from dais_verif.machine.model import LONGEST_NAME, Block, Connection, Index, Machine, Role, Schedule, Signal, View
@@ -173,7 +174,9 @@ class _Uses:
         kinds = tuple(_type(kind, where) for kind in _list(types, f"{where} types"))
         start, stop = (_integer(v, f"{where} view") for v in _list(view, f"{where} view", 2))
         if not 0 <= start <= stop <= len(kinds):
-            raise ProgramError(f"JSON {where}: view [{start}, {stop}] is not within its {len(kinds)} elements")
+            raise ProgramError(
+                f"JSON {where}: view [{start}, {stop}] is not within its {counted(len(kinds), 'element')}"
+            )
         self._merge(
             _Use(
                 name,

@@ -22,6 +22,7 @@ from operator import index
 from reprlib import repr as _short
 from typing import Any, NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.errors import ProgramError
 from dais_verif.machine.checks import input_types, output_types, validate
 from dais_verif.machine.model import LONGEST_NAME, Block, Connection, Machine, Role, Schedule, Signal, View
@@ -185,7 +186,7 @@ def _numbers(name: str, values: _Values, types: tuple[FixedType, ...]) -> tuple[
     given = [value] * len(types) if single else list(value)
     found = tuple(_exact(f"signal {name}", value) for value in given)
     if len(found) != len(types):
-        raise ProgramError(f"signal {name}: {len(found)} initial values for {len(types)} elements")
+        raise ProgramError(f"signal {name}: {len(found)} initial values for {counted(len(types), 'element')}")
     for place, (value, kind) in enumerate(zip(found, types, strict=True)):
         raw = value * Fraction(2) ** kind.f
         if raw.denominator != 1 or not kind.raw_min <= raw <= kind.raw_max:

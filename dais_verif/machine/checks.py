@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from dais_verif.counts import counted
 from dais_verif.errors import ProgramError
 from dais_verif.machine.model import Block, Connection, Machine, Role, Signal, View
 from dais_verif.machine.order import settling_order
@@ -76,7 +77,8 @@ def _check_block(machine: Machine, block: Block) -> None:
         if signal.types == types or (name == block.outputs and signal.types == block.program.output_types):
             continue
         if len(signal.types) != len(types):
-            raise ProgramError(f"block {block.name}: {name} has {len(signal.types)} elements, must be {len(types)}")
+            many = counted(len(signal.types), "element")
+            raise ProgramError(f"block {block.name}: {name} has {many}, must be {len(types)}")
         j = next(j for j, (have, want) in enumerate(zip(signal.types, types, strict=True)) if have != want)
         raise ProgramError(f"block {block.name}: {name}[{j}] has type {signal.types[j]}, the block has {types[j]}")
 
@@ -118,7 +120,8 @@ def _check_connection(machine: Machine, connection: Connection) -> None:
     views = [view for view in (connection.source, connection.alternative, connection.target) if view is not None]
     for view in views:
         if view.size != connection.target.size:
-            raise ProgramError(f"{what}: {view} has {view.size} elements, the target {connection.target.size}")
+            many = counted(view.size, "element")
+            raise ProgramError(f"{what}: {view} has {many}, the target {connection.target.size}")
         _check_index(machine, view, what)
     if connection.target.index is not None and not target.register:
         raise ProgramError(f"{what}: a wire is driven at fixed places; only registers are written at an index")
@@ -142,7 +145,8 @@ def _check_index(machine: Machine, view: View, what: str) -> None:
         return
     for start in range(view.start, len(signal.types) - size + 1, view.index.stride):
         if signal.types[start : start + size] != base:
-            raise ProgramError(f"{what}: the types of {view.signal} must repeat every {view.index.stride} elements")
+            every = counted(view.index.stride, "element")
+            raise ProgramError(f"{what}: the types of {view.signal} must repeat every {every}")
         if start - view.start >= view.index.stride * types[0].raw_max:
             break
 

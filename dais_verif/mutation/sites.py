@@ -110,7 +110,7 @@ class _Walk:
                     self._loads[left] = right
 
     def _width(self, target: str) -> int:
-        """Return the bits of what is assigned; 0: nobody here knows."""
+        """Return the width of ``target``, which is assigned, in bits; 0 if it is not known."""
         vector = self._declared.get(target)
         if vector is not None:
             return vector.high - vector.low + 1

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.networks.arithmetic import Arithmetic
 from dais_verif.networks.knobs import Applied, Approximation
 from dais_verif.networks.onnx_file import MOST_ELEMENTS
@@ -37,7 +38,7 @@ class Budget:
     def take(self, steps: int) -> None:
         """Take ``steps``. Raises ``Refusal`` if there are not as many."""
         if steps > self._left:
-            raise Refusal(f"it takes {steps} steps, and of {MOST_STEPS} for a network {self._left} are left")
+            raise Refusal(f"it takes {counted(steps, 'step')}, and of {MOST_STEPS} for a network {self._left} are left")
         self._left -= steps
 
 

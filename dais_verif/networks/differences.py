@@ -113,7 +113,7 @@ class _Comparison:
         return lambda atom: self.atoms[atom].other if number else self.atoms[atom].exact
 
     def take_input(self, name: str) -> None:
-        """Both networks read the same."""
+        """Give both networks the same value of input ``name``."""
         if name in self.sides[0].first:
             self._learn(name, [Pair(one, one, _ZERO) for one in self.sides[0].bounds[name]])
 

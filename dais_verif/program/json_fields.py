@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.errors import ProgramError
 from dais_verif.program.types import LIMIT, FixedType, type_of_interval
 
@@ -44,7 +45,7 @@ def as_integers(value: Any, name: str, count: int) -> NDArray[np.int64]:
     """Return a list of ``count`` integers, each an int32, as an int64 array."""
     items = as_list(value, name)
     if len(items) != count:
-        raise ProgramError(f"JSON {name}: {len(items)} values, must be {count}")
+        raise ProgramError(f"JSON {name}: {counted(len(items), 'value')}, must be {count}")
     return np.array([as_int32(item, f"{name}[{j}]") for j, item in enumerate(items)], dtype=np.int64)
 
 

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError, ProgramError
 from dais_verif.program.checks import validate
 from dais_verif.program.model import Columns, Origin, Program, meaningful_data
@@ -157,7 +158,7 @@ def _plain_header(words: Words) -> _Header:
 
 def _v1_header(words: Words) -> _Header:
     if len(words) < 6:
-        raise ProgramError(f"v1: {len(words)} words, at least 6 expected (two versions and four counts)")
+        raise ProgramError(f"v1: {counted(len(words), 'word')}, at least 6 expected (two versions and four counts)")
     spec, firmware, n_in, n_out, n_ops, n_tables = words[:6].tolist()
     _counts(n_in=n_in, n_out=n_out, n_ops=n_ops, n_tables=n_tables)
     header = _Header(n_in, n_out, n_ops, n_tables, 6, spec, firmware)
@@ -174,10 +175,10 @@ def _v1_header(words: Words) -> _Header:
 
 def _check_length(layout: str, header: _Header, expected: int, found: int) -> None:
     if expected != found:
-        tables = f", {header.n_tables} tables" if header.start == 6 else ""
+        tables = f", {counted(header.n_tables, 'table')}" if header.start == 6 else ""
         raise ProgramError(
-            f"{layout}: {found} words found, {expected} expected for {header.n_in} inputs, {header.n_out} outputs, "
-            f"{header.n_ops} ops{tables}"
+            f"{layout}: {counted(found, 'word')} found, {expected} expected for {counted(header.n_in, 'input')}, "
+            f"{counted(header.n_out, 'output')}, {counted(header.n_ops, 'op')}{tables}"
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from dais_verif.counts import counted
 from dais_verif.program.layouts import LAYOUTS
 from dais_verif.program.model import Op, Origin, Program
 from dais_verif.program.opcodes import (
@@ -35,7 +36,7 @@ def listing(program: Program) -> str:
 
 
 def _lines(program: Program) -> Iterator[str]:
-    yield f"; {program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops"
+    yield f"; {counted(program.n_in, 'input')}, {counted(program.n_out, 'output')}, {counted(program.n_ops, 'op')}"
     yield f"; hash {program.hash}"
     yield _layout(program)
     for j, shift in enumerate(program.inp_shift.tolist()):

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 
 __all__ = ["Batch", "Column", "IntArray", "compact", "doubles_of_raw", "floor_to_grid", "require_finite"]
@@ -71,7 +72,8 @@ class Batch:
             array = array.reshape(0, 0)
         if array.ndim != 2 or array.shape[1] != n_in:
             raise InputError(
-                f"input vectors have shape {array.shape}, must be (rows, {n_in}): the program has {n_in} inputs"
+                f"input vectors have shape {array.shape}, must be (rows, {n_in}): the program has "
+                f"{counted(n_in, 'input')}"
             )
         rows = array.shape[0]
         if array.dtype.kind == "f":

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import Clocking, Dut, Wire
 from dais_verif.errors import InputError
 from dais_verif.program import FixedType, Program
@@ -169,7 +170,7 @@ def _port(netlist: Netlist, wire: Wire, what: str, names: Container[str]) -> Sig
     signal = netlist.signals[wire.name]
     if signal.width != max(wire.width, 1):
         raise InputError(
-            f"{what} {wire.name!r} of module {netlist.top!r} has {signal.width} bits;"
+            f"{what} {wire.name!r} of module {netlist.top!r} has {counted(signal.width, 'bit')};"
             f" this program needs {max(wire.width, 1)}"
         )
     return signal

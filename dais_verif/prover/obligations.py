@@ -218,7 +218,7 @@ class Builder:
         return inside.obligation(*self.boundary.as_numbers(index, rtl, wanted))
 
     def no_output(self, port: Signal) -> Obligation:
-        """Return a port without any bits is tied to 0."""
+        """Return the obligation that ``port``, which carries no bits of outputs, is tied to 0."""
         inside = _Locals(self, lambda index: False)
         return inside.obligation(self._cone(inside).read(port, 0, port.width), const(port.width, 0))
 

@@ -212,7 +212,7 @@ def _add_const(s: _Scope) -> Integer:
 
 
 def _sum(s: _Scope) -> Integer:
-    """Return a term is an operand or the constant; operands stand in the order of their terms."""
+    """Return the sum of the op's terms, each an operand, in their order, or the constant."""
     operands = map(s.number, range(len(s.operands)))
     parts = []
     for term in s.op.terms:

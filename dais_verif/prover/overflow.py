@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.program import Program
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.lemmas import Lemmas
@@ -88,7 +89,7 @@ class _Examination:
             return Promise(index, Status.REFUTED, vector=self._broken[index])
         for levels in _LEVELS:
             if self._holds(self._behind(index, levels)):
-                name = f"{levels} level{'s' if levels > 1 else ''} of ops" if levels else "ranges"
+                name = f"{counted(levels, 'level')} of ops" if levels else "ranges"
                 return Promise(index, Status.PROVED, name)
         obligation = self._builder.promise(index, lambda i: True, self._lemmas.of)
         decision = self._pool.decide(obligation.rtl, obligation.wanted, obligation.given).decision

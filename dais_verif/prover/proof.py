@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from msgspec.structs import replace as replace_fields
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import Clocking, Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
@@ -97,7 +98,7 @@ def prove(
         proof = replace(proof, message=proof.message + pins + _left_out(netlist))
     said = clocking.latency if clocking else None
     if proof.verdict is Verdict.PASS and timing is not None and said not in (None, timing.latency):
-        edges = f"{timing.latency} edge{'s' * (timing.latency != 1)} of {timing.clock}"
+        edges = f"{counted(timing.latency, 'edge')} of {timing.clock}"
         late = f"the outputs are right {edges} after their inputs, not {said}"
         proof = replace(proof, verdict=Verdict.RTL_MISMATCH, message=late, proved_outputs=())
     if proof.verdict is Verdict.PASS and system is not None and clocking is not None and timing is not None:
@@ -201,7 +202,7 @@ def settled(
         refiner = Refiner(program, netlist, builder, pool, options, watcher, assumptions, obligations, claims, costs)
         counterexample = refiner.run()
         claims = refiner.claims
-    points = f"{len(cut)} ops are cut points"
+    points = f"{counted(len(cut), 'op is a cut point', 'ops are cut points')}"
     proof = _proof(program, cut, claims, len(pool), counterexample, timing, points, costs)
     if counterexample is not None:
         proof = replace(proof, message=proof.message + _undefined(obligations, claims))
@@ -299,10 +300,12 @@ def _proof(
         message = f"{equal} the program {where}; {points}"
         if timing is not None:
             enabled = f" at which {timing.enable} is 1" if timing.enable else ""
-            message += f"; latency {timing.latency} edge{'s' * (timing.latency != 1)} of {timing.clock}{enabled}"
+            message += f"; latency {counted(timing.latency, 'edge')} of {timing.clock}{enabled}"
         wrong = sum(claim.status is not Status.PROVED for claim in ops)
         if wrong:
-            message += f"; {wrong} signals do not hold what their names say, and no output needs them to"
+            message += (
+                f"; {counted(wrong, 'signal does', 'signals do')} not hold what the name says, and no output needs it"
+            )
     unnamed = [op.index for op in program.ops if op.index not in cut]
     return Proof(
         verdict,

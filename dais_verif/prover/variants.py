@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
@@ -87,9 +88,11 @@ class Proved:
         left = {key: o for key, o in changed.items() if claims[key].status is not Status.PROVED}
         if not left:
             kept = len(obligations) - len(changed)
-            return Answer(Verdict.PASS, f"{len(changed)} obligations proved, {kept} as they were")
+            return Answer(Verdict.PASS, f"{counted(len(changed), 'obligation')} proved, {kept} as they were")
         if quick:
-            return Answer(Verdict.UNKNOWN, f"{len(left)} obligations do not hold as they stand")
+            return Answer(
+                Verdict.UNKNOWN, f"{counted(len(left), 'obligation does', 'obligations do')} not hold as they stand"
+            )
         answer = self._refuted(builder, left)
         if answer is not None:
             return answer

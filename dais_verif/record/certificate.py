@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from dais_verif.counts import counted
 from dais_verif.record.base import NOT_KEPT, RunRecord
 
 __all__ = ["CERTIFICATE_CHECK_SCHEMA", "CertificateFacts", "CertificateRecord", "CertificateFinding"]
@@ -54,6 +55,6 @@ class CertificateRecord(RunRecord):
         again = ", and a new run finds the same" if self.rerun else ""
         text = f"the certificate holds{again}"
         if self.findings:
-            many = "1 finding" if len(self.findings) == 1 else f"{len(self.findings)} findings"
+            many = counted(len(self.findings), "finding")
             text = f"{many} against this certificate: do not rely on it"
         object.__setattr__(self, "message", text)

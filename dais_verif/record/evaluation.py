@@ -21,7 +21,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class _Done(Record):
-    """What has no verdict but PASS: else it is an error."""
+    """A record whose verdict is always PASS: anything else is raised as an error."""
 
     verdict: Verdict = Verdict.PASS
     exit_code: int = 0

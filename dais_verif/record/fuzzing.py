@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from dais_verif.counts import counted
 from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
 
@@ -77,7 +78,8 @@ class CaseSize:
     vectors: int
 
     def __str__(self) -> str:
-        return f"{self.ops} ops, {self.inputs} inputs, {self.outputs} outputs, {self.vectors} vectors"
+        counts = ((self.ops, "op"), (self.inputs, "input"), (self.outputs, "output"), (self.vectors, "vector"))
+        return ", ".join(counted(count, what) for count, what in counts)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dais_verif.counts import counted
+
 __all__ = ["ProjectInfo"]
 
 
@@ -33,7 +35,7 @@ class ProjectInfo:
             found.append(f"model {self.model}")
         if self.sources:
             files = len(self.sources) + len(self.data)
-            found.append(f"top {self.top}, {files} file{'s' if files > 1 else ''}")
+            found.append(f"top {self.top}, {counted(files, 'file')}")
             found.append("combinational" if self.clock is None else f"clock {self.clock}")
         if self.latency is not None:
             found.append(f"latency {self.latency} as it says")

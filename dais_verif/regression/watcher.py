@@ -22,4 +22,4 @@ class RegressionWatcher:
         """Take what became of a job, in this run or in the one that was taken over."""
 
     def jobs_running(self, names: Sequence[str], workers: int) -> None:
-        """Take what runs now, on how many workers; it is told several times a second."""
+        """Note which jobs run now, on how many workers; called several times a second."""

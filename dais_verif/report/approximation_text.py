@@ -7,6 +7,7 @@ from collections.abc import Callable
 from rich.console import Console
 from rich.table import Table
 
+from dais_verif.counts import counted
 from dais_verif.record.approximation import AppliedRecord, Measured, MeasuredRecord, TunedRecord
 from dais_verif.report.console import verdict_text
 from dais_verif.report.emission_text import print_folded
@@ -21,7 +22,7 @@ def print_applied(record: AppliedRecord, out: Console) -> None:
     rows = [
         ("network", record.network),
         ("config", f"{record.config} of {record.configurations}"),
-        ("program", f"{record.program.n_ops} ops, {record.exact_ops} without approximation"),
+        ("program", f"{counted(record.program.n_ops, 'op')}, {record.exact_ops} without approximation"),
         ("hash", record.program.hash),
         ("written", f"{record.output}: {', '.join(record.files)}"),
         *(("note", note) for note in record.notes),
@@ -96,6 +97,6 @@ def _cells(one: Measured) -> tuple[str, ...]:
 
 def print_tuned(record: TunedRecord, out: Console) -> None:
     """Print what was found."""
-    out.print(f"tried      {record.tried} configurations on {record.data}", markup=False)
+    out.print(f"tried      {counted(record.tried, 'configuration')} on {record.data}", markup=False)
     out.print(f"written    {record.output}: {', '.join(record.configurations)}", markup=False)
     out.print(verdict_text(record.verdict, record.message))

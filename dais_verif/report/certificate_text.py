@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
+from dais_verif.counts import counted
 from dais_verif.record.certificate import CertificateRecord
 from dais_verif.report.words import signed_word
 
@@ -16,7 +17,8 @@ def print_certificate_check(record: CertificateRecord, out: Console) -> None:
     facts = record.facts
     if facts is not None:
         out.print(f"program    {facts.program}", markup=False)
-        out.print(f"issued     {facts.issued}, {facts.stages} stages, {facts.evidence} files", markup=False)
+        kept = f"{counted(facts.stages, 'stage')}, {counted(facts.evidence, 'file')}"
+        out.print(f"issued     {facts.issued}, {kept}", markup=False)
     for finding in record.findings:
         out.print(f"finding    {finding}", markup=False)
     for note in record.notes:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.table import Table
 
+from dais_verif.counts import counted
 from dais_verif.record.check import CheckRecord, Overflow
 
 __all__ = ["SHOWN", "print_check"]
@@ -17,7 +18,7 @@ SHOWN = 10
 
 def print_check(record: CheckRecord, out: Console, *, everything: bool = False) -> None:
     """Print ``record`` for a person; ``everything``: every op concerned, not only the first ``SHOWN``."""
-    info, overflow = record.program, record.overflow
+    info, ports, overflow = record.program, record.ports, record.overflow
     alir = info.layout == "alir"
     assumed = " (assumed)" if info.layout_assumed else ""
     table = Table(show_header=False, box=None, pad_edge=False)
@@ -28,14 +29,14 @@ def print_check(record: CheckRecord, out: Console, *, everything: bool = False) 
         *([] if record.project is None else [("project", str(record.project))]),
         ("hash", info.hash),
         ("layout", f"{info.layout}, spec {record.spec_version}" if alir else f"{info.layout}{assumed}"),
-        ("shape", f"{info.n_in} inputs, {info.n_out} outputs, {info.n_ops} ops"),
-        ("ports", f"model_inp {record.ports.model_inp} bits, model_out {record.ports.model_out} bits"),
+        ("shape", f"{counted(info.n_in, 'input')}, {counted(info.n_out, 'output')}, {counted(info.n_ops, 'op')}"),
+        ("ports", f"model_inp {counted(ports.model_inp, 'bit')}, model_out {counted(ports.model_out, 'bit')}"),
         ("ops", ", ".join(f"{_name(name, alir)} {count}" for name, count in record.opcodes.items()) or "none"),
         ("tables", ", ".join(map(str, record.tables)) or "none"),
-        ("widths", f"up to {record.width.max} bits, {record.width.zero} ops of width 0"),
-        ("depth", f"{record.depth} ops"),
+        ("widths", f"up to {counted(record.width.max, 'bit')}, {counted(record.width.zero, 'op')} of width 0"),
+        ("depth", counted(record.depth, "op")),
         ("dead ops", _listing(record.dead_ops, everything)),
-        ("overflow", f"{overflow.proved_impossible} ops proved safe from {overflow.inputs} of the inputs"),
+        ("overflow", f"{counted(overflow.proved_impossible, 'op')} proved safe from {overflow.inputs} of the inputs"),
         ("  possible", _listing(overflow.possible, everything)),
         *_proof_rows(overflow, everything),
         ("  certain", _listing(overflow.certain, everything)),
@@ -75,7 +76,7 @@ def _machine_rows(
         ("uninitialised", _listing(of.uninitialised, everything)),
         ("inputs", ", ".join(f"{name}[{n}]" for name, n in of.inputs.items()) or "none"),
         ("outputs", ", ".join(f"{name}[{n}]" for name, n in of.outputs.items()) or "none"),
-        ("depth", f"{record.depth} ops in one cycle"),
+        ("depth", f"{counted(record.depth, 'op')} in one cycle"),
     ]
     kept = [row for row in rows if row[0] in _OF_ALL]
     return [*kept[:3], *parts, *kept[3:]]

@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dais_verif.counts import counted
 from dais_verif.printable import command_line
 from dais_verif.record.coverage import coverage_line
 from dais_verif.record.program import MACHINE_LAYOUTS, ProgramInfo
@@ -103,7 +104,7 @@ def _next_step(record: SimulationRecord) -> str:
 
 def _print_board(board: BoardInfo, out: Console) -> None:
     core = f"core of latency {board.latency}" if board.latency else "combinational core"
-    runs = f"program, {core}" if board.cycles is None else f"machine, {board.cycles} cycles a vector"
+    runs = f"program, {core}" if board.cycles is None else f"machine, {counted(board.cycles, 'cycle')} a vector"
     out.print(f"board      {board.target}, runs this {runs}, buffer of {board.buffer} bytes", markup=False)
     link = [f"{board.batches} batches"]
     for number, what in (
@@ -121,7 +122,7 @@ def _print_board(board: BoardInfo, out: Console) -> None:
 def program_line(program: ProgramInfo) -> str:
     """Which program it is and how large, in one line."""
     assumed = " (layout assumed)" if program.layout_assumed else ""
-    shape = f"{program.n_in} inputs, {program.n_out} outputs, {program.n_ops} ops"
+    shape = f"{counted(program.n_in, 'input')}, {counted(program.n_out, 'output')}, {counted(program.n_ops, 'op')}"
     return f"{program.path}  {program.layout}{assumed}, {shape}"
 
 
@@ -143,7 +144,9 @@ def verdict_text(verdict: Verdict, message: str) -> Text:
 def _ports(record: SimulationRecord) -> str:
     """Return what is not as in our own combinational modules."""
     latencies = sorted({found.latency for found in record.simulators if found.latency is not None})
-    clocked = f"; clocked, latency {' or '.join(map(str, latencies))} edges" if latencies else ""
+    *others, last = latencies or [0]
+    several = "".join(f"{one} or " for one in others)
+    clocked = f"; clocked, latency {several}{counted(last, 'edge')}" if latencies else ""
     widths = record.rtl.widths
     return f"{clocked}; ports sized by {widths}" if widths and not record.rtl.emitted else clocked
 
@@ -249,4 +252,4 @@ def _add_pair(table: Table, what: str, expected: Value, found: Value) -> None:
 
 
 def _cut(bits: str) -> str:
-    return bits if len(bits) <= _SHOWN_BITS else f"{bits[:_SHOWN_BITS]}... ({len(bits)} bits)"
+    return bits if len(bits) <= _SHOWN_BITS else f"{bits[:_SHOWN_BITS]}... ({counted(len(bits), 'bit')})"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from dais_verif.counts import counted
 from dais_verif.record.diff import DiffRecord, FrameInfo, FrameValue, OpDifference, OutputDifference
 from dais_verif.report.console import program_line, verdict_text
 
@@ -27,18 +28,20 @@ def print_diff(record: DiffRecord, out: Console) -> None:
         out.print(f"structure  op {first.op} is the first that is not the same in both", markup=False)
         for name, words in (("a", first.a), ("b", first.b)):
             out.print(f"           {name}: {words or 'has no such op'}", markup=False)
-    out.print(f"stimulus   {record.vectors} vectors, seed {record.seed}{unchecked}", markup=False)
+    out.print(f"stimulus   {counted(record.vectors, 'vector')}, seed {record.seed}{unchecked}", markup=False)
     if record.frame:
         of = record.frame
         shown = [of.stalled and "a stall changes nothing", of.reset and "a frame can begin after a reset"]
         stalled = "".join(f", and {words}" for words in shown if words)
         out.print(
-            f"frame      {of.cycles} cycles as {of.ops} ops, {len(of.free)} inputs left open{stalled}", markup=False
+            f"frame      {counted(of.cycles, 'cycle')} as {counted(of.ops, 'op')},"
+            f" {counted(len(of.free), 'input')} left open{stalled}",
+            markup=False,
         )
     if record.proof:
         methods = ", ".join(f"{name} {count}" for name, count in record.proof.methods.items())
         merged, seconds = record.proof.merged_ops, record.proof.seconds
-        out.print(f"proof      {merged} ops of b equal one of a ({methods}), {seconds:.1f} s", markup=False)
+        out.print(f"proof      {counted(merged, 'op')} of b equal one of a ({methods}), {seconds:.1f} s", markup=False)
     if record.frame and record.frame.output and difference:
         _print_sequence(record.frame, difference, out)
     elif difference:

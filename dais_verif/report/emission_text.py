@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from dais_verif.counts import counted
 from dais_verif.record.emission import PipelineInfo, WrapperFolderInfo
 from dais_verif.record.network import FoldedNetwork
 
@@ -20,15 +21,17 @@ def print_pipeline(pipeline: PipelineInfo, out: Console) -> None:
     shown = ", ".join(f"{depth:g}" for depth in depths)
     if len(depths) > _SHOWN:
         shown = f"{min(depths):g} to {max(depths):g}"
-    stages = "1 stage" if pipeline.stages == 1 else f"{pipeline.stages} stages"
+    stages = counted(pipeline.stages, "stage")
     out.print(f"pipeline   {stages}, latency {pipeline.latency}, a vector every clock edge", markup=False)
-    out.print(f"registers  {pipeline.registers}, {pipeline.register_bits} bits", markup=False)
+    out.print(f"registers  {pipeline.registers}, {counted(pipeline.register_bits, 'bit')}", markup=False)
     out.print(f"depth      {shown} {pipeline.unit} (estimated, by stage)", markup=False)
 
 
 def wrapper_line(folder: WrapperFolderInfo) -> str:
     """Return where a module with a wrapper was written."""
-    return f"top module {folder.top}, in {folder.folder}: {len(folder.files)} files, which README.md explains"
+    return (
+        f"top module {folder.top}, in {folder.folder}: {counted(len(folder.files), 'file')}, which README.md explains"
+    )
 
 
 def print_folded(network: FoldedNetwork, out: Console) -> None:

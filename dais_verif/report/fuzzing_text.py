@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from dais_verif.counts import counted
 from dais_verif.record.fuzzing import FuzzRecord
 
 __all__ = ["print_fuzzing"]
@@ -18,7 +19,7 @@ def print_fuzzing(record: FuzzRecord, out: Console) -> None:
         if counts:
             out.print(f"{title:<10} {', '.join(f'{name} {count}' for name, count in counts.items())}", markup=False)
     for case in record.found:
-        size = f"{case.ops} ops, {case.vectors} vectors, {case.times} times"
+        size = f"{counted(case.ops, 'op')}, {counted(case.vectors, 'vector')}, {case.times} times"
         out.print(f"\n{case.pair}: {case.kind} ({', '.join(case.opcodes)}; {size})", markup=False)
         out.print(f"  {case.text}", markup=False)
         out.print(f"  {case.folder}", markup=False)

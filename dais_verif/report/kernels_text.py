@@ -8,6 +8,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from dais_verif.counts import counted
 from dais_verif.record.kernel_picture import KernelPicture
 from dais_verif.record.kernels import KernelBuild, KernelInfo, KernelListing, KernelRun
 from dais_verif.report.kernel_picture_text import print_picture
@@ -89,11 +90,16 @@ def _costs(build: KernelBuild) -> list[tuple[str, str]]:
     facts = build.facts
     if build.form == "memory":
         who = "member" if facts["parallel"] == 1 else f"group of {facts['parallel']} members"
-        time = f"{facts['cycles']} cycles a {who}, {facts['latency']} from start to done for {build.members} members"
-        return [("time", time), ("memory", f"{facts['words']} words, {facts['bits']} bits")]
-    first = f"first output {facts['latency']} cycles after the first beat"
+        members = counted(build.members, "member")
+        time = f"{counted(facts['cycles'], 'cycle')} a {who}, {facts['latency']} from start to done for {members}"
+        return [("time", time), ("memory", f"{counted(facts['words'], 'word')}, {counted(facts['bits'], 'bit')}")]
+    first = f"first output {counted(facts['latency'], 'cycle')} after the first beat"
     last = f"the last one {facts['flush']} after the last beat"
+    lines, registers = (counted(facts[name], "bit") for name in ("line_bits", "window_bits"))
     return [
-        ("time", f"{facts['beats']} beats an image, one a cycle; {first}, {last}"),
-        ("memory", f"{facts['line_bits']} bits of lines, {facts['window_bits']} bits of registers"),
+        ("time", f"{counted(facts['beats'], 'beat')} an image, one a cycle; {first}, {last}"),
+        (
+            "memory",
+            f"{lines} of lines, {registers} of registers",
+        ),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from dais_verif.counts import counted
 from dais_verif.record.campaigns.mutation import Fate, MutantRow, MutationRecord
 
 __all__ = ["print_mutation"]
@@ -36,8 +37,9 @@ def print_mutation(record: MutationRecord, out: Console) -> None:
         out.print(f"unexpected {text}", markup=False)
     s = record.summary
     out.print(
-        f"\nsummary    {s.mutants} mutants: {s.killed_by_simulation} killed by simulation, {s.killed_by_proof} by proof"
-        f" only, {s.equivalent} equivalent, {s.unknown} unknown, {s.survived} survived, {s.unsound} unsound",
+        f"\nsummary    {counted(s.mutants, 'mutant')}: {s.killed_by_simulation} killed by simulation,"
+        f" {s.killed_by_proof} by proof only,"
+        f" {s.equivalent} equivalent, {s.unknown} unknown, {s.survived} survived, {s.unsound} unsound",
         markup=False,
     )
     if s.score is not None:

@@ -7,6 +7,7 @@ from collections import Counter
 from rich.console import Console
 from rich.table import Table
 
+from dais_verif.counts import counted
 from dais_verif.record.proof import Claim, Handshake, ProofRecord, Status
 from dais_verif.record.rtl import ProvedLink
 from dais_verif.record.simulation import Mismatch
@@ -30,12 +31,13 @@ def print_proof(record: ProofRecord, out: Console, *, bitwise: bool = False, mis
     unnamed = f", {len(record.ops_without_signal)} have none" if record.ops_without_signal else ""
     matched = record.signals_matched_by_value
     guessed = f" ({matched} found by their values)" if matched else ""
-    cached = f", {record.cached_claims} claims proved by earlier runs" if record.cached_claims else ""
+    cached = f", {counted(record.cached_claims, 'claim')} proved by earlier runs" if record.cached_claims else ""
     machine = record.machine
     held = "" if machine is None else " and registers after the edge"
+    kinds = ("point merged", "points merged") if bitwise else ("different obligation", None)
     out.print(
-        f"claims     {len(record.ops)} ops with a signal{guessed}{unnamed}, {len(record.outputs)} outputs{held};"
-        f" {record.obligations} {'points merged' if bitwise else 'different obligations'}{cached}",
+        f"claims     {counted(len(record.ops), 'op')} with a signal{guessed}{unnamed},"
+        f" {counted(len(record.outputs), 'output')}{held}; {counted(record.obligations, *kinds)}{cached}",
         markup=False,
     )
     out.print(_methods(record))
@@ -62,11 +64,11 @@ def print_proof(record: ProofRecord, out: Console, *, bitwise: bool = False, mis
     kernel = record.kernel
     if kernel is not None:
         title = "kernel" if kernel.settings is None else "network"
-        out.print(f"{title:<10} {kernel.kernel}, {kernel.form}, {kernel.members} members", markup=False)
+        out.print(f"{title:<10} {kernel.kernel}, {kernel.form}, {counted(kernel.members, 'member')}", markup=False)
         for title, text in (("laws", kernel.laws), ("facts", kernel.facts), ("members", kernel.message)):
             out.print(f"  {title:<9}{text}", markup=False)
         for one in kernel.settings or []:
-            found = f"frames {one.frame.value}, network {one.network.value}, {one.cycles} cycles"
+            found = f"frames {one.frame.value}, network {one.network.value}, {counted(one.cycles, 'cycle')}"
             out.print(f"  {'config':<9}{one.name}: {found}", markup=False)
     _print_open(record, out)
     if mismatch is not None:

@@ -8,6 +8,7 @@ from fractions import Fraction
 from rich.console import Console
 from rich.table import Table
 
+from dais_verif.counts import counted
 from dais_verif.record.sensitivity import FlipEffect, FlippedBit, SensitivityRecord
 from dais_verif.report.console import program_line, verdict_text
 
@@ -25,7 +26,7 @@ def print_sensitivity(record: SensitivityRecord, out: Console, *, top: int) -> N
     what = "every bit" if bits else "the last bit"
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"hash       {record.program.hash}", markup=False)
-    out.print(f"stimulus   {record.vectors} vectors, seed {record.seed}{unchecked}", markup=False)
+    out.print(f"stimulus   {counted(record.vectors, 'vector')}, seed {record.seed}{unchecked}", markup=False)
     out.print(f"flipped    {what} of every op, one at a time, in every vector", markup=False)
     worst_of_ops: dict[int, FlipEffect] = {}
     for effect in record.effects:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from dais_verif.counts import counted
 from dais_verif.record.fuzzing import ShrinkRecord
 
 __all__ = ["print_shrinking"]
@@ -16,8 +17,10 @@ def print_shrinking(record: ShrinkRecord, out: Console) -> None:
     """Print what fails, the smallest case, and where it is."""
     rows = [("failure", record.failure), ("before", str(record.before)), ("after", str(record.after))]
     if record.rtl is not None:
-        rows.append(("rtl", f"{record.rtl.lines_before} lines became {record.rtl.lines}, module {record.rtl.top}"))
-    rows.append(("tried", f"{record.attempts} cases in {record.seconds:.1f} s"))
+        rows.append(
+            ("rtl", f"{counted(record.rtl.lines_before, 'line')} became {record.rtl.lines}, module {record.rtl.top}")
+        )
+    rows.append(("tried", f"{counted(record.attempts, 'case')} in {record.seconds:.1f} s"))
     if not record.complete:
         rows[-1] = ("tried", f"{rows[-1][1]}; time was up, give more with --time")
     for name, text in rows:
@@ -26,7 +29,7 @@ def print_shrinking(record: ShrinkRecord, out: Console) -> None:
     for line in lines[:_LINES]:
         out.print(f"  {line}", markup=False)
     if len(lines) > _LINES:
-        out.print(f"  ... {len(lines) - _LINES} lines more", markup=False)
+        out.print(f"  ... {counted(len(lines) - _LINES, 'line')} more", markup=False)
     for vector in record.vectors[:4]:
         out.print(f"vector     {', '.join(vector) or '(no inputs)'}", markup=False)
     if record.folder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from dais_verif.counts import counted
 from dais_verif.record.synthesis import PlaceAndRoute, SynthesisRecord
 from dais_verif.report.console import program_line
 from dais_verif.synthesis.targets import KINDS, TARGETS
@@ -32,7 +33,7 @@ def print_synthesis(record: SynthesisRecord, out: Console) -> None:
             table.add_row(kind, str(record.counts[kind]), which)
     out.print(table if record.cells else "no cells: outputs are inputs or constants")
     path = ", ".join(f"{number} {kind}" for kind, number in record.depth.kinds.items())
-    out.print(f"depth      {record.depth.cells} cells" + (f" ({path})" if path else ""), markup=False)
+    out.print(f"depth      {counted(record.depth.cells, 'cell')}" + (f" ({path})" if path else ""), markup=False)
     for line in placed_lines(record.pnr):
         out.print(line, markup=False)
     if record.netlist:

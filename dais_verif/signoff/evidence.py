@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 import msgspec
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
@@ -211,7 +212,7 @@ def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
         data = np.fromfile(path, dtype="<u8")
         rows, rest = divmod(data.size, sum(words))
         if rest:
-            raise InputError(f"{str(path)!r} holds {data.size} words, which are no rows of {sum(words)}")
+            raise InputError(f"{str(path)!r} holds {counted(data.size, 'word')}, which are no rows of {sum(words)}")
         cut = rows * words[0]
         yield start, data[:cut].reshape(rows, words[0]), data[cut:].reshape(rows, words[1])
         start += rows

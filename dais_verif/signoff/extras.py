@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError, ToolError
 from dais_verif.record.simulation import SimulationRecord
 from dais_verif.signoff.bitstreams.stages import bitstream_stages
@@ -191,7 +192,7 @@ def _judge_beats(context: Context, folder: Path, asked: Asked) -> Judgement:
 
 def _beats(record: SimulationRecord, asked: Asked) -> Iterator[str]:
     if asked.rows < 1 or record.vectors != asked.rows:
-        yield f"{record.vectors} vectors, must be {asked.rows}"
+        yield f"{counted(record.vectors, 'vector')}, must be {asked.rows}"
     for simulator in record.simulators:
         if simulator.failure is not None or simulator.mismatches or simulator.vectors_with_x:
             yield f"{simulator.name}: {simulator.failure or f'{simulator.mismatches} mismatches'}"

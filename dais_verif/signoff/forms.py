@@ -59,7 +59,7 @@ def _stage(folder: Path) -> Path:
 
 
 def _simulated(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the RTL that is signed off, or with outputs swept: everything."""
+    """Return what is kept of a simulation of the RTL that is signed off."""
     policy, subject = context.policy, context.subject
     covered = bool(policy.coverage) and _stage(folder).name == f"simulation-{policy.seeds[0]}"
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
@@ -144,7 +144,7 @@ def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _beats(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Behind streams or on a board, where nothing is digested."""
+    """Return what is kept of a run behind streams or on a board, which takes no digest of outputs."""
     board, simulators = tree.get("board"), list[Tree]()
     for one in tree["simulators"]:
         vectors = min(one["vectors_compared"], tree["vectors"])

@@ -236,7 +236,7 @@ def distinct_wanted(program: Program, asked: Asked) -> int:
 
 
 def distinct_of(possible: int, asked: Asked) -> int:
-    """Return the same where there are ``possible`` different ones."""
+    """Return how many of the vectors must differ, if ``possible`` different ones exist."""
     return max(min(asked.distinct, possible // 2), min(possible, 2))
 
 

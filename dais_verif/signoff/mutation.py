@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dais_verif.counts import counted
 from dais_verif.record.campaigns.mutation import MutationRecord, MutationSummary
 from dais_verif.signoff.certificate import CertifiedScore
 from dais_verif.signoff.context import (
@@ -84,7 +85,7 @@ def _problems(context: Context, record: MutationRecord) -> Iterator[str]:
         yield f"mutants were judged by {', '.join((*record.judges, *record.simulators))}, not as the policy asks"
     wanted = context.asked(_seed(context), policy.mutation.vectors).rows
     if (record.vectors, record.seed) != (wanted, _seed(context)):
-        yield f"{record.vectors} vectors and seed {record.seed}, must be {wanted} and {_seed(context)}"
+        yield f"{counted(record.vectors, 'vector')} and seed {record.seed}, must be {wanted} and {_seed(context)}"
     if found.mutants + found.invalid != min(policy.mutation.mutants, record.possible):
         yield f"{found.mutants + found.invalid} of {record.possible} mutants, must be {policy.mutation.mutants}"
     fates = (found.killed_by_simulation, found.killed_by_proof, found.equivalent, found.unknown, found.survived)

@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from dais_verif.applied_folder import files_beside
+from dais_verif.counts import counted
 from dais_verif.errors import DaisError, InputError
 from dais_verif.files import read_plain
 from dais_verif.record.certificate import CertificateFinding
@@ -119,7 +120,7 @@ def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
     pairs = list(zip(certificate.files, files, strict=True))
     programs = [now for was, now in pairs if was.role == "program"]
     if len(programs) != 1:
-        raise InputError(f"the certificate names {len(programs)} programs, must name one")
+        raise InputError(f"the certificate names {counted(len(programs), 'program')}, must name one")
     design = load_design(programs[0], certificate.layout)
     if design.hash != certificate.program:
         raise InputError(f"the program is {design.hash}, must be {certificate.program}")

@@ -105,7 +105,7 @@ def _two_values(program: Program, outputs: Sequence[IntArray], firsts: Sequence[
 
 
 def _in_columns(program: Program, number: int, constant: int) -> Program:
-    """Return the constant comes before the last op, which nothing but outputs can read."""
+    """Return ``program`` with ``constant`` as output ``number``, an op before the last, which only outputs read."""
     last = program.n_ops - 1
     source = int(program.out_idx[number])
     kind = [int(column[source]) for column in program.columns[4:]]

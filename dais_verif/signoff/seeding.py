@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from dais_verif.counts import counted
 from dais_verif.dut.discover import ports_in
 from dais_verif.dut.vhdl_ports import vhdl_ports_in, vhdl_types_in
 from dais_verif.errors import InputError
@@ -81,7 +82,7 @@ def problems_of_spoilt(
     if record.verdict is not Verdict.RTL_MISMATCH:
         yield f"a fault was seeded, and the verdict is {record.verdict.value}: {record.message}"
     if record.vectors != asked.rows:
-        yield f"{record.vectors} vectors, must be {asked.rows}"
+        yield f"{counted(record.vectors, 'vector')}, must be {asked.rows}"
     rows, first = seeded.get("rows"), seeded.get("first")
     if not isinstance(rows, int) or rows < 1:
         yield "no vector was spoilt"

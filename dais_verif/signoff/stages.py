@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 
+from dais_verif.counts import counted
 from dais_verif.dut.discover import unused_in
 from dais_verif.dut.vhdl_ports import vhdl_roots_in
 from dais_verif.errors import InputError
@@ -102,7 +103,7 @@ def _look_at_rtl(context: Context, folder: Path) -> None:
 def _judge_rtl(context: Context, folder: Path) -> Judgement:
     subject = context.subject
     what = "emitted" if subject.emitted else "given"
-    message = f"module {subject.top} in {len(subject.rtl)} file{'s' if len(subject.rtl) > 1 else ''}, {what}"
+    message = f"module {subject.top} in {counted(len(subject.rtl), 'file')}, {what}"
     ignored = ignored_in(subject)
     return Judgement(Verdict.PASS, f"{message}; {ignored}" if ignored else message)
 

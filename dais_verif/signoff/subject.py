@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from dais_verif.applied_folder import files_beside
+from dais_verif.counts import counted
 from dais_verif.dut.outside import included_in
 from dais_verif.errors import InputError
 from dais_verif.files import open_plain, read_plain
@@ -85,7 +86,7 @@ class Subject:
         """Return the one file of a role. Raises ``InputError`` unless there is one."""
         found = self.of(role)
         if len(found) != 1:
-            raise InputError(f"{len(found)} files of role {role!r} are signed off, must be one")
+            raise InputError(f"{counted(len(found), 'file')} of role {role!r} signed off, must be one")
         return found[0]
 
     @property

@@ -99,7 +99,7 @@ def _run(context: Context, folder: Path, macros: tuple[str, ...], both: bool) ->
 
 
 def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judgement:
-    """Return the proof must be of what the RTL becomes, which is made again here."""
+    """Judge the proof, which must be of the RTL as synthesis reads it; that text is made again here."""
     copied = tuple(file for file, _ in _copied(context.subject, macros, folder))
     policy = msgspec.structs.replace(context.policy, proof="required")
     subject = context.subject

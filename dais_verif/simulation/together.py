@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.errors import ToolError, ViolationError
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
@@ -72,7 +73,7 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dic
         return outcome
 
     outlets = [outlet for name, (_, outlet) in plans.items() if name not in unhurried]
-    watcher.notice(f"simulating {feed.rows} vectors in {' and '.join(options.simulators)}")
+    watcher.notice(f"simulating {counted(feed.rows, 'vector')} in {' and '.join(options.simulators)}")
     for name, outlet in unhurried.items():
         first = feed.starts[_chunks_known(outlet)]
         until = "" if outlet.chunks == outlet.least else " at least, until verilator has ended"

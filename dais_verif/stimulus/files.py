@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.files import open_plain, read_plain
 from dais_verif.program.numbers import Batch, Column
@@ -109,7 +110,7 @@ def _table(path: Path, array: NDArray[Any], n_in: int) -> NDArray[Any]:
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise InputError(f"{path}: dtype is {array.dtype}, must be float16, float32, float64, an integer type or bool")
     if array.ndim and array.shape[0] > _MAX_ROWS:
-        raise InputError(f"{path}: {array.shape[0]} rows, must be at most {_MAX_ROWS}")
+        raise InputError(f"{path}: {counted(array.shape[0], 'row')}, must be at most {_MAX_ROWS}")
     if array.ndim > 2:
         array = array.reshape(array.shape[0], math.prod(array.shape[1:]))
     elif array.ndim == 1:
@@ -128,7 +129,8 @@ def _read_csv(path: Path, n_in: int) -> Any:
                 if number == 1 and len(cells) == n_in and all(_is_name(cell) for cell in cells):
                     continue  # a header
                 if len(cells) != n_in:
-                    raise InputError(f"{path}, line {number}: {len(cells)} values, must be {n_in}: one an input")
+                    many = counted(len(cells), "value")
+                    raise InputError(f"{path}, line {number}: {many}, must be {n_in}: one an input")
                 rows.append([_number(cell, path, number, column) for column, cell in enumerate(cells)])
     except (UnicodeDecodeError, csv.Error) as error:
         raise InputError(f"{path}: neither .npy nor readable CSV ({error})") from None

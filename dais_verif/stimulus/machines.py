@@ -63,7 +63,7 @@ class ArrayRows(Sequence[Sequence[Fraction]]):
 
 
 def raw_rows(rows: Sequence[Sequence[Fraction]], types: tuple[FixedType, ...]) -> IntArray:
-    """``rows`` as raw integers of ``types``, wrapped into them: (cycles, elements); objects beyond 62 bits."""
+    """Return ``rows`` as raw integers of ``types``, wrapped into them: (cycles, elements); objects beyond 62 bits."""
     if isinstance(rows, ArrayRows) and rows.types == types:
         return rows.array
     columns: list[IntArray] = []

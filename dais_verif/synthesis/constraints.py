@@ -49,7 +49,7 @@ def assigned(device: str, ports: Sequence[Port], clock: str) -> dict[str, str]:
 
 
 def constraints_text(pins: Mapping[str, str]) -> str:
-    """Return the file that says so, as nextpnr reads it."""
+    """Return ``pins``, the pin of each port bit, as a constraints file that nextpnr reads."""
     return "".join(f"set_io {name} {pin}\n" for name, pin in pins.items())
 
 

@@ -102,7 +102,7 @@ def shown(text: str, sources: Sequence[Path]) -> str:
 
 
 def plain_name(source: Path, number: int) -> str:
-    """Return the same where it is harmless."""
+    """Return the name of ``source``, or a plain one with ``number`` if it has characters that tools may misread."""
     if _PLAIN.fullmatch(source.name):
         return source.name
     suffix = source.suffix if _PLAIN.fullmatch(source.suffix[1:] or "-") else ""

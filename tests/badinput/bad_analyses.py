@@ -36,7 +36,7 @@ CASES = {
     "diff inputs differ": two(
         b=ONE_INPUT, says=("A (a.bin) has 2 inputs and B (b.bin) has 1", "only programs with the same number")
     ),
-    "diff outputs differ": two(b=TWO_OUTPUTS, says=("A (a.bin) has 1 outputs and B (b.bin) has 2",)),
+    "diff outputs differ": two(b=TWO_OUTPUTS, says=("A (a.bin) has 1 output and B (b.bin) has 2",)),
     "diff violation in b": two(
         b=BROKEN, says=("B (b.bin): row 1: overflow violation at op 2 (add)",), verdict="PROGRAM_INVALID"
     ),

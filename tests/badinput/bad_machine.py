@@ -21,7 +21,7 @@ CASES = {
         "--inputs", "x.npy", "--vectors", "0", "--row", "2", says=("--row 2", "there are 2 vectors, numbered from 0 on")
     ),
     "explain a row before the first": explain("--row", "-1", says=("--row", "-1", "x>=0")),
-    "explain the cone of no output": explain("--only-cone", "1", says=("output 1", "there are 1 outputs, from 0 on")),
+    "explain the cone of no output": explain("--only-cone", "1", says=("output 1", "of 1 output numbered from 0 on")),
     "explain inputs of another program": explain("--inputs", "wide.npy", says=("wide.npy", "must be (rows, 2)")),
     "explain into a folder": explain("-o", ".", says=("cannot write '.'", "it is a folder")),
     "profile no sample": profile("--samples", "0", says=("--samples", "0", "x>=1")),

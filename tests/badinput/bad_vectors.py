@@ -40,7 +40,7 @@ FILES = {
     "npy header negative": vectors("x.npy", npy_header("(-2, 2)"), "not a readable .npy file"),
     "npy header broken off": vectors("x.npy", npy_header("(2, 2"), "not a readable .npy file"),
     "npz": vectors("x.npz", b"PK\x03\x04\x14\x00\x00\x00\xff\xff", "not a readable .npz file"),
-    "csv ragged": vectors("x.csv", b"1,2\n3\n", "line 2: 1 values, must be 2"),
+    "csv ragged": vectors("x.csv", b"1,2\n3\n", "line 2: 1 value, must be 2"),
     "csv of three columns": vectors("x.csv", b"a,b,c\n1,2,3\n", "line 1: 3 values, must be 2"),
     "csv text": vectors("x.csv", b"a,b\n1,2\n3,four\n", "line 3, column 2: 'four' is not a number"),
     "csv NaN": vectors("x.csv", b"1,nan\n", "line 1, column 2: 'nan' is no finite float64"),

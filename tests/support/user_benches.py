@@ -87,7 +87,7 @@ async def nothing_compared(dut: Any) -> None:
     try:
         scoreboard.verify()
     except ScoreboardError as error:
-        assert "NOT_RUN: no output bit of never was compared; 1 inputs held X or Z" in str(error)
+        assert "NOT_RUN: no output bit of never was compared; 1 input held X or Z" in str(error)
         raise
 
 

@@ -104,7 +104,7 @@ def test_ports_of_elements_that_do_not_fit_are_all_named() -> None:
     assert "port x_0 has 5 bits, must have 4; port x_1 is missing, must have 6 bits" in text
     assert "the design has x_0 (in, 5 bits), y (in, 6 bits)" in text
     few = PortsFile(Side("", ports=("a",)))
-    assert "1 ports of inputs, must be 2" in refusal(few, ports(("a", "in", 4)))
+    assert "1 port of inputs, must be 2" in refusal(few, ports(("a", "in", 4)))
 
 
 @pytest.mark.parametrize(

@@ -53,8 +53,8 @@ def test_the_same_program(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert run("a.bin", "copy.bin", "--vectors", "50") == 0
     lines = lines_of(capsys)
     assert lines[:2] == [
-        "a          a.bin  v1, 3 inputs, 1 outputs, 5 ops",
-        "b          copy.bin  headerless, 3 inputs, 1 outputs, 5 ops",
+        "a          a.bin  v1, 3 inputs, 1 output, 5 ops",
+        "b          copy.bin  headerless, 3 inputs, 1 output, 5 ops",
     ]
     assert lines[2].startswith("structure  the same program, hash ")
     assert lines[3:] == ["stimulus   50 vectors, seed 0", "PASS  no difference on 50 vectors; the same program"]

@@ -51,7 +51,7 @@ def test_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     assert err == ""
     lines = [line.rstrip() for line in out.splitlines()]
-    assert lines[0] == "program    p.bin  v1, 1 inputs, 2 outputs, 6 ops"
+    assert lines[0] == "program    p.bin  v1, 1 input, 2 outputs, 6 ops"
     assert lines[2:4] == [
         "stimulus   2 vectors, seed 0",
         "flipped    the last bit of every op, one at a time, in every vector",

@@ -212,7 +212,7 @@ def test_another_number_of_inputs_or_outputs_is_refused() -> None:
     a, batch = build(SUM), Batch.of(np.zeros((1, 3)), 3)
     with pytest.raises(InputError, match="p has 3 inputs and q has 4; only programs with the same number can be"):
         compare(a, build(SUM, n_in=4), batch, names=("p", "q"))
-    with pytest.raises(InputError, match="the first program has 1 outputs and the second program has 2"):
+    with pytest.raises(InputError, match="the first program has 1 output and the second program has 2"):
         compare(a, build(SUM, (0, 0, 0), (1, 0, 0)), batch)
 
 

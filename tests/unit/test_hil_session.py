@@ -166,7 +166,7 @@ def test_a_reply_of_the_wrong_size_is_no_result() -> None:
     wrong = only_run(lambda frame: [encode(Frame(frame.kind | REPLY, frame.tag, bytes(WIDTH + 1)))])
     with (
         python_board(answer=wrong) as board,
-        pytest.raises(ToolError, match="answered 1 vectors with 4 bytes, must be 3"),
+        pytest.raises(ToolError, match="answered 1 vector with 4 bytes, must be 3"),
     ):
         talk(board, blocks(1, 1))
 

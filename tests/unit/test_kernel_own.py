@@ -186,7 +186,7 @@ WRONG = [
     (
         'map = ["[1]", "[0] + 1"]',
         'map = ["[1]", "[0] + 0..1"]',
-        "has 1 inputs, and a member 2 elements of them: 2 of x",
+        "has 1 input, and a member 2 elements: 2 of x",
     ),
     ("shape = [3, 2]", "shape = [3, 2, 1]", "must be a pattern for each of 3 dimensions"),
     ("[[inputs]]", "[inputs]", "inputs must be tables"),

@@ -90,7 +90,7 @@ class TestPrintout:
     def test_the_example_of_the_document(self, name: str, tmp_path: Path) -> None:
         found = print_members(read_own_kernel(EXAMPLE), [], simulators=[name], folder=tmp_path)
         assert found.verdict is Verdict.PASS and found.texts[0].startswith("Test string!\nchar value is -1\n")
-        assert found.message == f"1 members print the same in {name}" and found.simulators[0].version
+        assert found.message == f"1 member prints the same in {name}" and found.simulators[0].version
 
     @pytest.mark.slow
     @pytest.mark.parametrize(("name", "form"), [("conv2d", "memory"), ("max_pool", "stream"), ("concat", "memory")])
@@ -121,7 +121,7 @@ class TestDifferences:
         assert printing._difference((2,), [["a", "b"]], [["a", "b"]]) is None
         said = "member [1] of sample 1 prints 'x', and must print 'd'"
         assert printing._difference((2,), [["a", "b"], ["c", "d"]], [["a", "b"], ["c", "x"]]) == said
-        assert printing._difference((2,), [["a", "b"]], [["a"]]) == "1 members print, and 2 must"
+        assert printing._difference((2,), [["a", "b"]], [["a"]]) == "1 member prints, and 2 must"
 
     def test_unknown_bits_are_an_x(self) -> None:
         one = INSTANCES["tanh"]

@@ -221,7 +221,7 @@ REFUSED = {
     "no conns": (changed("conns", to=None), "JSON conns: must be a list, not None"),
     "ten parts": (changed("conns", 0, "src", to=counter()["fsm"]["conns"][0]["src"][:10]), "must be the 11 parts"),
     "name": (changed("conns", 0, "src", 0, to=3), "the name of a signal is 3"),
-    "view": (changed("conns", 0, "src", 9, to=[0, 2]), "conns[0].src (n): view [0, 2] is not within its 1 elements"),
+    "view": (changed("conns", 0, "src", 9, to=[0, 2]), "conns[0].src (n): view [0, 2] is not within its 1 element"),
     "types differ": (changed("conns", 2, "src", 2, 0, to=[False, 5, 0]), "signal n: two uses differ in types"),
     "resets differ": (changed("conns", 2, "src", 4, to=[1.0]), "signal n: two uses differ in rst_to"),
     "type of 5000 bits": (changed("conns", 0, "src", 2, 0, to=[False, 5000, 0]), "must be at most 4096"),
@@ -257,7 +257,7 @@ REFUSED = {
     ),
     "types do not repeat": (
         tree({}, [connect(signal("m", [*WORDS, BIT], reg=True, view=(0, 1), dynamic=(INDEX, 1)), Y)]),
-        "the types of m must repeat every 1 elements",
+        "the types of m must repeat every 1 element",
     ),
     "wire at an index": (
         tree({}, [connect(A, signal("w", NIBBLE * 8, view=(0, 1), dynamic=(INDEX, 1)))]),

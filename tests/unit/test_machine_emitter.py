@@ -165,5 +165,5 @@ def test_options_of_programs_are_refused(options: Any, message: str) -> None:
 
 def test_a_broken_machine_is_refused_in_one_line() -> None:
     broken = tree({}, [connect(signal("x", exposed=True), signal("y", NIBBLE * 2, exposed=True))])
-    with pytest.raises(ProgramError, match=r"connection x\[0:1\] -> y\[0:2\]: .* has 1 elements, the target 2"):
+    with pytest.raises(ProgramError, match=r"connection x\[0:1\] -> y\[0:2\]: .* has 1 element, the target 2"):
         emit(EmitRequest(program=json.dumps(broken).encode()))

@@ -348,7 +348,7 @@ REFUSED = {
     "held": ("cycles = 4\nheld.en = [1, 1]", "must be a number, or a list of 4"),
     "held input": (SUM + "held.x = 0\n", "x[0] is an input of the frame and held"),
     "twice": (SUM.replace("cycle = 1 }", "cycle = 0 }"), "names one element of an input twice"),
-    "shape": (SUM.replace('{ signal = "x", cycle = 0 }, ', ""), "the frame has 3 inputs and 1 outputs, B has 4 and 1"),
+    "shape": (SUM.replace('{ signal = "x", cycle = 0 }, ', ""), "the frame has 3 inputs and 1 output, B has 4 and 1"),
 }  # fmt: skip
 
 

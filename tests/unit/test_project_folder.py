@@ -294,7 +294,7 @@ def test_the_terminal_shows_what_was_found(tmp_path: Path, capsys: pytest.Captur
 def test_other_verbs_read_the_model(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(da4ml_folder(tmp_path / "project"))
     assert _run(["show", folder]) == 0
-    assert "2 inputs, 1 outputs, 4 ops" in capsys.readouterr().out
+    assert "2 inputs, 1 output, 4 ops" in capsys.readouterr().out
     assert _run(["diff", folder, f"{folder}/model/comb.json", "--prove"]) == 0
 
 

@@ -167,7 +167,7 @@ def test_a_reset_that_waits_for_the_enable() -> None:
 
 def test_bits_of_state_that_are_turned_round() -> None:
     wiring = wired().register("n", 1, lambda s: bor(s("rst"), bnot(s("v")))).wire("out", 1, lambda s: bnot(s("n")))
-    assert shaken(wiring, 1, "reset").how == "1 bits of state"
+    assert shaken(wiring, 1, "reset").how == "1 bit of state"
 
 
 def test_a_bit_of_state_that_is_constant() -> None:

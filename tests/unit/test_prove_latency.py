@@ -89,13 +89,13 @@ def test_a_bit_of_another_age_is_not_looked_at_if_it_is_not_read() -> None:
 
 def test_two_ages_meet() -> None:
     wiring = wired().register("q", 4, lambda s: s("IN")).wire("OUT", 4, lambda s: add(s("q"), s("IN")))
-    with pytest.raises(OutOfStep, match=r"'OUT' mixes .* clock edges \(IN is 0 edges old, q is 1 edges"):
+    with pytest.raises(OutOfStep, match=r"'OUT' mixes .* clock edges \(IN is 0 edges old, q is 1 edge"):
         timed(wiring)
 
 
 def test_two_outputs_of_different_ages() -> None:
     wiring = chain(1).wire("OTHER", 4, lambda s: s("IN"))
-    with pytest.raises(OutOfStep, match=r"OTHER is 0 edges old, OUT is 1 edges old"):
+    with pytest.raises(OutOfStep, match=r"OTHER is 0 edges old, OUT is 1 edge old"):
         timed(wiring, "OUT", "OTHER")
 
 
@@ -104,7 +104,7 @@ def test_an_output_of_which_one_bit_is_older(low: int) -> None:
     wiring = wired()
     for bit in range(4):
         (wiring.register if bit == low else wiring.wire)("OUT", 1, lambda s, bit=bit: s("IN", bit, 1), low=bit, of=4)
-    with pytest.raises(OutOfStep, match=f"bit {low} of OUT is 1 edges old"):
+    with pytest.raises(OutOfStep, match=f"bit {low} of OUT is 1 edge old"):
         timed(wiring)
 
 
@@ -163,7 +163,7 @@ def test_a_constant_that_is_there_too_late(edges: int, registers: int) -> None:
 
 def test_an_input_that_keeps_a_value_behind_a_register_is_there_after_an_edge() -> None:
     wiring = wired(tie=4).register("k", 4, lambda s: s("tie")).wire("OUT", 4, lambda s: add(s("IN"), s("k")))
-    with pytest.raises(OutOfStep, match="'OUT' needs k, which has its value only 1 edges after a reset"):
+    with pytest.raises(OutOfStep, match="'OUT' needs k, which has its value only 1 edge after a reset"):
         timed(wiring, constants={"tie": 3})
 
 

@@ -183,8 +183,8 @@ def test_gradients_are_logged() -> None:
     ("options", "message"),
     [
         ({"row": -1}, "row must not be negative, it is -1"),
-        ({"row": 3}, "row 3 is to be logged, but there are 3 rows"),
-        ({"only_cone": 19}, "output 19 is to be explained, but there are 19 outputs"),
+        ({"row": 3}, "row 3 is to be logged, of 3 rows numbered from 0 on"),
+        ({"only_cone": 19}, "output 19 is to be explained, of 19 outputs numbered from 0 on"),
         ({"only_cone": -1}, "output -1 is to be explained"),
     ],
 )

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.live import Live
 
 from dais_verif.cli.terminal import TerminalProgress
+from dais_verif.counts import counted
 from dais_verif.record.regression import JobResult
 from dais_verif.report.regression_table import job_word, regression_table, seconds_left
 from dais_verif.verdict import Verdict
@@ -50,7 +51,7 @@ class RegressDisplay(TerminalProgress):
         if self._err.is_terminal:
             self._live.start()
         else:
-            self._err.print(f"{jobs} jobs", markup=False)
+            self._err.print(counted(jobs, "job"), markup=False)
 
     def job_ends(self, result: JobResult) -> None:
         """Print a line for the job where there is no terminal."""

@@ -224,7 +224,7 @@ def _waiting(restart: Restart, given: Sequence[Signal]) -> int:
 
 
 def _parts(signals: Sequence[Signal], vector: str, zero: str) -> Iterator[tuple[str, str, str]]:
-    """Each signal, its bits of ``vector``, and what its port takes if it has none."""
+    """Yield each signal, its bits of ``vector``, and what its port takes if it has none."""
     offset = 0
     for signal in signals:
         bits = bits_of(signal.types)

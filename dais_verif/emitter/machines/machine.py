@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dais_verif.counts import counted
 from dais_verif.emitter.machines.bits import Bits, Vector, copied, joined
 from dais_verif.emitter.machines.storage import memory_of
 from dais_verif.emitter.machines.views import Reader, element
@@ -79,7 +80,8 @@ class _Module:
         """Comments and ports."""
         machine, out = self.machine, self.out
         n_ops = sum(block.program.n_ops for block in machine.blocks.values())
-        out.line(f"// Machine: {len(machine.blocks)} blocks of {n_ops} ops, {len(machine.registers)} registers.")
+        size = f"{counted(len(machine.blocks), 'block')} of {counted(n_ops, 'op')}"
+        out.line(f"// Machine: {size}, {counted(len(machine.registers), 'register')}.")
         out.line(
             "// Of every signal element 0 takes the least significant bits. Types are written sW.F or uW.F: signed"
         )

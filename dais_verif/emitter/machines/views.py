@@ -31,7 +31,7 @@ def index_bits(machine: Machine, vectors: Mapping[str, Vector], view: View) -> B
 
 
 def step_of(machine: Machine, view: View) -> int | None:
-    """By how many bits the place of ``view`` moves when its index grows by 1; None if not always by as many."""
+    """Return by how many bits the place of ``view`` moves when its index grows by 1; None if not always by as many."""
     assert view.index is not None
     offsets = offsets_of(machine.signals[view.signal].types)
     stride, window = view.index.stride, window_of(machine, view)

@@ -10,6 +10,7 @@ from typing import Any
 
 from dais_verif.applied_folder import CONFIGURATION, MANIFEST, PROGRAM
 from dais_verif.approx import ConfigurationFile, text_of
+from dais_verif.counts import counted
 from dais_verif.errors import RequestError
 from dais_verif.files import read_plain
 from dais_verif.flows.approximation.networks import Opened, open_network
@@ -112,7 +113,7 @@ def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -
     return _record(
         request,
         opened,
-        message=f"{request.config} applied: {program.n_ops} ops, {exact.n_ops} without it",
+        message=f"{request.config} applied: {counted(program.n_ops, 'op')}, {exact.n_ops} without it",
         program=ProgramInfo.of(program),
         exact_ops=exact.n_ops,
         files=sorted([*files, MANIFEST]),
@@ -146,7 +147,7 @@ def _folded(request: ApplyRequest, opened: Opened, progress: Progress) -> Applie
     return _record(
         request,
         opened,
-        message=f"{', '.join(names)} applied: {made.info.ops} ops of all stages; cycles: {cycles}",
+        message=f"{', '.join(names)} applied: {counted(made.info.ops, 'op')} of all stages; cycles: {cycles}",
         program=ProgramInfo.of_machine(made.machine),
         exact_ops=exact.n_ops,
         files=made.info.files,

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dais_verif.approx import ConfigurationFile
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.files import read_plain
 from dais_verif.flows.approximation.opened import open_configurations
@@ -82,7 +83,7 @@ def read_samples(path: Path, network: Network) -> Samples:
                 f"{path}: {name} has shape {array.shape}, {array.dtype}; must be numbers, (samples, *{shape})"
             )
         if count not in (None, len(array)):
-            raise InputError(f"{path}: {name} has {len(array)} samples, an input before it {count}")
+            raise InputError(f"{path}: {name} has {counted(len(array), 'sample')}, an input before it {count}")
         count = len(array)
         if not count:
             raise InputError(f"{path}: has no samples")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dais_verif.approx import KNOBS, Configuration, ConfigurationFile, Knob, Node, pareto, read, read_knobs
+from dais_verif.counts import counted
 from dais_verif.flows.progress import Progress
 from dais_verif.record.configurations import ConfigurationInfo, NodeInfo, OpInfo
 
@@ -83,7 +84,7 @@ def _node(node: Node, knobs: Mapping[int, Knob]) -> NodeInfo:
 
 def count_of(configurations: Sequence[object]) -> str:
     """Return how many ``configurations`` there are, in words."""
-    return f"{len(configurations)} configuration{'s' * (len(configurations) != 1)}"
+    return counted(len(configurations), "configuration")
 
 
 def words_of_knobs(file: ConfigurationFile, shown: list[ConfigurationInfo]) -> dict[int, str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 
+from dais_verif.counts import counted
 from dais_verif.emitter.machines.board import board_bits, board_hash
 from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.arguments import require_types
@@ -134,7 +135,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
             progress.notice(f"asking {request.target} what it runs")
             identity = session.identify()
             require_fits(identity, program, ports_of(program), request.target)
-            progress.notice(f"running {stimulus.rows - journal.rows} vectors on {request.target}")
+            progress.notice(f"running {counted(stimulus.rows - journal.rows, 'vector')} on {request.target}")
             check = not request.unchecked
             run = Run(program, stimulus, session, identity, journal, folder.path, progress, check=check)
             finding = _find(run, request, progress)
@@ -176,7 +177,9 @@ def _run_machine(machine: Machine, board: Target, request: BoardRequest, progres
             require_fits_machine(identity, board_hash(machine), board_bits(machine), request.target)
             given = BoardSequences.of(machine, request.inputs, request.vectors, request.seed, identity.latency)
             cycles = sum(one.vectors for one in given.classes)
-            progress.notice(f"running {cycles} cycles in {len(given.sequences)} sequences on {request.target}")
+            progress.notice(
+                f"running {cycles} cycles in {counted(len(given.sequences), 'sequence')} on {request.target}"
+            )
             check = not request.unchecked
             finding = MachineRun(
                 machine, restart.begun, given.sequences, session, identity, progress, check=check

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 
+from dais_verif.counts import counted
 from dais_verif.errors import DaisError, InputError, ToolError
 from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.fuzzing.keeping import Keeper, smallest_machine, smallest_program
@@ -211,13 +212,13 @@ def _foreign(stretch: Stretch, free: SimpleQueue[Pair]) -> Judged:
 
 def _record(request: FuzzRequest, first: int, total: Judged, keeper: Keeper, seconds: float) -> FuzzRecord:
     compared = sum(total.pairs.values())
-    verdict, message = Verdict.PASS, f"all agree on {total.cases} cases, in {compared} comparisons"
+    verdict, message = Verdict.PASS, f"all agree on {counted(total.cases, 'case')}, in {compared} comparisons"
     if keeper.found:
-        causes = f"{len(keeper.found)} cause{'s' * (len(keeper.found) != 1)}"
+        causes = counted(len(keeper.found), "cause")
         times = sum(case.times for case in keeper.found) + keeper.left_out
         verdict, message = Verdict.DISAGREEMENT, f"{times} of {total.cases} cases disagree, of {causes}"
     elif not compared:
-        verdict, message = Verdict.NOT_RUN, f"nothing was compared on {total.cases} cases"
+        verdict, message = Verdict.NOT_RUN, f"nothing was compared on {counted(total.cases, 'case')}"
     return FuzzRecord(
         verdict=verdict,
         message=message,

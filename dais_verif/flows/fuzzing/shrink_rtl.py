@@ -151,7 +151,7 @@ class _Shrinker:
     # judges
 
     def _is_wrong(self, case: RtlCase) -> bool:
-        """Return a simulation says RTL_MISMATCH; and it is no unknown value that is wrong, unless one was at first."""
+        """Return whether a simulation says RTL_MISMATCH, not for an unknown value alone unless that was so at first."""
         found = self._judges.wrong(case)
         if found is None or (found.found.raw is None and not self._with_x):
             return False
@@ -159,7 +159,7 @@ class _Shrinker:
         return True
 
     def _is_read_and_fails(self, case: RtlCase) -> bool:
-        """Return the front end reads the RTL as it did, and the command fails."""
+        """Return whether the front end reads the RTL, if it did at first, and the command fails."""
         return self._command is not None and self._judges.is_read(case) and self._command(case)
 
     def _same_answer(self) -> None:
@@ -183,7 +183,7 @@ class _Shrinker:
         self.search.fewest(rows, lambda left: _with_rows(case, tuple(left)) if left else None)
 
     def _one_op(self) -> bool:
-        """Return the op that is to blame alone, if the design has its net and those of its operands."""
+        """Keep the op that is to blame alone, if the design has its net and those of its operands; return whether."""
         blame = None if self._last is None else self._last.blame
         if blame is None or blame.op is None or self._judges.pins.given:
             return False

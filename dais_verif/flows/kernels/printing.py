@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import Dut
 from dais_verif.emitter.machines import emit_machine
 from dais_verif.errors import InputError, ToolError
@@ -185,7 +186,7 @@ def _difference(geometry: tuple[int, ...], golden: list[list[str]], texts: list[
     """Return the first member that prints something else."""
     wanted, found = (sum(map(len, each)) for each in (golden, texts))
     if wanted != found:
-        return f"{found} members print, and {wanted} must"
+        return f"{counted(found, 'member prints', 'members print')}, and {wanted} must"
     for sample, (right, other) in enumerate(zip(golden, texts, strict=True)):
         for number, (text, seen) in enumerate(zip(right, other, strict=True)):
             if text != seen:
@@ -204,4 +205,5 @@ def _verdict(found: Sequence[PrintedBy], messages: int) -> tuple[Verdict, str]:
     if not messages:
         return Verdict.NOT_RUN, "no member printed"
     names = f" in {' and '.join(one.name for one in found)}" if found else " in the golden model"
-    return Verdict.PASS, f"{messages} members print the same{names}" if found else f"{messages} members print{names}"
+    print_ = counted(messages, "member prints", "members print")
+    return Verdict.PASS, f"{print_}{' the same' if found else ''}{names}"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.flows.diff import DiffRequest, diff
 from dais_verif.flows.kernels.kept import keep_answer, keep_no_answer
@@ -191,7 +192,7 @@ def _timed(instance: KernelInstance, form: str, facts: dict[str, int]) -> dict[s
 
 def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:
     if proved.folded is Verdict.PASS:
-        members = f"{proved.members} members in every frame, for all inputs"
+        members = f"{counted(proved.members, 'member')} in every frame, for all inputs"
         return Verdict.PASS, f"{record.message}; and computes kernel {proved.kernel}: {members}"
     verdict = _OF_HARDWARE.get(proved.folded, proved.folded)
     if verdict is Verdict.RTL_MISMATCH:

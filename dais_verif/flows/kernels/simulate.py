@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.kernels.driven import read_driven, rows_of
 from dais_verif.flows.kernels.printing import print_folder, require_shown
@@ -75,7 +76,9 @@ def simulate_kernel(
             message = f"RTL and machine agree, but not with kernel {run.kernel}: {run.wrong}"
             record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
         elif record.verdict is Verdict.PASS:
-            message = f"{record.message}; {run.elements} elements of {run.samples} samples equal the kernel's"
+            message = (
+                f"{record.message}; {run.elements} elements of {counted(run.samples, 'sample')} equal the kernel's"
+            )
             record = replace(record, message=message)
         if request.printf:
             record, run = _printed(kernel, request, sequences, record, run)
@@ -142,7 +145,7 @@ def _describe(kernel: KernelFolder, sequences: Sequence[_Driven]) -> str:
         sum(getattr(one.driven, name) for one in sequences) for name in ("ranges", "broken_off", "stalls")
     )
     parts += [f"{ranges} ranges of the index space in random order"] * bool(ranges)
-    return ", ".join([*parts, f"{resets} broken off by a reset", f"{stalls} cycles of stalls and pauses"])
+    return ", ".join([*parts, f"{resets} broken off by a reset", f"{counted(stalls, 'cycle')} of stalls and pauses"])
 
 
 def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Driven]) -> tuple[KernelRun, list[Found]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from dais_verif.counts import counted
 from dais_verif.errors import DaisError, RequestError
 from dais_verif.files import write_atomically
 from dais_verif.flows.machines.requests import require_no_options
@@ -42,7 +43,7 @@ def convert_machine(machine: Machine, request: ConversionRequest) -> ConversionR
     before, after = ProgramInfo.of_machine(machine), ProgramInfo.of_machine(back)
     return ConversionRecord(
         verdict=Verdict.PASS,
-        message=f"written as {target}, {after.n_ops} ops of {before.n_ops}",
+        message=f"written as {target}, {counted(after.n_ops, 'op')} of {before.n_ops}",
         program=before,
         written=replace(after, path=str(request.output)),
         output=str(request.output),

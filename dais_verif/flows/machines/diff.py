@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError, RequestError
 from dais_verif.flows.machines.frame import FrameFile, read_frame
 from dais_verif.flows.machines.frame_witness import FrameWitness, judged, with_file
@@ -71,9 +72,8 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
     b, warnings = read_program(request.b, request.layout_b or request.layout, progress)
     frame = said.frame
     if (len(frame.inputs), len(frame.outputs)) != (b.n_in, b.n_out):
-        raise InputError(
-            f"the frame has {len(frame.inputs)} inputs and {len(frame.outputs)} outputs, B has {b.n_in} and {b.n_out}"
-        )
+        ports = f"{counted(len(frame.inputs), 'input')} and {counted(len(frame.outputs), 'output')}"
+        raise InputError(f"the frame has {ports}, B has {b.n_in} and {b.n_out}")
     every = unroll(machine, frame)
     if request.inputs and every.free:
         raise RequestError.of("{inputs} cannot be given: the frame leaves inputs or registers of the machine open.")

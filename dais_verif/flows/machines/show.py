@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from dais_verif.counts import counted
 from dais_verif.machine import Machine, Role, Signal
 from dais_verif.machine.ports import bits_of
 from dais_verif.machine.text.spelling import Spelling
@@ -31,14 +32,14 @@ def _lines(machine: Machine) -> Iterator[str]:
     yield f"blocks ({len(machine.blocks)})"
     yield from _columns(
         [
-            (b.name, f"{b.program.n_ops} ops", f"{b.program.n_in} in", f"{b.program.n_out} out")
+            (b.name, counted(b.program.n_ops, "op"), f"{b.program.n_in} in", f"{b.program.n_out} out")
             for b in machine.blocks.values()
         ]
     )
     for kind, members in kinds.items():
         if members:
             bits = sum(bits_of(signal.types) for signal in members)
-            yield f"{kind} ({len(members)}, {bits} bits)"
+            yield f"{kind} ({len(members)}, {counted(bits, 'bit')})"
             yield from _columns([_row(signal, spelling) for signal in members])
     for title, clocked in (("connections at all times", False), ("connections at edges of the clock", True)):
         chosen = [c for c in machine.connections if machine.clocked(c) == clocked]

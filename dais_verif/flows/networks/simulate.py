@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.errors import RequestError
 from dais_verif.flows.kernels.driven import read_driven, rows_of
 from dais_verif.flows.machines.simulate import Sequences, simulate_machine
@@ -70,7 +71,9 @@ def simulate_network(
             message = f"RTL and machine agree, but not with the network: {run.wrong}"
             record = replace(record, verdict=Verdict.RTL_MISMATCH, message=message)
         elif record.verdict is Verdict.PASS:
-            message = f"{record.message}; {run.elements} elements of {run.samples} images equal the network's"
+            message = (
+                f"{record.message}; {run.elements} elements of {counted(run.samples, 'image')} equal the network's"
+            )
             record = replace(record, message=message)
         place = None if record.first_mismatch is None else record.first_mismatch.place
         if place is not None and place.sequence < len(found):
@@ -120,7 +123,9 @@ def _describe(folder: NetworkFolder, sequences: Sequence[_Driven]) -> str:
     parts = ["images in sequences from power-up"] + ["words in random order"] * (folder.form == "memory")
     if len(folder.configurations) > 1:
         parts.append("each image in a configuration of its own, with any other one said while it runs")
-    return ", ".join([*parts, f"{resets} runs broken off by a reset", f"{pauses} cycles of pauses"])
+    return ", ".join(
+        [*parts, f"{counted(resets, 'run')} broken off by a reset", f"{counted(pauses, 'cycle')} of pauses"]
+    )
 
 
 def _compared(

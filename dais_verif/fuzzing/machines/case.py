@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.fuzzing.generate.random_kernels import Asked, asked
 from dais_verif.machine import Machine
 from dais_verif.program.opcodes import INPUT
@@ -43,7 +44,8 @@ class MachineCase:
     @property
     def words(self) -> str:
         """How large it is."""
-        return f"{self.ops} ops, {len(self.machine.connections)} connections, {self.cycles} cycles"
+        connections = counted(len(self.machine.connections), "connection")
+        return f"{counted(self.ops, 'op')}, {connections}, {counted(self.cycles, 'cycle')}"
 
     @property
     def ops(self) -> int:

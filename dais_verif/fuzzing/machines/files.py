@@ -9,6 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.fuzzing.files import CASE_NAME, CASE_SCHEMA, KeptCase, read_exact, spelled
@@ -63,7 +64,7 @@ def machine_case_of(folder: Path, tree: Mapping[str, Any]) -> MachineCase:
         raise InputError(f"{path}: there must be a sequence of a cycle or more")
     for one in sequences:
         if set(one) != set(inputs) or any(not _fits(one[name], cycles, inputs[name]) for name in inputs):
-            raise InputError(f"{path}: each sequence must have {cycles} rows for each input of the machine")
+            raise InputError(f"{path}: each sequence must have {counted(cycles, 'row')} for each input of the machine")
     return MachineCase(machine, sequences, cycles, known)
 
 

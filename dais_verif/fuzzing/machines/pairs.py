@@ -77,7 +77,7 @@ def _run(case: MachineCase, engine: str, **asked: Any) -> MachineRun | str:
 
 
 def text_form(case: MachineCase) -> Disagreement | None:
-    """Return the text, read back, is the same machine, and has the same text."""
+    """Compare a machine with its text, read back, and that text with the text of what was read."""
     text = machine_text(case.machine)
     back = parse_machine(text.encode())
     if back.hash != case.machine.hash:
@@ -88,7 +88,7 @@ def text_form(case: MachineCase) -> Disagreement | None:
 
 
 def json_form(case: MachineCase) -> Disagreement | None:
-    """ALIRFSM, where it can say the machine, is read back as the same machine."""
+    """Compare a machine with its ALIRFSM, read back, where that format can express it."""
     with contextlib.suppress(InputError):
         data = machine_json(case.machine)
         if parse_machine(data).hash != case.machine.hash:
@@ -98,7 +98,7 @@ def json_form(case: MachineCase) -> Disagreement | None:
 
 
 def proved_rtl(case: MachineCase) -> Disagreement | None:
-    """Return the Verilog that we emit is never refuted."""
+    """Return a disagreement if the prover refutes the Verilog that we emit."""
     from dais_verif.prover.slang import elaborate
 
     if not case.machine.registers or not any(kind.width for one in case.machine.outputs for kind in one.types):
@@ -151,7 +151,7 @@ def in_simulator(name: str) -> Judge:
 
 
 def unfolded(case: MachineCase) -> Disagreement | None:
-    """Return the members of a kernel, one after the other, and the program of all of them, by the oracle."""
+    """Compare the members of a kernel, one after the other, with the program of all of them, both by the oracle."""
     request = case.request
     if request is None:
         raise NotJudged("the case is of no kernel")

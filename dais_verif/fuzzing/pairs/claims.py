@@ -17,7 +17,7 @@ __all__ = ["ranges", "unreachable_bins"]
 
 
 def ranges(case: Case) -> Disagreement | None:
-    """Every value lies in the interval of its op, and no promise is broken that is said to be kept, or kept."""
+    """Compare range analysis with values: each in the interval of its op, promises broken or kept as it says."""
     program, found = case.program, analyse(case.program)
     for number, row in enumerate(case.rows):
         violations: list[oracle.Violation] = []
@@ -44,7 +44,7 @@ def ranges(case: Case) -> Disagreement | None:
 
 
 def unreachable_bins(case: Case) -> Disagreement | None:
-    """No vector hits a bin of coverage that is said to be unreachable."""
+    """Return a disagreement if a vector hits a bin of coverage that is said to be unreachable."""
     bins = bins_of(case.program, declared=False)
     never = bins.never(by_ranges(bins, analyse(case.program)))
     seen = bins.nothing()

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.fuzzing.case import Case
 from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
@@ -50,7 +51,7 @@ def expected(case: Case) -> Expected:
 
 
 def batch_engine(case: Case) -> Disagreement | None:
-    """Return the numpy engine, checked and unchecked."""
+    """Compare the numpy engine, checked and unchecked, with the oracle."""
     compiled, right = compile_program(case.program), expected(case)
     for check in (False, True):
         found, violation = compiled.run(case.batch, check=check)
@@ -61,7 +62,7 @@ def batch_engine(case: Case) -> Disagreement | None:
 
 
 def machine_engine(case: Case) -> Disagreement | None:
-    """Return the virtual machine: its instructions verified, and run by numpy, fused and local or neither."""
+    """Compare the virtual machine with the oracle: instructions verified, and run fused and local or neither."""
     right = expected(case)
     for way in (True, False):
         made = compile_forward_and_backward(case.program, fuse=way, optimize_locality=way)
@@ -115,7 +116,7 @@ def _of_kernel(made: FastProgram, right: Expected, batch: Batch, isa: str, rows:
             columns = [[column[row] for row in rows.tolist()] for column in right.outputs]
             wrong = _wrong_output(columns, [column.tolist() for column in found])
             if wrong:
-                return "output", f"{isa}, {len(rows)} rows: {wrong}"
+                return "output", f"{isa}, {counted(len(rows), 'row')}: {wrong}"
     return None
 
 

@@ -21,7 +21,7 @@ _ROWS = 4
 
 
 def text_form(case: Case) -> Disagreement | None:
-    """Return the text, read back, is the same program, and writes the same text."""
+    """Compare a program with its text, read back, and that text with the text of what was read."""
     text = listing(case.program)
     back = assemble(text)
     if back.hash != case.program.hash:
@@ -32,7 +32,7 @@ def text_form(case: Case) -> Disagreement | None:
 
 
 def binary_layouts(case: Case) -> Disagreement | None:
-    """Every layout that can hold the program gives it back, and writes the same bytes again."""
+    """Compare a program with its binary, read back, in every layout that can hold it, and the bytes written again."""
     for layout in LAYOUTS:
         with contextlib.suppress(InputError):  # tables, or ALIR, which this layout cannot say
             data = write_binary(case.program, layout)
@@ -45,7 +45,7 @@ def binary_layouts(case: Case) -> Disagreement | None:
 
 
 def json_forms(case: Case) -> Disagreement | None:
-    """ALIR and da4ml's JSON of the program compute what it does, and the binary that ALIR was made of comes back."""
+    """Compare a program with its ALIR and da4ml's JSON: outputs, and the binary that ALIR gives back."""
     for name, other in _converted(case.program):
         for number, row in enumerate(case.rows[:_ROWS]):
             wanted, found = (_answer(program, row) for program in (case.program, other))

@@ -21,7 +21,7 @@ _SECONDS = 2.0
 
 
 def proved_rtl(case: Case) -> Disagreement | None:
-    """Return the emitted module is never refuted; whoever is wrong, emitter or prover, one of them is."""
+    """Return a disagreement if the prover refutes the module that we emit: then emitter or prover is wrong."""
     with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
         source = Path(folder, "model.v")
         source.write_text(emit_verilog(case.program))

@@ -57,7 +57,7 @@ def passing_in(name: str, cases: Sequence[Case]) -> list[bool]:
 
 
 def pipelined(case: Case) -> Disagreement | None:
-    """Return a pipeline of the case's program, of as many stages as the case says, in Icarus."""
+    """Compare a pipeline of the program, of as many stages as the case says, in Icarus, with the golden model."""
     require_comparable(case, "icarus")
     stages = 1 + int(case.program.hash[:4], 16) % _MOST_STAGES
     made = emit_pipeline(case.program, "model", PipelineOptions(stages=stages, reset=True, enable=True, valid=True))

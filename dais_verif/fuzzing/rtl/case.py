@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.fuzzing.case import Case
 
 __all__ = ["Edit", "Files", "RtlCase", "edited"]
@@ -48,7 +49,7 @@ class RtlCase:
     @property
     def words(self) -> str:
         """How large it is."""
-        return f"{self.case.words}, {self.lines} lines of RTL"
+        return f"{self.case.words}, {counted(self.lines, 'line')} of RTL"
 
     @property
     def lines(self) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.golden.integer_width import is_wide
 from dais_verif.golden.vm.codes import ForwardForm
@@ -41,7 +42,7 @@ def operands_of(program: Program) -> Ints:
     if program.n_ops * most > _MOST_ENTRIES:
         raise InputError(
             f"the machine cannot take this program: op {int(counts.argmax())} has {most} operands, and there are"
-            f" {program.n_ops} ops; dais-verif run takes it"
+            f" {counted(program.n_ops, 'op')}; dais-verif run takes it"
         )
     reads = np.full((program.n_ops, most), -1, dtype=np.int32)
     reads[owner, np.arange(len(owner)) - (np.cumsum(counts) - counts)[owner]] = terms.op[read]

@@ -163,7 +163,7 @@ def _kept(n_ops: int, terms: Iterable[Contribution]) -> Ints:
 
 
 def _compiled(shapes: Iterable[Hashable]) -> tuple[list[int], Ints, Ints]:
-    """Where every shape is met first; for every instruction the number of its shape, and 1 if it was met before."""
+    """Return where each shape occurs first; of each instruction its shape's number, and 1 if that occurred before."""
     numbers: dict[Hashable, int] = {}
     form = np.array([numbers.setdefault(shape, len(numbers)) for shape in shapes], dtype=np.int32)
     first = np.unique(form, return_index=True)[1]

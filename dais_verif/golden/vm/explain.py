@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.golden import oracle
 from dais_verif.golden.vm.codes import OUTPUT
@@ -66,10 +67,10 @@ class _Log:
 
     def _start(self, iseq: InstructionSequence, rows: int) -> None:
         if self._row >= rows:
-            raise InputError(f"row {self._row} is to be logged, but there are {rows} rows, from 0 on")
+            raise InputError(f"row {self._row} is to be logged, of {counted(rows, 'row')} numbered from 0 on")
         only, n_out = self._only_cone, iseq.program.n_out
         if only is not None and not 0 <= only < n_out:
-            raise InputError(f"output {only} is to be explained, but there are {n_out} outputs, from 0 on")
+            raise InputError(f"output {only} is to be explained, of {counted(n_out, 'output')} numbered from 0 on")
         if only is not None:
             index = iseq.program.outputs[only][0]
             self._cone = set(cone(iseq.program, [index] if index >= 0 else []))

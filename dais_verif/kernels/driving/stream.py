@@ -8,6 +8,7 @@ from math import prod
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.kernels.driving.frames import Driven, Found, Ints, Run, noise
 from dais_verif.kernels.forms.raster import Plane, Raster, raster_of
 from dais_verif.kernels.forms.stream_files import cycle_of, plane_name
@@ -101,7 +102,7 @@ def _found(instance: KernelInstance, raster: Raster, samples: int, moved: Ints, 
         numbers, places = _beats(raster, plane, True)
         beats = np.unique(numbers)
         if len(moved) != samples * len(beats):
-            problem = f"{len(moved)} beats of outputs came, and must be {samples * len(beats)}"
+            problem = f"{counted(len(moved), 'beat')} of outputs came, and must be {samples * len(beats)}"
             return Found(problem=f"{problem}, {len(beats)} of each of {samples} samples")
         data = outputs[plane_name("y", raster.outputs, number)]
         order = np.searchsorted(beats, numbers)

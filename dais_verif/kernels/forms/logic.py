@@ -36,7 +36,7 @@ class Logic(BlockBuilder):
         return self.constant(1, 0)
 
     def number(self, value: int) -> Value:
-        """Return a number that is always the same."""
+        """Return the constant ``value``."""
         return self.constant(value, 0)
 
     def choice(self, bit: Value, a: Value, b: Value) -> Value:

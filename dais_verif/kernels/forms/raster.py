@@ -15,6 +15,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.kernels.instance import KernelInstance
 from dais_verif.kernels.mapping import Addressing, MappedTensor
@@ -226,7 +227,7 @@ def _axis(name: str, inputs: Sequence[Plane], reads: Sequence[Addressing], geome
     room = size - 1 - stride * (count - 1)
     if room < 0:
         what = f"has {size} pixels in dimension {inputs[0].scanned[at]}"
-        _refuse(name, inputs[0], f"{what}, too few for {count} outputs with stride {stride}, one a beat")
+        _refuse(name, inputs[0], f"{what}, too few for {counted(count, 'output')} with stride {stride}, one a beat")
     first, last = max(min(offsets), -stride * (count - 1)), min(max(offsets), size - 1)
     return Axis(size, count, stride, first, last, max(0, min(last, room)))
 

@@ -27,7 +27,7 @@ _MOST_BITS = 64
 
 
 def _axes(request: Request) -> tuple[tuple[int, int, int, int, int], ...]:
-    """Of width and height: size of the image, stride, pad, size of the window, dilation."""
+    """Return, for width and height: size of the image, stride, pad, size of the window, dilation."""
     g, (width, height) = request.given, request.inputs[0].sizes[:2]
     return (
         (width, g.stride_w, g.pad_w, g.kernel_w, g.dilation_w),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.machine.model import LONGEST_NAME, Role, Schedule
 from dais_verif.machine.parts import is_name, is_schedule
 from dais_verif.machine.text.names import INPUTS, KEYWORDS, OUTPUTS
@@ -209,14 +210,14 @@ class _Reader:
         self.skip_lines(start)
         while not cursor.accept("]"):
             if len(found) == len(types):
-                cursor.refuse(f"more values than the {len(types)} elements")
+                cursor.refuse(f"more values than the {counted(len(types), 'element')}")
             found.append(self.value(types[len(found)]))
             self.skip_lines(start)
             if not cursor.accept(",") and cursor.token.text != "]":
                 cursor.unexpected("',' or ']'")
             self.skip_lines(start)
         if len(found) != len(types):
-            cursor.refuse(f"{len(found)} values, must be {len(types)}, one an element", start)
+            cursor.refuse(f"{counted(len(found), 'value')}, must be {len(types)}, one an element", start)
         return tuple(found)
 
     def skip_lines(self, opening: Token) -> None:
@@ -280,7 +281,7 @@ class _Reader:
         self.found.blocks[name] = BlockText(token, name, text, first, file)
 
     def connection(self) -> None:
-        """``acc <- mac.sum when en else bias``."""
+        """Read a connection, such as ``acc <- mac.sum when en else bias``."""
         cursor, token = self.cursor, self.cursor.token
         if token.kind == "name" and cursor.following.kind in ("name", "string"):
             words = ", ".join(map(repr, _STATEMENTS[1:]))

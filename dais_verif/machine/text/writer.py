@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import groupby
 
+from dais_verif.counts import counted
 from dais_verif.machine.model import Block, Machine, Role, Schedule, Signal
 from dais_verif.machine.text.names import quoted_text, spelt_name
 from dais_verif.machine.text.spelling import Spelling
@@ -34,8 +35,8 @@ class _Writer:
 
     def lines(self) -> Iterator[str]:
         machine = self.machine
-        counts = f"{len(machine.blocks)} blocks, {len(machine.registers)} registers"
-        yield f"; {counts}, {len(machine.connections)} connections"
+        counts = f"{counted(len(machine.blocks), 'block')}, {counted(len(machine.registers), 'register')}"
+        yield f"; {counts}, {counted(len(machine.connections), 'connection')}"
         yield "machine"
         yield ""
         for signal in machine.signals.values():

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.kernels.driving.frames import Driven, Found, Ints, noise
 from dais_verif.networks.hardware.stream import StreamNetwork
 
@@ -57,7 +58,7 @@ def drive_images(made: StreamNetwork, images: Ints, rng: np.random.Generator) ->
         cycles = np.flatnonzero(moved)
         if len(cycles) != len(images) * made.results:
             wanted = f"{len(images) * made.results}, {made.results} of each of {len(images)} images"
-            return Found(problem=f"{len(cycles)} beats of results came, and must be {wanted}")
+            return Found(problem=f"{counted(len(cycles), 'beat')} of results came, and must be {wanted}")
         found = outputs["y"][cycles].reshape(len(images), made.results, -1).transpose(0, 2, 1)
         when = np.broadcast_to(cycles.reshape(len(images), 1, made.results), found.shape)
         return Found((found.reshape(len(images), -1),), (when.reshape(len(images), -1),))

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from dais_verif.counts import counted
 from dais_verif.networks.call import Call, Data
 from dais_verif.networks.problems import Refusal
 
@@ -34,7 +35,7 @@ def _reshape(call: Call) -> Data:
     try:
         return Data(data.elements.reshape(shape), data.dtype)
     except (ValueError, OverflowError):
-        raise Refusal(f"{data.elements.size} elements cannot take the shape {tuple(shape)}") from None
+        raise Refusal(f"{counted(data.elements.size, 'element')} cannot take the shape {tuple(shape)}") from None
 
 
 def _transpose(call: Call) -> Data:

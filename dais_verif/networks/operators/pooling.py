@@ -16,7 +16,7 @@ __all__ = ["OPERATORS"]
 
 
 def _pool(call: Call, data: Data, compute: Callable[[list[Element], int], Element | Real]) -> Data:
-    """``compute`` is given what is under a window, without padding, and how many places it has."""
+    """Pool ``data``: ``compute`` gets the elements under a window, without padding, and its number of places."""
     if len(data.shape) < 3:
         raise Refusal(f"data of shape {data.shape} has no dimension to pool over")
     batch, channels, *spatial = data.shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import Dut
 from dais_verif.errors import InputError
 from dais_verif.program import Program
@@ -78,7 +79,7 @@ def prove_with_both(
             message="slang and Yosys find different latencies or resets",
             proved_outputs=(),
         )
-    agreed = f"slang and Yosys agree on {compared.signals} signals"
+    agreed = f"slang and Yosys agree on {counted(compared.signals, 'signal')}"
     return replace(
         proof,
         message=f"{proof.message}; {agreed}",

@@ -111,7 +111,7 @@ def _after(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Bits:
 
 
 def _initial(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Term:
-    """Return what they hold at power-up."""
+    """Return what ``parts`` of registers hold at power-up, as one term."""
     found = []
     for part in parts:
         if isinstance(part, int):

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dais_verif.counts import counted
 from dais_verif.errors import InputError
 from dais_verif.machine import Machine
 from dais_verif.machine.ports import port_names
@@ -294,10 +295,10 @@ def _passed(result: MachineProof, proof: Proof, machine: Machine, edges: int, ab
     outputs = len(result.step.outputs)
     equal = f"all {outputs} outputs equal the machine's" if outputs != 1 else "the output equals the machine's"
     where = " as long as the machine keeps its promises" * proof.conditional
-    held = f"{len(result.registers)} registers correspond" if len(result.registers) != 1 else "1 register corresponds"
+    held = counted(len(result.registers), "register corresponds", "registers correspond")
     message = f"in every cycle from power-up, for all inputs{where}: {equal}; {held}"
     if edges:
-        message += f", {edges} edge{'s' * (edges != 1)} after power-up at the latest"
+        message += f", {counted(edges, 'edge')} after power-up at the latest"
     if proof.bounded or absent:
         message += f"; proved of the state: {'; '.join(result.invariants[:_SHOWN])}"
         message += ", ..." * (len(result.invariants) > _SHOWN)

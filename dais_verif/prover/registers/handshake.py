@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import Clocking
 from dais_verif.prover.registers.transition_system import TransitionSystem
 from dais_verif.prover.solving.discharge import Discharge
@@ -97,10 +98,10 @@ def prove_handshake(system: TransitionSystem, clocking: Clocking, latency: int, 
         mapping = _Invariants(protocol, decide, enabled).found(seed)
         sharp = f"; {clocking.reset} works at edges at which {clocking.enable} is 1" if enabled else ""
         if mapping is not None:
-            return Handshake(Status.PROVED, f"{len(mapping)} bits of state" + sharp)
+            return Handshake(Status.PROVED, f"{counted(len(mapping), 'bit')} of state" + sharp)
         over = _k_induction(protocol, decide, enabled)
         if over is not None:
-            return Handshake(Status.PROVED, f"k-induction over {over} edges" + sharp)
+            return Handshake(Status.PROVED, f"k-induction over {counted(over, 'edge')}" + sharp)
     broken = _broken(protocol, decide, always[-1])
     if broken is None:
         return Handshake(Status.UNKNOWN, "neither proved nor broken")

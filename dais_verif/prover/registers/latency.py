@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, StateError
 from dais_verif.prover.boundary import Boundary
@@ -113,10 +114,10 @@ class _LatencyAnalysis:
         return pin.name
 
     def _one(self, found: Sequence[tuple[str, _Latency]], signal: Signal) -> _Latency:
-        """Return the latency of what is made of all this."""
+        """Return the latency of ``signal``, which is computed from all of ``found``."""
         vectors = {latency.vector: name for name, latency in found if latency.vector is not None}
         if len(vectors) > 1:
-            shown = ", ".join(f"{name} is {edges} edges old" for edges, name in sorted(vectors.items()))
+            shown = ", ".join(f"{name} is {counted(edges, 'edge')} old" for edges, name in sorted(vectors.items()))
             raise OutOfStep(
                 f"{signal.where}: signal {signal.name!r} mixes vectors of different clock edges ({shown});"
                 " delay all by as many registers"
@@ -129,7 +130,8 @@ class _LatencyAnalysis:
             return _Latency(None, settles)
         if settles > vector:
             raise OutOfStep(
-                f"{signal.where}: {signal.name!r} needs {last}, which has its value only {settles} edges after a reset,"
+                f"{signal.where}: {signal.name!r} needs {last}, which has its value only"
+                f" {counted(settles, 'edge')} after a reset,"
                 f" together with a vector that may be there after {vector}; the first vectors come out wrong"
             )
         return _Latency(vector)

@@ -79,7 +79,7 @@ class Words:
         return self.atoms.plus(negated(bit), 1)
 
     def _and(self, t: Term, of: list[Form]) -> Form:
-        """Return a word where a bit is 1, as copies of that bit mask it."""
+        """Return the AND of two words, if one of them is copies of a bit: it masks the other."""
         for form, other in (of, of[::-1]):
             bit = self.atoms.low(form, 1)
             if self.atoms.vanishes(self.atoms.sum(form, bit), t.width):  # -1 or 0, in two's complement

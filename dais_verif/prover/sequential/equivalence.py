@@ -21,6 +21,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from dais_verif.counts import counted
 from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
 from dais_verif.prover.bit_level.fraig import Fraig
 from dais_verif.prover.bit_level.patterns import value_of
@@ -343,7 +344,7 @@ class _Work:
             self.rounds += 1
             if not patterns:
                 proved = len(pairs)
-                return fraig, made, proved, f"{unknown} claims on registers are undecided" if unknown else ""
+                return fraig, made, proved, f"{counted(unknown, 'claim')} on registers undecided" if unknown else ""
             split_by_states(model.graph, classes, made, patterns)
         return None, made, 0, why
 

@@ -13,12 +13,12 @@ _NEAR = 5
 
 
 def exact_signed(t: Term) -> Range | None:
-    """Between what ``t``, a sum or product of signed numbers, lies if it cannot overflow; else None."""
+    """Return bounds of ``t``, a sum or product of signed numbers, if it cannot overflow; else None."""
     return _signed_result(t, _NEAR)
 
 
 def exact_unsigned(t: Term) -> Range | None:
-    """Return the same of unsigned numbers."""
+    """Return bounds of ``t``, a sum or product of unsigned numbers, if it cannot overflow; else None."""
     return _unsigned_result(t, _NEAR)
 
 

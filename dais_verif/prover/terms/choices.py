@@ -37,7 +37,7 @@ def _sext_equals(a: Term, value: int) -> Term:
 
 
 def _concat_equals(a: Term, value: int) -> Term | None:
-    """Return a constant part is compared at once, the others if only one is left."""
+    """Return whether a concatenation equals ``value``: constant parts are compared at once, others if one is left."""
     rest: list[Term] = []
     kept, offset = 0, a.width
     for part in a.args:

@@ -25,7 +25,7 @@ def _joined_sum(high: Term, low: Term) -> Term | None:
 
 
 def _borrowed(high: Term, low: Term) -> Term | None:
-    """Return the same where ``low`` is minus the lower part of what is taken away, and ``high`` has its borrow."""
+    """Return the whole word if ``low`` is minus the lower part of what is subtracted, and ``high`` has its borrow."""
     if low.op != "neg" and low.width > 1:
         return None
     lower = low.args[0] if low.op == "neg" else low  # of one bit

@@ -70,7 +70,7 @@ BUILD: dict[str, Callable[[int, tuple[Term, ...], object], Term]] = {}
 
 
 def make(op: str, width: int, args: tuple[Term, ...] = (), data: object = None) -> Term:
-    """Return the node as it is, without any rule."""
+    """Return the node of these parts without applying any rule of the normal form."""
     key = (op, width, args, data)
     term = _known.get(key)
     if term is None:
@@ -120,7 +120,7 @@ def signed_value(value: int, width: int) -> int:
 
 
 def commuted(a: Term, b: Term) -> tuple[Term, Term]:
-    """Return a constant last, else by number."""
+    """Return ``a`` and ``b`` in one order: a constant last, else by number."""
     if a.op == "const" or (b.op != "const" and b.number < a.number):
         return b, a
     return a, b

@@ -57,7 +57,7 @@ def _extract_sext(t: Term, low: int, width: int) -> Term:
 
 
 def _either(t: Term, width: int, change: Callable[[Term], Term]) -> Term:
-    """Return a choice between the same of both arms."""
+    """Return the choice ``t`` with ``change`` applied to both of its arms."""
     return BUILD["ite"](width, (t.args[0], change(t.args[1]), change(t.args[2])), None)
 
 
@@ -66,7 +66,7 @@ def _extract_bitwise(t: Term, low: int, width: int) -> Term:
 
 
 def _extract_modular(t: Term, low: int, width: int) -> Term | None:
-    """Return the low bits of a sum or product are the sum or product of the low bits; higher ones do not matter."""
+    """Return low bits of a sum or product as the sum or product of the low bits; higher ones do not matter."""
     if low:
         if low + width < t.width:
             return extract(extract(t, 0, low + width), low, width)

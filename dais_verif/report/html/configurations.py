@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.files import write_atomically
 from dais_verif.record.configurations import ConfigurationInfo, ConfigurationsRecord
 from dais_verif.report.configurations_text import short, skipping_words
@@ -83,7 +84,7 @@ def write_configurations_page(record: ConfigurationsRecord, path: str | Path) ->
     text = render_template(
         "configurations.html",
         path.parent,
-        standing=Standing(record.verdict, record.message, f"{record.total} configurations"),
+        standing=Standing(record.verdict, record.message, counted(record.total, "configuration")),
         record=record,
         plot=plot_of(record.configurations, record.curve),
         skipping=skipping_words,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from dais_verif.counts import counted
 from dais_verif.files import write_atomically
 from dais_verif.record.pictures.floor_plan import FloorPlan, TileUse
 from dais_verif.report.html.page import render_template
@@ -57,7 +58,7 @@ def _style(tile: TileUse) -> str:
 def _told(tile: TileUse) -> str:
     parts = [f"tile ({tile.x} {tile.y}), {tile.kind}"]
     if tile.cells:
-        parts.append(f"{tile.cells} of 8 cells, {tile.registers} registers, {tile.carries} carries")
+        parts.append(f"{tile.cells} of 8 cells, {counted(tile.registers, 'register')}, {tile.carries} carries")
     if tile.ram:
         parts.append("block RAM")
     if tile.pads:

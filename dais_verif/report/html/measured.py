@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.files import write_atomically
 from dais_verif.record.approximation import Measured, MeasuredRecord
 from dais_verif.record.configurations import ConfigurationsRecord
@@ -70,7 +71,7 @@ def write_measured_page(record: MeasuredRecord, path: str | Path) -> None:
     text = render_template(
         "measured.html",
         path.parent,
-        standing=Standing(record.verdict, record.message, f"{len(record.measured)} configurations"),
+        standing=Standing(record.verdict, record.message, counted(len(record.measured), "configuration")),
         record=record,
         charts=charts_of(record),
         more=measured_columns(record),

@@ -18,6 +18,7 @@ from urllib.parse import quote
 import jinja2
 from markupsafe import Markup
 
+from dais_verif import counts
 from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.machine import Machine
@@ -260,6 +261,7 @@ def _environment() -> jinja2.Environment:
     environment.policies["json.dumps_kwargs"] = {"separators": (",", ":")}
     environment.filters |= {
         "count": _count,
+        "counted": _with_noun,
         "seconds": _seconds,
         "differing": _differing,
         "tone": _tone,
@@ -285,6 +287,11 @@ def _pretty(tree: Any) -> Markup:
 def _count(number: int) -> str:
     """With separators: ``12,345``."""
     return f"{number:,}"
+
+
+def _with_noun(number: int, noun: str, plural: str | None = None) -> str:
+    """With separators and a noun: ``12,345 ops``."""
+    return _count(number) + counts.counted(number, noun, plural).removeprefix(str(number))
 
 
 def _seconds(seconds: float) -> str:

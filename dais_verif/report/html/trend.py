@@ -8,6 +8,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.proof import ProofRecord
 from dais_verif.record.regression import RegressionRecord
@@ -139,7 +140,7 @@ def _chart(
     for at, run, value in known:
         x = _LEFT + (at - 1) / max(count - 1, 1) * (WIDTH - _LEFT - _RIGHT)
         y = HEIGHT - _BOTTOM - min(max(value / top, 0.0), 1.0) * (HEIGHT - _TOP - _BOTTOM)
-        vectors = f", {run.vectors} vectors" if run.vectors is not None else ""
+        vectors = f", {counted(run.vectors, 'vector')}" if run.vectors is not None else ""
         text = f"run {at}: {value:.4g} {unit}, {run.standing.word}{vectors}"
         points.append(Point(round(x, 1), round(y, 1), run.standing.verdict is Verdict.PASS, at, text))
     path = " ".join(f"{'L' if at else 'M'}{point.x} {point.y}" for at, point in enumerate(points))

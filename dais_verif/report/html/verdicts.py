@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.record.coverage import CoverageRecord
 from dais_verif.record.proof import ProofRecord, Status
 from dais_verif.record.regression import RegressionRecord
@@ -96,8 +97,8 @@ def limits_of(sources: Sequence[Source]) -> list[str]:
         "the layout of the program was assumed": any(
             d.program.layout_assumed for d in documents if not isinstance(d, RegressionRecord)
         ),
-        f"{waivers} waiver{'s' * (waivers != 1)}": waivers > 0,
-        f"{warnings} warning{'s' * (warnings != 1)}": warnings > 0,
+        counted(waivers, "waiver"): waivers > 0,
+        counted(warnings, "warning"): warnings > 0,
     }
     return [words for words, holds in found.items() if holds]
 

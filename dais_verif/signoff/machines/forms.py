@@ -221,7 +221,7 @@ def _of_members(tree: Tree) -> Tree | None:
 
 
 def _refuted_kernel(tree: Tree, context: Context, folder: Path) -> Tree:
-    """With another block: that the machine does not compute what its members do."""
+    """Return what is kept of the refutation with another block, whose members the machine does not compute."""
     kept = {**_proof(tree), "kernel": _of_members(tree)}
     return {**kept, "rtl": {**kept["rtl"], **only(tree["rtl"], "data")}}
 

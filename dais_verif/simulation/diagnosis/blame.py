@@ -13,6 +13,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import NamedTuple
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import Dut, packed
 from dais_verif.emitter.parts import path_of
 from dais_verif.golden import oracle
@@ -231,7 +232,8 @@ def _blame(
         reached = sorted({op.id0 for op in ops if op.code == INPUT})
         inputs = ", ".join(map(str, reached[:8])) + (", ..." if len(reached) > 8 else "")
         text = (
-            f"output {output} depends on {len(ops)} ops and inputs {inputs or 'none'}; the design has no op_N signals"
+            f"output {output} depends on {counted(len(ops), 'op')} and inputs {inputs or 'none'};"
+            " the design has no op_N signals"
         )
         return Blame("cone", text)
     for op in ops:

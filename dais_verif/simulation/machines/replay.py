@@ -236,7 +236,7 @@ class _Replay:
         return None
 
     def of_register(self, register: Signal, edge: int, bits: str) -> Blame:
-        """Return a register that is wrong, though nothing that was seen of what it is computed of is."""
+        """Return the blame of a register that is wrong although what it is computed from is not seen to be wrong."""
         values = self.exact[0].before if edge < 0 else self.exact[edge].after
         offsets = offsets_of(register.types)
         for place, kind in enumerate(register.types):

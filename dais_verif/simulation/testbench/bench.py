@@ -20,6 +20,7 @@ import cocotb
 import numpy as np
 from cocotb.utils import get_sim_time
 
+from dais_verif.counts import counted
 from dais_verif.simulation.scoreboard import Chunk, Scoreboard, other_in_bulk, words_of_text
 from dais_verif.simulation.testbench.bulk import Evaluator, evaluator
 from dais_verif.simulation.testbench.clocked import AmbiguousLatency, Clocked, ProtocolError, find_latency
@@ -62,7 +63,7 @@ def problem_of(answer: Answer, rows: int) -> str | None:
     if not answer.rows == rows > 0:
         return "no vector was compared"
     if answer.unknown_rows:
-        return f"{answer.unknown_rows} vectors with X or Z in the output"
+        return f"{counted(answer.unknown_rows, 'vector')} with X or Z in the output"
     return f"{answer.mismatching_rows} vectors differ from the golden model" if answer.mismatching_rows else None
 
 

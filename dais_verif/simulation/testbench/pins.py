@@ -11,6 +11,7 @@ from typing import Any
 
 from cocotb.triggers import Timer
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import DesignInterface, Wire
 
 __all__ = ["Combinational", "PortHandles", "handle_of", "problem_with", "read_named"]
@@ -40,10 +41,10 @@ def problem_with(dut: Any, interface: DesignInterface) -> str | None:
     for name, bits in {**wanted, **{name: None if name in ties else 1 for name in pins}}.items():
         port = handle_of(dut, name)
         if port is None:
-            needs = f"; the program needs {name} with {max(bits, 1)} bits" if bits is not None else ""
+            needs = f"; the program needs {name} with {counted(max(bits, 1), 'bit')}" if bits is not None else ""
             return f"the design has no port {name}{needs}"
         if bits is not None and len(port) != max(bits, 1):
-            return f"port {name} of the design has {len(port)} bits; the program needs {max(bits, 1)}"
+            return f"port {name} of the design has {counted(len(port), 'bit')}; the program needs {max(bits, 1)}"
     return None
 
 

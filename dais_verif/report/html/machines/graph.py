@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import groupby
 
+from dais_verif.counts import counted
 from dais_verif.machine import Connection, Machine, Role, Signal, View
 from dais_verif.machine.text.spelling import Spelling
 from dais_verif.program import FixedType
@@ -80,7 +81,7 @@ class _Builder:
         nodes = [self.of_signal(signal) for signal in machine.signals.values() if signal.name not in self.block_of]
         for block in machine.blocks.values():
             program = block.program
-            lines = (f"{program.n_ops} ops", f"{program.n_in} in, {program.n_out} out")
+            lines = (counted(program.n_ops, "op"), f"{program.n_in} in, {program.n_out} out")
             nodes.append(Node(f"block {block.name}", "block", _cut(block.name, _LONGEST_LINE), lines, block.name))
         return Graph({node.key: node for node in nodes}, tuple(self.edges()))
 
@@ -139,7 +140,7 @@ class _Builder:
             labels = list(dict.fromkeys(label for label, _, _ in parts if label))
             label = ", ".join(labels)
             if len(label) > _LONGEST_LABEL and len(parts) > 1:
-                label = f"{len(parts)} connections"
+                label = counted(len(parts), "connection")
             told = "\n".join(dict.fromkeys(told for _, _, told in parts))
             yield Edge(source, target, _cut(label, _LONGEST_LABEL), any(clocked for _, clocked, _ in parts), told)
 
@@ -162,7 +163,7 @@ class _Builder:
 def _types(types: tuple[FixedType, ...]) -> str:
     runs = [(kind, len(list(run))) for kind, run in groupby(types)]
     if len(runs) > 2:
-        return f"{len(types)} elements, {sum(kind.width for kind in types)} bits"
+        return f"{counted(len(types), 'element')}, {counted(sum(kind.width for kind in types), 'bit')}"
     return ", ".join(f"{count} × {kind}" if count > 1 else str(kind) for kind, count in runs) or "no elements"
 
 
@@ -197,4 +198,4 @@ def _joined(parts: list[Edge]) -> Edge:
         return parts[0]
     told = "\n".join(dict.fromkeys(line for edge in parts for line in edge.told.split("\n")[:20]).keys())
     clocked = any(edge.clocked for edge in parts)
-    return replace(parts[0], label=f"{len(parts)} lines", clocked=clocked, told=told[:1000])
+    return replace(parts[0], label=counted(len(parts), "line"), clocked=clocked, told=told[:1000])

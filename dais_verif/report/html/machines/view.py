@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from dais_verif.counts import counted
 from dais_verif.machine import Machine, Role, Signal
 from dais_verif.machine.ports import bits_of
 from dais_verif.machine.text.spelling import Spelling
@@ -62,10 +63,10 @@ def view_of(machine: Machine) -> MachineView:
     left_out = sum(max(len(each) - _MOST_ROWS, 0) for each in rows)
     state = sum(bits_of(signal.types) for signal in machine.registers)
     summary = (
-        f"{_counted(len(blocks), 'block')} of {_counted(sum(ops for _, ops, _, _ in blocks), 'op')},"
-        f" {_counted(len(machine.registers), 'register')} of {_counted(state, 'bit')},"
-        f" {_counted(len(connections), 'connection')}, {_counted(len(machine.inputs), 'input')},"
-        f" {_counted(len(machine.outputs), 'output')}"
+        f"{counted(len(blocks), 'block')} of {counted(sum(ops for _, ops, _, _ in blocks), 'op')},"
+        f" {counted(len(machine.registers), 'register')} of {counted(state, 'bit')},"
+        f" {counted(len(connections), 'connection')}, {counted(len(machine.inputs), 'input')},"
+        f" {counted(len(machine.outputs), 'output')}"
     )
     return MachineView(
         draw(graph),
@@ -99,10 +100,6 @@ def _initial(signal: Signal) -> str:
         return ""
     words = "unknown" if signal.initial is None else initial_words(signal)
     return words if len(words) <= _CHARACTERS else f"{words[:_CHARACTERS]}..."
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" + ("" if count == 1 else "s")
 
 
 def _types(types: Sequence[FixedType]) -> str:
