@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from support.wiring import Wiring
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import Clocking
 from dais_verif.prover.registers.handshake import prove_handshake
 from dais_verif.prover.registers.transition_system import extract_transition_system
@@ -84,7 +85,7 @@ FOLLOWING = {"valid": plain, "reset": reset, "reset low": reset_low, "enable": s
 @pytest.mark.parametrize("pins", PINS)
 def test_a_line_of_registers(pins: str, latency: int) -> None:
     found = shaken(line(latency, FOLLOWING[pins]), latency, pins)
-    assert (found.status, found.how) == (Status.PROVED, f"{latency} bits of state")
+    assert (found.status, found.how) == (Status.PROVED, f"{counted(latency, 'bit')} of state")
 
 
 @pytest.mark.parametrize("pins", PINS)

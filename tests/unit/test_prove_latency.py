@@ -157,7 +157,7 @@ def test_a_constant_that_is_there_in_time(edges: int, registers: int) -> None:
 
 @pytest.mark.parametrize(("edges", "registers"), [(1, 0), (2, 1), (3, 1)])
 def test_a_constant_that_is_there_too_late(edges: int, registers: int) -> None:
-    with pytest.raises(OutOfStep, match=f"'MET' needs k{edges}, which has its value only {edges} edges after a reset"):
+    with pytest.raises(OutOfStep, match=f"'MET' needs k{edges}, which has its value only {edges} edges? after a reset"):
         timed(settling(edges, registers), "MET")
 
 
