@@ -6,6 +6,7 @@ is judged alone: one that cannot build the RTL takes nothing away from another t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -35,6 +36,9 @@ _BYTES_PER_OP = 100
 _LARGE = 20_000
 #: Ops times vectors that Icarus simulates in some seconds, and the fewest vectors that say anything.
 _ICARUS_BUDGET, _FEWEST = 8_000_000, 20
+#: Ops times vectors that are worth a trial first: logic in which a change runs through deep sums again and again, as
+#: that of XLS, takes Icarus ten times as long for each op; and the seconds that all its vectors may take then.
+_WORTH_A_TRIAL, _ICARUS_SECONDS = 2_000_000, 15.0
 
 
 @dataclass(frozen=True)
@@ -98,14 +102,8 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, PendingRun]) -> Co
     if not batch.rows:
         return Confirmation(Verdict.NOT_RUN, "every generated vector breaks a promise of the program")
 
-    def one(name: str) -> Finding:
-        options = SimulationOptions(
-            (name,), check=request.check, seed=request.seed, timeout=request.timeout, declared=request.declared
-        )
-        return verify(request.program, batch, request.design, request.folder / name, options, begun=begun)
-
     with process.workers(len(begun)) as pool:
-        running = {name: pool.submit(one, name) for name in begun}
+        running = {name: pool.submit(_run, request, name, batch, begun) for name in begun}
         findings = {name: process.result_of(future, name) for name, future in running.items()}
     found = sum_up(findings)
     left = tuple(name for name in simulators_for(None, request.design.sources) if name not in begun)
@@ -117,6 +115,26 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, PendingRun]) -> Co
     return replace(
         after, simulators=[*found.simulators, *after.simulators], unconfirmed={**found.unconfirmed, **after.unconfirmed}
     )
+
+
+def _run(request: ConfirmationRequest, name: str, batch: Batch, begun: Mapping[str, PendingRun]) -> Finding:
+    """Run ``batch`` in one simulator; in Icarus as much of it as it simulates in some seconds, if that is less."""
+    options = SimulationOptions(
+        (name,), check=request.check, seed=request.seed, timeout=request.timeout, declared=request.declared
+    )
+
+    def run(rows: int, folder: Path, begun: Mapping[str, PendingRun] | None) -> Finding:
+        return verify(request.program, batch.slice(0, rows), request.design, folder, options, begun=begun)
+
+    folder = request.folder / name
+    if name != "icarus" or request.size * batch.rows < _WORTH_A_TRIAL or batch.rows <= _FEWEST:
+        return run(batch.rows, folder, begun)
+    began = time.monotonic()
+    trial = run(_FEWEST, folder, begun)
+    if trial.verdict is not Verdict.PASS:
+        return trial
+    rows = min(batch.rows, int(_FEWEST * _ICARUS_SECONDS / (time.monotonic() - began)))
+    return run(rows, folder / "all", None) if rows > _FEWEST else trial
 
 
 def sum_up(findings: Mapping[str, Finding]) -> Confirmation:

@@ -63,6 +63,8 @@ module model(input wire [15:0] model_inp, output wire [6:0] model_out);
 endmodule
 """
 
+VENDOR = Path(__file__).parent / "vendor"
+
 NAMES = {"a": 4, "b": 3, "c": 5}
 
 
@@ -132,8 +134,20 @@ def random_word(rng: random.Random, words: list[Term]) -> Term:
         lambda: ite(top_bit(x), const(x.width, 0), x),
         lambda: ult(x, y),
         lambda: slt(x, y),
+        lambda: rounded(rng, x),
     ]
     return rng.choice(made)()
+
+
+def rounded(rng: random.Random, x: Term) -> Term:
+    """An activation as networks have it, rounded to fewer bits; some of its low bits may be left out before."""
+    left, down = sorted((rng.randrange(x.width), rng.randrange(x.width)))
+    half = rng.randrange(1 << x.width) if rng.random() < 0.3 else 1 << max(down - 1, 0)
+    kept = extract(x, left, x.width - left)
+    word = band(kept, sext(bnot(top_bit(x)), kept.width))
+    more = zext(word, word.width + rng.randint(0, 1))
+    total = add(more, const(more.width, (half >> left) % (1 << more.width)))
+    return extract(total, down - left, rng.randint(1, total.width - (down - left)))
 
 
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(s, marks=pytest.mark.slow) for s in range(12, 1000))])
@@ -211,6 +225,41 @@ class TestWithoutNames:
         rare = RTL.replace("+ 10'd5", "+ 10'd5 + {9'd0, model_inp == 16'h223C}")
         monkeypatch.setattr("dais_verif.prover.proof._VECTORS", 8)
         assert self.run(rare, tmp_path, monkeypatch).tree["verdict"] == "RTL_MISMATCH"
+
+
+class TestActivationsOfXls:
+    """Quantised inputs that wrap, and activations that are masked and rounded, as XLS slices them: by forms alone.
+
+    ``xls_rounded.v`` is what ``XLSModel`` of alkaid 0.8.2 with xls-python 0.1.9934 makes of ``rounded.dais``.
+    """
+
+    def run(self, edit: tuple[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+        monkeypatch.setattr("dais_verif.prover.proof._MANY", 1)
+        monkeypatch.setattr("dais_verif.prover.proof._VECTORS", 1)
+        text = (VENDOR / "xls_rounded.v").read_text()
+        assert edit[0] in text
+        return run_prove(VENDOR / "rounded.dais", folder, "--top", "xls_model", rtl=text.replace(*edit))
+
+    def test_they_are_proved(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        run = self.run(("", ""), tmp_path, monkeypatch)
+        assert run.ending == ("PASS", 0), run.tree["message"]
+        assert "no op as cut point" in run.tree["message"]
+
+    @pytest.mark.parametrize(
+        "edit",
+        [
+            ("add_477[7:2]", "add_477[8:3]"),
+            ("concat_495 = {sub_492, bit_slice_493}", "concat_495 = {sub_492, bit_slice_488}"),
+            ("sign_ext_515 = {9{not_509}}", "sign_ext_515 = {9{not_508}}"),
+            ("add_525 = concat_521 + literal_522", "add_525 = concat_521 - literal_522"),
+            ("bit_slice_530 = add_526[7:2]", "bit_slice_530 = add_526[8:3]"),
+            ("add_536[6:1]", "add_536[5:0]"),
+        ],
+        ids=["floor", "bit of another sum", "mask", "rounding", "slice of a rounded one", "no floor"],
+    )
+    def test_a_fault_is_refuted(self, edit: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        run = self.run(edit, tmp_path, monkeypatch)
+        assert run.ending == ("RTL_MISMATCH", 1), run.tree["message"]
 
 
 class TestOneForm:

@@ -49,6 +49,9 @@ class Sides:
             for number, element in enumerate(boundary.inputs)
         ]
         self._names: dict[Key, Form] = {}
+        #: What ops of several operands read. What only one op reads on its way, as a sum that is rounded, has no name:
+        #: RTL may never have it.
+        self._summed = {operand for op in program.ops if len(op.operands) > 1 for operand in op.operands}
         self.ops: list[Form] = []
         for op in program.ops:
             self.ops.append(self._op(op.index))
@@ -79,7 +82,11 @@ class Sides:
         """Return an atom of its own for what no combination is, as an activation: what follows is made of few atoms."""
         atoms = self.words.atoms
         key = key_of(form)
-        if key not in self._names and not all(isinstance(atoms.recipes[atom], Other) for atom in form.terms):
+        if (
+            index in self._summed
+            and key not in self._names
+            and not all(isinstance(atoms.recipes[atom], Other) for atom in form.terms)
+        ):
             kind, near = self.program.ops[index].type, atoms.close(form._replace(f=0))
             lo, hi = max(kind.raw_min, -(-near.lo >> form.f)), min(kind.raw_max, near.hi >> form.f)
             self._names[key] = atoms.name(("op", index), form, lo, hi, kind.width)

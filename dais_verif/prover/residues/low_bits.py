@@ -1,0 +1,285 @@
+"""Low bits of combinations: what truncates, slices and extends, whatever the pieces in which it is written.
+
+A form that is a combination less its own low bits, a floor, is found again among others, also where a bit masks it and
+where the low bits are said in terms of what has a name.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Iterator
+from typing import NamedTuple
+
+from dais_verif.prover.form import ZERO, Form, Key, key_of, negated
+from dais_verif.prover.residues.combinations import Combinations, TooMuchError, zeros_of
+from dais_verif.prover.residues.recipes import Low, Masked
+
+__all__ = ["LowBits"]
+
+#: Forms that the same low bits were taken of, as far as they are remembered.
+_MOST_TAKEN = 4
+#: Atoms that are replaced in one residue, at most: what is masked may be brought to and fro between two forms.
+_MOST_STEPS = 10_000
+
+
+class Floored(NamedTuple):
+    """A form that is ``whole`` less ``taken``, the lowest ``bits`` bits of it."""
+
+    taken: Form
+    whole: Form
+    bits: int
+
+
+class LowBits(Combinations):
+    """The atoms so far, and low bits of their combinations."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        #: Forms with close bounds, by what they are modulo a power of two.
+        self.close_forms: dict[tuple[int, Key], Form] = {}
+        #: What the low bits were taken of: atom -> (n, form, bits), where n * atom are the low bits of the form.
+        self._taken: dict[int, list[tuple[int, Form, int]]] = {}
+        #: Whether forms are below 0, as others say it that are so in the same places.
+        self.signs: dict[Key, Form] = {}
+        #: Low bits in terms of what is named: by an atom of them, how many, their form, and what they are low bits of.
+        self._spelled: dict[int, list[tuple[int, Form, Key]]] = {}
+        self._zeros: dict[int, int] = {}
+        self._low: dict[tuple[int, Key], Form] = {}
+        self._residues: dict[tuple[int, int], Form] = {}
+
+    @abstractmethod
+    def negative(self, form: Form) -> Form:
+        """Whether ``form`` is below 0."""
+
+    def _zeros_of(self, atom: int) -> int:
+        """How many low bits of an atom are 0, as far as that is known."""
+        known = self._zeros.get(atom)
+        if known is None:
+            recipe, known = self.recipes[atom], 0
+            if isinstance(recipe, Masked):
+                floored = self.floored(recipe.form) or self.floored(negated(recipe.form))
+                known = floored.bits if floored else 0
+            self._zeros[atom] = known
+        return known
+
+    # bounds
+
+    def close(self, form: Form) -> Form:
+        """``form`` with closer bounds: what is left of a value without its low bits is a multiple of their weight."""
+        atoms = sorted((atom for atom in form.terms if atom in self._taken), reverse=True)
+        rest, lo, hi = form, 0, 0
+        for atom in atoms:
+            m = rest.terms.get(atom, 0)
+            found: tuple[Form, int, int] | None = None
+            for n, whole, bits in self._taken[atom] if m else ():
+                if m % n:
+                    continue
+                q = m // n
+                other = self.sum(rest, self.scaled(whole, q), Form(0, 0, {atom: -m}, 0, 0))
+                if not other.f and (found is None or len(other.terms) < len(found[0].terms)):
+                    edges = [-q * (edge >> bits << bits) for edge in (whole.lo, whole.hi)]
+                    found = other, min(edges), max(edges)
+            if found is not None:
+                rest, lo, hi = found[0], lo + found[1], hi + found[2]
+        return form._replace(lo=max(form.lo, rest.lo + lo), hi=min(form.hi, rest.hi + hi))
+
+    # low bits
+
+    def residue(self, form: Form, bits: int) -> Form:
+        """Return the canonical form that is ``form`` modulo ``2**bits``; both are combinations of integers alone."""
+        waiting = dict(form.terms)
+        constant, terms = form.constant, dict[int, int]()
+        steps = 0
+        while waiting:
+            steps += 1
+            if steps > _MOST_STEPS:
+                raise TooMuchError
+            self.worked(1)
+            atom, n = waiting.popitem()
+            n += terms.pop(atom, 0)
+            half = 1 << max(bits - self._zeros_of(atom) - 1, 0)
+            n = (n + half) % (2 * half) - half if bits > self._zeros_of(atom) else 0
+            if not n:
+                continue
+            recipe = self.recipes[atom]
+            inner = None
+            matter = bits - zeros_of(n)
+            if isinstance(recipe, Low) and recipe.bits >= matter:
+                inner = recipe.form
+            elif isinstance(recipe, Masked):
+                found = self._masked_residue(atom, recipe, matter)
+                inner = None if found.f or found.terms == {atom: 1} else found
+            if inner is None:
+                terms[atom] = n
+                continue
+            constant += n * inner.constant
+            for other, m in inner.terms.items():
+                waiting[other] = waiting.get(other, 0) + n * m
+        half = 1 << max(bits - 1, 0)
+        constant = (constant + half) % (2 * half) - half if bits else 0
+        found = self._gathered(0, constant, dict(terms))
+        if found.f:  # of a bit that is written with fractions
+            return self._form(0, constant, terms)
+        if found.terms.keys() != terms.keys():
+            return self.residue(found, bits)
+        return found
+
+    def vanishes(self, form: Form, bits: int) -> bool:
+        """Whether ``form`` is shown to be 0 modulo ``2**bits``."""
+        rest = self.residue(form._replace(f=0), bits + form.f)
+        return not rest.terms and not rest.constant
+
+    def _masked_residue(self, atom: int, recipe: Masked, bits: int) -> Form:
+        known = self._residues.get((atom, bits))
+        if known is None:
+            inner, sign = self._signless(self.residue(recipe.form, bits), bits)
+            masked = self.masked_by(recipe.condition, recipe.holds, inner)
+            known = self._residues[atom, bits] = self.scaled(masked, sign)
+        return known
+
+    def _signless(self, form: Form, bits: int) -> tuple[Form, int]:
+        """Return the same form of a residue modulo ``2**bits`` and of minus that, and the sign that it is taken with.
+
+        Of a coefficient that is half of what it is counted modulo, plus and minus are the same.
+        """
+        half = {atom: 1 << max(bits - self._zeros_of(atom) - 1, 0) for atom in form.terms}
+        rest = [atom for atom, n in form.terms.items() if abs(n) != half[atom]]
+        sign = -1 if rest and form.terms[min(rest)] < 0 else 1
+        terms = {atom: half[atom] if abs(n) == half[atom] else sign * n for atom, n in form.terms.items()}
+        constant = abs(form.constant) if abs(form.constant) == 1 << max(bits - 1, 0) else sign * form.constant
+        return self._form(0, constant, terms), sign
+
+    def low(self, form: Form, bits: int) -> Form:
+        """Return the lowest ``bits`` bits of ``form``, an integer that may be written with fractions."""
+        raw, bits = form._replace(f=0), bits + form.f
+        found = self._low_of(raw, bits)
+        return self._moved(found, -form.f) if form.f else found
+
+    def _low_of(self, form: Form, bits: int) -> Form:
+        if form.lo >= 0 and form.hi >> bits == 0:
+            return form
+        if len(form.terms) == 1 and not form.constant:
+            ((atom, n),) = form.terms.items()
+            mask = self.recipes[atom]
+            if isinstance(mask, Masked):
+                return self.masked_by(mask.condition, mask.holds, self._low_of(self.scaled(mask.form, n), bits))
+        form = self.close(form)
+        if form.lo >= 0 and form.hi >> bits == 0:
+            return form
+        rest = self.residue(form, bits)
+        if (
+            len(rest.terms) == 1
+            and not rest.constant
+            and (form.constant or rest.terms != form.terms)
+            and isinstance(self.recipes[min(rest.terms)], Masked)
+        ):
+            return self._low_of(rest, bits)
+        key = bits, key_of(rest)
+        known = self._low.get(key)
+        if known is None:
+            near = (self._near(x, bits) for x in (form, self.close_forms.get(key, rest), rest))
+            known = next((x for x in near if x is not None), None)
+            if known is None:
+                known = self._low_new(rest, bits)
+            self._low[key] = known
+        if len(known.terms) == 1 and not known.constant:
+            ((atom, n),) = known.terms.items()
+            taken = self._taken.setdefault(atom, [])
+            if len(taken) < _MOST_TAKEN and (n, form, bits) not in taken:
+                taken.append((n, form, bits))
+        return known
+
+    def _near(self, form: Form, bits: int) -> Form | None:
+        """Return the low bits where all above are equal, for any value, or copies of a sign."""
+        first, last = form.lo >> bits, form.hi >> bits
+        if last == first:
+            return self.plus(form, -(first << bits))
+        if first != -1 or last:
+            return None
+        return self.sum(form, self.scaled(self.negative(form), 1 << bits))
+
+    def _low_new(self, form: Form, bits: int) -> Form:
+        """Return the same of a residue."""
+        together = form.constant
+        for n in form.terms.values():
+            together |= n
+        if not together:
+            return ZERO
+        zeros = zeros_of(together)
+        if zeros:
+            return self.scaled(self._low_of(_divided(form, zeros), bits - zeros), 1 << zeros)
+        split = self._split(form, bits)
+        if split is not None:
+            return split
+        return self.atom(("low", bits, key_of(form)), Low(bits, form), 0, (1 << bits) - 1)
+
+    def _split(self, form: Form, bits: int) -> Form | None:
+        """Return the low bits of a form, some of whose terms never reach those of the others, or are their low bits."""
+        for turned in self._turned(form, bits):
+            floored = self.floored(turned)
+            if floored is not None and floored.bits <= bits:
+                return self.minus(self._low_of(floored.whole, bits), floored.taken)
+        for place in sorted({zeros_of(n) for n in form.terms.values()} | ({bits - 1} if form.constant else set())):
+            if not place or place >= bits:
+                continue
+            below = {atom: n for atom, n in form.terms.items() if n & ((1 << place) - 1)}
+            lower = self._form(0, form.constant & ((1 << place) - 1), below)
+            if below and lower.lo >= 0 and lower.hi >> place == 0:
+                above = {atom: n for atom, n in form.terms.items() if atom not in below}
+                upper = self._form(0, form.constant >> place << place, above)
+                return self.sum(lower, self._low_of(upper, bits))
+        return None
+
+    def _turned(self, form: Form, bits: int) -> Iterator[Form]:
+        """Give ``form``, and what it is modulo ``2**bits`` if an atom is added that it subtracts."""
+        yield form
+        for atom, n in form.terms.items():
+            if n == -1 and isinstance(self.recipes[atom], Masked) and self._zeros_of(atom) == bits - 1:
+                yield self._form(0, form.constant, {**form.terms, atom: 1})
+
+    def floored(self, form: Form) -> Floored | None:
+        """Return the form of which ``form`` is what is left without its lowest bits, as many as are seen."""
+        found: Floored | None = None
+        for atom, n in form.terms.items():
+            recipe = self.recipes[atom]
+            if isinstance(recipe, Masked) and abs(n) == 1:
+                inner = self.floored(self.scaled(recipe.form, n))
+                if inner is not None and (found is None or inner.bits > found.bits):
+                    taken = self.masked_by(recipe.condition, recipe.holds, inner.taken)
+                    whole = self.sum(form, taken)
+                    if not whole.f and not taken.f and key_of(self._low_of(whole, inner.bits)) == key_of(taken):
+                        found = Floored(taken, whole, inner.bits)
+            if not isinstance(recipe, Low):
+                continue
+            own = [(recipe.bits, Form(0, 0, {atom: 1}, *self.bounds[atom]), key_of(recipe.form))] if n == -1 else []
+            for bits, low, key in (*own, *self._spelled.get(atom, ())):
+                if found is None or bits > found.bits:
+                    whole = self.sum(form, low)
+                    if not whole.f and key_of(self.residue(whole, bits)) == key:
+                        found = Floored(low, whole, bits)
+        return found
+
+    def name(self, what: Hashable, form: Form, lo: int, hi: int, bits: int) -> Form:
+        """Make an atom for ``form``, of ``bits`` bits; what shares low bits or a sign is said in terms of it."""
+        named = self.other(what, (form,), lo, hi)
+        raw, down = form._replace(f=0), form.f
+        for whole_of in (raw, self.residue(raw, bits + down)):
+            floored = self.floored(whole_of)
+            if floored is None or not named.terms or floored.bits != down:
+                continue
+            whole = floored.whole
+            if whole_of is raw:
+                self.signs.setdefault(key_of(self.negative(whole)), self.negative(named))
+            for more in range(1, bits + 1):
+                key = key_of(self.residue(whole, down + more))
+                low = self.sum(floored.taken, self.scaled(self.low(named, more), 1 << down))
+                self._low[down + more, key] = low
+                for atom in low.terms:
+                    if atom not in floored.taken.terms:
+                        self._spelled.setdefault(atom, []).append((down + more, low, key))
+        return named
+
+
+def _divided(form: Form, zeros: int) -> Form:
+    terms = {atom: n >> zeros for atom, n in form.terms.items()}
+    return Form(0, form.constant >> zeros, terms, form.lo >> zeros, form.hi >> zeros)
