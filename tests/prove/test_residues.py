@@ -66,6 +66,7 @@ endmodule
 VENDOR = Path(__file__).parent / "vendor"
 
 NAMES = {"a": 4, "b": 3, "c": 5}
+SIGNED = {"a", "b"}
 
 
 class Valued:
@@ -102,7 +103,7 @@ class Valued:
         assert isinstance(what, tuple)
         if what[0] == "input":
             width, value = NAMES[what[1]], self._values[what[1]]
-            return value - (value >> (width - 1) << width)
+            return value - (value >> (width - 1) << width) if what[1] in SIGNED else value
         if what[0] == "named":
             return self.form(recipe.of[0])
         if what[0] == "and":
@@ -161,7 +162,7 @@ def check_values(seed: int) -> None:
     rng = random.Random(seed)
     inputs = {name: var(width, name) for name, width in NAMES.items()}
     words = Words()
-    forms = {t: words.input(name, t.width) for name, t in inputs.items()}
+    forms = {t: words.input(name, t.width, signed=name in SIGNED) for name, t in inputs.items()}
     made = [*inputs.values()]
     for number in range(14):
         t = random_word(rng, made)

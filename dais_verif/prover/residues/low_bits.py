@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from dais_verif.prover.form import ZERO, Form, Key, key_of, negated
 from dais_verif.prover.residues.combinations import Combinations, TooMuchError, zeros_of
-from dais_verif.prover.residues.recipes import Low, Masked
+from dais_verif.prover.residues.recipes import Low, Masked, Other
 
 __all__ = ["LowBits"]
 
@@ -270,9 +270,14 @@ class LowBits(Combinations):
             whole = floored.whole
             if whole_of is raw:
                 self.signs.setdefault(key_of(self.negative(whole)), self.negative(named))
+                if all(isinstance(self.recipes[atom], Other) for atom in whole.terms):
+                    # From here on, they are what the name leaves of the sum, so that a floor is its name in any sum.
+                    taken = self.minus(whole, self.scaled(named, 1 << down))._replace(lo=0, hi=(1 << down) - 1)
+                    self._low[down, key_of(self.residue(whole, down))] = taken
+            taken = self._low.get((down, key_of(self.residue(whole, down))), floored.taken)
             for more in range(1, bits + 1):
                 key = key_of(self.residue(whole, down + more))
-                low = self.sum(floored.taken, self.scaled(self.low(named, more), 1 << down))
+                low = self.sum(taken, self.scaled(self.low(named, more), 1 << down))
                 self._low[down + more, key] = low
                 for atom in low.terms:
                     if atom not in floored.taken.terms:

@@ -44,8 +44,9 @@ class Sides:
     def __init__(self, program: Program, netlist: Netlist, boundary: Boundary) -> None:
         self.program, self.boundary = program, boundary
         self.words = Words()
+        signed = {op.id0 for op in program.ops if op.code == INPUT and op.type.k}
         self._inputs = [
-            self.words.input(number, element.width) if element.width else ZERO
+            self.words.input(number, element.width, signed=number in signed) if element.width else ZERO
             for number, element in enumerate(boundary.inputs)
         ]
         self._names: dict[Key, Form] = {}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from dais_verif.prover.form import Form, constant_form, key_of, negated
+from dais_verif.prover.form import Form, constant_form, key_of, negated, on_grid
 from dais_verif.prover.residues.atoms import Atoms
 from dais_verif.prover.terms import Term, nodes
 
@@ -30,8 +30,10 @@ class Words:
         """Return the value of ``t``, which ``form`` is modulo ``2**width``."""
         return self.atoms.low(form, t.width)
 
-    def input(self, name: object, width: int) -> Form:
-        """Return a variable of ``width`` bits: a number in two's complement, and what its sign adds."""
+    def input(self, name: object, width: int, *, signed: bool = True) -> Form:
+        """Return a variable of ``width`` bits; if ``signed``, a number in two's complement, and what its sign adds."""
+        if not signed:
+            return self.atoms.other(("input", name), (), 0, (1 << width) - 1)
         number = self.atoms.other(("input", name), (), -(1 << width - 1), (1 << width - 1) - 1)
         return self.atoms.low(number, width)
 
@@ -73,7 +75,12 @@ class Words:
         one, other = of[1:]
         if not one.terms and not one.constant:
             return self.atoms.masked(self._inverted(bit), other)
-        return self.atoms.sum(other, self.atoms.masked(bit, self.atoms.minus(one, other)))
+        found = self.atoms.sum(other, self.atoms.masked(bit, self.atoms.minus(one, other)))
+        f = max(one.f, other.f, found.f)
+        either = on_grid(one, f), on_grid(other, f)
+        least = min(form.lo for form in either) >> f - found.f
+        most = -(-max(form.hi for form in either) >> f - found.f)
+        return found._replace(lo=max(found.lo, least), hi=min(found.hi, most))
 
     def _inverted(self, bit: Form) -> Form:
         return self.atoms.plus(negated(bit), 1)
