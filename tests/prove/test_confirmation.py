@@ -253,3 +253,21 @@ def test_pins_that_nobody_named_are_driven_as_the_proof_found_them(ports: str, b
     assert proof.verdict is Verdict.PASS, proof.message
     design = replace(request.design, dut=with_found_pins(packed(SUM), proof))
     assert confirmed(replace(request, design=design)).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rtl", "verdict", "vectors"),
+    [
+        (0.0, GOOD, Verdict.PASS, 20),
+        (1e6, GOOD, Verdict.PASS, 300),
+        (1e6, GOOD.replace("+", "-"), Verdict.RTL_MISMATCH, 20),
+    ],
+    ids=["few", "all", "wrong"],
+)
+def test_slow_logic_is_confirmed_with_what_icarus_runs_in_time(
+    seconds: float, rtl: str, verdict: Verdict, vectors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confirmation, "_WORTH_A_TRIAL", 0)
+    monkeypatch.setattr(confirmation, "_ICARUS_SECONDS", seconds)
+    found = confirmed(asked(tmp_path, rtl))
+    assert (found.verdict, found.simulators[0].vectors_compared) == (verdict, vectors), found.message
