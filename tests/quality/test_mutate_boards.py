@@ -68,6 +68,10 @@ def test_what_a_board_says_of_each_mutant(tmp_path: Path, monkeypatch: pytest.Mo
     assert {number: (one.simulator, one.row) for number, one in wrong.items()} == {1: ("board", 7), 2: ("board", None)}
     assert wrong[2].text == "the board does not answer: nothing came back" and refused == {3: "no module"}
     assert [boards.goes_wrong(mutants[number]) for number in (0, 1, 2)] == [False, True, True]
+    late = iter([said["2"], said["0"]])
+    with monkeypatch.context() as busy:
+        busy.setattr(module, "run_core", lambda *_, **__: next(late))
+        assert not boards.goes_wrong(mutants[0])  # it answers when it is asked again
     said["0"] = Finding(Verdict.UNKNOWN, "engines differ", [])
     with pytest.raises(AssertionError, match="engines differ"):
         boards.judge({0: mutants[0]}, lambda done: None)

@@ -31,8 +31,8 @@ __all__ = ["Keeper", "smallest_machine", "smallest_program"]
 
 #: So many cases of one pair and kind are made small; whoever mends these runs the fuzzer again.
 _MOST_ALIKE = 6
-#: Seconds to make a case small.
-_SECONDS = 10.0
+#: Seconds to make a case small; and where each step of that takes tools of others.
+_SECONDS, _TOOL_SECONDS = 10.0, 60.0
 
 
 class Smallest(NamedTuple):
@@ -105,7 +105,8 @@ def smallest_program(request: FuzzRequest, tool: Pair | None, finding: Finding) 
         again = found_by(pair, judge, one)
         return again is not None and again.cause == finding.found.cause
 
-    case = shrunk(made.case, fails, _SECONDS).case
+    seconds = _TOOL_SECONDS if tool is None and PAIRS[pair].needs else _SECONDS
+    case = shrunk(made.case, fails, seconds).case
     again = found_by(pair, judge, case)
     text = finding.found.text if again is None else again.text
     form = request.program_form if tool is not None else form_of(case.program)

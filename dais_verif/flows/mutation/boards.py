@@ -28,6 +28,8 @@ __all__ = ["Boards"]
 _LINK = "fifo"
 #: Seconds without an answer after which a board is given up.
 _SECONDS = 10.0
+#: How often a board is started that does not answer: a machine may be busy, but a mutant that is killed is dead.
+_TIMES = 2
 #: Of a core on a board.
 _CORE = "model"
 
@@ -93,7 +95,10 @@ class Boards:
         folder = self.folder / name
         text = "".join(f"{part}\n" for part in files.values())
         board = build_core(self.program, _LINK, folder / "board", text, self.latency)
-        found = run_core(self.program, self.batch, _LINK, board, folder, check=self.check, timeout=_SECONDS)
+        for _ in range(_TIMES):
+            found = run_core(self.program, self.batch, _LINK, board, folder, check=self.check, timeout=_SECONDS)
+            if found.verdict is not Verdict.TOOL_FAILURE:
+                break
         shutil.rmtree(folder)
         return found
 
