@@ -132,6 +132,16 @@ def test_a_multiplier_of_gates_is_proved(target: str, bits: int, kind: str, tmp_
 
 
 @pytest.mark.slow
+def test_a_multiplier_in_luts_of_ecp5_is_proved(tmp_path: Path) -> None:
+    """LUT4, PFUMX and L6MUX21, with a CCU2C chain at the end: what a design has that is out of DSPs."""
+    program = product(16, "s")
+    text = plain(program, tmp_path, "synth_ecp5 -nodsp")
+    assert all(f" {name} " in text for name in ("LUT4", "PFUMX", "L6MUX21", "CCU2C")) and "MULT18" not in text
+    run = run_prove(program, tmp_path, "--netlist", tmp_path / "plain.v", "--target", "ecp5")
+    assert run.ending == PASS, run.tree["message"]
+
+
+@pytest.mark.slow
 def test_a_multiplier_with_other_rows_is_unknown(tmp_path: Path) -> None:
     """Of 22 by 22 bits, which adds a row for each bit of the other factor."""
     program = product(22, "s")

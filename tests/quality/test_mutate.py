@@ -129,6 +129,23 @@ def no_prover(
 
 
 @pytest.mark.usefixtures("quick")
+def test_a_mutant_has_twice_the_time_of_the_design_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[ToProve] = []
+
+    def listening(question: Question, mutants: Sequence[ToProve], *others: object) -> Iterator[Proved]:
+        asked.extend(mutants)
+        return iter([Proved(mutant.number, Verdict.UNKNOWN, "no answer") for mutant in mutants])
+
+    original = flow.prove_original
+    monkeypatch.setattr(flow, "prove_all", listening)
+    monkeypatch.setattr(flow, "prove_original", lambda *given: original(*given)._replace(seconds=30.0))
+    (tmp_path / "zero.csv").write_text("0,0\n")
+    mutated(tmp_path, vectors=0, inputs=(tmp_path / "zero.csv",), timeout=3.0)
+    mutated(tmp_path, vectors=0, inputs=(tmp_path / "zero.csv",), timeout=90.0)
+    assert {mutant.seconds for mutant in asked if not mutant.quick} == {60.0, 90.0}
+
+
+@pytest.mark.usefixtures("quick")
 def test_unknown_mutants_are_counted_and_have_a_ceiling(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(flow, "prove_all", no_prover)
     (tmp_path / "zero.csv").write_text("0,0\n")

@@ -48,6 +48,8 @@ _Stimulus = Batch | list[InputSequence]
 
 #: Seconds that the proof of a mutant may take which simulation has killed.
 _KILLED_SECONDS = 2.0
+#: A proof may take so many times what that of the design as it was took, however little is asked for.
+_TIMES = 2
 #: Seconds for the proof of the design as it was, at least; and for each build and each run of a simulator.
 _ORIGINAL_SECONDS, _SIMULATOR_SECONDS = 120.0, 600.0
 
@@ -248,10 +250,11 @@ def _judge(
         for number, text in said.items():
             judged.refused.setdefault(number, []).append(text)
     wrong, questions = judged.wrong, []
+    seconds = max(request.timeout, _TIMES * first.seconds)
     if provable:
         for number, mutant in chosen.items():
             if number not in wrong:
-                questions.append(ToProve(number, mutant, request.timeout))
+                questions.append(ToProve(number, mutant, seconds))
         for number, mutant in chosen.items():
             if number in wrong and "prove" in request.asked:
                 questions.append(ToProve(number, mutant, min(_KILLED_SECONDS, request.timeout), quick=True))

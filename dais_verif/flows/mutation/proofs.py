@@ -74,7 +74,7 @@ class ToProve(NamedTuple):
 class Proved(NamedTuple):
     """``verdict``: None where the prover refuses the text. ``vector``: the bits of inputs on which it is wrong.
 
-    ``sequence``: those of all elements of a machine's inputs, a row a cycle from power-up.
+    ``sequence``: those of all elements of a machine's inputs, a row a cycle from power-up. ``seconds``: of CPU time.
     """
 
     number: int
@@ -84,6 +84,7 @@ class Proved(NamedTuple):
     timing: Timing | None = None
     held: tuple[tuple[str, int], ...] = ()
     sequence: tuple[tuple[int, ...], ...] | None = None
+    seconds: float = 0.0
 
 
 class _Late(BaseException):
@@ -150,7 +151,8 @@ class Prover:
         begun = time.process_time()
         try:
             with _at_most(mutant.seconds):
-                return self._proved(mutant, base)
+                proved = self._proved(mutant, base)
+            return proved._replace(seconds=time.process_time() - begun)
         except InputError as error:
             return Proved(mutant.number, None, str(error).replace(f"{self._folder}/", ""))
         except RecursionError:
