@@ -202,7 +202,7 @@ def settled(
         refiner = Refiner(program, netlist, builder, pool, options, watcher, assumptions, obligations, claims, costs)
         counterexample = refiner.run()
         claims = refiner.claims
-    points = f"{counted(len(cut), 'op is a cut point', 'ops are cut points')}"
+    points = counted(len(cut), "op is a cut point", "ops are cut points")
     proof = _proof(program, cut, claims, len(pool), counterexample, timing, points, costs)
     if counterexample is not None:
         proof = replace(proof, message=proof.message + _undefined(obligations, claims))
@@ -303,9 +303,8 @@ def _proof(
             message += f"; latency {counted(timing.latency, 'edge')} of {timing.clock}{enabled}"
         wrong = sum(claim.status is not Status.PROVED for claim in ops)
         if wrong:
-            message += (
-                f"; {counted(wrong, 'signal does', 'signals do')} not hold what the name says, and no output needs it"
-            )
+            said = counted(wrong, "signal does not hold what its name says", "signals do not hold what their names say")
+            message += f"; {said}, and no output needs that"
     unnamed = [op.index for op in program.ops if op.index not in cut]
     return Proof(
         verdict,
