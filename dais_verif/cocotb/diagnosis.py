@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -14,6 +15,8 @@ import cocotb
 import numpy as np
 from rich.console import Console
 
+from dais_verif.counts import counted
+from dais_verif.dut.discover import ports_in
 from dais_verif.dut.interface import Dut
 from dais_verif.errors import InputError
 from dais_verif.own_command import own_command
@@ -37,12 +40,16 @@ _SIMULATORS = {"icarus": "icarus", "verilator": "verilator", "ghdl": "ghdl"}
 
 @dataclass(frozen=True)
 class Rtl:
-    """The files of the design, for replays. ``words``: options of ``dais-verif sim`` for its ports and pins."""
+    """The files of the design, for replays.
+
+    ``ports``: a ports file, or its tables. ``words``: options of ``dais-verif sim`` for the pins.
+    """
 
     sources: tuple[Path, ...]
     top: str
     data: tuple[Path, ...] = ()
-    words: tuple[str, ...] | None = None
+    ports: Path | Mapping[str, Any] | None = None
+    words: tuple[str, ...] = ()
 
 
 def explain(
@@ -79,6 +86,7 @@ def explain(
         folder.mkdir(parents=True, exist_ok=True)
         latency = None if clocking is None else clocking.latency
         mismatch, _ = replay_in_simulators(task, vector, before, difference, mismatch, latency)
+        lines.append(_unknown_inputs(rtl, interface))
         lines.append(_reproduce(program, rtl, [vector] if before is None else [before, vector], folder))
     elif clocking is None:
         blame = blame_signals(
@@ -96,7 +104,7 @@ def explain(
 def _reproduce(program: Program, rtl: Rtl, rows: Sequence[Batch], folder: Path) -> str:
     """Return the command that runs ``rows`` again, or nothing if it cannot be said in words."""
     path = program.origin.path
-    if not path or rtl.words is None:
+    if not path:
         return ""
     values = Batch.concatenate(list(rows))
     doubles = np.array([[_double(value) for value in values.row(row)] for row in range(values.rows)], dtype=np.float64)
@@ -114,8 +122,49 @@ def _reproduce(program: Program, rtl: Rtl, rows: Sequence[Batch], folder: Path) 
         return ""
     sources = [word for source in rtl.sources for word in ("--rtl", str(source.absolute()))]
     data = [word for source in rtl.data for word in ("--data", str(source.absolute()))]
-    words = ["sim", str(Path(path).absolute()), *sources, *data, "--top", rtl.top, *rtl.words, "--inputs", str(file)]
-    return f"reproduce  {own_command(words)}"
+    words = [
+        "sim",
+        str(Path(path).absolute()),
+        *sources,
+        *data,
+        "--top",
+        rtl.top,
+        *_ports(rtl.ports, folder),
+        *rtl.words,
+    ]
+    return f"reproduce  {own_command([*words, '--inputs', str(file)])}"
+
+
+def _ports(ports: Path | Mapping[str, Any] | None, folder: Path) -> tuple[str, ...]:
+    """Return the option for ``ports``; tables are written to a file in ``folder``, which the option names."""
+    if ports is None:
+        return ()
+    if isinstance(ports, Mapping):
+        # What TOML calls a key, a basic string, an array and an integer are written so in JSON, too.
+        tables = (
+            "".join([f"[{table}]\n", *(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in keys.items())])
+            for table, keys in ports.items()
+        )
+        ports = folder / "ports.toml"
+        ports.write_text("".join(tables), encoding="utf-8")
+    return ("--ports", str(ports.absolute()))
+
+
+def _unknown_inputs(rtl: Rtl, interface: Dut) -> str:
+    """Return a line on inputs of the design of which the scoreboard was told nothing; empty if there are none."""
+    try:
+        ports = ports_in(rtl.sources, rtl.top) or ()
+    except (InputError, OSError):
+        return ""
+    known = interface.interface.ports
+    unknown = [port.name for port in ports if port.direction == "in" and port.name not in known]
+    if not unknown:
+        return ""
+    inputs = counted(len(unknown), "input")
+    return (
+        f"note       the scoreboard was not told of {inputs} of {rtl.top}: {', '.join(unknown)}; "
+        "name what is a reset, an enable or a valid pin, and tie the others in ports: the replay does not drive them"
+    )
 
 
 def _double(value: Fraction) -> float:

@@ -29,11 +29,12 @@ def dut_of(dut: Any, program: Program, ports: str | Path | Mapping[str, Any] | N
         said = PortsFile()
     else:
         said = ports_from_tree(ports) if isinstance(ports, Mapping) else read_ports_file(ports)
-    # Ties are for benches that drive all inputs; here the user's does.
-    said = replace(said, ties=(), clocking=pins.over(said.clocking, "ports has no [clock]"))
+    # The user's bench drives what is tied, too; a replay ties it.
+    said = replace(said, clocking=pins.over(said.clocking, "ports has no [clock]"))
     if said.clocking is not None and said.clocking.latency is None:
         raise InputError(
-            "a clocked design needs its latency, in rising edges from an input to its output; `sim` finds it"
+            "a clocked design needs its latency, in rising edges from an input to its output: give latency=N; "
+            "`dais-verif sim PROGRAM --rtl FILE --clock CLOCK` finds it"
         )
     found = [*_there(dut, said.inputs, program.n_in, "in"), *_there(dut, said.outputs, program.n_out, "out")]
     if said.clocking is not None:
@@ -41,6 +42,7 @@ def dut_of(dut: Any, program: Program, ports: str | Path | Mapping[str, Any] | N
         read = [clocking.valid_out] if clocking.valid_out else []
         named = [*((name, "in") for name in clocking.driven), *((name, "out") for name in read)]
         found += [port for name, way in named if (port := _port(dut, name, way)) is not None]
+    found += [port for name, _ in said.ties if (port := _port(dut, name, "in")) is not None]
     return bind(program, said, found, open_inputs=True)
 
 

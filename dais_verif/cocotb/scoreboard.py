@@ -108,9 +108,8 @@ class Scoreboard:
         #: How inputs and outputs lie in the ports of the design.
         self.inputs: RowLayout = input_layout(self.model.program, self._interface.ports.inputs)
         self.outputs = RowLayout(self._interface.ports.outputs, self._interface.output_types, "output")
-        words = None if isinstance(ports, Mapping) else _words(ports, pins)
         sources = _paths(rtl)
-        self._rtl = Rtl(sources, top or _module_of(dut), _paths(data), words) if sources else None
+        self._rtl = Rtl(sources, top or _module_of(dut), _paths(data), where, _words(pins)) if sources else None
         self._output, self._stop, self._settle = None if output is None else Path(output), stop, settle
         self._reads = RowReader(dut, self._interface.interface.inputs)
         self._found = RowReader(dut, self._interface.interface.outputs)
@@ -235,8 +234,8 @@ class Scoreboard:
         if found != str(int(due is not None)):
             self._fail(
                 f"{clocking.valid_out} is {found} before the clock edge at {get_sim_time('ns')} ns, must be "
-                f"{int(due is not None)}: what is given with {clocking.valid_in} comes out {clocking.latency} edges "
-                "later, and nothing else does"
+                f"{int(due is not None)}: a vector taken with {clocking.valid_in} comes out "
+                f"{counted(clocking.latency or 0, 'edge')} later (the latency), and nothing else does"
             )
 
     def _sample(self, row: str, *, required: str | None = None) -> _Sample | None:
@@ -301,10 +300,9 @@ def _paths(given: Sequence[_Path] | _Path) -> tuple[Path, ...]:
     return (Path(given),) if isinstance(given, str | PathLike) else tuple(map(Path, given))
 
 
-def _words(ports: _Path | None, pins: Pins) -> tuple[str, ...]:
-    """Return the options of ``dais-verif sim`` for ports and pins."""
+def _words(pins: Pins) -> tuple[str, ...]:
+    """Return the options of ``dais-verif sim`` for ``pins``."""
     valued = {
-        "--ports": None if ports is None else Path(ports).absolute(),
         "--clock": pins.clock,
         "--latency": pins.latency,
         "--reset": pins.reset,

@@ -134,6 +134,7 @@ def test_a_replay_names_the_op_of_an_instance(tmp_path: Path) -> None:
     passed, log = simulate(tmp_path, sources(), f"{name}$", BENCH_RTL=str(tmp_path / "top.v"))
     assert not passed[name]
     assert "op 6 (add_const) is the first op whose value diverges" in log and "waves      gtkwave " in log
+    assert "--ports " in log.partition("reproduce  ")[2].partition("\n")[0]  # a file of the tables
 
 
 @pytest.mark.slow
