@@ -48,7 +48,7 @@ def mutate(
     inputs: Sequence[_Path] | _Path | None = None,
     simulators: str = "verilator",
     unchecked: bool = False,
-    timeout: float = 4.0,
+    timeout: float = 2.0,
     floor: float | None = None,
     most_unknown: float | None = None,
     expected: _Path | None = None,

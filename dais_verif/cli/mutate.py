@@ -29,7 +29,7 @@ from dais_verif.report.mutation_text import print_mutation
 @common.inputs_option
 @common.unchecked_option
 @click.option("--sim", "simulator", type=click.Choice(MUTATION_SIMULATORS), default="verilator", show_default=True)
-@click.option("--timeout", type=common.seconds, default=4.0, show_default=True, help="CPU time per proof, at least.")
+@click.option("--timeout", type=common.seconds, default=2.0, show_default=True, help="CPU time per proof, at least.")
 @click.option("--floor", type=FiniteRange(0, 100), help="The lowest accepted score, in percent.")
 @click.option("--most-unknown", type=FiniteRange(0, 100), help="The most unknown mutants, in percent.")
 @click.option("--expected", type=common.file_path, help="TOML file: which judge must find which mutants.")

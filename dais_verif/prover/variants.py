@@ -66,10 +66,11 @@ class Proved:
         self._random: tuple[Trace, Bools] | None = None
         self._stretched: dict[tuple[int, ...], tuple[Trace, Bools]] = {}
 
-    def of(self, netlist: Netlist, seconds: float, *, quick: bool = False) -> Answer | None:
+    def of(self, netlist: Netlist, seconds: float, *, quick: bool = False, suspect: int | None = None) -> Answer | None:
         """Whether ``netlist`` computes the program, too; None: that takes a whole proof.
 
-        ``seconds``: for each question to the solver. ``quick``: UNKNOWN if not every obligation holds as it stands.
+        ``seconds``: for each question to the solver. ``quick``: UNKNOWN if not every obligation holds as it stands;
+        that of op ``suspect`` is looked at first, and if it fails, the others are not.
         Raises ``InputError`` for what a proof refuses.
         """
         signals = [netlist.signals.get(name) for name, _ in self._names.values()]
@@ -81,6 +82,11 @@ class Proved:
         builder = Builder(self._program, netlist, cut, boundary)
         builder.meanings = self._meanings
         watcher, costs, pool = ProofWatcher(), Costs(), self._pool.within(seconds)
+        if quick and suspect is not None and suspect in cut:
+            key, obligation = ("op", suspect), builder.op(suspect)
+            same = obligation == self._obligations.get(key)
+            if not same and claim_of(key, obligation, cut, pool, costs).status is not Status.PROVED:
+                return _failing(1)
         obligations = all_obligations(builder, pool, watcher)
         changed = {key: o for key, o in obligations.items() if o != self._obligations.get(key)}
         claims = {key: self._claims[key] for key in obligations if key not in changed}
@@ -90,9 +96,7 @@ class Proved:
             kept = len(obligations) - len(changed)
             return Answer(Verdict.PASS, f"{counted(len(changed), 'obligation')} proved, {kept} as they were")
         if quick:
-            return Answer(
-                Verdict.UNKNOWN, f"{counted(len(left), 'obligation does', 'obligations do')} not hold as they stand"
-            )
+            return _failing(len(left))
         answer = self._refuted(builder, left)
         if answer is not None:
             return answer
@@ -173,6 +177,11 @@ def proved_design(program: Program, netlist: Netlist, dut: Dut, options: ProofOp
     if proof.dropped or any(claim.status is not Status.PROVED for claim in found):
         return None
     return Proved(dut, options, builder, stated, found, pool)
+
+
+def _failing(count: int) -> Answer:
+    verb = counted(count, "obligation does", "obligations do")
+    return Answer(Verdict.UNKNOWN, f"{verb} not hold as {'it stands' if count == 1 else 'they stand'}")
 
 
 def _has_registers(netlist: Netlist) -> bool:

@@ -14,7 +14,7 @@ class Mutation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     mutants: int = 200
     vectors: int = 1000
-    timeout: float = 4.0
+    timeout: float = 2.0
     floor: float = 95.0
     most_unknown: float = 5.0
 

@@ -106,7 +106,7 @@ margin = 10.0            # percent beyond it
 [mutation]               # RTL with a small change: who notices
 mutants = 200
 vectors = 1000           # in the simulators of this policy, before a proof, if there is one, has its say
-timeout = 4.0            # seconds for the proof of each
+timeout = 2.0            # seconds for the proof of each
 floor = 95.0             # percent of those that are not equivalent that must be killed
 most_unknown = 5.0       # percent that may stay unknown
 

@@ -98,6 +98,20 @@ def test_a_wrong_design_beside_a_proved_one_is_refuted_with_a_vector(tmp_path: P
     assert quick.verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.parametrize("suspect", [None, 0, 2, 99])
+def test_the_op_that_is_looked_at_first_does_not_change_what_is_said(suspect: int | None, tmp_path: Path) -> None:
+    text = emit_verilog(ADDER)
+    base = of_text(ADDER, text, tmp_path)
+    for changed, verdict in (
+        (text, Verdict.PASS),
+        (text.replace("op_0 + op_1", "op_1 + op_0"), Verdict.PASS),
+        (text.replace(" + ", " - "), Verdict.UNKNOWN),
+    ):
+        answer = base.of(read(changed, tmp_path), 5.0, quick=True, suspect=suspect)
+        assert answer is not None
+        assert answer.verdict is verdict
+
+
 def test_a_design_with_other_signals_takes_a_whole_proof(tmp_path: Path) -> None:
     text = emit_verilog(ADDER)
     base = of_text(ADDER, text, tmp_path)

@@ -168,7 +168,9 @@ class Prover:
         question = self._question
         netlist = self._netlist(question.files if mutant.mutant is None else mutant.mutant.applied(question.files))
         if base is not None:
-            answer = base.of(netlist, min(_QUESTION, mutant.seconds * _SHARE), quick=mutant.quick)
+            suspect = None if mutant.mutant is None else mutant.mutant.op
+            seconds = min(_QUESTION, mutant.seconds * _SHARE)
+            answer = base.of(netlist, seconds, quick=mutant.quick, suspect=suspect)
             if answer is not None:
                 return Proved(mutant.number, answer.verdict, answer.message, answer.vector)
         options = replace(self._options, timeout=min(_QUESTION, mutant.seconds))

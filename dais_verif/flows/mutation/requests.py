@@ -54,7 +54,7 @@ class MutationRequest:
     inputs: tuple[Path, ...] = ()
     simulator: str = "verilator"
     unchecked: bool = False
-    timeout: float = 4.0
+    timeout: float = 2.0
     floor: float | None = None
     most_unknown: float | None = None
     expected: Path | None = None
