@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import shutil
+import warnings
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,7 @@ class Interpreter:
     def judge(self, case: Case) -> Disagreement | None:
         """Return what it answers that the oracle does not. Raises ``NotJudged`` for what no such file can hold."""
         outputs = self.folder / "outputs.npy"
-        outputs.unlink(missing_ok=True)
+        _clear(outputs)
         try:
             files = {
                 "program": write_program(case.program, self.folder, self.form),
@@ -53,6 +55,14 @@ class Interpreter:
         return _compared(right, outputs, case)
 
 
+def _clear(path: Path) -> None:
+    """Remove what an earlier run of the tool left there, whatever it is."""
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def _error_of(line: str) -> str:
     """Return the class of a Python error that a tool ended with, so that a small case ends with the same."""
     found = re.match(r"[\w.]*(Error|Exception)\b", line)
@@ -66,14 +76,15 @@ def _right(case: Case) -> list[list[Fraction]]:
 def _compared(right: list[list[float]], path: Path, case: Case) -> Disagreement | None:
     try:
         found = _read(path)
-    except (OSError, ValueError, EOFError) as error:
+    except Exception as error:  # numpy lets whatever its header parser and zipfile meet escape
         return Disagreement(
             AGAINST, "no outputs", f"the tool ended with 0 and left no outputs that can be read: {error}"
         )
     wanted = np.array(right, dtype=np.float64).reshape(len(case.rows), case.program.n_out)
     if found.shape != wanted.shape:
         return Disagreement(AGAINST, "shape", f"the outputs have shape {found.shape}, must be {wanted.shape}")
-    wrong = np.argwhere(found.astype(np.float64) != wanted)
+    # As Python's numbers, which compare exactly: as a double, 2**53 + 1 would be 2**53.
+    wrong = np.argwhere(found.astype(object) != wanted.astype(object))
     if not wrong.size:
         return None
     row, output = wrong[0].tolist()
@@ -84,7 +95,11 @@ def _compared(right: list[list[float]], path: Path, case: Case) -> Disagreement 
 def _read(path: Path) -> NDArray[Any]:
     if not path.is_file():
         raise ValueError(f"there is no file {path.name}")
-    array = np.load(path, allow_pickle=False, mmap_mode="r")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Python thinks of a damaged header, as a literal
+        array = np.load(path, allow_pickle=False, mmap_mode="r")
+    if not isinstance(array, np.ndarray):
+        raise ValueError("an archive of arrays (.npz); must be one array, as numpy.save writes it")
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8 or array.ndim != 2:
         raise ValueError(f"an array of {array.dtype} with {array.ndim} dimensions; must be numbers, (vectors, outputs)")
     return np.array(array)

@@ -16,7 +16,7 @@ from dais_verif.record.machine_proof import ProvedMachine
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.project import ProjectInfo
 from dais_verif.record.rtl import BitstreamFacts, ProvedLink
-from dais_verif.record.simulation import ASSERTION_FAILED, Mismatch, SimulatorResult
+from dais_verif.record.simulation import ASSERTION_FAILED, ENDED_BY_RTL, Mismatch, SimulatorResult
 from dais_verif.verdict import Verdict
 
 __all__ = [
@@ -257,11 +257,10 @@ class Confirmation:
                 f" {message}"
             )
         if self.contradicts:
-            found = f"{self.verdict.value}, {self.message}"
-            return Verdict.UNKNOWN, (
-                f"proof and simulation disagree: {why or 'a defect of dais-verif, please report it'} ({found});"
-                f" the proof said: {message}"
-            )
+            found = f"{why or 'a defect of dais-verif, please report it'} ({self.verdict.value}, {self.message})"
+            return Verdict.UNKNOWN, f"proof and simulation disagree: {found}; the proof said: {message}"
+        if any(ENDED_BY_RTL in reason for reason in self.unconfirmed.values()):
+            return Verdict.UNKNOWN, f"{ENDED_BY_RTL} by $fatal or $finish; the proof said: {message}"
         if self.verdict is Verdict.NOT_RUN:
             return Verdict.PASS, f"{message}; not confirmed by simulation: {self.message}"
         failed = [name for name, reason in self.unconfirmed.items() if ASSERTION_FAILED in reason]

@@ -19,6 +19,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = [
     "ASSERTION_FAILED",
+    "ENDED_BY_RTL",
     "RTL_IN_ICARUS",
     # the record and its parts
     "Blame",
@@ -42,6 +43,9 @@ __all__ = [
 
 #: What is said of a run that an assertion of the RTL ended.
 ASSERTION_FAILED = "an assertion of the RTL failed"
+
+#: What a simulator is said to have met where ``$finish``, ``$stop`` or ``$fatal`` was executed.
+ENDED_BY_RTL = "the RTL ended the simulation"
 
 #: The decision that says what Icarus was not given of the RTL.
 RTL_IN_ICARUS = "RTL in icarus"

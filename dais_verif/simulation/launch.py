@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dais_verif.errors import ToolError
-from dais_verif.record.simulation import ASSERTION_FAILED
+from dais_verif.record.simulation import ASSERTION_FAILED, ENDED_BY_RTL
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.toolchain import data_files, tools
@@ -30,7 +30,7 @@ _RESULTS = "results.xml"
 _ENDED = "the simulation ended prematurely"
 #: Verilator says where; the file is a copy that has the name of the user's.
 _FAILED = re.compile(
-    r"^\[\d+\] %(?:Error|Fatal): (?:rtl/\d+/)?(\S+:\d+): Assertion failed in \S+(?:: (.*))?$", re.MULTILINE
+    r"^\[\d+\] %(Error|Fatal): (?:rtl/\d+/)?(\S+:\d+): Assertion failed in \S+(?:: (.*))?$", re.MULTILINE
 )
 #: Icarus says so too, goes on, and says when: in time steps.
 _SAID = re.compile(r"^ERROR: (?:rtl/\d+/)?(\S+:\d+): ?(.*)$")
@@ -89,7 +89,7 @@ def cause(simulation: Simulation, log: Path) -> str:
     if _ENDED in text:
         place = _FINISH.search(text)
         where = f" at {place[1]}" if place else ""
-        return f"the RTL ended the simulation{where} ($finish, $stop or $fatal); take that out of the RTL"
+        return f"{ENDED_BY_RTL}{where} ($finish, $stop or $fatal); take that out of the RTL"
     return last_error(log)
 
 
@@ -98,8 +98,10 @@ def _failed_assertion(log: Path) -> str | None:
     found = _FAILED.search(log.read_text(encoding="utf-8", errors="replace"))
     if found is None:
         return None
-    said = f", {found[2].strip()}" if (found[2] or "").strip() else ""
-    return f"{ASSERTION_FAILED}, or it called $error, at {found[1]}{said}; correct the RTL or the assertion"
+    said = f", {found[3].strip()}" if (found[3] or "").strip() else ""
+    if found[1] == "Fatal":
+        return f"{ENDED_BY_RTL} by $fatal at {found[2]}{said}; correct what it checks"
+    return f"{ASSERTION_FAILED}, or it called $error, at {found[2]}{said}; correct the RTL or the assertion"
 
 
 def complaint(log: Path, after: int) -> str:

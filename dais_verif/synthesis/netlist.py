@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from dais_verif.errors import Argument, InputError, ToolError
 from dais_verif.files import read_plain, write_atomically
+from dais_verif.synthesis.dsp_rules import with_rules
 from dais_verif.synthesis.targets import NETLISTS, TARGETS, Target
 from dais_verif.synthesis.yosys import CELLS, NETLIST
 from dais_verif.toolchain import tools
@@ -95,6 +96,8 @@ def models(netlist: str, target: Target) -> str:
         first = _MODULE.search(source)
         heading += _DEFINE.findall(source[: first.start() if first else 0])
         available |= {name: _without_delays(module) for name, module in _modules(source) if name not in available}
+    if "DSP48E1" in available:
+        available["DSP48E1"] = with_rules(available["DSP48E1"])
     chosen: dict[str, str] = {}
     while found := sorted(name for name in available.keys() - chosen.keys() if name in wanted):
         for name in found:

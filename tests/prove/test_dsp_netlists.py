@@ -50,7 +50,7 @@ PINS = {
     "P": "p",
     "PCIN": "48'h0",
 }
-#: What is changed of the cell, and the answer.
+#: What is changed of the cell, and the answer; TOOL_FAILURE: refuted, and the model ends what would show it.
 FAULTS = {
     "subtracted": ({"ALUMODE": "4'h3"}, "RTL_MISMATCH"),
     "a carry comes in": ({"CARRYIN": "1'h1"}, "RTL_MISMATCH"),
@@ -60,7 +60,13 @@ FAULTS = {
     "a negated factor": ({"INMODE": "5'h08", "USE_DPORT": '"TRUE"'}, "RTL_MISMATCH"),
     "no factor": ({"INMODE": "5'h02"}, "RTL_MISMATCH"),
     "a factor from another cell": ({"A_INPUT": '"CASCADE"'}, "RTL_MISMATCH"),
-    "four sums of 12 bits": ({"USE_SIMD": '"FOUR12"'}, "PASS"),
+    "four sums of 12 bits": ({"USE_SIMD": '"FOUR12"'}, "INVALID_INPUT"),
+    "no multiplier": ({"USE_MULT": '"NONE"'}, "RTL_MISMATCH"),
+    "half a product in X": ({"OPMODE": "7'h0d"}, "TOOL_FAILURE"),
+    "half a product in Y": ({"OPMODE": "7'h04"}, "TOOL_FAILURE"),
+    "an operation that is inverted": ({"USE_SIMD": '"ONE48"), .IS_ALUMODE_INVERTED(4\'h3'}, "INVALID_INPUT"),
+    "three registers": ({"INMODEREG": "3"}, "INVALID_INPUT"),
+    "a word of no meaning": ({"A_INPUT": '"CASCADED"'}, "INVALID_INPUT"),
     "the same carry for both": ({"CARRYINSEL": "3'h2"}, "X_IN_OUTPUT"),
     "pins swapped": ({"B": "{15'h0, model_inp[5], model_inp[6], model_inp[7]}"}, "RTL_MISMATCH"),
     "the sign is one bit": ({"A": "{25'h0, model_inp[4:0]}"}, "RTL_MISMATCH"),

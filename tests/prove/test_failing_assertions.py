@@ -52,7 +52,10 @@ def test_registers_out_of_step_are_simulated_where_icarus_cannot_build_them(tmp_
             "[0] %Error: as.sv:4: Assertion failed in bulk.model: seven\n%Error: rtl/0/as.sv:4: Verilog $stop\n",
             "failed, or it called $error, at as.sv:4, seven; correct",
         ),
-        ("[15] %Fatal: rtl/3/b.sv:40: Assertion failed in a.b\n", "failed, or it called $error, at b.sv:40; correct"),
+        (
+            "[15] %Fatal: rtl/3/b.sv:40: Assertion failed in a.b\n",
+            "the RTL ended the simulation by $fatal at b.sv:40; correct",
+        ),
         ("- rtl/0/as.sv:4: Verilog $finish\n", None),
     ],
     ids=["with words", "without", "none"],

@@ -16,7 +16,18 @@ from dais_verif.prover.slang.design import SlangDesign, ast, bits_in, why_no_bit
 from dais_verif.prover.slang.events import refuse_unseen
 from dais_verif.prover.slang.expressions import Converter, condition_of
 from dais_verif.prover.slang.jumps import Jumps, chosen_values
-from dais_verif.prover.slang.kinds import ACTIONS, ARGUMENTS, BRACKETS, CALLS, CASES, CHECKS, STATEMENTS, TIMING, How
+from dais_verif.prover.slang.kinds import (
+    ACTIONS,
+    ARGUMENTS,
+    BRACKETS,
+    CALLS,
+    CASES,
+    CHECKS,
+    ENDING,
+    STATEMENTS,
+    TIMING,
+    How,
+)
 from dais_verif.prover.slang.pieces import Marks, Value, assigned, chosen, part, whole
 from dais_verif.prover.slang.places import VariablePlace, variable_place
 from dais_verif.prover.slang.selects import target_parts
@@ -80,6 +91,8 @@ class Execution:
         self.jumps = Jumps()
         #: The subroutines that are being run: functions without a value, and tasks.
         self._running: list[Any] = []
+        #: How many branches are around it whose conditions are no constants.
+        self._branches = 0
         #: The named blocks that are around the statement that is being run, within its subroutine.
         self._around: list[Any] = []
 
@@ -181,6 +194,8 @@ class Execution:
         elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _SILENT:
             for argument in e.arguments:
                 refuse_change(self.design, argument)
+            if e.subroutineName in ENDING and not self._branches and not self.jumps.waiting:
+                raise self.convert.refused(e, f"{e.subroutineName} ends every simulation here; correct what it checks")
         elif kind is ast.CallExpression and not e.isSystemCall:
             self._subroutine(e)
         elif kind is ast.CallExpression:
@@ -291,9 +306,11 @@ class Execution:
         if condition.op == "const":
             return (first if condition.value else second)()
         start = dict(self.values)
+        self._branches += 1
         gone = self.jumps.under(condition, first)
         taken, self.values = self.values, start.copy()
         gone_too = self.jumps.under(bnot(condition), second)
+        self._branches -= 1
         self.jumps.dead = gone and gone_too
         if gone_too and not gone:
             self.values = taken

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dais_verif.prover.slang.kinds.calls import CALLS, FILLING, GATES
+from dais_verif.prover.slang.kinds.calls import CALLS, ENDING, FILLING, GATES
 from dais_verif.prover.slang.kinds.decision import How, KindDecision, Table
 from dais_verif.prover.slang.kinds.expressions import (
     ACTIONS,
@@ -54,6 +54,7 @@ __all__ = [
     "CONVERSIONS",
     "DEFINITIONS",
     "EDGES",
+    "ENDING",
     "FILLING",
     "GATES",
     "LIFETIMES",

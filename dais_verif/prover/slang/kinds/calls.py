@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dais_verif.prover.slang.kinds.decision import KindDecision, Table, left_out, read, refused
 
-__all__ = ["CALLS", "FILLING", "GATES"]
+__all__ = ["CALLS", "ENDING", "FILLING", "GATES"]
 
 #: They fill memories from files.
 FILLING = ("$readmemb", "$readmemh")
+
+#: They end a simulation.
+ENDING = ("$fatal", "$finish")
 
 _CONSTANT = read("a constant of the type of its argument")
 _SHOWN = left_out("shows something; it may not assign a signal")
@@ -27,7 +30,8 @@ _GROUPS: list[tuple[str, KindDecision]] = [
         _SHOWN,
     ),
     ("$monitor $monitorb $monitoro $monitorh $monitoron $monitoroff $timeformat $printtimescale", _SHOWN),
-    ("$fatal $error $warning $info $finish", _SHOWN),
+    ("$error $warning $info", _SHOWN),
+    (" ".join(ENDING), left_out("ends a simulation; refused where that does not depend on signals")),
     ("$assertcontrol $asserton $assertoff $assertkill $assertpasson $assertpassoff", _CHECKING),
     ("$assertfailon $assertfailoff $assertnonvacuouson $assertvacuousoff", _CHECKING),
     ("$static_assert", left_out("pyslang has decided it when it elaborates")),

@@ -1,0 +1,44 @@
+"""What the data sheet forbids of a DSP48E1, and Yosys' model of the cell computes all the same: made X, or refused."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["with_rules"]
+
+#: Parameters and their legal values.
+_WORDS = {
+    "A_INPUT": ("DIRECT", "CASCADE"),
+    "B_INPUT": ("DIRECT", "CASCADE"),
+    "USE_DPORT": ("TRUE", "FALSE"),
+    "USE_MULT": ("NONE", "MULTIPLY", "DYNAMIC"),
+}
+_STAGES = {"AREG": 2, "BREG": 2, "ACASCREG": 2, "BCASCREG": 2} | dict.fromkeys(
+    ["ADREG", "ALUMODEREG", "CARRYINREG", "CARRYINSELREG", "CREG", "DREG", "INMODEREG", "MREG", "OPMODEREG", "PREG"], 1
+)
+#: The multiplier gives two partial products, which the adder sums: with carries cut, their sum is another one.
+_SUMS = 'if (USE_SIMD != "ONE48" && USE_MULT != "NONE") $fatal(1, "USE_SIMD must be ONE48 unless USE_MULT is NONE");'
+
+_CHECKS = re.compile(r"(\binitial\s+begin\s+`ifndef\s+YOSYS\s*?\n)")
+_PRODUCT = re.compile(r"(wire\s+signed\s*\[42:0\]\s*Mx\s*=\s*\()")
+_HALF = re.compile(r"(if\s*\((OPMODEr\[(?:3:2|1:0)\] != 2'b01)\)\s*)\$fatal")
+
+
+def with_rules(module: str) -> str:
+    """Return the text of Yosys' model with the rules: illegal parameters end a simulation, and are refused by a proof.
+
+    A product that is switched off, or taken by one of the multiplexers X and Y alone, is X.
+    """
+    module = _CHECKS.sub(lambda found: found[1] + "".join(f"        {line}\n" for line in _rules()), module, count=1)
+    module = _PRODUCT.sub(r'\1USE_MULT == "NONE" || ', module)
+    return _HALF.sub(lambda found: f"if ({found[2]}) {'X' if '3:2' in found[2] else 'Y'} = 48'bx; {found[0]}", module)
+
+
+def _rules() -> list[str]:
+    lines = [_SUMS]
+    for name, words in _WORDS.items():
+        wrong = " && ".join(f'{name} != "{word}"' for word in words)
+        lines.append(f'if ({wrong}) $fatal(1, "{name} must be {" or ".join(words)}");')
+    for name, most in _STAGES.items():
+        lines.append(f'if ({name} < 0 || {name} > {most}) $fatal(1, "{name} must be 0 to {most}");')
+    return lines
