@@ -13,7 +13,7 @@ from typing import ParamSpec, TypeVar
 
 from dais_verif.errors import ToolError
 
-__all__ = ["BASE", "EXTRAS", "PACKAGES", "missing_packages", "name_missing_packages"]
+__all__ = ["BASE", "EXTRAS", "PACKAGES", "missing_packages", "name_missing_packages", "require_package"]
 
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
@@ -93,6 +93,12 @@ def missing_packages(error: ImportError, verb: str | None = None) -> str | None:
         names = ", ".join(missing if known and missing else [*missing, module])
         what = f"Python packages are missing in {sys.executable}: {names}"
     return f"{what}; call the dais-verif of the environment that it was installed into, or install it into this one"
+
+
+def require_package(module: str) -> None:
+    """Raise what importing ``module`` raises where no package has it, without importing it."""
+    if not _is_there(module):
+        raise ModuleNotFoundError(f"No module named {module!r}", name=module)
 
 
 def name_missing_packages(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:

@@ -14,7 +14,6 @@ from dais_verif.flows.approximation.apply import ApplyRequest, apply_configurati
 from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest, convert_configurations
 from dais_verif.flows.approximation.measure import MeasureRequest, measure_configurations
 from dais_verif.flows.approximation.show import ShowConfigurationsRequest, show_configurations
-from dais_verif.flows.approximation.tune import TuneRequest, tune_configurations
 from dais_verif.flows.synthesize import TARGETS
 from dais_verif.report.approximation_text import print_applied, print_measured, print_tuned
 from dais_verif.report.configurations_text import print_configurations
@@ -23,14 +22,10 @@ __all__ = ["approx"]
 
 _configurations = click.argument("configurations", type=common.file_path)
 _network = click.argument("network", type=common.file_path)
-_data = click.option(
-    "--data", type=common.file_path, required=True, help="Samples: .npz, an array an input, and label."
-)
+_data = click.option("--data", type=common.file_path, required=True, help="Samples: .npz, an array an input, label.")
 _grid = click.option("--grid", type=int, help="Bits behind the point of weights times 4/3.  [default: 2 more]")
 _strict = click.option("--strict", is_flag=True, help="Refuse what is odd, too, such as fp16 with the number of fp32.")
-_knobs = click.option(
-    "--knobs", type=common.file_path, help="A table of knobs (global_knobs.txt), not the one built in."
-)
+_knobs = click.option("--knobs", type=common.file_path, help="Table of knobs (global_knobs.txt), not the built-in one.")
 
 
 def _write_page(record: Any, html: Path | None) -> None:
@@ -91,7 +86,7 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
 @common.parallel_option
 @common.at_once_option
 @click.option(
-    "-o", "--output", required=True, type=common.output_path, help="A folder, which an earlier call may have left."
+    "-o", "--output", required=True, type=common.output_path, help="Folder; an earlier call may have left it."
 )
 @_grid
 @_knobs
@@ -112,7 +107,7 @@ def apply(as_json: bool, **asked: Any) -> None:
 @_data
 @click.option("--budget", metavar="PERCENT", help="Choose the fastest with at most this loss; none: exit code 7.")
 @click.option(
-    "-o", "--output", type=common.output_path, help="A folder for measured.txt: the file with measured columns."
+    "-o", "--output", type=common.output_path, help="Folder for measured.txt: the file, with measured columns."
 )
 @click.option("--bound", is_flag=True, help="Sharpen bounds: search for large differences, and ask the solver.")
 @click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds of the solver for an output.")
@@ -125,7 +120,21 @@ def apply(as_json: bool, **asked: Any) -> None:
 @common.jobs_option
 @common.json_option
 def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
-    """Measure CONFIGURATIONS of NETWORK on samples: accuracy and costs. Exit code 7: none is within --budget."""
+    """Measure CONFIGURATIONS of NETWORK on labelled samples: accuracy, what it costs, and how fast each would be.
+
+    \b
+    dais-verif approx measure net.onnx confs.txt --data d.npz                      all of them, as a table
+    dais-verif approx measure net.onnx confs.txt --data d.npz --budget 1.0         and the fastest that loses 1 percent
+    dais-verif approx measure net.onnx confs.txt --data d.npz --target ice40       and cells, with Yosys
+    dais-verif approx measure net.onnx confs.txt --data d.npz -o out --html m.html
+
+    d.npz holds an array of samples for each input of the network, by its name, and the classes as `label`. Every
+    configuration is applied as `approx apply` does it, and the golden model runs all samples through it, exactly.
+    The table has accuracy and loss, the speed-up that the tuner's model predicts, ops and multiply-adds, and bounds on
+    the error for any input. Configurations that do not fit the network are named and left out.
+
+    Exit code 7: none is within --budget.
+    """
     record = measure_configurations(MeasureRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     _write_page(record, html)
     click.echo(record.to_json()) if as_json else print_measured(record, common.console())
@@ -147,7 +156,23 @@ def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
 @common.jobs_option
 @common.json_option
 def tune(as_json: bool, **asked: Any) -> None:
-    """Search configurations of NETWORK that lose at most --budget percent of accuracy; write the fastest ones."""
+    """Search configurations of NETWORK that lose at most --budget percent of accuracy; write the fastest ones.
+
+    \b
+    dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt
+    dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt --tries 1000 --resume
+    dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt --cluster local:4
+
+    d.npz holds an array of samples for each input of the network, by its name, and the classes as `label`. Each
+    knob of each layer is measured alone first; then combinations that should fit the budget, the fastest first; then
+    the best ones with a knob or two changed. The file has the baseline, the configurations on the curve of
+    loss and speed-up, and the chosen one. `approx apply` makes hardware of one; measure them on other samples
+    before you trust them: `approx measure`.
+
+    The same samples and seed give the same file. What was measured is kept in OUTPUT.tried.json, for --resume.
+    """
+    from dais_verif.flows.approximation.tune import TuneRequest, tune_configurations
+
     record = tune_configurations(TuneRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     click.echo(record.to_json()) if as_json else print_tuned(record, common.console())
 

@@ -19,13 +19,7 @@ from dais_verif.report.check_text import SHOWN, print_check
 @layout_option
 @click.option("--all", "everything", is_flag=True, help=f"List every op concerned, not only the first {SHOWN}.")
 @click.option("--proof/--no-proof", default=True, show_default=True, help="Prove or refute possible overflow.")
-@click.option(
-    "--timeout",
-    type=seconds,
-    default=5.0,
-    show_default=True,
-    help="Seconds for each question to the solver.",
-)
+@click.option("--timeout", type=seconds, default=5.0, show_default=True, help="Seconds for each question.")
 @json_option
 def check(as_json: bool, **asked: Any) -> int:
     """Read PROGRAM, check its structure, and say what intervals prove about overflow.

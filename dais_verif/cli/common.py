@@ -90,7 +90,7 @@ def parsed_by(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Par
 
 file_path = click.Path(path_type=Path)
 output_path = OutputPath()
-page_path = OutputPath(b"<!doctype html")
+page_path = OutputPath(b"<!doctype html", needs="jinja2")
 seconds = FiniteRange(min=0, min_open=True)
 
 program_argument = click.argument("program", type=file_path)

@@ -27,9 +27,7 @@ from dais_verif.report.coverage_record_text import print_coverage_record
     show_default=True,
     help="Compute vectors from the program for bins that are open, and count them too.",
 )
-@click.option(
-    "--unreachable/--no-unreachable", default=True, show_default=True, help="Show which bins no input can hit."
-)
+@click.option("--unreachable/--no-unreachable", default=True, show_default=True, help="Which bins no input can hit.")
 @click.option("--floor", type=FiniteRange(0, 100), help="Percent below which the exit code is 7.")
 @click.option(
     "--timeout",

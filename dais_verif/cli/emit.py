@@ -46,9 +46,7 @@ _wrap_options = bundled(
 @common.program_argument
 @common.layout_option
 @common.top_option
-@click.option(
-    "-o", "--output", type=common.output_path, help="File to write; stdout if not given. With --wrap: folder."
-)
+@click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given. --wrap: folder.")
 @pipeline_options
 @_wrap_options
 @common.form_option

@@ -26,20 +26,12 @@ from dais_verif.report.fuzzing_text import print_fuzzing
     show_default=True,
     help="Seed of the run, from which each case has its own.",
 )
-@click.option(
-    "--pair",
-    "pairs",
-    type=click.Choice(ALL_PAIRS),
-    multiple=True,
-    help="Only this; may be repeated.",
-)
+@click.option("--pair", "pairs", type=click.Choice(ALL_PAIRS), multiple=True, help="Only this; may be repeated.")
 @click.option("--against", help="An interpreter: words with {program}, {inputs}, {outputs}; or da4ml, or alkaid.")
 @click.option("--rtl-from", help="A generator of Verilog: words with {program}, {folder}; or da4ml, or alkaid.")
 @click.option("--form", type=click.Choice(FORMS), help="Form of the programs given to such a tool.  [default: v1]")
 @common.top_option
-@click.option(
-    "--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each run of such a tool."
-)
+@click.option("--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each run of it.")
 @click.option("--replay", type=common.file_path, help="Judge the kept cases in this folder again.")
 @click.option("--resume", is_flag=True, help="Continue after the last case of the run in the folder.")
 @click.option("--cluster", help="Judge on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")

@@ -36,7 +36,15 @@ def kernel() -> None:
 @_library
 @json_option
 def list_(library: tuple[Path, ...], as_json: bool) -> int:
-    """List the kernels of all libraries. A broken library is named, the others are listed; the exit code is then 2."""
+    """List the kernels of all libraries, with a line on each.
+
+    \b
+    dais-verif kernel list                        of installed packages, ours among them
+    dais-verif kernel list --library mine.py      and of a Python file
+    dais-verif kernel show conv2d                 what one of them takes
+
+    A broken library is named and the others are listed; the exit code is then 2.
+    """
     listing = list_kernels(library)
     click.echo(listing.to_json()) if as_json else print_kernels(listing, console())
     return Verdict.INVALID_INPUT.exit_code if listing.left_out else 0
@@ -49,7 +57,18 @@ def list_(library: tuple[Path, ...], as_json: bool) -> int:
 @_library
 @json_option
 def show(name: str, member: str | None, html: Path | None, library: tuple[Path, ...], as_json: bool) -> None:
-    """Show what kernel NAME, or library/NAME, takes; of a request (.toml) or a built folder, what each member does."""
+    """Show what a kernel takes, or what each member of an instance reads, computes and writes.
+
+    \b
+    dais-verif kernel show conv2d                       its tensors and options, to write a request with
+    dais-verif kernel show mine/conv2d --library mine.py
+    dais-verif kernel show conv.toml                    a request: its members, tile by tile
+    dais-verif kernel show conv --member 0,3            a folder of `kernel build`: member [0, 3]
+    dais-verif kernel show conv.toml --html conv.html   the same as a picture
+
+    A kernel computes its outputs in members, the points of an index space; each runs the same block on another
+    part of the tensors. A request names a kernel and says shapes, types and options (docs/kernels.md).
+    """
     found = show_any(name, library, member, page=html is not None, progress=ShownWarnings())
     click.echo(found.to_json()) if as_json else print_shown(found, console(), html)
 
@@ -64,6 +83,18 @@ def show(name: str, member: str | None, html: Path | None, library: tuple[Path, 
 @click.option("--parallel", type=int, default=1, show_default=True, help="Members side by side, with memories.")
 @click.option("--printf", is_flag=True, help="With outputs that show what members print.")
 def build(name: str, library: tuple[Path, ...], as_json: bool, **asked: Any) -> None:
-    """Build kernel NAME, or a request (.toml), as a folder with Verilog that `sim`, `prove` and `signoff` take."""
+    """Build hardware of a kernel: a folder with Verilog that `sim`, `prove`, `synth` and `signoff` take.
+
+    \b
+    dais-verif kernel build conv.toml -o conv                      a request, which names its kernel
+    dais-verif kernel build conv2d --params conv.toml -o conv      the same, with the kernel named here
+    dais-verif kernel build fir.toml -o fir                        your own program as a kernel (docs/kernels.md)
+    dais-verif kernel build conv.toml --parallel 4 -o conv         four members at a time: faster, larger
+    dais-verif kernel build conv.toml --form stream -o conv        tensors come and go a word at a time
+    dais-verif prove conv                                          it computes the kernel, for all inputs
+
+    NAME is a kernel of a library (`kernel list`), library/NAME, or a TOML file. In the folder are the machine, its
+    Verilog, and instance.json, which says what it was built of; `prove` proves the mapping of members, too.
+    """
     found = build_kernel(name, libraries=library, **asked)
     click.echo(found.to_json()) if as_json else print_build(found, console())

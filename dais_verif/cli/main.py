@@ -243,7 +243,7 @@ def _report(
     """
     told_in = section_of_verdict(verdict) if error is None else section_of_error(error)
     line = printable(" ".join(message.split()))
-    line = f"{line} See: {see} --help" if see else line
+    line = f"{line}{'' if line.endswith(('.', '?')) else '.'} See: {see} --help" if see else line
     with contextlib.suppress(OSError):  # a full disk, or no reader: the exit code still tells
         click.echo(f"dais-verif: {verdict.value}: {line}{',' if see else '; see'} {told_in}", err=True)
     if "--json" in arguments:

@@ -35,9 +35,7 @@ from dais_verif.report.mutation_text import print_mutation
 @click.option("--expected", type=common.file_path, help="TOML file: which judge must find which mutants.")
 @click.option("--add-vectors", type=common.output_path, help="Write the vectors that simulation lacked, as CSV.")
 @common.jobs_option
-@click.option(
-    "-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="Folder to keep."
-)
+@click.option("-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="Folder kept.")
 @common.json_option
 def mutate(dut: DesignRequest, as_json: bool, **asked: Any) -> int:
     """Change the RTL of PROGRAM in many places, one at a time: does the verification notice (docs/mutation.md)?

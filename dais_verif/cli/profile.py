@@ -21,13 +21,7 @@ from dais_verif.flows.golden.profile import profile as run_profile
 @common.inputs_option
 @common.vectors_option(2048)
 @common.seed_option
-@click.option(
-    "--engine",
-    type=click.Choice(ENGINES),
-    default="auto",
-    show_default=True,
-    help="Engine to time.",
-)
+@click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Engine to time.")
 @click.option("--samples", type=click.IntRange(1), default=10, show_default=True, help="Calls to take the mean of.")
 @click.option("--ignore-first", is_flag=True, help="Do not count the first call.")
 @click.option("--top-k", type=click.IntRange(1), default=10, show_default=True, help="Kinds of instruction to list.")

@@ -34,13 +34,7 @@ from dais_verif.flows.simulation_request import SIMULATORS
 )
 @common.unchecked_option
 @click.option("--out-of-range", is_flag=True, help="Prove also beyond the intervals that da4ml's JSON declares.")
-@click.option(
-    "--timeout",
-    type=common.seconds,
-    default=20.0,
-    show_default=True,
-    help="Seconds for each obligation.",
-)
+@click.option("--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each obligation.")
 @click.option(
     "--sim",
     "simulator",
@@ -55,9 +49,7 @@ from dais_verif.flows.simulation_request import SIMULATORS
     metavar="PERCENT",
     help="Put so many of the obligations, but at least 8, to the solver once more as they are written; 0: none.",
 )
-@click.option(
-    "--dump-smt", type=common.file_path, metavar="DIR", help="Write all that is to be shown there, as SMT-LIB 2."
-)
+@click.option("--dump-smt", type=common.file_path, metavar="DIR", help="Write all obligations there, as SMT-LIB 2.")
 @click.option("--cache/--no-cache", default=True, show_default=True, help="Use and keep proofs of earlier runs.")
 @click.option(
     "--confirm/--no-confirm",
@@ -69,9 +61,7 @@ from dais_verif.flows.simulation_request import SIMULATORS
 @common.seed_option
 @common.jobs_option
 @common.sandbox_option
-@click.option(
-    "-o", "--output", type=common.file_path, help="Folder to keep: result.json, RTL, counterexample, its replay."
-)
+@click.option("-o", "--output", type=common.file_path, help="Folder to keep: result.json, RTL, counterexample, replay.")
 @common.html_option
 @common.json_option
 def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) -> int:

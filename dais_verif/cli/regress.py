@@ -32,9 +32,7 @@ __all__ = ["regress"]
     help="Simulator; may be repeated. Default: both of Icarus and Verilator, or GHDL where the RTL is VHDL.",
 )
 @click.option("--seed", "seeds", type=click.IntRange(0), multiple=True, help="Seed; may be repeated.  [default: 0]")
-@click.option(
-    "--seed-from", type=common.file_path, help="Take the seeds of an earlier run: its folder or regression.json."
-)
+@click.option("--seed-from", type=common.file_path, help="The seeds of an earlier run: its folder or regression.json.")
 @click.option("--fresh-seed", is_flag=True, help="Draw a seed, which is printed and recorded.")
 @click.option("--vectors", type=click.IntRange(0), help="Vectors to generate for each job.  [default: 1000]")
 @click.option(
@@ -44,9 +42,7 @@ __all__ = ["regress"]
     help="Our RTL with so many pipeline stages, 0: combinational; may be repeated. Manifests say so themselves.",
 )
 @common.jobs_option
-@click.option(
-    "--shard", callback=common.parsed_by(shard_from), metavar="I/N", help="Only share I of N, for N machines."
-)
+@click.option("--shard", callback=common.parsed_by(shard_from), metavar="I/N", help="Only share I of N (N machines).")
 @click.option("--fail-fast/--keep-going", default=False, show_default=True, help="Stop at the first failure.")
 @click.option("--resume", is_flag=True, help="Take over what an interrupted run in the same folder had finished.")
 @click.option("--rerun-failed", is_flag=True, help="Take over only what passed there, and run the rest again.")
@@ -60,7 +56,7 @@ __all__ = ["regress"]
 @click.option("--allow-flaky", is_flag=True, help="A flaky job passes if its last attempt did.")
 @click.option("--timeout", type=common.seconds, help=f"Seconds for each attempt.  [default: {DEFAULT_TIMEOUT:g}]")
 @click.option("--cluster", help="Run on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
-@click.option("--junit", type=OutputPath(b"<?xml"), help="Also write JUnit XML to this file.")
+@click.option("--junit", type=OutputPath(b"<?xml", needs="junitparser"), help="Also write JUnit XML to this file.")
 @common.html_option
 @click.option("--github", is_flag=True, help="Also print GitHub annotations, and add to the summary of the step.")
 @click.option(

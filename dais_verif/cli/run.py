@@ -18,11 +18,11 @@ from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluat
 @common.program_argument
 @common.layout_option
 @click.option(
-    "--inputs", type=common.file_path, required=True, help="Vectors: .npy or CSV, a row each, a column an input."
+    "--inputs", type=common.file_path, required=True, help="Vectors (.npy, CSV), a row each, a column an input."
 )
 @click.option("--raw-inputs", is_flag=True, help="Inputs are raw integers, in units of the port element's last bit.")
 @click.option(
-    "-o", "--output", type=common.output_path, help="File to write: .npy, else CSV; CSV on stdout if not given."
+    "-o", "--output", type=common.output_path, help="File to write: .npy, else CSV; without it CSV on stdout."
 )
 @click.option("--raw", is_flag=True, help="Write raw integers, in units of each output's 2**-f, not real values.")
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")

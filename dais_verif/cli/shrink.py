@@ -32,9 +32,7 @@ from dais_verif.report.shrinking_text import print_shrinking
     callback=common.parsed_by(seconds_from),
     help="Limit of the whole run: 90s, 10m.",
 )
-@click.option(
-    "--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each run of the command."
-)
+@click.option("--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each run.")
 @click.option("-o", "--output", type=common.file_path, required=True, help="Folder for the case.")
 @common.json_option
 def shrink(dut: DesignRequest, as_json: bool, **asked: Any) -> int:

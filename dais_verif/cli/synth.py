@@ -21,9 +21,7 @@ from dais_verif.report.synthesis_text import print_synthesis
 @common.program_argument
 @common.layout_option
 @target_option(targets=TARGETS, required=True, help="FPGA family; generic: gates of no technology.")
-@click.option(
-    "--rtl", type=common.file_path, multiple=True, help="Synthesize this RTL instead of our own; may be repeated."
-)
+@click.option("--rtl", type=common.file_path, multiple=True, help="Synthesize this RTL, not our own; may be repeated.")
 @common.top_option
 @pipeline_options
 @click.option(
@@ -33,7 +31,7 @@ from dais_verif.report.synthesis_text import print_synthesis
     help="Let Yosys merge chains of sums; its pass that does so miscompiles a - (-x) (docs/netlists.md).",
 )
 @click.option(
-    "--bram/--no-bram", default=True, show_default=True, help="Let Yosys put tables of pipelines into block RAMs."
+    "--bram/--no-bram", default=True, show_default=True, help="Let Yosys put tables of pipelines in block RAMs."
 )
 @click.option("--pnr", is_flag=True, help="Also place and route with nextpnr, for the clock that it allows.")
 @click.option("--clock", default="clk", show_default=True, help="With --pnr: the clock, of RTL that has one.")

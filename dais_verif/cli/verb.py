@@ -10,6 +10,7 @@ import click
 
 from dais_verif.errors import InputError
 from dais_verif.flows.no_loss import require_form, require_other_file
+from dais_verif.packages import require_package
 
 __all__ = ["FiniteRange", "OutputPath", "Verb"]
 
@@ -19,11 +20,17 @@ _LARGEST = 1e9
 
 
 class OutputPath(click.Path):
-    """A file that a verb writes. ``begins``: if it is there already, it must begin so, whatever the case."""
+    """A file that a verb writes; ``begins``: how a file that is there must begin; ``needs``: the module that writes it."""
 
-    def __init__(self, begins: bytes = b"") -> None:
+    def __init__(self, begins: bytes = b"", needs: str = "") -> None:
         super().__init__(path_type=Path)
-        self.begins = begins
+        self.begins, self.needs = begins, needs
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the path. Raises ``ModuleNotFoundError`` where what writes the file is not installed."""
+        if self.needs:
+            require_package(self.needs)
+        return super().convert(value, param, ctx)
 
 
 class FiniteRange(click.FloatRange):

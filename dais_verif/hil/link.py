@@ -15,8 +15,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
-import serial
-
 from dais_verif.emitter.board import BAUD, LINKS, clocks_per_bit
 from dais_verif.emitter.machines.board import MOST_CYCLES
 from dais_verif.errors import InputError, ToolError
@@ -188,6 +186,8 @@ def open_link(target: Target, timeout: float) -> Link:
 
 
 def _serial(target: Target) -> Link:
+    import serial
+
     try:
         port = serial.Serial(target.place, target.baud, timeout=0, write_timeout=0, exclusive=True)
         port.reset_input_buffer()

@@ -22,6 +22,7 @@ PROGRAM = str(ROOT / "examples" / "quantised_mac.bin")
 MACHINE = str(ROOT / "examples" / "serial_dot.mach")
 
 DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
+CONFIGURATIONS = str(ROOT / "examples" / "digits" / "tuned.txt")
 
 SIGN_OFF = "needs the extra [signoff]: pip install 'dais-verif[signoff]'"
 #: What each verb says without any extra; empty if it needs none. The first ones are tried always.
@@ -48,6 +49,8 @@ SAID: dict[str, tuple[list[str], str]] = {
         "regress, as it was called, needs the extra [sim]: pip install 'dais-verif[sim]'",
     ),
     "network": (["check", DIGITS], "pip install 'dais-verif[network]'"),
+    "configurations": (["approx", "show", CONFIGURATIONS], ""),
+    "kernels": (["kernel", "list"], ""),
 }
 FEW = 5
 
@@ -102,10 +105,14 @@ print(json.dumps(answers))
 """
 
 
-def said_by(words: list[list[str]], calls: list[str], folder: Path) -> list[tuple[int, str]]:
-    """The exit code and the errors of each command, then of each call, all in one process."""
+def said_by(
+    words: list[list[str]], calls: list[str], folder: Path, *, extras: tuple[str, ...] = ()
+) -> list[tuple[int, str]]:
+    """The exit code and the errors of each command, then of each call, all in one process that sees ``extras`` only."""
     (folder / "x.csv").write_text("1,2,3\n")
-    blocked = sorted({module for packages in EXTRAS.values() for modules in packages.values() for module in modules})
+    there = {module for extra in extras for modules in EXTRAS[extra].values() for module in modules}
+    every = {module for packages in EXTRAS.values() for modules in packages.values() for module in modules}
+    blocked = sorted(every - there)
     command = [sys.executable, "-c", SCRIPT, json.dumps(blocked), json.dumps(words), json.dumps(calls)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
@@ -129,6 +136,45 @@ def test_without_any_extra(names: list[str], called: list[str], tmp_path: Path) 
         else:
             assert code == 3 and err.count("\n") == 1 and line in err, (name, code, err)
             assert number >= len(names) or err.startswith("dais-verif: TOOL_FAILURE: ")
+
+
+def test_an_extra_is_enough_for_its_verb(tmp_path: Path) -> None:
+    """A proof needs no package of boards, though it can be of what runs on one."""
+    ours = ["prove", PROGRAM, "--no-cache", "--no-confirm"]
+    assert said_by([ours], [], tmp_path, extras=("prove",)) == [(0, "")]
+
+
+def test_a_board_at_a_serial_port_needs_its_extra(tmp_path: Path) -> None:
+    words = ["hil", PROGRAM, "--target", "serial:///dev/no-such-port"]
+    ((code, err),) = said_by([words], [], tmp_path, extras=("sim", "prove"))
+    assert code == 3 and err.count("\n") == 1, err
+    assert "hil needs the extra [hil]: pip install 'dais-verif[hil]' (no package serial in " in err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["mutate", PROGRAM, "--count", "2", "--vectors", "50", "-o", "mutated"],
+        ["fuzz", "--count", "2", "--jobs", "1", "-o", "fuzzed"],
+        ["hil", PROGRAM, "--target", "sim://uart", "--vectors", "20"],
+    ],
+    ids=lambda words: words[0],
+)
+def test_simulators_and_prover_are_enough(words: list[str], tmp_path: Path) -> None:
+    ((code, err),) = said_by([words], [], tmp_path, extras=("sim", "prove"))
+    assert code == 0, err
+
+
+def test_a_page_that_cannot_be_written_is_told_before_the_run(tmp_path: Path) -> None:
+    calls = [
+        ["sim", PROGRAM, "--html", "sim.html", "-o", "kept"],
+        ["regress", PROGRAM, "--junit", "junit.xml", "-o", "kept"],
+    ]
+    for (code, err), verb in zip(said_by(calls, [], tmp_path, extras=("sim",)), ("sim", "regress"), strict=True):
+        assert code == 3 and err.count("\n") == 1, err
+        assert f"{verb}, as it was called, needs the extra [report]: pip install 'dais-verif[report]'" in err
+    assert not (tmp_path / "kept").exists()
 
 
 def test_importing_the_pages_names_the_extra(tmp_path: Path) -> None:

@@ -67,6 +67,8 @@ LAZY = {
     ("flows.simulation_record", "importlib.metadata"): "a search of all that is installed, until a record is written",
     ("cache_folder", "platformdirs"): "platformdirs, where the environment names the folder",
     ("passphrase", "ctypes"): "ctypes, where no passphrase is given",
+    ("hil.link", "serial"): "an optional package, from boards that are simulated, and from proofs of what runs on them",
+    ("cli.approx", "dais_verif.flows.approximation.tune"): "psutil, an optional package, from all but the search",
     ("toolchain.tools", "cocotb_tools"): "an optional package, from all that starts no simulator",
     ("toolchain.tools", "find_libpython"): "a search for a library, where no simulator runs",
     ("network_files", "dais_verif.networks"): "networks and their operators, from programs that are none",

@@ -16,11 +16,7 @@ _STAGES = (
         type=click.IntRange(1, MOST_STAGES),
         help="Number of pipeline stages, balanced by estimated delay: the latency in clock edges.",
     ),
-    click.option(
-        "--max-depth",
-        type=float,
-        help="Largest estimated delay of a stage: as few stages as that allows.",
-    ),
+    click.option("--max-depth", type=float, help="Largest estimated delay of a stage: as few stages as that allows."),
     click.option("--delay-model", type=file_path, help="TOML file with coefficients of the delay model."),
 )
 _PORTS = (
