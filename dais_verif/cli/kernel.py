@@ -75,7 +75,7 @@ def show(name: str, member: str | None, html: Path | None, library: tuple[Path, 
 
 @kernel.command(cls=Verb)
 @click.argument("name")
-@click.option("--params", type=file_path, help="A request for kernel NAME; without it NAME is a kernel of your own.")
+@click.option("--params", type=file_path, help="TOML file of a request for kernel NAME; else NAME is one.")
 @click.option("-o", "--output", required=True, type=output_path, help="A folder, which an earlier build may have left.")
 @_library
 @json_option

@@ -20,7 +20,7 @@ _LARGEST = 1e9
 
 
 class OutputPath(click.Path):
-    """A file that a verb writes; ``begins``: how a file that is there must begin; ``needs``: the module that writes it."""
+    """A file that a verb writes; ``begins``: how one that is there must begin; ``needs``: the module that writes it."""
 
     def __init__(self, begins: bytes = b"", needs: str = "") -> None:
         super().__init__(path_type=Path)

@@ -24,7 +24,7 @@ from dais_verif.cocotb.model import DaisModel
 from dais_verif.cocotb.pins import PinReader, PinState
 from dais_verif.cocotb.watching import Changes, LastWord
 from dais_verif.cocotb.words import RowLayout, input_layout
-from dais_verif.counts import counted
+from dais_verif.counts import counted, equal_text
 from dais_verif.dut.encode import encode_outputs
 from dais_verif.dut.interface import Clocking
 from dais_verif.errors import InputError, ViolationError
@@ -133,9 +133,8 @@ class Scoreboard:
             self._told = True
             raise ScoreboardError(problem)
         self._dut._log.info(
-            "dais-verif: PASS  all %d output bits of %d vectors equal the golden model (%s)",
-            self.bits,
-            self.vectors,
+            "dais-verif: PASS  %s (%s)",
+            equal_text(self.bits, self.vectors),
             self.model.program.hash,
         )
 

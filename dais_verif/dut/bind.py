@@ -86,11 +86,11 @@ def _packed(
         return first, (Wire(name, 0, first.bits),)
     if name not in known:
         raise InputError.of(
-            "the design has no {what} port {name}; the program needs {name} with {bits} bits ({first}); the design "
+            "the design has no {what} port {name}; the program needs {name} with {bits} ({first}); the design "
             "has {found}: name its ports in a {ports} file",
             what=what,
             name=name,
-            bits=max(first.bits, 1),
+            bits=counted(max(first.bits, 1), "bit"),
             first=_in_words(first, what),
             found=_listed(found),
         )
@@ -98,10 +98,10 @@ def _packed(
     if not fitting:
         others = "".join(f", or {max(other.bits, 1)} by {other.how}" for other in candidates[1:])
         raise InputError.of(
-            "port {name} of the design has {known} bits; the program needs {bits} by {how}{others} ({first}): give "
+            "port {name} of the design has {known}; the program needs {bits} by {how}{others} ({first}): give "
             "the types in a {ports} file if they differ",
             name=name,
-            known=known[name],
+            known=counted(known[name], "bit"),
             bits=max(first.bits, 1),
             how=first.how,
             others=others,

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from dais_verif.counts import equal_text
 from dais_verif.dut.interface import packed
 from dais_verif.errors import DaisError, InputError, ToolError, ViolationError
 from dais_verif.golden import Golden
@@ -113,7 +114,7 @@ class Run:
             raise AssertionError(f"{answer.rows} of {total} vectors were compared")
         outputs = outputs_of(self._ports, answer.rows, int(answer.wrong, 16))
         if answer.first_mismatch is None:
-            message = f"all {answer.bits} output bits of {answer.rows} vectors equal the golden model"
+            message = equal_text(answer.bits, answer.rows)
             return Finding(Verdict.PASS, message, [result], outputs=outputs)
         mismatch = self._mismatch(answer.first_mismatch)
         if mismatch.blame is not None and mismatch.blame.kind == "golden":

@@ -50,8 +50,8 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
         if decision.what == RTL_IN_ICARUS:
             out.print(f"in icarus  {decision.chosen}: {decision.why}", markup=False)
     more = f" and {record.exhaustive_vectors} exhaustive" if record.exhaustive_vectors else ""
-    what = "cycles" if record.program.layout in MACHINE_LAYOUTS else "vectors"
-    out.print(f"stimulus   {record.vectors} {what}{more}, seed {record.seed}{_unchecked(record)}", markup=False)
+    what = "cycle" if record.program.layout in MACHINE_LAYOUTS else "vector"
+    out.print(f"stimulus   {counted(record.vectors, what)}{more}, seed {record.seed}{_unchecked(record)}", markup=False)
     if record.simulators:
         out.print(_simulators(record))
     if record.evidence is not None:
@@ -92,21 +92,24 @@ def _next_step(record: SimulationRecord) -> str:
             wrong = one.mismatches + one.vectors_with_x
             found = f"found {wrong} of them wrong" if wrong else "found no mismatch"
             return (
-                f"{one.name} compared {one.vectors_compared} vectors and {found}; if {failed[0]} cannot build this RTL,"
-                f" --sim {one.name} judges by {one.name} alone"
+                f"{one.name} compared {counted(one.vectors_compared, 'vector')} and {found}; if {failed[0]} cannot"
+                f" build this RTL, --sim {one.name} judges by {one.name} alone"
             )
     ended = [one.name for one in record.simulators if (one.failure or "").startswith("NOT RUN")]
     if ended:
         return f"{record.verdict.next_step}; --sim {ended[0]} goes on without the simulator that failed"
-    missing = "was not found on PATH" in record.message
-    return "nothing is known of the RTL; install what is missing" if missing else record.verdict.next_step
+    if "was not found on PATH" in record.message:
+        return "nothing is known of the RTL; install what is missing"
+    if "is not an executable file" in record.message:
+        return "nothing is known of the RTL; correct the variable, or unset it"
+    return record.verdict.next_step
 
 
 def _print_board(board: BoardInfo, out: Console) -> None:
     core = f"core of latency {board.latency}" if board.latency else "combinational core"
     runs = f"program, {core}" if board.cycles is None else f"machine, {counted(board.cycles, 'cycle')} a vector"
-    out.print(f"board      {board.target}, runs this {runs}, buffer of {board.buffer} bytes", markup=False)
-    link = [f"{board.batches} batches"]
+    out.print(f"board      {board.target}, runs this {runs}, buffer of {counted(board.buffer, 'byte')}", markup=False)
+    link = [counted(board.batches, "batch", "batches")]
     for number, what in (
         (board.repeated, "sent again"),
         (board.damaged_there, "damaged on the way there"),
@@ -116,7 +119,7 @@ def _print_board(board: BoardInfo, out: Console) -> None:
         link += [f"{number} {what}"] if number else []
     out.print(f"link       {', '.join(link)}", markup=False)
     if board.resumed_from:
-        out.print(f"resumed    {board.resumed_from} vectors were compared by an earlier run", markup=False)
+        out.print(f"resumed    {counted(board.resumed_from, 'vector')} compared by an earlier run", markup=False)
 
 
 def program_line(program: ProgramInfo) -> str:

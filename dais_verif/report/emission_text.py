@@ -48,5 +48,5 @@ def print_folded(network: FoldedNetwork, out: Console) -> None:
     out.print(table)
     cycles = ", ".join(f"{name} {count}" for name, count in network.configurations.items())
     out.print(f"cycles     from start to done: {cycles}", markup=False)
-    out.print(f"memories   {network.words} words, {network.bits} bits", markup=False)
+    out.print(f"memories   {counted(network.words, 'word')}, {counted(network.bits, 'bit')}", markup=False)
     out.print(f"written    {network.folder}: {', '.join(network.files)}", markup=False)

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from dais_verif.counts import counted
 from dais_verif.simulation.departures import departure, followed
 from dais_verif.simulation.testbench.job import Answer, Difference, Job, chunk_name, require_maker, wait_for
 from dais_verif.simulation.testbench.packing import Words, bits_of_row, row_words
@@ -184,8 +185,8 @@ def other_in_bulk(first: Chunk, found: Words, differing: list[int], latency: int
     wrong = int((found != first.expected).any(axis=1).sum())
     if 2 * wrong > len(found):
         return (
-            f"{wrong} of the first {len(found)} vectors are wrong {latency} edges after their inputs: the latency is"
-            " another one, or the RTL is wrong"
+            f"{wrong} of the first {len(found)} vectors are wrong {counted(latency or 0, 'edge')} after their inputs:"
+            " the latency is another one, or the RTL is wrong"
         )
     return (
         f"vector {first.start + min(differing)} comes out otherwise among bubbles, stalls and resets than when "

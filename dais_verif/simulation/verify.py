@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 
+from dais_verif.counts import counted, equal_text
 from dais_verif.errors import ToolError
 from dais_verif.program import Program
 from dais_verif.program.ports import Ports
@@ -232,8 +233,8 @@ def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -
         answer = next(iter(answers.values()))
         return (
             Verdict.RTL_MISMATCH,
-            f"{answer.mismatching_rows} of {answer.rows} vectors are wrong {answer.latency} edges after their inputs:"
-            " the latency is another one, or the RTL is wrong",
+            f"{answer.mismatching_rows} of {answer.rows} vectors are wrong {counted(answer.latency or 0, 'edge')} after"
+            " their inputs: the latency is another one, or the RTL is wrong",
         )
     if len({answer.digest for answer in answers.values()}) > 1:
         counts = ", ".join(f"{name} {answer.mismatching_rows}" for name, answer in answers.items())
@@ -252,7 +253,7 @@ def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -
         reason = "the program has no output bits" if output_bits == 0 else "there was no vector"
         return Verdict.NOT_RUN, f"nothing was compared: {reason}"
     answer = max(answers.values(), key=lambda answer: answer.rows)
-    return Verdict.PASS, f"all {answer.bits} output bits of {answer.rows} vectors equal the golden model"
+    return Verdict.PASS, equal_text(answer.bits, answer.rows)
 
 
 def _known_difference(answers: Mapping[str, Answer]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dais_verif.counts import counted
+from dais_verif.counts import counted, equal_text
 
 
 @pytest.mark.parametrize(
@@ -19,3 +19,9 @@ from dais_verif.counts import counted
 )
 def test_a_count_and_its_noun(count: int, words: tuple[str, ...], text: str) -> None:
     assert counted(count, *words) == text
+
+
+def test_messages_of_a_pass() -> None:
+    assert equal_text(60, 10) == "all 60 output bits of 10 vectors equal the golden model"
+    assert equal_text(6, 1) == "all 6 output bits of 1 vector equal the golden model"
+    assert equal_text(1, 1) == "the only output bit of 1 vector equals the golden model"

@@ -34,7 +34,7 @@ def test_what_went_in_comes_out() -> None:
         ([BEATS[2]], "beat 0, 1 was lost or overtaken: beat 2 came out first"),
         ([BEATS[0], BEATS[0], BEATS[1], BEATS[2]], "beat 0 came out twice"),
         ([*BEATS[:3], BEATS[2]], "a beat came out though none was on its way, it repeats beat 2"),
-        (BEATS[:2], "1 beats never came out, the first is beat 2"),
+        (BEATS[:2], "1 beat never came out, the first is beat 2"),
         ([BEATS[0], BEATS[1]._replace(last="0"), BEATS[2]], "beat 1: TLAST is 0, must be 1"),
         ([BEATS[0], BEATS[1]._replace(user="1000"), BEATS[2]], "beat 1: TUSER is 0x8, must be 0x1"),
         ([BEATS[0], BEATS[1]._replace(data="0001x001"), BEATS[2]], "beat 1: TDATA is 0001x001, must be 00010001"),

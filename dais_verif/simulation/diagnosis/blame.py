@@ -230,11 +230,9 @@ def _blame(
         )
     if ops and not any(name_of(op.index) in seen.bits for op in ops):
         reached = sorted({op.id0 for op in ops if op.code == INPUT})
-        inputs = ", ".join(map(str, reached[:8])) + (", ..." if len(reached) > 8 else "")
-        text = (
-            f"output {output} depends on {counted(len(ops), 'op')} and inputs {inputs or 'none'};"
-            " the design has no op_N signals"
-        )
+        shown = ", ".join(map(str, reached[:8])) + (", ..." if len(reached) > 8 else "")
+        inputs = f"{'input' if len(reached) == 1 else 'inputs'} {shown}" if reached else "no input"
+        text = f"output {output} depends on {counted(len(ops), 'op')} and {inputs}; the design has no op_N signals"
         return Blame("cone", text)
     for op in ops:
         bits = seen.bits.get(name_of(op.index))

@@ -11,6 +11,7 @@ from typing import Any
 
 from cocotb.triggers import Timer
 
+from dais_verif.counts import counted
 from dais_verif.simulation.testbench.axis_job import Heard, Scenario
 from dais_verif.simulation.testbench.stream import Sink, Stop, StreamScoreboard
 
@@ -128,7 +129,7 @@ def port_problem(dut: Any, widths: dict[str, int], what: str) -> str | None:
     for name, bits in widths.items():
         port = getattr(dut, name, None)
         if port is None:
-            return f"the design has no port {name}; {what} needs it, with {bits} bits"
+            return f"the design has no port {name}; {what} needs it, with {counted(bits, 'bit')}"
         if len(port) != bits:
-            return f"port {name} of the design has {len(port)} bits, must be {bits}"
+            return f"port {name} of the design has {counted(len(port), 'bit')}, must be {bits}"
     return None

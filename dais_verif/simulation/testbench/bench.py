@@ -64,7 +64,8 @@ def problem_of(answer: Answer, rows: int) -> str | None:
         return "no vector was compared"
     if answer.unknown_rows:
         return f"{counted(answer.unknown_rows, 'vector')} with X or Z in the output"
-    return f"{answer.mismatching_rows} vectors differ from the golden model" if answer.mismatching_rows else None
+    wrong = answer.mismatching_rows
+    return f"{wrong} of {answer.rows} vectors differ from the golden model" if wrong else None
 
 
 async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:

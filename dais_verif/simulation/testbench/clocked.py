@@ -14,6 +14,7 @@ from typing import Any
 
 from cocotb.triggers import Timer
 
+from dais_verif.counts import counted
 from dais_verif.dut.interface import Clocking
 from dais_verif.simulation.testbench.pins import PortHandles, handle_of
 
@@ -113,9 +114,10 @@ class Clocked:
         """Judge what the design gives just before an edge, at which sample ``due`` must be there, or none."""
         pin = self._valid_out
         if pin is not None and str(pin.value) != str(int(due is not None)):
+            later = counted(self.latency or 0, "edge")
             raise ProtocolError(
                 f"{self._names.valid_out} is {pin.value} at clock edge {self._edges}, must be {int(due is not None)}: "
-                f"what is given with {self._names.valid_in} comes out {self.latency} edges later, and nothing else does"
+                f"what is given with {self._names.valid_in} comes out {later} later, and nothing else does"
             )
         if due is None:
             return

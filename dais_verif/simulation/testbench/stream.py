@@ -10,6 +10,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dais_verif.counts import counted
+
 __all__ = ["NEVER", "Beat", "Pauses", "Sink", "Stop", "StreamScoreboard"]
 
 #: How far ahead a beat is looked for when it is not the one that must come.
@@ -114,7 +116,9 @@ class StreamScoreboard:
     def finish(self) -> None:
         """Nothing more will come out."""
         if self._waiting:
-            self.problem(f"{len(self._waiting)} beats never came out, the first is beat {self._waiting[0][0]}")
+            self.problem(
+                f"{counted(len(self._waiting), 'beat')} never came out, the first is beat {self._waiting[0][0]}"
+            )
 
 
 class Sink:
