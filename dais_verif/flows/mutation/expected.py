@@ -47,7 +47,7 @@ def read_expected(path: Path) -> list[Expectation]:
     require_plain(path, _MOST_BYTES, "manifest")
     try:
         tree = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(f"{where} cannot be read: {error}; give TOML with [[expect]] tables") from None
     entries = tree.get("expect")
     if set(tree) != {"expect"} or not isinstance(entries, list) or not entries:
@@ -56,7 +56,7 @@ def read_expected(path: Path) -> list[Expectation]:
 
 
 def _expectation(entry: object, where: str) -> Expectation:
-    if not isinstance(entry, dict) or entry.get("by") not in _BY:
+    if not isinstance(entry, dict) or entry.get("by") not in list(_BY):  # it may be a table or a list
         raise InputError(f"{where}: by must be one of {', '.join(_BY)}")
     which: list[tuple[str, str | int]] = []
     for name, value in entry.items():

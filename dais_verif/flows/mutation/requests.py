@@ -93,6 +93,10 @@ class MutationRequest:
         }
         require_no_loss(self.output, (RECORD_NAME,), **read)
         require_no_loss(self.add_vectors, (), **read)
+        if self.add_vectors is not None and self.add_vectors.resolve() == (self.output / RECORD_NAME).resolve():
+            raise RequestError.of(
+                "{add_vectors} {value!r} is the record of this run; name another file.", value=str(self.add_vectors)
+            )
 
     @property
     def asked(self) -> tuple[str, ...]:

@@ -1,0 +1,34 @@
+"""What `mutate` refuses before it begins: manifests that are none, and an output that would be lost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import dais_verif
+from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.mutation.expected import read_expected
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[[expect]]\nby = ["any"]', "by must be one of"),
+        ("[[expect]]\nby = {any = 1}", "by must be one of"),
+        ('[[expect]]\nkind = "operator"', "by must be one of"),
+        ('[[expect]]\nby = "any"\nold = ' + 5000 * "[" + 5000 * "]", "cannot be read"),
+    ],
+    ids=["list", "table", "missing", "deep"],
+)
+def test_manifests_of_expectations_that_cannot_be_used(text: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "expected.toml").write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_expected(tmp_path / "expected.toml")
+
+
+def test_vectors_are_not_written_where_the_record_goes(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path)
+    for folder in (tmp_path, tmp_path / "link"):
+        with pytest.raises(RequestError, match="is the record of this run"):
+            dais_verif.mutate("a.bin", output=tmp_path, add_vectors=folder / "mutation.json")
