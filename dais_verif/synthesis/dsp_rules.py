@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dais_verif.errors import ToolError
+
 __all__ = ["with_rules"]
 
 #: Parameters and their legal values.
@@ -27,11 +29,21 @@ _HALF = re.compile(r"(if\s*\((OPMODEr\[(?:3:2|1:0)\] != 2'b01)\)\s*)\$fatal")
 def with_rules(module: str) -> str:
     """Return the text of Yosys' model with the rules: illegal parameters end a simulation, and are refused by a proof.
 
-    A product that is switched off, or taken by one of the multiplexers X and Y alone, is X.
+    A product that is switched off, or taken by one of the multiplexers X and Y alone, is X. Raises ``ToolError`` for a
+    model in which the places of these rules are not found: without them it would compute what the data sheet forbids.
     """
-    module = _CHECKS.sub(lambda found: found[1] + "".join(f"        {line}\n" for line in _rules()), module, count=1)
-    module = _PRODUCT.sub(r'\1USE_MULT == "NONE" || ', module)
-    return _HALF.sub(lambda found: f"if ({found[2]}) {'X' if '3:2' in found[2] else 'Y'} = 48'bx; {found[0]}", module)
+    checks = "".join(f"        {line}\n" for line in _rules())
+    module, checked = _CHECKS.subn(lambda found: found[1] + checks, module)
+    module, products = _PRODUCT.subn(r'\1USE_MULT == "NONE" || ', module)
+    module, halves = _HALF.subn(
+        lambda found: f"if ({found[2]}) {'X' if '3:2' in found[2] else 'Y'} = 48'bx; {found[0]}", module
+    )
+    if (checked, products, halves) != (1, 1, 2):
+        raise ToolError(
+            "the model of DSP48E1 that this Yosys has is written otherwise than the one whose gaps are known: a proof"
+            " by it might be wrong; use Yosys 0.23, or give the netlist and the vendor's models as RTL"
+        )
+    return module
 
 
 def _rules() -> list[str]:

@@ -86,7 +86,8 @@ def netlist_sources(netlist: SynthesizedNetlist, folder: Path) -> tuple[Path, ..
 def models(netlist: str, target: Target) -> str:
     """Models of the cells that the Verilog text ``netlist`` names, and of those that they name in turn.
 
-    Raises ``InputError`` for a cell of which there is none: it would look like a netlist that is wrong.
+    Raises ``InputError`` for a cell of which there is none: it would look like a netlist that is wrong; ``ToolError``
+    for a DSP48E1 whose model is not the one that is known.
     """
     wanted = _words(netlist) - {found[1] for found in _MODULE.finditer(netlist)}
     available: dict[str, str] = {}
@@ -96,12 +97,10 @@ def models(netlist: str, target: Target) -> str:
         first = _MODULE.search(source)
         heading += _DEFINE.findall(source[: first.start() if first else 0])
         available |= {name: _without_delays(module) for name, module in _modules(source) if name not in available}
-    if "DSP48E1" in available:
-        available["DSP48E1"] = with_rules(available["DSP48E1"])
     chosen: dict[str, str] = {}
     while found := sorted(name for name in available.keys() - chosen.keys() if name in wanted):
         for name in found:
-            chosen[name] = available[name]
+            chosen[name] = with_rules(available[name]) if name == "DSP48E1" else available[name]
             wanted |= _words(available[name])
     if empty := sorted(name for name, module in chosen.items() if not _computes(module)):
         raise InputError.of(
