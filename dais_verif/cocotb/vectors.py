@@ -28,7 +28,7 @@ _MOST_BITS = 24
 class VectorStream:
     """Vectors for a design: ``async for vector in stream`` or ``for vector in stream``, as often as wanted.
 
-    ``count``: vectors, without bubbles.
+    ``count``: vectors, without bubbles. Where the inputs of a program have no bits, the port is given 0 and 1 in turn.
     """
 
     count: int
@@ -41,11 +41,12 @@ class VectorStream:
         return self.count
 
     def __iter__(self) -> Iterator[FixedPointVector]:
-        return self._make()
+        for number, vector in enumerate(self._make()):
+            yield vector if vector.layout.bits else replace(vector, idle=number & 1)
 
     async def __aiter__(self) -> AsyncIterator[FixedPointVector | None]:
         drawn = random.Random(self._seed)
-        for vector in self._make():
+        for vector in self:
             while self._bubbles and drawn.random() < self._bubbles:
                 await self._wait()
                 yield None
@@ -91,7 +92,7 @@ def exhaustive_vectors(model: DaisModel) -> VectorStream:
     bits = model.inputs.bits
     if bits > _MOST_BITS:
         raise InputError(f"model_inp has {bits} bits; all patterns are made of at most {_MOST_BITS}: prove it instead")
-    rows = range(1 << bits)
+    rows = range(1 << bits) if bits else [0, 0]
     return VectorStream(len(rows), lambda: (model.inputs.of_row(format(row, f"0{max(bits, 1)}b")) for row in rows))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -58,10 +58,12 @@ class FixedPointVector:
     """One vector of inputs or outputs.
 
     ``raw``: integers, in units of the last bit of each element. Two are equal if their layouts and values are.
+    ``idle``: what a port is given that carries no bits at all, which must not matter.
     """
 
     layout: RowLayout
     raw: tuple[int, ...]
+    idle: int = field(default=0, compare=False)
 
     @cached_property
     def real(self) -> tuple[Fraction, ...]:
@@ -78,8 +80,8 @@ class FixedPointVector:
 
     @cached_property
     def row(self) -> str:
-        """All bits as text, most significant first; a row without bits is ``0``, as its port is one bit wide."""
-        whole = 0
+        """All bits as text, most significant first; a row without bits is ``idle``, as its port is one bit wide."""
+        whole = 0 if self.layout.bits else self.idle
         for value, (offset, width, _) in zip(self.raw, self.layout.elements, strict=True):
             whole |= (value & (1 << width) - 1) << offset
         return _text(whole, max(self.layout.bits, 1))

@@ -28,9 +28,10 @@ from dais_verif.record.simulation import Blame, Mismatch, SimulatorResult
 from dais_verif.simulation.diagnosis.blame import blame_engines, blame_expectation, judge_rows
 from dais_verif.simulation.diagnosis.mismatch import describe
 from dais_verif.simulation.outputs import outputs_of
-from dais_verif.simulation.scoreboard import Chunk, Scoreboard
+from dais_verif.simulation.scoreboard import Chunk, Scoreboard, words_of_text
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
+from dais_verif.simulation.testbench.idle import driven, filled, idle_text, phases, worst
 from dais_verif.simulation.testbench.job import Answer, Difference, Job, merged
 from dais_verif.simulation.testbench.packing import Words, bits_of_row, pack_inputs, pack_outputs, row_words
 from dais_verif.simulation.verify import Finding
@@ -81,6 +82,9 @@ class Run:
                 interface=self._dut.interface,
             )
         )
+        self._phases, self._driven_bits = len(phases(self._dut.interface)), driven(self._dut.interface).input_bits
+        #: What the board was given and has not answered: rows of a chunk once a phase, and the chunks.
+        self._given: deque[Words] = deque()
         self._made: deque[Chunk] = deque()
         self._noted: dict[int, str] = {}
         self._wanted = _few(rows, max(1, min(_ORACLE_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1))))
@@ -120,6 +124,7 @@ class Run:
         if mismatch.blame is not None and mismatch.blame.kind == "golden":
             return Finding(Verdict.UNKNOWN, mismatch.blame.text, [result], mismatch)
         message = f"{answer.mismatching_rows} of {answer.rows} vectors differ from the golden model"
+        message += idle_text(self._dut.interface)
         return Finding(Verdict.RTL_MISMATCH, message, [result], mismatch, outputs=outputs)
 
     @property
@@ -132,11 +137,17 @@ class Run:
         results = self.session.run(
             self._blocks(before),
             self.identity,
-            lambda rows: self.watcher.vectors(BOARD, before + rows, self.vectors.rows),
+            lambda rows: self.watcher.vectors(BOARD, before + rows // self._phases, self.vectors.rows),
         )
-        for found in results:
+        answers: list[tuple[Words, Words, dict[int, str]]] = []
+        for result in results:
+            answers.append((self._given.popleft(), as_words(result, self._ports.output_bits), {}))
+            if len(answers) < self._phases:
+                continue
             chunk = self._made.popleft()
-            self._board.compare(chunk, as_words(found, self._ports.output_bits))
+            given, found, _ = worst(chunk.expected, answers)
+            answers = []
+            self._board.compare(replace(chunk, inputs=given), found)
             self.journal.save(chunk.start + chunk.rows, self.answer)
 
     def _blocks(self, first: int) -> Iterator[Bytes]:
@@ -152,7 +163,10 @@ class Run:
                 if start <= row < stop:
                     self._noted[row] = bits_of_row(expected, row - start, self._ports.output_bits)
             self._made.append(Chunk(number, start, inputs, expected))
-            yield as_bytes(inputs, self._ports.input_bits)
+            for phase in range(self._phases):
+                given = filled(inputs, self._dut.interface, start, phase)
+                self._given.append(given)
+                yield as_bytes(given, self._driven_bits)
 
     def _check_golden(self) -> Blame | None:
         """Where the oracle contradicts the golden model in some rows: then it says nothing of the board."""
@@ -180,7 +194,7 @@ class Run:
         """Whether a vector that failed fails again, alone: what is not the same each time is no fault of the logic."""
         row = difference.row
         self.watcher.notice(f"sending vector {row} again, {AGAIN} times")
-        vector = as_bytes(pack_inputs(self.vectors.slice(row, row + 1), self._ports), self._ports.input_bits)
+        vector = as_bytes(words_of_text([difference.inputs], self._driven_bits)[0], self._driven_bits)
         bits = self._ports.output_bits
         try:
             (results,) = self.session.run([np.repeat(vector, AGAIN, axis=0)], self.identity)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dais_verif.counts import counted
 from dais_verif.simulation.departures import departure, followed
+from dais_verif.simulation.testbench.idle import driven
 from dais_verif.simulation.testbench.job import Answer, Difference, Job, chunk_name, require_maker, wait_for
 from dais_verif.simulation.testbench.packing import Words, bits_of_row, row_words
 
@@ -85,7 +86,10 @@ class Scoreboard:
         self._write_progress()
 
     def compare(self, chunk: Chunk, found: Words, unknown: dict[int, str] | None = None, *, bulk: bool = False) -> None:
-        """Compare the whole ``chunk``; ``unknown``: the bits of rows with X or Z, by number in the chunk."""
+        """Compare the whole ``chunk``, whose inputs are as a design was given them (``idle.filled``).
+
+        ``unknown``: the bits of rows with X or Z, by number in the chunk.
+        """
         begin = time.monotonic()
         unknown = unknown or {}
         mismatching = (found != chunk.expected).any(axis=1)
@@ -146,7 +150,7 @@ class Scoreboard:
         bits = self._job.output_bits
         return Difference(
             chunk.start + row,
-            bits_of_row(chunk.inputs, row, self._job.input_bits),
+            bits_of_row(chunk.inputs, row, driven(self._job.interface).input_bits),
             bits_of_row(chunk.expected, row, bits),
             text or bits_of_row(found, row, bits),
         )

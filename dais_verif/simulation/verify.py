@@ -26,6 +26,7 @@ from dais_verif.simulation.scoreboard import DIGESTED
 from dais_verif.simulation.simulate import PendingRun, SimulatorOutcome, UnfinishedBuild, begin
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.task import SimulationOptions, SimulationWatcher, Task
+from dais_verif.simulation.testbench.idle import idle_text
 from dais_verif.simulation.testbench.job import LEAST_IN_ICARUS, Answer, Difference
 from dais_verif.simulation.together import EarlyVerdict, simulate_all
 from dais_verif.stimulus import ExhaustiveRows, Vectors
@@ -146,6 +147,7 @@ def finding_of(
     mismatch, replayed = replay_in_simulators(task, batch, before, difference, mismatch, latency)
     if verdict is Verdict.RTL_MISMATCH:
         verdict, message = second_opinion(message, outcomes, name, difference, replayed)
+    message += idle_text(task.dut.interface)
     return Finding(verdict, message, results, mismatch, outputs=graded)
 
 

@@ -28,6 +28,7 @@ from dais_verif.simulation.diagnosis.replay_job import Seen
 from dais_verif.simulation.diagnosis.views import ask_for, write_views
 from dais_verif.simulation.naming import DA4ML, chosen
 from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.testbench.idle import driven
 from dais_verif.simulation.testbench.packing import unpack_element
 
 __all__ = [
@@ -167,14 +168,15 @@ def replay_mismatch(
 ) -> Replay:
     """Return the mismatch of ``output`` in ``row`` replayed in ``simulator``. Raises ``ToolError``.
 
-    ``vector``: the bits of the row, most significant first; ``before``: those of the row before it, None: zeros.
+    ``vector``: the bits of the row, most significant first; ``before``: those of the row before it, None: zeros. Both
+    with those of ports that carry nothing (``idle.filled_row``).
     ``latency``: of a clocked design, in which each of the two is held until its output is there.
     """
     dut, own = design.dut or packed(program), design.path_of or path_of(program)
     ops = _cone_of(program, output)
     asked = [*ask_for(program, dut), *_names_of(ops, own)]
     before = "0" * len(vector) if before is None else before
-    interface = dut.interface.with_latency(latency)
+    interface = driven(dut.interface.with_latency(latency))
     seen, waves = replay(simulator, design, interface, before, vector, asked, folder, timeout=timeout)
     name_of = chosen(ops, own, seen.bits)
     values = oracle.trace(program, batch.row(row), violations=[])

@@ -15,6 +15,7 @@ from dais_verif.simulation.diagnosis.blame import replay_mismatch, value_of_bits
 from dais_verif.simulation.simulate import SimulatorOutcome
 from dais_verif.simulation.simulators.build import SIMULATORS
 from dais_verif.simulation.task import Task
+from dais_verif.simulation.testbench.idle import filled_row
 from dais_verif.simulation.testbench.job import Difference
 from dais_verif.simulation.testbench.packing import bits_of_row, pack_inputs, unpack_element
 from dais_verif.toolchain import tools
@@ -83,7 +84,12 @@ def replay_in_simulators(
     bit counts.
     """
     ports = task.ports
-    earlier = bits_of_row(pack_inputs(before, ports), 0, ports.input_bits) if before is not None else None
+    interface, earlier = task.dut.interface, None
+    if before is not None:
+        row = bits_of_row(pack_inputs(before, ports), 0, ports.input_bits)
+        same = bits_of_row(pack_inputs(batch, ports), 0, ports.input_bits)
+        phase = int(difference.inputs != filled_row(same, interface, difference.row, 0))
+        earlier = filled_row(row, interface, difference.row - 1, phase)
     blame = None
     found: dict[str, str] = {}
     sooner = ["icarus"] if mismatch.simulator in SIMULATORS and tools.has_icarus() else []

@@ -10,6 +10,7 @@ from dais_verif.dut.interface import DesignInterface, Dut, Wire
 from dais_verif.program.ports import Ports
 from dais_verif.simulation.jointly.isolation import idle_readers, modules_of, renamed
 from dais_verif.simulation.simulators.build import RtlDesign
+from dais_verif.simulation.testbench.idle import idle_inputs
 from dais_verif.toolchain import private_files
 from dais_verif.toolchain.sources import is_vhdl
 
@@ -43,6 +44,7 @@ def part_of(design: RtlDesign, interface: DesignInterface) -> Part | None:
     """``design`` as a part, or None if it cannot share a build. Raises ``InputError`` if a file cannot be read."""
     wires = (*interface.inputs, *interface.outputs)
     plain = interface.clocking is None and not interface.ties and all(wire.name == wire.port for wire in wires)
+    plain = plain and not idle_inputs(interface)  # which a bench of its own drives with both values
     if not plain or design.data or any(map(is_vhdl, design.sources)):
         return None
     try:

@@ -22,9 +22,11 @@ from dais_verif.simulation import launch
 from dais_verif.simulation.diagnosis.blame import holds, value_of_bits, value_of_raw
 from dais_verif.simulation.machines.rows import bits_of_value, input_words
 from dais_verif.simulation.machines.view import write_views
+from dais_verif.simulation.scoreboard import first_row_of
 from dais_verif.simulation.simulators.build import RtlDesign, build
 from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.simulation.testbench.idle import driven, filled
 from dais_verif.simulation.testbench.machine_job import MACHINE_JOB_VARIABLE, MachineDifference, differs, text_of_rows
 from dais_verif.simulation.testbench.machine_question import Look, MachineQuestion, MachineSeen, Register
 from dais_verif.stimulus.machines import InputSequence
@@ -69,9 +71,9 @@ def replay_mismatch(
     folder.mkdir(parents=True, exist_ok=True)
     simulation = build(simulator, design, folder / "build", waves=True, timeout=timeout)
     exact = list(islice(trace_machine(machine, sequence.rows, check=False, cycles=sequence.cycles), cycles))
-    replay = _Replay(
-        machine, interface, simulation, exact, _rows(machine, sequence, interface, cycles), folder, timeout
-    )
+    assert mismatch.place is not None
+    rows = _rows(machine, sequence, interface, cycles, mismatch.place.sequence)
+    replay = _Replay(machine, driven(interface), simulation, exact, rows, folder, timeout)
     blame, look = replay.blame(difference, mismatch)
     seen = replay.last
     if seen is None or look is None:
@@ -84,8 +86,10 @@ def replay_mismatch(
     return replace(mismatch, blame=blame, waves=str(waves), views=[str(view) for view in views])
 
 
-def _rows(machine: Machine, sequence: InputSequence, interface: DesignInterface, cycles: int) -> list[str]:
-    return list(islice(text_of_rows(input_words(machine, sequence), interface.input_bits), cycles))
+def _rows(machine: Machine, sequence: InputSequence, interface: DesignInterface, cycles: int, number: int) -> list[str]:
+    """Return what the bench gave in the first ``cycles`` of ``sequence``, which has that ``number``."""
+    words = filled(input_words(machine, sequence), interface, first_row_of(number), 0)
+    return list(islice(text_of_rows(words, driven(interface).input_bits), cycles))
 
 
 def _text(signal: Signal, values: Values) -> str:

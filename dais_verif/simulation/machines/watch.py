@@ -13,6 +13,7 @@ from dais_verif.program import FixedType
 from dais_verif.simulation import launch
 from dais_verif.simulation.machines.rows import element_bits, input_words
 from dais_verif.simulation.simulators.build import RtlDesign, build
+from dais_verif.simulation.testbench.idle import driven, filled
 from dais_verif.simulation.testbench.machine_job import MACHINE_JOB_VARIABLE, text_of_rows
 from dais_verif.simulation.testbench.watch_job import WatchAnswer, WatchJob
 from dais_verif.stimulus.machines import InputSequence
@@ -58,8 +59,9 @@ def watch_outputs(
     shutil.rmtree(place, ignore_errors=True)  # nothing that an earlier run answered may be taken for this run's
     place.mkdir(parents=True)
     wire = {signal.name: wire for signal, wire in zip(machine.outputs, interface.outputs, strict=True)}[valid]
-    rows = tuple(text_of_rows(input_words(machine, sequence), interface.input_bits))
-    job = WatchJob(interface, rows, wire.offset, str((place / "answer.json").absolute()))
+    given = filled(input_words(machine, sequence), interface, 0, 0)
+    rows = tuple(text_of_rows(given, driven(interface).input_bits))
+    job = WatchJob(driven(interface), rows, wire.offset, str((place / "answer.json").absolute()))
     job.save(place / "job.json")
     launch.run(built, _BENCH, place, env={MACHINE_JOB_VARIABLE: str((place / "job.json").absolute())}, timeout=timeout)
     if not Path(job.answer).is_file():

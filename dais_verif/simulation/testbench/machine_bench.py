@@ -20,6 +20,7 @@ from cocotb.triggers import Timer
 from dais_verif.dut.interface import DesignInterface
 from dais_verif.simulation.scoreboard import digest_of, digest_of_sequence, first_row_of, words_of_text
 from dais_verif.simulation.testbench.bulk import run_sequence
+from dais_verif.simulation.testbench.idle import driven, filled
 from dais_verif.simulation.testbench.machine_job import (
     MACHINE_JOB_VARIABLE,
     UNKNOWN,
@@ -77,7 +78,7 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
 
     def run(files: SequenceFiles) -> tuple[MachineAnswer, Words | None]:
         rows = files.rows()
-        found = run_sequence(job.interface, rows.inputs)
+        found = run_sequence(driven(job.interface), filled(rows.inputs, job.interface, first_row_of(files.number), 0))
         own = found[: 2 * _SMOKE] if files is job.sequences[0] else None
         return compare(rows, found, job.interface.output_bits, files.number), own
 
@@ -86,7 +87,8 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
     bulk = done[0][1]
     assert bulk is not None
     rows = job.sequences[0].rows()
-    same = await _Ports(dut, job.interface).run(SequenceRows(rows.inputs[:_SMOKE], bulk))
+    first = job.sequences[0].number
+    same = await _Ports(dut, job.interface).run(SequenceRows(rows.inputs[:_SMOKE], bulk), first)
     if same.first is not None:
         raise RuntimeError(f"cycle {same.first.cycle} gives other outputs through the ports than in bulk")
     return [answer for answer, _ in done]
@@ -116,7 +118,8 @@ class _Ports:
     """The path through the ports."""
 
     def __init__(self, dut: Any, interface: DesignInterface) -> None:
-        self._handles, self._wait, self._interface = PortHandles(dut, interface), Timer(1, unit="ns"), interface
+        self._handles, self._wait = PortHandles(dut, driven(interface)), Timer(1, unit="ns")
+        self._interface = interface
         clocking = interface.clocking
         self._clock = None if clocking is None else handle_of(dut, clocking.clock)
 
@@ -125,8 +128,9 @@ class _Ports:
         bits, cycle, digest = 0, 0, 0
         mismatching = unknown = 0
         first: MachineDifference | None = None
-        for start in range(0, len(rows.inputs), _BLOCK):
-            given = text_of_rows(rows.inputs[start : start + _BLOCK], self._interface.input_bits)
+        inputs = filled(rows.inputs, self._interface, first_row_of(number), 0)
+        for start in range(0, len(inputs), _BLOCK):
+            given = text_of_rows(inputs[start : start + _BLOCK], driven(self._interface).input_bits)
             span = slice(2 * start, 2 * (start + _BLOCK))
             known = None if rows.known is None else rows.known[span]
             expected = text_of_rows(rows.expected[span], self._interface.output_bits, known)

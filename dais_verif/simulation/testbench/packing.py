@@ -74,9 +74,8 @@ def bits_of_row(words: Words, row: int, bits: int) -> str:
 
 
 def port_strings(words: Words, bits: int) -> list[str]:
-    """Each row as a string, most significant bit first; a port without bits is driven 0 and 1 in turn."""
-    if bits == 0:
-        return [str(row & 1) for row in range(len(words))]
+    """Each row as a string, most significant bit first; a port that stands for no bits has one, a 0."""
+    bits = max(bits, 1)
     little = np.unpackbits(words.view(np.uint8), axis=1, count=bits, bitorder="little")
     text = (np.ascontiguousarray(little[:, ::-1]) + np.uint8(ord("0"))).tobytes().decode()
     return [text[at : at + bits] for at in range(0, len(text), bits)]

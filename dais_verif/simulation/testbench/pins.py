@@ -95,13 +95,10 @@ class PortHandles:
 
 
 def _cuts(dut: Any, wires: Sequence[Wire], bits: int) -> list[tuple[Any, int, int]]:
-    """Every input port with its characters in a row; one that carries nothing gets the first, as filler."""
-    cuts = []
-    for wire in wires:
-        if wire.width or bits == 0:
-            end = max(bits, 1) - wire.offset
-            cuts.append((handle_of(dut, wire.name), end - max(wire.width, 1), end))
-    return cuts
+    """Every input port with its characters in a row. Of ports that carry nothing, ``idle.driven`` knows."""
+    return [
+        (handle_of(dut, wire.name), bits - wire.offset - wire.width, bits - wire.offset) for wire in wires if wire.width
+    ]
 
 
 class Combinational:

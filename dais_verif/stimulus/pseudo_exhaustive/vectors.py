@@ -45,10 +45,18 @@ class ExhaustiveVectors:
     domain: Domain
 
     def batch(self, start: int, stop: int, seed: int) -> Batch:
-        """Rows ``start`` to ``stop`` as input vectors: every value is one that its port element carries exactly."""
-        words = self.words(start, stop, seed)
-        elements = zip(self.domain.ports.inputs, self.domain.signed, strict=True)
-        columns = [Column(_element(words, element, signed), element.lo) for element, signed in elements]
+        """Rows ``start`` to ``stop`` as input vectors: every value is one that its port element carries exactly.
+
+        Of an input that nothing reads any value will do, and none may matter: those of a design's port for it vary.
+        """
+        words, inputs = self.words(start, stop, seed), self.domain.ports.inputs
+        numbers = np.arange(max(start, 0), max(start, 0) + words.shape[1], dtype=np.uint64) * np.uint64(len(inputs))
+        columns = []
+        for j, (element, signed) in enumerate(zip(inputs, self.domain.signed, strict=True)):
+            if element.width:
+                columns.append(Column(_element(words, element, signed), element.lo))
+            else:
+                columns.append(Column(_unread(numbers + np.uint64(j), seed + self.number), 0))
         return Batch(words.shape[1], tuple(columns))
 
     def packed(self, start: int, stop: int, seed: int) -> Words:
@@ -170,12 +178,15 @@ def _deposit(words: Words, field: Field, values: IntArray) -> None:
         taken += run
 
 
+def _unread(numbers: Words, seed: int) -> IntArray:
+    """Return integers from -8 to 7 that look random, by ``numbers``, the same for the same number and ``seed``."""
+    mixed = (numbers ^ np.uint64(seed * 0xD1B54A32D192ED03 & _ONES)) * np.uint64(0x9E3779B97F4A7C15)
+    return (mixed >> np.uint64(WORD - 4)).view(np.int64) - 8
+
+
 def _element(words: Words, element: Element, signed: bool) -> IntArray:
     """Return what ``element`` carries, as integers; two's complement if ``signed``."""
     offset, width, _ = element
-    rows = words.shape[1]
-    if width == 0:
-        return np.zeros(rows, dtype=np.int64)
     w, low = divmod(offset, WORD)
     if width > _INT64_BITS:
         return _wide_element(words, element, signed)
