@@ -15,10 +15,28 @@ from typing import NamedTuple
 from dais_verif.dut.interface import DesignInterface, Wire
 from dais_verif.mutation.selection import BENCH
 
-__all__ = ["DRIVE", "Cycle", "Plan", "bench_of", "combinational", "cycles", "driver", "memories", "power_up_driver"]
+__all__ = [
+    "AT",
+    "DRIVE",
+    "END",
+    "TICK",
+    "WRONG",
+    "Cycle",
+    "Plan",
+    "bench_of",
+    "combinational",
+    "cycles",
+    "driver",
+    "memories",
+    "power_up_driver",
+]
 
 #: The top module in Icarus.
 DRIVE = "dais_drive"
+#: What a bench prints: which mutant runs, when it begins and every ``TICK`` cycles; which one went wrong, and in which
+#: cycle; and that it came to the end. No design prints these by chance.
+AT, WRONG, END = "dais_mutants at", "dais_mutants wrong", "dais_mutants end"
+TICK = 64
 
 
 class Cycle(NamedTuple):
@@ -164,28 +182,22 @@ def _bits(name: str, wire: Wire) -> str:
     return f"{name}[{wire.offset + wire.width - 1}:{wire.offset}]" if wire.width else "1'b0"
 
 
-def driver(cycles: int, first: int, last: int) -> str:
-    """Return what drives the bench in Icarus: the mutants ``first`` to ``last``, then the design as it was."""
+def driver(cycles: int, last: int) -> str:
+    """Return what drives the bench in Icarus: the mutants from ``+first`` to ``last``, then the design as it was."""
     return f"""\
 module {DRIVE};
-  reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n = 0, chosen = 0; wire bad;
-  integer k;
+  reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n = 0, chosen = 0, k; wire bad;
   {BENCH} {BENCH}(clk, look, move, again, n, chosen, bad);
   initial begin
-    for (k = {first}; k <= {last} + 1; k = k + 1) begin
+    if (!$value$plusargs("first=%d", k)) $finish;
+    while (k <= {last} + 1) begin
+      {_told(f"k > {last} ? 0 : k")}
       chosen = k > {last} ? 0 : k; n = 0; #1 again = 1; #1 again = 0;
-      while (n < {cycles}) begin
-        #2 look = 1; #1 look = 0;
-        if (bad) begin
-          $display("WRONG %0d %0d", chosen, n);
-          n = {cycles};
-        end else begin
-          #1 clk = 1; #1 move = 1; #1 move = 0; #2 clk = 0; #1 n = n + 1;
-        end
+      while (n < {cycles}) begin{_cycle(str(cycles))}
       end
-      clk = 0;
+      clk = 0; k = k + 1;
     end
-    $display("END");
+    $display("{END}");
     $finish;
   end
 endmodule
@@ -196,23 +208,36 @@ def power_up_driver() -> str:
     """Return what drives the bench in Icarus from power-up, for the mutant and the cycles that a command names."""
     return f"""\
 module {DRIVE};
-  reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n, chosen, last; wire bad;
+  reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n, chosen = 0, last, k; wire bad;
   {BENCH} {BENCH}(clk, look, move, again, n, chosen, bad);
   initial begin
-    if (!($value$plusargs("chosen=%d", chosen) && $value$plusargs("first=%d", n) && $value$plusargs("last=%d", last)))
+    if (!($value$plusargs("chosen=%d", k) && $value$plusargs("first=%d", n) && $value$plusargs("last=%d", last)))
       $finish;
+    {_told("k")}
+    chosen = k;
     #1 again = 1; #1 again = 0;
-    while (n < last) begin
-      #2 look = 1; #1 look = 0;
-      if (bad) begin
-        $display("WRONG %0d %0d", chosen, n);
-        n = last;
-      end else begin
-        #1 clk = 1; #1 move = 1; #1 move = 0; #2 clk = 0; #1 n = n + 1;
-      end
+    while (n < last) begin{_cycle("last")}
     end
-    $display("END");
+    $display("{END}");
     $finish;
   end
 endmodule
 """
+
+
+def _told(chosen: str) -> str:
+    """Return the statement that tells which mutant runs: it must come before a mutant that never settles."""
+    return f'$display("{AT} %0d", {chosen}); $fflush;'
+
+
+def _cycle(last: str) -> str:
+    """Return the statements of one cycle; after one that is wrong there is no other before ``last``."""
+    return f"""
+        #2 look = 1; #1 look = 0;
+        if (bad) begin
+          $display("{WRONG} %0d %0d", chosen, n);
+          n = {last};
+        end else begin
+          #1 clk = 1; #1 move = 1; #1 move = 0; #2 clk = 0; #1 n = n + 1;
+        end
+        if (n % {TICK} == 0) begin {_told("chosen")} end"""

@@ -8,20 +8,25 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dais_verif.errors import ToolError
-from dais_verif.mutation.bench import DRIVE, driver, power_up_driver
+from dais_verif.mutation.bench import AT, DRIVE, END, TICK, WRONG, driver, power_up_driver
 from dais_verif.mutation.selection import BENCH
 from dais_verif.toolchain import tools, verilator_runtime
 from dais_verif.toolchain.process import Session
 
-__all__ = ["SIMULATORS", "Build", "run"]
+__all__ = ["SIMULATORS", "Build", "Ran", "run"]
 
-_WRONG = re.compile(r"^WRONG (\d+) (\d+)$", re.MULTILINE)
+_AT = re.compile(rf"^{AT} (\d+)$", re.MULTILINE)
+_WRONG = re.compile(rf"^{WRONG} (\d+) (\d+)$", re.MULTILINE)
 
 _MAIN = """\
 #include "Vdesign.h"
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+static void tell(unsigned chosen) {  // before what may never come back
+    std::printf(AT " %u\\n", chosen);
+    std::fflush(stdout);
+}
 int main(int argc, char** argv) {
     std::unique_ptr<VerilatedContext> context;
     std::unique_ptr<Vdesign> made;
@@ -29,6 +34,8 @@ int main(int argc, char** argv) {
     const bool power_up = std::atoi(argv[3]) != 0;
     for (unsigned k = first; k <= last + 1; ++k) {
         bool wrong = false;
+        const unsigned chosen = k > last ? 0 : k;
+        tell(chosen);
         for (int span = 4; span + 1 < argc && !wrong; span += 2) {
             if (!made || power_up) {
                 if (made) made->final();
@@ -40,15 +47,17 @@ int main(int argc, char** argv) {
             }
             Vdesign& design = *made;
             const unsigned begin = std::atoi(argv[span]), end = std::atoi(argv[span + 1]);
-            design.chosen = k > last ? 0 : k; design.n = begin; design.eval();
+            design.chosen = chosen; design.n = begin; design.eval();
             design.again = 1; design.eval();
             design.again = 0; design.eval();
             for (unsigned n = begin; n < end; ++n) {
                 design.n = n; design.eval();
                 design.look = 1; design.eval();
                 design.look = 0; design.eval();
+                if (context->gotFinish()) return 0;
+                if (n % TICK == 0) tell(chosen);
                 if (design.bad) {
-                    std::printf("WRONG %u %u\\n", design.chosen, n);
+                    std::printf(WRONG " %u %u\\n", chosen, n);
                     wrong = true;
                     break;
                 }
@@ -60,7 +69,7 @@ int main(int argc, char** argv) {
         }
     }
     made->final();
-    std::printf("END\\n");
+    std::puts(END);
     return 0;
 }
 """
@@ -69,7 +78,8 @@ int main(int argc, char** argv) {
 class Build(NamedTuple):
     """What is simulated: Verilog in ``sources``, in ``folder``, where the files are that it reads.
 
-    ``spans``: of ``Plan``.
+    ``timeout``: seconds for each command; ``silence``: those that a mutant may take for ``TICK`` cycles. ``spans``: of
+    ``Plan``.
     """
 
     folder: Path
@@ -77,38 +87,42 @@ class Build(NamedTuple):
     cycles: int
     mutants: int
     timeout: float | None
+    silence: float | None
     spans: tuple[tuple[int, int], ...] = ()
 
-    @property
-    def numbers(self) -> list[int]:
-        """The mutants, then the design as it was."""
-        return [*range(1, self.mutants + 1), 0]
+
+class Ran(NamedTuple):
+    """Mutants that went wrong, and in which cycle first; and those that came to no end, and why.
+
+    0 is the design as it was.
+    """
+
+    wrong: dict[int, int]
+    endless: dict[int, ToolError]
 
 
-def _icarus(build: Build) -> str:
+#: Commands that run the mutants from a number on, then the design as it was.
+_From = Callable[[int], list[list[str]]]
+
+
+def _icarus(build: Build) -> _From:
     folder, found = build.folder, tools.icarus()
-    drive = power_up_driver() if build.spans else driver(build.cycles, min(build.mutants, 1), build.mutants)
-    (folder / "dais_drive.sv").write_text(drive)
+    (folder / "dais_drive.sv").write_text(power_up_driver() if build.spans else driver(build.cycles, build.mutants))
     session = Session(folder / "icarus.log", cwd=folder, timeout=build.timeout)
     command = [str(found.iverilog), "-g2012", "-s", DRIVE, "-o", "dais.vvp", *build.sources, "dais_drive.sv"]
     session.check("iverilog", command)
     vvp = [str(found.vvp), "-n", "dais.vvp"]
-    if not build.spans:
-        return _printed(build, "vvp", vvp)
-    runs = [(k, *span) for k in build.numbers for span in build.spans]
-    return _printed(build, "vvp", *([*vvp, f"+chosen={k}", f"+first={a}", f"+last={b}"] for k, a, b in runs))
+
+    def commands(first: int) -> list[list[str]]:
+        if not build.spans:
+            return [[*vvp, f"+first={first}"]]
+        numbers = [*range(first, build.mutants + 1), 0]
+        return [[*vvp, f"+chosen={k}", f"+first={a}", f"+last={b}"] for k in numbers for a, b in build.spans]
+
+    return commands
 
 
-def _printed(build: Build, tool: str, *commands: Sequence[str]) -> str:
-    session = Session(build.folder / "run.log", cwd=build.folder, timeout=build.timeout)
-    session.check(tool, *commands)
-    text = session.log.read_text(encoding="utf-8", errors="replace")
-    if not text.endswith("END\n") or text.count("END\n") != len(commands):
-        raise ToolError(f"{tool} did not come to the end of the mutants (output: {session.log})")
-    return text
-
-
-def _verilator(build: Build) -> str:
+def _verilator(build: Build) -> _From:
     folder, found, common = build.folder, tools.verilator(), verilator_runtime.ensure()
     session = Session(folder / "verilator.log", cwd=folder, env=found.env, timeout=build.timeout)
     options = ["--x-assign", "0", "--x-initial", "0", "--max-num-width", str(1 << 20), "--top-module", BENCH]
@@ -116,7 +130,8 @@ def _verilator(build: Build) -> str:
     shared = verilator_runtime.verilator_options(waves=False)
     session.check("verilator", [*found.driver, *shared, *options, *build.sources])
     manifest = verilator_runtime.Manifest.read(folder / "cpp")
-    (folder / "cpp" / "dais_main.cpp").write_text(_MAIN)
+    said = "".join(f'#define {name} "{text}"\n' for name, text in (("AT", AT), ("WRONG", WRONG), ("END", END)))
+    (folder / "cpp" / "dais_main.cpp").write_text(f"{said}#define TICK {TICK}\n{_MAIN}")
     commands, objects = [], []
     include = [common, verilator_runtime.NATIVE, Path("cpp")]
     units = [Path("cpp") / source.name for source in (*manifest.fast, *manifest.slow)]
@@ -136,19 +151,41 @@ def _verilator(build: Build) -> str:
     session.check("g++", *commands, jobs=2)
     session.check("g++", [str(found.compiler), "-pthread", *map(str, objects), "-o", "simulation"])
     spans = build.spans or ((0, build.cycles),)
-    asked = [min(build.mutants, 1), build.mutants, int(bool(build.spans)), *(end for span in spans for end in span)]
-    return _printed(build, "the simulation", [str(folder / "simulation"), *map(str, asked)])
+    asked = [build.mutants, int(bool(build.spans)), *(end for span in spans for end in span)]
+    return lambda first: [[str(folder / "simulation"), *map(str, (first, *asked))]]
 
 
-SIMULATORS: Mapping[str, Callable[[Build], str]] = {"icarus": _icarus, "verilator": _verilator}
+SIMULATORS: Mapping[str, Callable[[Build], _From]] = {"icarus": _icarus, "verilator": _verilator}
 
 
-def run(simulator: str, build: Build) -> dict[int, int]:
-    """Return the mutants that went wrong, and in which cycle each did first; 0 is the design as it was.
+def run(simulator: str, build: Build) -> Ran:
+    """Return what becomes of the mutants. Raises ``ToolError`` if a tool fails or takes too long for them all.
 
-    Raises ``ToolError`` if a tool fails or takes too long.
+    One that never settles, or ends the simulation, leaves the others as they are: these are run without it.
     """
-    found: dict[int, int] = {}
-    for k, cycle in _WRONG.findall(SIMULATORS[simulator](build)):
-        found.setdefault(int(k), int(cycle))
-    return found
+    commands, found, first = SIMULATORS[simulator](build), Ran({}, {}), 1
+    log = build.folder / "run.log"
+    while True:
+        failed = None
+        try:
+            _run_to_the_end(simulator, build, log, commands(first))
+        except ToolError as error:
+            failed = error
+        text = log.read_text(encoding="utf-8", errors="replace")
+        for k, cycle in _WRONG.findall(text):
+            found.wrong.setdefault(int(k), int(cycle))
+        if failed is None:
+            return found
+        last = next(reversed(_AT.findall(text)), None)
+        if last is None or last == "0":
+            raise failed
+        found.endless[int(last)] = failed
+        first = int(last) + 1
+
+
+def _run_to_the_end(simulator: str, build: Build, log: Path, commands: Sequence[Sequence[str]]) -> None:
+    """Run ``commands``. Raises ``ToolError`` if the simulation does not come to its end."""
+    session = Session(log, cwd=build.folder, timeout=build.timeout, silence=build.silence)
+    session.check(simulator, *commands)
+    if len(re.findall(rf"^{END}$", log.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)) < len(commands):
+        raise ToolError(f"{simulator}: the design ended the simulation (output: {log})")

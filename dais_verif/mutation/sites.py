@@ -23,6 +23,8 @@ __all__ = ["all_mutants", "drawn"]
 #: What is no value: ranges and names of what is declared, and the left sides of assignments.
 _NO_VALUES = ("VariableDimensionSyntax", "ImplicitTypeSyntax", "IntegerTypeSyntax")
 
+#: What holds items of a module, and so others beside one: not an ``if`` of generate without ``begin``.
+_ROOM = ("ModuleDeclarationSyntax", "GenerateBlockSyntax", "GenerateRegionSyntax")
 _LITERAL = re.compile(r"(\d+)'([hbHB])([0-9a-fA-F]+)")
 _RANGE = re.compile(r"\[\s*(\d+)\s*:\s*(\d+)\s*\]")
 _ENABLE, _RESET, _VALID = (re.compile(text, re.IGNORECASE) for text in (r"\ben|enable|\bce\b", r"rst|reset", r"valid"))
@@ -187,7 +189,7 @@ class _Walk:
     def _right(self, node: Any, target: str, item: Any) -> Iterator[Mutant]:
         """Of a net: ``item`` declares or assigns it."""
         if self._ours(node) and self._ours(item):
-            width = self._width(target)
+            width = self._width(target) if type(item.parent).__name__ in _ROOM else 0
             form = Form.CONTINUOUS if width else Form.ALONE
             statement = self._statement(form, node, target)
             statement = statement._replace(item=item.sourceRange.start.offset, width=width)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dais_verif.counts import counted
-from dais_verif.record.campaigns.mutation import MutationRecord, MutationSummary
+from dais_verif.record.campaigns.mutation import MutationRecord, score_of
 from dais_verif.signoff.certificate import CertifiedScore
 from dais_verif.signoff.context import (
     Context,
@@ -64,14 +64,15 @@ def _judge(context: Context, folder: Path) -> Judgement:
     found = record.summary
     if found.mutants < 1:
         return Judgement(Verdict.NOT_RUN, "there was no mutant", ("there was no mutant",))
-    score, unknown = _score(found), 100 * found.unknown / found.mutants
+    score = score_of(found.killed, found.to_kill)
     told = "no mutant is anything but equivalent" if score is None else f"{score:g} % of the mutants are killed"
-    message = f"{told}, at least {asked.floor:g} % is asked for; {unknown:.1f} % are unknown"
+    unknown = f"{found.unknown} of {found.mutants} are unknown"
+    message = f"{told}, at least {asked.floor:g} % is asked for; {unknown}"
     problems = [*_problems(context, record)]
-    if score is None or score < asked.floor:
+    if not found.reaches(asked.floor):
         problems.insert(0, message)
-    if unknown > asked.most_unknown:
-        problems.append(f"{unknown:.1f} % of the mutants are unknown, at most {asked.most_unknown:g} % may be")
+    if 100 * found.unknown > asked.most_unknown * found.mutants:
+        problems.append(f"of the mutants {unknown}, at most {asked.most_unknown:g} % may be")
     return Judgement(Verdict.PASS, message, tuple(problems), record.reproduce)
 
 
@@ -88,16 +89,17 @@ def _problems(context: Context, record: MutationRecord) -> Iterator[str]:
         yield f"{counted(record.vectors, 'vector')} and seed {record.seed}, must be {wanted} and {_seed(context)}"
     if found.mutants + found.invalid != min(policy.mutation.mutants, record.possible):
         yield f"{found.mutants + found.invalid} of {record.possible} mutants, must be {policy.mutation.mutants}"
+    if found.invalid > found.mutants:
+        yield f"{found.invalid} of the mutants are invalid, and only {found.mutants} could be judged"
     fates = (found.killed_by_simulation, found.killed_by_proof, found.equivalent, found.unknown, found.survived)
-    if min(*fates, found.invalid) < 0 or sum(fates) + found.unsound != found.mutants or found.score != _score(found):
+    if (
+        min(*fates, found.invalid) < 0
+        or sum(fates) + found.unsound != found.mutants
+        or found.score != score_of(found.killed, found.to_kill)
+    ):
         yield "the fates of the mutants do not add up"
     if found.unsound:
         yield f"{found.unsound} mutants were proved, and a simulator tells them from the program"
-
-
-def _score(found: MutationSummary) -> float | None:
-    to_kill = found.mutants - found.equivalent
-    return round(100 * (found.killed_by_simulation + found.killed_by_proof) / to_kill, 2) if to_kill > 0 else None
 
 
 def certified_score(context: Context) -> CertifiedScore | None:
@@ -105,7 +107,7 @@ def certified_score(context: Context) -> CertifiedScore | None:
     if MUTATION not in context.policy.stages or not (context.folder / MUTATION / "printed.json").is_file():
         return None
     found = mutated(context.folder / MUTATION).summary
-    return CertifiedScore(found.mutants, found.equivalent, found.unknown, _score(found))
+    return CertifiedScore(found.mutants, found.equivalent, found.unknown, score_of(found.killed, found.to_kill))
 
 
 def kept_mutation(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:

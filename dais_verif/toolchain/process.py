@@ -121,6 +121,8 @@ def result_of(future: Future[_Result], what: str) -> _Result:
 class Session:
     """Commands that share a working directory, a log and one time limit, which starts now.
 
+    ``silence``: they are also stopped when none has written anything into the log for so many seconds.
+
     The log is begun afresh; each command writes itself into it before its output, so that a user can
     repeat by hand what failed. ``env``: the whole environment; None: what tools are given of ours.
     ``writable``: folders beside ``cwd`` in which commands may write if they run in a sandbox.
@@ -133,12 +135,13 @@ class Session:
         cwd: Path,
         env: Mapping[str, str] | None = None,
         timeout: float | None = None,
+        silence: float | None = None,
         writable: Sequence[Path] = (),
     ) -> None:
         self.log = log
         self._cwd = cwd
         self._env = env
-        self._timeout = timeout
+        self._timeout, self._silence = timeout, silence
         self._writable = writable
         self._stop = _thread.stop
         self._deadline = None if timeout is None else time.monotonic() + timeout
@@ -200,6 +203,7 @@ class Session:
 
     def _wait_for_any(self, tool: str, running: Sequence[subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
         pause = _SHORTEST_PAUSE
+        written, since = 0, time.monotonic()
         while True:
             for process in running:
                 if process.poll() is not None:
@@ -210,6 +214,11 @@ class Session:
                 raise ToolError(
                     f"{tool} was stopped: the time limit of {self._timeout:g} s has passed (output: {self.log})"
                 )
+            if self._silence is not None:
+                written, before = self.log.stat().st_size, written
+                since = time.monotonic() if written != before else since
+                if time.monotonic() - since >= self._silence:
+                    raise ToolError(f"{tool} was stopped: nothing came for {self._silence:g} s (output: {self.log})")
             time.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time as clock
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -15,10 +15,11 @@ from dais_verif.files import make_folder, write_atomically
 from dais_verif.flows.designs import design_of, with_netlist
 from dais_verif.flows.mutation.boards import Boards
 from dais_verif.flows.mutation.expected import read_expected, unexpected
+from dais_verif.flows.mutation.judged import Judged, fate_of
 from dais_verif.flows.mutation.machines import mutated_machine, opened_machine, stimulus_of
 from dais_verif.flows.mutation.proofs import Proved, Question, ToProve, prove_all, prove_original, with_latency
 from dais_verif.flows.mutation.requests import RECORD_NAME, MutationRequest
-from dais_verif.flows.mutation.simulations import Bench, Wrong, machine_plan, plan_of, simulators_of
+from dais_verif.flows.mutation.simulations import Bench, machine_plan, plan_of, simulators_of
 from dais_verif.flows.no_loss import earlier_record
 from dais_verif.flows.programs import read_program
 from dais_verif.flows.progress import SILENT, Progress
@@ -32,7 +33,7 @@ from dais_verif.mutation.sites import all_mutants, drawn
 from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
-from dais_verif.record.campaigns.mutation import Fate, MutantRow, MutationRecord, MutationSummary
+from dais_verif.record.campaigns.mutation import Fate, MutantRow, MutationRecord, MutationSummary, score_of
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.rtl import RtlFacts
 from dais_verif.simulation.simulators.build import RtlDesign
@@ -52,20 +53,6 @@ _KILLED_SECONDS = 2.0
 _TIMES = 2
 #: Seconds for the proof of the design as it was, at least; and for each build and each run of a simulator.
 _ORIGINAL_SECONDS, _SIMULATOR_SECONDS = 120.0, 600.0
-
-
-@dataclass(frozen=True)
-class _Judged:
-    """What the judges say of the mutants, by their numbers. ``again``: whether a build of its own goes wrong, too.
-
-    It grows while they judge.
-    """
-
-    wrong: dict[int, Wrong] = field(default_factory=dict)
-    refused: dict[int, list[str]] = field(default_factory=dict)
-    proved: dict[int, Proved] = field(default_factory=dict)
-    again: dict[int, bool] = field(default_factory=dict)
-    warnings: list[str] = field(default_factory=list)
 
 
 def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> MutationRecord:
@@ -115,7 +102,7 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
         with progress.working("proving the design as it is"):
             first = prove_original(question, scratch.path, max(_ORIGINAL_SECONDS, request.timeout))
         question = replace(question, dut=with_latency(question.dut, first))
-        judged, interrupt = _Judged(), None
+        judged, interrupt = Judged(), None
         try:
             verdict, message = _judge(request, question, chosen, stimulus, first, scratch.path, progress, judged)
         except KeyboardInterrupt as error:
@@ -204,7 +191,7 @@ def _judge(
     first: Proved,
     folder: Path,
     progress: Progress,
-    judged: _Judged,
+    judged: Judged,
 ) -> tuple[Verdict, str]:
     """Ask all judges about the mutants that are ``chosen``, into ``judged``; what hinders that, as a verdict."""
     if not chosen:
@@ -232,9 +219,7 @@ def _judge(
             left = {number: mutant for number, mutant in chosen.items() if number not in judged.wrong}
             with progress.working(f"simulating {len(left)} mutants") as tell:
                 found, said = bench.judge(name, left, partial(_tell, tell, "simulating", len(left)))
-            judged.wrong.update(found)
-            for number, text in said.items():
-                judged.refused.setdefault(number, []).append(text)
+            judged.add(left, found, said)
     boards = None
     if "hil" in request.asked:
         assert isinstance(stimulus, Batch)  # machines are refused
@@ -246,9 +231,7 @@ def _judge(
         left = {number: mutant for number, mutant in chosen.items() if number not in judged.wrong}
         with progress.working(f"running {len(left)} mutants on boards") as tell:
             found, said = boards.judge(left, partial(_tell, tell, "on boards", len(left)))
-        judged.wrong.update(found)
-        for number, text in said.items():
-            judged.refused.setdefault(number, []).append(text)
+        judged.add(left, found, said)
     wrong, questions = judged.wrong, []
     seconds = max(request.timeout, _TIMES * first.seconds)
     if provable:
@@ -286,7 +269,7 @@ def _bench(question: Question, stimulus: _Stimulus, folder: Path) -> Bench:
     return Bench(question.files, question.top, question.dut, question.data, plan, folder, _SIMULATOR_SECONDS)
 
 
-def _confirmed(question: Question, answer: Proved, mutant: Mutant, folder: Path, judged: _Judged) -> Proved:
+def _confirmed(question: Question, answer: Proved, mutant: Mutant, folder: Path, judged: Judged) -> Proved:
     """``answer``, unless it is that a machine's RTL is wrong, and no simulator says so, too."""
     if question.machine is None or answer.verdict is not Verdict.RTL_MISMATCH or answer.number in judged.wrong:
         return answer
@@ -307,7 +290,7 @@ def _tell(tell: Callable[[str], None], what: str, total: int, done: int) -> None
 
 
 def _row(
-    number: int, mutant: Mutant, judged: _Judged, program: Program, dut: Dut, request: MutationRequest
+    number: int, mutant: Mutant, judged: Judged, program: Program, dut: Dut, request: MutationRequest
 ) -> MutantRow:
     wrong, proved = judged.wrong.get(number), judged.proved.get(number)
     inputs = None
@@ -327,32 +310,13 @@ def _row(
         op=mutant.op,
         old=mutant.old,
         new=mutant.new,
-        fate=_fate(number, judged, request),
+        fate=fate_of(number, judged, request.asked),
         simulator=None if wrong is None else wrong.simulator,
         vector=None if wrong is None else wrong.row,
         proof=proof,
         text=text,
         inputs=inputs,
     )
-
-
-def _fate(number: int, judged: _Judged, request: MutationRequest) -> str:
-    """Return what becomes of a mutant. Where the batch and a build of its own differ, nobody knows."""
-    proved = judged.proved.get(number)
-    verdict = None if proved is None else proved.verdict
-    if number in judged.again:
-        return Fate.UNSOUND if judged.again[number] else Fate.UNKNOWN
-    if number in judged.wrong:
-        return Fate.SIMULATION
-    if proved is not None and verdict is None and number in judged.refused:
-        return Fate.INVALID
-    if verdict is Verdict.PASS:
-        return Fate.EQUIVALENT
-    if verdict is Verdict.RTL_MISMATCH and "prove" in request.asked:
-        return Fate.PROOF
-    if verdict is Verdict.RTL_MISMATCH or proved is None:
-        return Fate.SURVIVED
-    return Fate.UNKNOWN
 
 
 def _summary(rows: Sequence[MutantRow]) -> MutationSummary:
@@ -369,7 +333,7 @@ def _summary(rows: Sequence[MutantRow]) -> MutationSummary:
         survived=counts[Fate.SURVIVED],
         unsound=counts[Fate.UNSOUND],
         invalid=counts[Fate.INVALID],
-        score=round(100 * killed / to_kill, 2) if to_kill else None,
+        score=score_of(killed, to_kill),
     )
 
 
@@ -381,15 +345,14 @@ def _verdict(request: MutationRequest, summary: MutationSummary, missed: Sequenc
         return Verdict.NOT_RUN, "no tool reads any of the mutants"
     if missed:
         return Verdict.NOT_SIGNED_OFF, f"{len(missed)} expectations are not met, the first: {missed[0]}"
-    if request.floor is not None and (summary.score is None or summary.score < request.floor):
+    if request.floor is not None and not summary.reaches(request.floor):
         score = "there is no score" if summary.score is None else f"the score is {summary.score:g} %"
         return Verdict.NOT_SIGNED_OFF, f"{score}, and must be {request.floor:g} %"
     unknown = 100 * summary.unknown / summary.mutants
     if request.most_unknown is not None and unknown > request.most_unknown:
         text = f"{summary.unknown} of {summary.mutants} mutants are unknown, {unknown:.1f} %"
         return Verdict.NOT_SIGNED_OFF, f"{text}, and may be {request.most_unknown:g} %"
-    killed = summary.killed_by_simulation + summary.killed_by_proof
-    text = f"{killed} of {summary.mutants - summary.equivalent} mutants that are not equivalent are killed"
+    text = f"{summary.killed} of {summary.to_kill} mutants that are not equivalent are killed"
     return Verdict.PASS, f"{text}; {summary.survived} survived, {summary.unknown} unknown"
 
 

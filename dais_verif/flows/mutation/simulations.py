@@ -15,7 +15,7 @@ from dais_verif.machine import Machine
 from dais_verif.mutation.bench import Plan, bench_of, combinational, cycles, memories
 from dais_verif.mutation.mutant import Files, Mutant
 from dais_verif.mutation.selection import can_be_chosen, with_choice
-from dais_verif.mutation.simulators import SIMULATORS, Build, run
+from dais_verif.mutation.simulators import SIMULATORS, Build, Ran, run
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.simulation.machines.expected import expect
@@ -29,6 +29,8 @@ __all__ = ["Bench", "Wrong", "machine_plan", "plan_of", "short_reason", "simulat
 #: Mutants of one build: beyond that, what a simulator compiles grows faster than what is saved.
 _TOGETHER = 1000
 _BENCH = "dais_bench.sv"
+#: Seconds in which nothing comes of a mutant, after which it is taken to run for ever: a ring of inverters, say.
+_SILENCE = 20.0
 
 
 @dataclass(frozen=True)
@@ -104,17 +106,18 @@ class Bench:
         refused: dict[int, str] = {}
         together = [number for number, mutant in mutants.items() if can_be_chosen(mutant)]
         alone = [number for number, mutant in mutants.items() if not can_be_chosen(mutant)]
-        quick = bool(alone) and tools.has_icarus() and self._is_right_in_icarus()
         done = 0
         for first in range(0, len(together), _TOGETHER):
             numbers = together[first : first + _TOGETHER]
-            self._some(simulator, mutants, numbers, wrong, refused)
-            done += len(numbers)
+            odd = self._some(simulator, mutants, numbers, wrong, refused)
+            alone += odd
+            done += len(numbers) - len(odd)
             tell(done)
+        quick = bool(alone) and tools.has_icarus() and self._is_right_in_icarus()
         for number in alone:
             text, name = mutants[number].applied(self.files), "icarus" if quick else simulator
             try:
-                found = self._run(name, text, 0, f"{name}_{number}")
+                found = self._run(name, text, 0, f"{name}_{number}").wrong
             except ToolError as error:
                 refused[number] = short_reason(error)
             else:
@@ -126,7 +129,7 @@ class Bench:
 
     def is_right(self, simulator: str) -> bool:
         """Whether nothing goes wrong in the design as it was. Raises ``ToolError`` where it cannot be simulated."""
-        return not self._run(simulator, dict(self.files), 0, f"{simulator}_original")
+        return not self._run(simulator, dict(self.files), 0, f"{simulator}_original").wrong
 
     def _is_right_in_icarus(self) -> bool:
         try:
@@ -136,7 +139,7 @@ class Bench:
 
     def goes_wrong(self, simulator: str, mutant: Mutant) -> bool:
         """Whether a mutant goes wrong in a build of its own."""
-        return bool(self._run(simulator, mutant.applied(self.files), 0, f"{simulator}_again"))
+        return bool(self._run(simulator, mutant.applied(self.files), 0, f"{simulator}_again").wrong)
 
     def _some(
         self,
@@ -145,28 +148,29 @@ class Bench:
         numbers: Sequence[int],
         wrong: dict[int, Wrong],
         refused: dict[int, str],
-    ) -> None:
-        """Many in one build; where a simulator does not take that, halves."""
+    ) -> list[int]:
+        """Many in one build; where a simulator does not take that, halves. Return those that it takes only alone."""
         some = [mutants[number] for number in numbers]
         name = f"{simulator}_{numbers[0]}_{len(numbers)}"
         try:
             found = self._run(simulator, with_choice(self.files, some), len(some), name)
-        except ToolError as error:
+        except ToolError:
             if len(numbers) == 1:
-                refused[numbers[0]] = short_reason(error)
-                return
+                return list(numbers)
             middle = len(numbers) // 2
-            for half in (numbers[:middle], numbers[middle:]):
-                self._some(simulator, mutants, half, wrong, refused)
-            return
-        if 0 in found:  # after all others, what they leave behind is gone
-            raise ToolError(f"{simulator}: the design goes wrong among its mutants, at vector {self._row(found[0])}")
-        wrong |= {numbers[k - 1]: Wrong(simulator, self._row(cycle)) for k, cycle in found.items()}
+            halves = (numbers[:middle], numbers[middle:])
+            return [number for half in halves for number in self._some(simulator, mutants, half, wrong, refused)]
+        if 0 in found.wrong:  # after all others, what they leave behind is gone
+            row = self._row(found.wrong[0])
+            raise ToolError(f"{simulator}: the design goes wrong among its mutants, at vector {row}")
+        wrong |= {numbers[k - 1]: Wrong(simulator, self._row(cycle)) for k, cycle in found.wrong.items()}
+        refused |= {numbers[k - 1]: short_reason(error) for k, error in found.endless.items()}
+        return []
 
     def _row(self, cycle: int) -> int:
         return self.plan.cycles[cycle].row
 
-    def _run(self, simulator: str, files: Files, mutants: int, name: str) -> dict[int, int]:
+    def _run(self, simulator: str, files: Files, mutants: int, name: str) -> Ran:
         folder = self.folder / name
         folder.mkdir(parents=True, exist_ok=True)
         for file, text in files.items():
@@ -175,7 +179,7 @@ class Bench:
             (folder / file).write_text(text)
         (folder / _BENCH).write_text(bench_of(self.top, self.dut.interface, self.plan))
         copy_into(folder, self.data)
-        build = Build(folder, [*files, _BENCH], len(self.plan.cycles), mutants, self.timeout, self.plan.spans)
+        build = Build(folder, [*files, _BENCH], len(self.plan.cycles), mutants, self.timeout, _SILENCE, self.plan.spans)
         found = run(simulator, build)
         shutil.rmtree(folder)
         return found

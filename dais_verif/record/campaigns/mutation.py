@@ -9,7 +9,7 @@ from dais_verif.record.base import RunRecord
 from dais_verif.record.program import ProgramInfo
 from dais_verif.record.rtl import RtlFacts
 
-__all__ = ["MUTATION_SCHEMA", "Fate", "MutantRow", "MutationRecord", "MutationSummary"]
+__all__ = ["MUTATION_SCHEMA", "Fate", "MutantRow", "MutationRecord", "MutationSummary", "score_of"]
 
 MUTATION_SCHEMA = "dais-verif/mutation/1"
 
@@ -54,7 +54,8 @@ class MutantRow:
 class MutationSummary:
     """How many mutants met which fate. ``mutants``: all but the ``invalid`` ones, which no tool reads.
 
-    ``score``: those that were killed, of those that are not equivalent, in percent; None: there were none.
+    ``score``: those that were killed, of those that are not equivalent, in percent, rounded down; None: there were
+    none.
     """
 
     mutants: int
@@ -66,6 +67,25 @@ class MutationSummary:
     unsound: int
     invalid: int
     score: float | None
+
+    @property
+    def killed(self) -> int:
+        """Mutants that were killed."""
+        return self.killed_by_simulation + self.killed_by_proof
+
+    @property
+    def to_kill(self) -> int:
+        """Mutants that a check may kill."""
+        return self.mutants - self.equivalent
+
+    def reaches(self, floor: float) -> bool:
+        """Whether ``floor`` percent of those that a check may kill are killed; of none, nothing is shown."""
+        return self.to_kill > 0 and 100 * self.killed >= floor * self.to_kill
+
+
+def score_of(killed: int, to_kill: int) -> float | None:
+    """Return percent in hundredths, rounded down, so that 100 is all of them; None: there are none."""
+    return 10_000 * killed // to_kill / 100 if to_kill > 0 else None
 
 
 @dataclass(frozen=True, kw_only=True)
