@@ -5,12 +5,43 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing.connection import wait
+from multiprocessing.context import SpawnContext, SpawnProcess
+from types import ModuleType
 
-__all__ = ["worker_processes"]
+__all__ = ["without_main", "worker_processes"]
+
+_hiding = threading.Lock()
+
+
+@contextlib.contextmanager
+def without_main() -> Iterator[None]:
+    """Let processes that are started within the block begin without the script of the user, which they have no use for.
+
+    They would run it once more from its beginning: one that calls us outside of ``if __name__ == "__main__":`` would
+    start processes of its own, end in a traceback, and leave its parent waiting to tell it what to do.
+    """
+    with _hiding:
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType("__main__")
+        try:
+            yield
+        finally:
+            sys.modules["__main__"] = main
+
+
+class _Process(SpawnProcess):
+    def start(self) -> None:
+        with without_main():
+            super().start()
+
+
+class _Context(SpawnContext):
+    Process = _Process
 
 
 @contextlib.contextmanager
@@ -23,8 +54,7 @@ def worker_processes(
     them. Workers of a pool of Python's alone would outlive a parent that is killed: each holds the pipe that the
     others read from, so that none ever sees its end.
     """
-    context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(number, mp_context=context, initializer=_begin, initargs=(begin, arguments))
+    pool = ProcessPoolExecutor(number, mp_context=_Context(), initializer=_begin, initargs=(begin, arguments))
     try:
         yield pool
     except BaseException:

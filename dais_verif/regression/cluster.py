@@ -22,6 +22,7 @@ from dais_verif.regression.executors import ENTRY, PRELOAD
 from dais_verif.regression.job import Task, run_job, run_jointly
 from dais_verif.regression.launcher import Launcher
 from dais_verif.version import VERSION
+from dais_verif.worker_processes import without_main
 
 __all__ = ["Cluster", "check_name", "connect"]
 
@@ -130,9 +131,10 @@ def connect(name: str, jobs: int) -> tuple[Any, Any]:
         return None, client
     workers = int(number) if number else jobs
     if kind == "local":
-        cluster: Any = distributed.LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0, preload=[_QUIET]
-        )
+        with without_main():
+            cluster: Any = distributed.LocalCluster(
+                n_workers=workers, threads_per_worker=1, dashboard_address=None, memory_limit=0, preload=[_QUIET]
+            )
     else:
         cluster = _queue(kind)
         cluster.adapt(minimum_jobs=1, maximum_jobs=workers)  # not scale(): what is lost is asked for again

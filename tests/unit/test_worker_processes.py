@@ -1,4 +1,4 @@
-"""Processes that work for this one end with it: where it is killed, and where it is interrupted."""
+"""Processes that work for this one end with it: where it is killed or interrupted; they do not run its script again."""
 
 from __future__ import annotations
 
@@ -22,6 +22,26 @@ if __name__ == "__main__":
         print(pool.submit(os.getpid).result(), flush=True)
         pool.submit(time.sleep, 600)
         time.sleep(600)
+"""
+
+#: More than a pipe holds, for a worker that would not read it.
+UNGUARDED = """
+import os
+from dais_verif.worker_processes import worker_processes
+
+print("begins", flush=True)
+with worker_processes(1, len, "x" * 1_000_000) as pool:
+    print(pool.submit(os.path.basename, "a/b").result())
+"""
+UNGUARDED_CLUSTER = """
+import os
+from dais_verif.regression.cluster import connect
+
+print("begins", flush=True)
+cluster, client = connect("local:1", 1)
+print(client.submit(os.path.basename, "a/b").result())
+client.close()
+cluster.close()
 """
 
 
@@ -55,3 +75,12 @@ def test_workers_end_with_their_parent(number: signal.Signals, tmp_path: Path) -
 def test_they_begin_as_they_are_told(tmp_path: Path) -> None:
     with worker_processes(1, os.chdir, tmp_path) as pool:
         assert pool.submit(os.getcwd).result() == str(tmp_path)
+
+
+@pytest.mark.parametrize("text", [UNGUARDED, UNGUARDED_CLUSTER], ids=["pool", "cluster"])
+def test_a_script_that_guards_nothing_is_run_once(text: str, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(text)
+    ended = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert (ended.stdout, ended.returncode) == ("begins\nb\n", 0), ended.stderr
