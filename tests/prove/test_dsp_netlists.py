@@ -50,7 +50,7 @@ PINS = {
     "P": "p",
     "PCIN": "48'h0",
 }
-#: What is changed of the cell, and the answer; TOOL_FAILURE: refuted, and the model ends what would show it.
+#: What is changed of the cell, and the answer. Half a product ends the simulation.
 FAULTS = {
     "subtracted": ({"ALUMODE": "4'h3"}, "RTL_MISMATCH"),
     "a carry comes in": ({"CARRYIN": "1'h1"}, "RTL_MISMATCH"),
@@ -62,8 +62,8 @@ FAULTS = {
     "a factor from another cell": ({"A_INPUT": '"CASCADE"'}, "RTL_MISMATCH"),
     "four sums of 12 bits": ({"USE_SIMD": '"FOUR12"'}, "INVALID_INPUT"),
     "no multiplier": ({"USE_MULT": '"NONE"'}, "RTL_MISMATCH"),
-    "half a product in X": ({"OPMODE": "7'h0d"}, "TOOL_FAILURE"),
-    "half a product in Y": ({"OPMODE": "7'h04"}, "TOOL_FAILURE"),
+    "half a product in X": ({"OPMODE": "7'h0d"}, "RTL_MISMATCH"),
+    "half a product in Y": ({"OPMODE": "7'h04"}, "RTL_MISMATCH"),
     "an operation that is inverted": ({"USE_SIMD": '"ONE48"), .IS_ALUMODE_INVERTED(4\'h3'}, "INVALID_INPUT"),
     "three registers": ({"INMODEREG": "3"}, "INVALID_INPUT"),
     "a word of no meaning": ({"A_INPUT": '"CASCADED"'}, "INVALID_INPUT"),

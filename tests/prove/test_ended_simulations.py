@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from prove.door import Run, run_prove
 from support.adder import ADDER
+
+from dais_verif.flows.proof.replay import judge_replay
+from dais_verif.prover.results import Proof
+from dais_verif.record.simulation import ENDED_BY_RTL
+from dais_verif.simulation.verify import Finding
+from dais_verif.verdict import Verdict
 
 ENDS = [
     'initial if (W != 5) $fatal(1, "width");',
@@ -40,3 +47,32 @@ def test_a_simulation_that_the_rtl_ended_confirms_nothing(tmp_path: Path) -> Non
     assert run.ending == ("UNKNOWN", 6), run.tree
     assert "the RTL ended the simulation" in run.tree["message"]
     assert "the RTL ended the simulation" in run.tree["confirmation"]["unconfirmed"]["icarus"]
+
+
+#: In a block of its own, beside what is assigned, and in a task.
+DEPENDING = {
+    "always @* if (model_out == 31) $finish;": "$finish at design.v:2",
+    "reg [4:0] copy; always @* begin copy = model_out; if (copy == 31) $finish; end": "$finish at design.v:2",
+    "task look(input [4:0] x); if (x == 31) $fatal(1); endtask\nalways @* look(model_out);": "$fatal at design.v:2",
+}
+
+
+@pytest.mark.parametrize("check", DEPENDING)
+def test_what_may_end_a_simulation_is_named(check: str, tmp_path: Path) -> None:
+    run = _proved(tmp_path, check, 5)
+    assert run.ending == ("PASS", 0), run.tree
+    name, _, place = DEPENDING[check].partition(" at ")
+    (left_out,) = run.tree["left_out"]
+    assert left_out.startswith(f"that {name} at ")
+    assert left_out.endswith(f"{place} is never executed")
+    assert f"not proved: {left_out}" in run.tree["message"]
+
+
+def test_rtl_that_ends_the_simulation_where_it_is_wrong_is_wrong() -> None:
+    refuted = Proof(Verdict.RTL_MISMATCH, "output 0 is wrong", [], [], [], 0, False, False)
+    ended = Finding(Verdict.TOOL_FAILURE, f"the icarus simulation broke off: {ENDED_BY_RTL} by $fatal at a.v:3", [])
+    judged = judge_replay(refuted, ended)
+    assert judged.verdict is Verdict.RTL_MISMATCH
+    assert judged.message.startswith("output 0 is wrong; on it the icarus simulation broke off: the RTL ended")
+    missing = judge_replay(refuted, replace(ended, message="no simulator"))
+    assert (missing.verdict, missing.message) == (Verdict.TOOL_FAILURE, "output 0 is wrong; not replayed: no simulator")

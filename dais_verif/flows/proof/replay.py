@@ -22,6 +22,7 @@ from dais_verif.own_command import own_command
 from dais_verif.program import Program
 from dais_verif.program.numbers import Batch
 from dais_verif.program.ports import Ports
+from dais_verif.record.simulation import ENDED_BY_RTL
 from dais_verif.simulation.simulators.build import SIMULATORS, RtlDesign, simulators_for
 from dais_verif.toolchain.sources import is_vhdl
 from dais_verif.verdict import Verdict
@@ -190,6 +191,8 @@ def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -
         return replace(proof, verdict=finding.verdict)
     if finding.verdict is Verdict.PROGRAM_INVALID:  # an output that its port cannot hold, whatever the RTL does
         return replace(proof, verdict=finding.verdict, message=finding.message)
+    if finding.verdict is Verdict.TOOL_FAILURE and ENDED_BY_RTL in finding.message:  # and it gave no output at all
+        return replace(proof, verdict=Verdict.RTL_MISMATCH, message=f"{proof.message}; on it {finding.message}")
     if finding.verdict is Verdict.TOOL_FAILURE:
         return replace(proof, verdict=finding.verdict, message=f"{proof.message}; not replayed: {finding.message}")
     from dais_verif.prover.proof import UNDEFINED  # by now it is there

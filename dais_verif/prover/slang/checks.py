@@ -6,10 +6,11 @@ from typing import Any
 
 from dais_verif.errors import InputError
 from dais_verif.prover.slang.design import SlangDesign, ast
-from dais_verif.prover.slang.kinds import ASSERTIONS, CALLS, STATEMENTS, How
+from dais_verif.prover.slang.events import taken
+from dais_verif.prover.slang.kinds import ASSERTIONS, CALLS, ENDING, STATEMENTS, How
 from dais_verif.prover.slang.writes import STEPS, roots, written
 
-__all__ = ["leave_out", "only_checks", "refuse_change"]
+__all__ = ["leave_out", "note_ending", "only_checks", "refuse_change"]
 
 _CHECKS = STATEMENTS.of(How.LEFT_OUT)
 _SHOWING = CALLS.of(How.LEFT_OUT)
@@ -23,10 +24,19 @@ _NAMES = {
 
 
 def leave_out(design: SlangDesign, body: Any) -> None:
-    """Note each assertion in ``body`` as left out. Raises ``InputError`` for one that could matter."""
+    """Note each assertion in ``body`` as left out, and what ends a simulation unless a constant condition forbids it.
+
+    Raises ``InputError`` for an assertion that could matter.
+    """
 
     def visit(s: Any) -> Any:
+        if type(s) is ast.CallExpression and s.isSystemCall and s.subroutineName in ENDING:
+            note_ending(design, s)
         if isinstance(s, ast.Expression):
+            return ast.VisitAction.Skip
+        if type(s) is ast.ConditionalStatement and (arms := taken(s)) is not None:
+            for arm in arms:
+                arm.visit(visit)
             return ast.VisitAction.Skip
         if isinstance(s, ast.Statement) and s.kind in _CHECKS:
             where = design.where(s.sourceRange.start)
@@ -39,6 +49,12 @@ def leave_out(design: SlangDesign, body: Any) -> None:
         return ast.VisitAction.Advance
 
     body.visit(visit)
+
+
+def note_ending(design: SlangDesign, call: Any) -> None:
+    """Note that nobody looks whether ``call``, which ends a simulation, is ever executed."""
+    where = design.where(call.sourceRange.start)
+    design.left_out[f"that {call.subroutineName} at {where} is never executed"] = None
 
 
 def only_checks(s: Any) -> bool:

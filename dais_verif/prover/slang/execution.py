@@ -11,7 +11,7 @@ from dais_verif.errors import InputError
 from dais_verif.prover.four_state import add, bnot, bor, ite, nowhere
 from dais_verif.prover.netlist import NoValue
 from dais_verif.prover.slang import loops
-from dais_verif.prover.slang.checks import leave_out, refuse_change
+from dais_verif.prover.slang.checks import leave_out, note_ending, refuse_change
 from dais_verif.prover.slang.design import SlangDesign, ast, bits_in, why_no_bits
 from dais_verif.prover.slang.events import refuse_unseen
 from dais_verif.prover.slang.expressions import Converter, condition_of
@@ -194,8 +194,11 @@ class Execution:
         elif kind is ast.CallExpression and e.isSystemCall and e.subroutineName in _SILENT:
             for argument in e.arguments:
                 refuse_change(self.design, argument)
-            if e.subroutineName in ENDING and not self._branches and not self.jumps.waiting:
-                raise self.convert.refused(e, f"{e.subroutineName} ends every simulation here; correct what it checks")
+            if e.subroutineName in ENDING:
+                if not self._branches and not self.jumps.waiting:
+                    ends = f"{e.subroutineName} ends every simulation here; correct what it checks"
+                    raise self.convert.refused(e, ends)
+                note_ending(self.design, e)
         elif kind is ast.CallExpression and not e.isSystemCall:
             self._subroutine(e)
         elif kind is ast.CallExpression:

@@ -232,7 +232,7 @@ class _Block:
             return parts
         if kept is not None:
             raise self.latch(kept)
-        if self.events.implied and self._waits_for_nothing(leaf, (term for _, _, term in found)):
+        if found and self.events.implied and self._waits_for_nothing(leaf, (term for _, _, term in found)):
             with as_written(), self.design.once_more():
                 written = Leaves(self.design)
                 asleep = self._waits_for_nothing(written, (folded(term) for _, _, term in self._run(written)[0]))

@@ -31,7 +31,10 @@ _GROUPS: list[tuple[str, KindDecision]] = [
     ),
     ("$monitor $monitorb $monitoro $monitorh $monitoron $monitoroff $timeformat $printtimescale", _SHOWN),
     ("$error $warning $info", _SHOWN),
-    (" ".join(ENDING), left_out("ends a simulation; refused where that does not depend on signals")),
+    (
+        " ".join(ENDING),
+        left_out("ends a simulation: named as not proved; refused where it always does"),
+    ),
     ("$assertcontrol $asserton $assertoff $assertkill $assertpasson $assertpassoff", _CHECKING),
     ("$assertfailon $assertfailoff $assertnonvacuouson $assertvacuousoff", _CHECKING),
     ("$static_assert", left_out("pyslang has decided it when it elaborates")),
