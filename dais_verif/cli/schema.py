@@ -9,7 +9,19 @@ from dais_verif.cli.verb import Verb
 __all__ = ["schema"]
 
 
-_KINDS = ("result", "proof", "regression", "signoff", "conversion", "configurations", "approximation")
+_KINDS = (
+    "result",
+    "proof",
+    "regression",
+    "signoff",
+    "conversion",
+    "coverage",
+    "mutation",
+    "fuzzing",
+    "shrinking",
+    "configurations",
+    "approximation",
+)
 
 
 @click.command(cls=Verb)
@@ -23,6 +35,10 @@ def schema(kind: str) -> int:
     dais-verif schema regression     of regress: regression.json
     dais-verif schema signoff        of signoff: signoff.json
     dais-verif schema conversion     of convert
+    dais-verif schema coverage       of coverage
+    dais-verif schema mutation       of mutate: mutation.json
+    dais-verif schema fuzzing        of fuzz: fuzz.json
+    dais-verif schema shrinking      of shrink
     dais-verif schema configurations of approx show and approx convert
     dais-verif schema approximation  of approx apply, approx measure and approx tune
 

@@ -15,8 +15,11 @@ import msgspec
 from dais_verif.files import write_atomically
 from dais_verif.record.approximation import APPROXIMATION_SCHEMA, AppliedRecord, MeasuredRecord, TunedRecord
 from dais_verif.record.base import SCHEMA
+from dais_verif.record.campaigns.mutation import MUTATION_SCHEMA, MutationRecord
 from dais_verif.record.configurations import CONFIGURATIONS_SCHEMA, ConfigurationsRecord
 from dais_verif.record.conversion import CONVERSION_SCHEMA, ConversionRecord
+from dais_verif.record.coverage import COVERAGE_SCHEMA, CoverageRecord
+from dais_verif.record.fuzzing import FUZZING_SCHEMA, SHRINKING_SCHEMA, FuzzRecord, ShrinkRecord
 from dais_verif.record.proof import PROOF_SCHEMA, ProofRecord
 from dais_verif.record.regression import REGRESSION_SCHEMA, RegressionRecord
 from dais_verif.record.signoff import SIGNOFF_SCHEMA, SignOffRecord
@@ -31,6 +34,10 @@ KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
     "signoff": (SIGNOFF_SCHEMA, (SignOffRecord,)),
     "conversion": (CONVERSION_SCHEMA, (ConversionRecord,)),
     "approximation": (APPROXIMATION_SCHEMA, (AppliedRecord, MeasuredRecord, TunedRecord)),
+    "coverage": (COVERAGE_SCHEMA, (CoverageRecord,)),
+    "mutation": (MUTATION_SCHEMA, (MutationRecord,)),
+    "fuzzing": (FUZZING_SCHEMA, (FuzzRecord,)),
+    "shrinking": (SHRINKING_SCHEMA, (ShrinkRecord,)),
     "configurations": (CONFIGURATIONS_SCHEMA, (ConfigurationsRecord,)),
 }
 

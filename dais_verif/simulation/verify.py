@@ -124,13 +124,14 @@ def finding_of(
     ran = plan if whole else Plan((), (), ())
     graded = _graded(task.ports, outcomes, ran)
     first = first_difference(outcomes, verdict)
+    swept = feed.rows - sampled
     if first is None:
         evidence = _evidence(task.ports, ran) if verdict is Verdict.PASS else None
         if verdict is Verdict.PASS:
             message += _fewer(results, sampled) + _complaints(outcomes)
         # What one simulator compared is known, whatever became of the other.
         outputs = graded if verdict in (Verdict.PASS, Verdict.TOOL_FAILURE) else []
-        return Finding(verdict, message, results, None, evidence, feed.rows - sampled, outputs)
+        return Finding(verdict, message, results, None, evidence, swept, outputs)
     name, difference = first
     batch = feed.batch(difference.row, difference.row + 1)
     mismatch = describe(task, batch, name, difference)
@@ -140,7 +141,7 @@ def finding_of(
     expected = {difference.row: difference.expected}
     suspect = suspect or blame_expectation(program, task.dut, judged, expected, options.check)
     if suspect is not None:
-        return Finding(Verdict.UNKNOWN, suspect.text, results, replace(mismatch, blame=suspect))
+        return Finding(Verdict.UNKNOWN, suspect.text, results, replace(mismatch, blame=suspect), None, swept)
     before = feed.batch(difference.row - 1, difference.row) if difference.row else None
     outcome = outcomes[name]
     latency = outcome.answer.latency if isinstance(outcome, SimulatorOutcome) else None
@@ -148,7 +149,7 @@ def finding_of(
     if verdict is Verdict.RTL_MISMATCH:
         verdict, message = second_opinion(message, outcomes, name, difference, replayed)
     message += idle_text(task.dut.interface)
-    return Finding(verdict, message, results, mismatch, outputs=graded)
+    return Finding(verdict, message, results, mismatch, None, swept, graded)
 
 
 def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:

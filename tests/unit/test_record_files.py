@@ -198,9 +198,16 @@ def test_a_folder_stands_for_its_record(tmp_path: Path) -> None:
         read_record(tmp_path / "absent")
 
 
-def test_real_ones_conform_and_the_verb_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
-    """An error and a proof; of simulations see those of ``regress``."""
+def test_real_ones_conform_and_the_verb_prints_the_schema(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An error, a proof, coverage and campaigns; for simulations see ``regress``."""
     example = Path(__file__).parents[2] / "examples" / "sort_two.bin"
+    for words, kind in (
+        (["coverage", str(example)], "coverage"),
+        (["fuzz", "--count", "2", "-o", str(tmp_path / "crashers")], "fuzzing"),
+        (["mutate", str(example), "--count", "2", "--vectors", "10", "--sim", "icarus"], "mutation"),
+    ):
+        assert main._run([*words, "--json"]) == 0, kind
+        validate(kind, capsys.readouterr().out)
     assert main._run(["prove", str(example), "--json"]) == 0
     proof = capsys.readouterr().out
     assert isinstance(parse_record(proof.encode(), "x"), ProofRecord)
