@@ -283,7 +283,7 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
     ),
     "a program": (
         "program bus; logic x; endprogram\n" + module("bus i();"),
-        refused("rtl.v:4", "'i': a program is no module"),
+        refused("rtl.v:4", "'i': a program is not a module"),
         SYNTAX,
     ),
     # expressions and types

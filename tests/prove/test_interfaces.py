@@ -140,5 +140,5 @@ def test_what_has_no_one_meaning_is_refused(text: str, message: str, tmp_path: P
 
 
 def test_a_program_block_is_no_interface(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="a program is no module"):
+    with pytest.raises(InputError, match="a program is not a module"):
         values("program p; endprogram\n" + TEXT.replace("bus u();", "bus u(); p q();"), tmp_path)

@@ -68,7 +68,7 @@ def test_a_table_and_its_reader_cannot_differ() -> None:
         with pytest.raises(ValueError, match="differ"):
             table.rules(rules, others)
     assert (table.refusal("a"), table.refusal("c"), table.refusal("d")) == (None, "no", None)
-    assert "not known" in str(table.refusal("e"))
+    assert "not supported" in str(table.refusal("e"))
     assert table.decisions["a"] == KindDecision(How.READ, "rule")
 
 

@@ -59,7 +59,7 @@ class Table(Generic[Kind]):
         """Return the message with which ``kind`` is refused; None if it is not. What nobody decided is refused."""
         decision = self.decisions.get(kind)
         if decision is None:
-            return f"{getattr(kind, 'name', kind)!r} is not known to the proof; write it another way"
+            return f"{getattr(kind, 'name', kind)!r} is not supported by the proof; write it another way"
         return decision.text if decision.how is How.REFUSED else None
 
     def message(self, kind: Kind) -> str:

@@ -10,70 +10,74 @@ from dais_verif.prover.slang.kinds.names import ast
 __all__ = ["ACTIONS", "BINARY", "CONVERSIONS", "RANGES", "TARGETS", "UNARY", "VALUES", "VALUE_RANGES"]
 
 _k = ast.ExpressionKind
-_TYPE = refused("a type is no value; only system functions like $bits take one")
-_CLASS = refused("objects of classes have no bits that the proof knows; write vectors")
+_TYPE = refused("a type is not a value; only system functions like $bits accept one")
+_CLASS = refused("objects of classes have no bits that the proof can model; write vectors")
 _PROPERTY = refused("this belongs to a property, and has no value in a proof; write a signal")
-_PATTERN = read("its elements, the first one highest")
+_PATTERN = read("its elements, the first one in the highest bits")
 
 VALUES: Table[Any] = Table(
     "Expressions that are read",
-    "Widths, signs and where they are extended are pyslang's, which has them from the standard.",
+    "pyslang determines widths, signs and extensions, as the standard says.",
     {
-        _k.Invalid: refused("this is no valid expression; correct the RTL"),
-        _k.IntegerLiteral: read("its bits; X is undefined where it is assigned, refused as an operand; Z is refused"),
-        _k.RealLiteral: refused("a real number has no bits that the proof knows; write an integer"),
-        _k.TimeLiteral: refused("a time has no bits that the proof knows; write an integer"),
+        _k.Invalid: refused("this is not a valid expression; correct the RTL"),
+        _k.IntegerLiteral: read("its bits; an X that is assigned is undefined; X as an operand and Z are refused"),
+        _k.RealLiteral: refused("a real number has no bits that the proof can model; write an integer"),
+        _k.TimeLiteral: refused("a time has no bits that the proof can model; write an integer"),
         _k.UnbasedUnsizedIntegerLiteral: read("its digit in every bit; X and Z as above"),
         _k.NullLiteral: _CLASS,
         _k.UnboundedLiteral: refused("$ has no value in a proof; write a number"),
-        _k.StringLiteral: read("its characters, 8 bits each, the last one lowest"),
+        _k.StringLiteral: read("its characters, 8 bits each, the last one in the lowest bits"),
         _k.NamedValue: read("the signal, variable, parameter or enum value"),
-        _k.HierarchicalValue: read("the signal of that instance; a variable of a block is for that block only"),
+        _k.HierarchicalValue: read("the signal of that instance; a variable of a block can be used in that block only"),
         _k.UnaryOp: read("see unary operators"),
         _k.BinaryOp: read("see binary operators"),
         _k.ConditionalOp: read("one of the two values; `matches` is refused"),
-        _k.Inside: read("equal to a value, within a range, or a pattern in which X, Z and `?` match anything"),
+        _k.Inside: read(
+            "1 if equal to a value, within a range, or matching a pattern, in which X, Z and `?` match anything"
+        ),
         _k.Assignment: refused("an assignment within an expression is not supported by the proof; write it before"),
-        _k.Concatenation: read("its parts, the first one highest"),
-        _k.Replication: read("as often as its constant says"),
-        _k.Streaming: read("all operands side by side; `<<` in slices from the lowest on, the lowest one highest"),
-        _k.ElementSelect: read("the element; beyond the ends: undefined"),
-        _k.RangeSelect: read("the bits or elements; those beyond the ends: undefined; see ranges"),
-        _k.MemberAccess: read("the bits of a structure, or of a packed union whose members have one width"),
-        _k.Call: read("a function of the design, which reads its arguments; or see system calls"),
+        _k.Concatenation: read("its parts, the first one in the highest bits"),
+        _k.Replication: read("repeated as often as its constant says"),
+        _k.Streaming: read(
+            "all operands concatenated; `<<` reverses the order of slices, counted from the lowest bits"
+        ),
+        _k.ElementSelect: read("the element; undefined if out of range"),
+        _k.RangeSelect: read("the bits or elements; undefined where out of range; see ranges"),
+        _k.MemberAccess: read("the bits of a structure, or of a packed union whose members have the same width"),
+        _k.Call: read("a function of the design, which must read its arguments only; or see system calls"),
         _k.Conversion: read("see conversions"),
         _k.DataType: _TYPE,
         _k.TypeReference: _TYPE,
-        _k.ArbitrarySymbol: refused("this name stands for no value; write a signal"),
-        _k.LValueReference: read("the left side of `+=` and its like"),
+        _k.ArbitrarySymbol: refused("this name does not denote a value; write a signal"),
+        _k.LValueReference: read("the left-hand side of `+=` and similar operators"),
         _k.SimpleAssignmentPattern: _PATTERN,
         _k.StructuredAssignmentPattern: read(
-            "its elements by name; what `default` gives to arrays and structures must be zeros"
+            "its elements by name; `default` must assign zeros to arrays and structures"
         ),
         _k.ReplicatedAssignmentPattern: _PATTERN,
-        _k.EmptyArgument: refused("an argument that is left out has no value; write it"),
-        _k.ValueRange: refused("a range is no value; it may stand in the list of inside only"),
-        _k.Dist: refused("dist belongs to constraints, and is no function of inputs; write inside"),
-        _k.NewArray: refused("an array whose size changes is no hardware; give it a fixed range"),
+        _k.EmptyArgument: refused("an omitted argument has no value; write it"),
+        _k.ValueRange: refused("a range is not a value; it is allowed only in the list of inside"),
+        _k.Dist: refused("dist belongs to constraints, and is not a function of the inputs; write inside"),
+        _k.NewArray: refused("an array whose size changes is not hardware; give it a fixed range"),
         _k.NewClass: _CLASS,
         _k.NewCovergroup: _CLASS,
         _k.CopyClass: _CLASS,
-        _k.MinTypMax: refused("of min:typ:max an option of the simulator takes one; write one value"),
+        _k.MinTypMax: refused("an option of the simulator selects one value of min:typ:max; write one value"),
         _k.ClockingEvent: _PROPERTY,
         _k.AssertionInstance: _PROPERTY,
         _k.TaggedUnion: refused("a tagged union is not supported by the proof; write a packed structure"),
     },
 )
 
-_WHOLE = read("all of it")
+_WHOLE = read("the complete signal")
 _PART = read(
-    "a part of it; an index may be a signal in combinational blocks, and in packed registers: beyond it, all of the"
-    " variable is undefined"
+    "a part of it; the index may be a signal in combinational blocks and in packed registers; if it is out of range,"
+    " the whole variable is undefined"
 )
 _NO_TARGET = refused("an assignment to this kind of expression is not supported by the proof; name a signal or a part")
 TARGETS: Table[Any] = Table(
     "Expressions that are assigned",
-    "On the left of assignments, at outputs of instances and gates, and as outputs of tasks.",
+    "On the left-hand side of assignments, at outputs of instances and gates, and as outputs of tasks.",
     {
         **dict.fromkeys(_k.__members__.values(), _NO_TARGET),
         _k.NamedValue: _WHOLE,
@@ -83,7 +87,7 @@ TARGETS: Table[Any] = Table(
         _k.ElementSelect: _PART,
         _k.RangeSelect: _PART,
         _k.MemberAccess: read("the bits of a member"),
-        _k.Streaming: read("its operands, if it gets as many bits as it has and all slices are of one size"),
+        _k.Streaming: read("its operands, if the source has as many bits and all slices have the same size"),
     },
 )
 _NO_ACTION = refused("this kind of expression is not supported by the proof as a statement; assign it to something")
@@ -92,14 +96,16 @@ ACTIONS: Table[Any] = Table(
     "",
     {
         **dict.fromkeys(_k.__members__.values(), _NO_ACTION),
-        _k.Assignment: read("`=` at once, `<=` after the edge: registers by `<=` only; a delay in it is refused"),
+        _k.Assignment: read("`=` immediately, `<=` after the edge: registers by `<=` only; refused with a delay"),
         _k.UnaryOp: read("`++` and `--`"),
-        _k.Call: read("a task without waiting, or a function: its statements, between copies of its arguments"),
+        _k.Call: read(
+            "a task that does not wait, or a function: its statements, with arguments copied before and after"
+        ),
     },
 )
 
 _u, _b = ast.UnaryOperator, ast.BinaryOperator
-_STEP = refused("++ and -- are supported by the proof as statements of their own only; write x + 1")
+_STEP = refused("the proof supports ++ and -- only as separate statements; write x + 1")
 UNARY: Table[Any] = Table(
     "Unary operators",
     "`++` and `--` are statements.",
@@ -110,18 +116,18 @@ UNARY: Table[Any] = Table(
         _u.BitwiseAnd: read("1 if all bits are 1"),
         _u.BitwiseOr: read("1 if any bit is 1"),
         _u.BitwiseXor: read("parity"),
-        _u.BitwiseNand: read("the opposite of `&`"),
-        _u.BitwiseNor: read("the opposite of `|`"),
-        _u.BitwiseXnor: read("the opposite of `^`"),
+        _u.BitwiseNand: read("the inverse of `&`"),
+        _u.BitwiseNor: read("the inverse of `|`"),
+        _u.BitwiseXnor: read("the inverse of `^`"),
         _u.LogicalNot: read("1 if all bits are 0"),
         **dict.fromkeys((_u.Preincrement, _u.Predecrement, _u.Postincrement, _u.Postdecrement), _STEP),
     },
 )
-_WRAPS = read("modulo 2 to the width")
+_WRAPS = read("modulo 2^width")
 _BITS = read("bit by bit")
 _ORDER = read("signed if both operands are")
-_TRUTH = read("of 'not 0'")
-_SHIFT = read("zeros come in; the amount is unsigned")
+_TRUTH = read("of the operands being nonzero")
+_SHIFT = read("zeros are shifted in; the amount is unsigned")
 BINARY: Table[Any] = Table(
     "Binary operators",
     "X as an operand is refused.",
@@ -137,21 +143,21 @@ BINARY: Table[Any] = Table(
         ),
         **dict.fromkeys((_b.LogicalAnd, _b.LogicalOr, _b.LogicalImplication, _b.LogicalEquivalence), _TRUTH),
         **dict.fromkeys((_b.LogicalShiftLeft, _b.LogicalShiftRight, _b.ArithmeticShiftLeft), _SHIFT),
-        _b.ArithmeticShiftRight: read("copies of the sign come in if the expression is signed, else zeros"),
-        _b.Power: read("of a constant, or of 2; anything else is refused"),
+        _b.ArithmeticShiftRight: read("copies of the sign bit are shifted in if the expression is signed, else zeros"),
+        _b.Power: read("of a constant, or of base 2; all others are refused"),
     },
 )
 _c = ast.ConversionKind
 CONVERSIONS: Table[Any] = Table(
     "Conversions",
-    "To fewer bits: the lowest ones.",
+    "A conversion to fewer bits keeps the lowest ones.",
     {
-        _c.Implicit: read("extended by the operand's own sign"),
-        _c.Propagated: read("extended as the whole expression is signed"),
+        _c.Implicit: read("extended according to the operand's own sign"),
+        _c.Propagated: read("extended according to the sign of the whole expression"),
         _c.StreamingConcat: read(
-            "a stream begins with the highest bits; zeros follow; refused unless it is all that a vector gets"
+            "left-aligned, zeros follow; refused unless it is the complete value assigned to a vector"
         ),
-        _c.Explicit: read("extended by the operand's own sign"),
+        _c.Explicit: read("extended according to the operand's own sign"),
         _c.BitstreamCast: read("the same bits"),
     },
 )
@@ -171,7 +177,9 @@ VALUE_RANGES: Table[Any] = Table(
     "Ranges of values",
     "In the list of `inside`.",
     {
-        _v.Simple: read("`[low:high]`, both ends within; open ends are refused, and signed ones that may be negative"),
+        _v.Simple: read(
+            "`[low:high]`, both ends included; open ends are refused, and signed ones that may be negative"
+        ),
         _v.AbsoluteTolerance: _TOLERANCE,
         _v.RelativeTolerance: _TOLERANCE,
     },

@@ -14,12 +14,12 @@ __all__ = ["page"]
 
 _HEAD = """# Supported Verilog
 
-What `prove` makes of every kind of thing that pyslang can find in SystemVerilog: it is **read**, by the rule in the
-table; or **left out**, since it changes no value; or **refused**, with the place and the message. The reader
-itself follows these tables, so nothing is read that is not here, and what a later pyslang brings is refused. Kinds are
-named as pyslang names them, system calls and gates as RTL has them. [proof.md](proof.md#what-is-read) has examples.
+How `prove` treats each kind of construct that pyslang can find in SystemVerilog: it is **read**, by the rule in the
+table; **left out**, because it changes no value; or **refused**, with a message that gives the place. The reader
+follows these tables, so nothing else is read, and kinds that a later pyslang adds are refused. Kinds have pyslang's
+names; system calls and gates are written as in RTL. [proof.md](proof.md#what-is-read) has examples.
 
-This page is written by `make supported-verilog`, never by hand.
+`make supported-verilog` generates this page; do not edit it by hand.
 """
 
 
@@ -32,7 +32,7 @@ def _section(table: Table[Any]) -> Iterator[str]:
     yield f"## {table.title}\n"
     if table.note:
         yield f"{table.note}\n"
-    yield "| kind | what becomes of it | rule, or message |"
+    yield "| kind | treatment | rule, or message |"
     yield "| --- | --- | --- |"
     groups: dict[KindDecision, list[str]] = {}
     for kind, decision in table.decisions.items():

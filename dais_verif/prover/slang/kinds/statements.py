@@ -10,47 +10,51 @@ from dais_verif.prover.slang.kinds.names import ast
 __all__ = ["ASSERTIONS", "BRACKETS", "CASES", "CHECKS", "LIFETIMES", "PATTERNS", "STATEMENTS"]
 
 _s = ast.StatementKind
-_TURNS = "unrolled; where its end depends on signals, it has an end by itself within 256 turns"
+_TURNS = "unrolled; if its end depends on signals, it must terminate within 256 iterations by itself"
 _PATTERN = "a pattern is not supported by the proof; compare values"
 
 STATEMENTS: Table[Any] = Table(
     "Statements",
     "In `always` and `initial` blocks, functions and tasks.",
     {
-        _s.Invalid: refused("this is no valid statement; correct the RTL"),
-        _s.Empty: read("does nothing"),
-        _s.List: read("one after the other"),
+        _s.Invalid: refused("this is not a valid statement; correct the RTL"),
+        _s.Empty: read("no effect"),
+        _s.List: read("in order"),
         _s.Block: read("`begin` and `end`, with declarations"),
         _s.ExpressionStatement: read("an assignment, a step or a call"),
         _s.VariableDeclaration: read(
-            "automatic: its first value; without one it is undefined, or 0 if its type has two states;"
+            "automatic: its initial value; without one it is undefined, or 0 if its type is two-state;"
             " static: it keeps its value"
         ),
-        _s.Return: read("the rest of the subroutine is left out; the value is what was chosen"),
-        _s.Continue: read("the rest of the turn is left out"),
-        _s.Break: read("the rest of the loop is left out"),
-        _s.Disable: read("the rest of a named block around it is left out; any other block or a task is refused"),
-        _s.Conditional: read("both branches are run, and what is assigned is chosen"),
-        _s.Case: read("the first item that applies; without a default, complete up to 12 bits of subject, or a latch"),
+        _s.Return: read("the rest of the subroutine is skipped; it returns the selected value"),
+        _s.Continue: read("the rest of the iteration is skipped"),
+        _s.Break: read("the rest of the loop is skipped"),
+        _s.Disable: read("the rest of an enclosing named block is skipped; any other block or a task is refused"),
+        _s.Conditional: read("both branches are executed, and the assigned values are selected by the condition"),
+        _s.Case: read(
+            "the first item that matches; without a default, complete for subjects of up to 12 bits, else a latch"
+        ),
         _s.PatternCase: refused(_PATTERN),
         _s.ForLoop: read(_TURNS),
-        _s.RepeatLoop: read("a constant number of turns"),
-        _s.ForeachLoop: read("one turn an element"),
+        _s.RepeatLoop: read("a constant number of iterations"),
+        _s.ForeachLoop: read("one iteration per element"),
         _s.WhileLoop: read(_TURNS),
         _s.DoWhileLoop: read(_TURNS),
-        _s.ForeverLoop: refused("a forever loop has no end that the proof can see; write a for with a bound"),
+        _s.ForeverLoop: refused(
+            "a forever loop has no end that the proof can determine; write a for loop with a bound"
+        ),
         _s.Timed: refused("a block that waits within keeps state; let it wait once, at the head of an always block"),
-        _s.ImmediateAssertion: left_out("changes nothing, as long as it assigns nothing; the answer names it"),
-        _s.ConcurrentAssertion: left_out("changes nothing, as long as it assigns nothing; the answer names it"),
-        _s.DisableFork: refused("disable fork ends processes, of which a proof knows none; remove it"),
+        _s.ImmediateAssertion: left_out("has no effect if it assigns nothing; the answer names it"),
+        _s.ConcurrentAssertion: left_out("has no effect if it assigns nothing; the answer names it"),
+        _s.DisableFork: refused("disable fork ends processes, which the proof does not model; remove it"),
         _s.Wait: refused("a block that waits within keeps state; let it wait once, at the head of an always block"),
-        _s.WaitFork: refused("wait fork waits for processes, of which a proof knows none; remove it"),
+        _s.WaitFork: refused("wait fork waits for processes, which the proof does not model; remove it"),
         _s.WaitOrder: refused("a block that waits for events keeps state; write a register"),
         _s.EventTrigger: refused("an event has no value and no meaning in a proof; write a signal"),
         _s.ProceduralAssign: refused("assign and force within a block override other drivers; write = or <="),
         _s.ProceduralDeassign: refused("deassign and release within a block override other drivers; write = or <="),
-        _s.RandCase: refused("a random choice is no function of inputs; write case"),
-        _s.RandSequence: refused("a random sequence is no function of inputs; write case"),
+        _s.RandCase: refused("a random choice is not a function of the inputs; write case"),
+        _s.RandSequence: refused("a random sequence is not a function of the inputs; write case"),
         _s.ProceduralChecker: refused("a checker in a block is not supported by the proof; remove it"),
     },
 )
@@ -66,15 +70,15 @@ LIFETIMES: Table[Any] = Table(
     "Variables of blocks",
     "",
     {
-        _l.Automatic: read("a new one each time"),
-        _l.Static: read("what it had when the block last ran: a register if the block is clocked, else a latch"),
+        _l.Automatic: read("a new one for each execution"),
+        _l.Static: read("keeps the value of the previous execution: a register if the block is clocked, else a latch"),
     },
 )
 _c = ast.CaseStatementCondition
 CASES: Table[Any] = Table(
     "Cases",
-    "A signed item that is narrower than its subject is refused if it ends in X, Z or `?` at the top, or if the"
-    " subject is unsigned.",
+    "A signed item that is narrower than its subject is refused if its top bit is X, Z or `?`, or if the subject is"
+    " unsigned.",
     {
         _c.Normal: read("`case`: equal; an item with X or Z is refused"),
         _c.WildcardXOrZ: read("`casex`: `?` and Z of an item match anything; X in an item is refused"),
@@ -83,7 +87,7 @@ CASES: Table[Any] = Table(
     },
 )
 _u = ast.UniquePriorityCheck
-_CHECK = read("as without it: a violation is reported by simulators and changes no value")
+_CHECK = read("ignored: simulators report violations, but no value changes")
 CHECKS: Table[Any] = Table(
     "Checks of `case` and `if`",
     "",
@@ -99,10 +103,10 @@ ASSERTIONS: Table[Any] = Table(
     "Assertions",
     "",
     {
-        _a.Assert: left_out("is not proved, and changes nothing"),
+        _a.Assert: left_out("is not proved, and has no effect"),
         _a.Assume: refused("an assumption narrows the inputs, and the proof is for all of them; remove it"),
-        _a.CoverProperty: left_out("changes nothing"),
-        _a.CoverSequence: left_out("changes nothing"),
+        _a.CoverProperty: left_out("has no effect"),
+        _a.CoverSequence: left_out("has no effect"),
         _a.Restrict: refused("a restriction narrows the inputs, and the proof is for all of them; remove it"),
         _a.Expect: refused("expect waits for a property, which keeps state; remove it"),
     },

@@ -15,15 +15,17 @@ _CYCLE = refused("a delay in cycles belongs to a clocking block, which has no me
 
 TIMING: Table[Any] = Table(
     "Timing controls",
-    "At the head of an `always` block. Delays are refused on nets, assignments and gates, too.",
+    "At the head of an `always` block. Delays on nets, assignments and gates are refused, too.",
     {
-        _t.Invalid: refused("this is no valid timing control; correct the RTL"),
+        _t.Invalid: refused("this is not a valid timing control; correct the RTL"),
         _t.Delay: _DELAY,
         _t.SignalEvent: read(
-            "with an edge a clock or an asynchronous reset, without an entry of a sensitivity list; `iff` is refused"
+            "with an edge: a clock or an asynchronous reset; without: an entry of a sensitivity list; `iff` is refused"
         ),
-        _t.EventList: read("a sensitivity list, which must name as a whole all that the block reads; or edges"),
-        _t.ImplicitEvent: read("`@*`: the block must read a net, or a variable that is X at first"),
+        _t.EventList: read(
+            "a sensitivity list, which must name every signal that the block reads, as a whole; or edges"
+        ),
+        _t.ImplicitEvent: read("`@*`: the block must read a net, or a variable that starts as X"),
         _t.RepeatedEvent: refused("an assignment that waits for events keeps state; write a register"),
         _t.Delay3: _DELAY,
         _t.OneStepDelay: _CYCLE,
@@ -33,11 +35,11 @@ TIMING: Table[Any] = Table(
 )
 EDGES: Table[Any] = Table(
     "Edges",
-    "One rising edge is the clock; other edges are resets that the block asks for first.",
+    "One rising edge is the clock; other edges are resets, which the block must test first.",
     {
-        _e.None_: read("a change: an entry of a sensitivity list"),
-        _e.PosEdge: read("a clock; or an asynchronous reset that is active at 1"),
-        _e.NegEdge: read("an asynchronous reset that is active at 0; as the edge of a clock it is refused"),
+        _e.None_: read("any change: an entry of a sensitivity list"),
+        _e.PosEdge: read("a clock; or an active-high asynchronous reset"),
+        _e.NegEdge: read("an active-low asynchronous reset; refused as the edge of a clock"),
         _e.BothEdges: refused(
             "the proof supports one rising edge of a clock, and this block has other edges: both of one signal"
         ),
