@@ -17,7 +17,7 @@ _HEAD = """# Supported Verilog
 How `prove` treats each kind of construct that pyslang can find in SystemVerilog: it is **read**, by the rule in the
 table; **left out**, because it changes no value; or **refused**, with a message that gives the place. The reader
 follows these tables, so nothing else is read, and kinds that a later pyslang adds are refused. Kinds have pyslang's
-names; system calls and gates are written as in RTL. [proof.md](proof.md#what-is-read) has examples.
+names; system calls and gates are written as in RTL. [proof.md](proof.md#supported-systemverilog) has examples.
 
 `make supported-verilog` generates this page; do not edit it by hand.
 """
