@@ -79,7 +79,7 @@ CASES = (
         python=wrong(1, 1, shape=shapes.input_of_several_types),
     ),
     AlirCase(
-        "input of 2^63 or more of its last place",
+        "input of 2^63 or more units in the last place",
         "input_huge",
         one("u13.0", "u13.0 quant(%0)"),
         (2.0**64 + 4096,),
@@ -103,7 +103,7 @@ CASES = (
         cpp=wrong(0, shape=shapes.finer_copy),
     ),
     AlirCase(
-        "3 that shifts by 128 or more",
+        "3 with a shift by 128 or more",
         "quant_by_256",
         one("s4.0", "s4.0 quant(%0>>256)"),
         (3,),
@@ -111,7 +111,7 @@ CASES = (
         cpp=wrong(3, shape=shapes.far_shift),
     ),
     AlirCase(
-        "3 that shifts into a finer fraction",
+        "3 with a shift into a finer fraction",
         "shift_finer",
         one("s4.0", "s8.4 quant(%0>>1)"),
         (3,),
@@ -119,7 +119,7 @@ CASES = (
         cpp=wrong(0, shape=shapes.finer_copy),
     ),
     AlirCase(
-        "3 that shifts", "shift", one("s4.0", "s4.0 quant(%0<<2)"), (3,), (-4,), cpp=wrong(0, shape=shapes.finer_copy)
+        "3 with a shift", "shift", one("s4.0", "s4.0 quant(%0<<2)"), (3,), (-4,), cpp=wrong(0, shape=shapes.finer_copy)
     ),
     AlirCase(
         "2 into a signed type",
@@ -174,7 +174,7 @@ CASES = (
         (4,),
         cpp=wrong(0, shape=shapes.finer_add_const),
     ),
-    AlirCase("4 with a fraction of its own", "add_const_half", one("s4.1", "s6.1 %0 + 1.5"), (1.5,), (3,)),
+    AlirCase("4 whose constant has a fraction", "add_const_half", one("s4.1", "s6.1 %0 + 1.5"), (1.5,), (3,)),
     AlirCase(
         "11 with a finer fraction in the result",
         "sum_finer",
@@ -208,7 +208,7 @@ CASES = (
     AlirCase("6 into a narrower type", "mux_narrower", two("s4.0 s5.0", "s3.0 msb(%0) ? %0 : %1"), (3, 7), (-1,)),
     AlirCase("6 with an unsigned condition", "mux_condition", two("u3.0 s4.0", "s5.0 msb(%0) ? %0 : %1"), (3, 5), (5,)),
     AlirCase(
-        "6 that shifts by 128 or more",
+        "6 with a shift by 128 or more",
         "mux_by_256",
         two("s4.0 s4.0", "s4.0 msb(%0) ? %0 : %1>>256"),
         (3, 5),
@@ -280,7 +280,7 @@ CASES = (
         python=wrong(0, shape=shapes.all_of_unsigned),
     ),
     AlirCase(
-        "9 AND-reduce of an interval that is not its type",
+        "9 AND-reduce of an interval smaller than its type",
         "all_narrow",
         one("u3.0", "u1.0 all(%0)"),
         (5,),
@@ -297,7 +297,7 @@ CASES = (
         cpp=wrong(1, shape=shapes.other_grid_bitwise),
     ),
     AlirCase(
-        "10 that shifts by 128 or more",
+        "10 with a shift by 128 or more",
         "bitwise_by_256",
         two("u4.0 u4.0", "u4.0 %0 and %1>>256"),
         (5, 5),

@@ -78,25 +78,25 @@ CASES = (
         wrong(13, 13, shape=shapes.input_of_several_types),
     ),
     Case(
-        "input beyond 2^62 of its last place",
+        "input beyond 2^62 units in the last place",
         row("input_huge", Rule.LARGE, [(0, 12, 0)], [], case(2**62 + 2**11, gives=2**11)),
         wrong(-(2**11)),
         RIGHT,
     ),
     Case(
-        "input beyond 2^53 of its last place, signed",
+        "signed input beyond 2^53 units in the last place",
         row("input_large", Rule.LARGE, [S4], [], case(2**56 + 16, gives=0)),
         RIGHT,
         wrong(-8),
     ),
     Case(
-        "negative input so small that, scaled, it is no double",
+        "negative input that is not a double after scaling",
         row("input_tiny", Rule.FLOOR, [(0, 6, -4)], [], case(Fraction(-1, 2**1074), gives=48)),
         wrong(0),
         wrong(0),
     ),
     Case(
-        "shift or type with more than 1000 places",
+        "shift or type of more than 1000 places",
         row("input_far", Rule.INPUT, [S4], [], case(-1, gives=-1), shifts=[-1100]),
         wrong(0, shape=shapes.far),
         wrong(0, shape=shapes.far),
@@ -115,7 +115,7 @@ CASES = (
         wrong(-(2**63), shape=shapes.beyond_a_double),
     ),
     Case(
-        "quantised to a signed type of no bits",
+        "quantised to a signed type without bits",
         row("quant_no_bits", Rule.ZERO_WIDTH, [S4], [(3, 0, -1, 0, (1, -1, 0))], case(5, gives=0)),
         wrong(-(2**31), shape=shapes.no_bits_but_signed),
         RIGHT,
@@ -194,7 +194,7 @@ CASES = (
         wrong(0, shape=shapes.beyond_a_double),
     ),
     Case(
-        "operand of no bits",
+        "operand without bits",
         row("add_no_bits", Rule.ZERO_WIDTH, [U0, U3], [(0, 0, 1, 0, U3)], case(5, 3, gives=3)),
         RIGHT,
         RIGHT,
@@ -238,7 +238,7 @@ CASES = (
     ),
     # 7
     Case(
-        "7 with f other than f0 + f1",
+        "7 with a fraction other than f0 + f1",
         row("mul_other_f", Rule.MUL, [(0, 3, 1)] * 2, [(7, 0, 1, 0, (0, 6, 1))], case(2, 2.5, gives=5)),
         wrong(10, shape=shapes.other_grid_product),
         RIGHT,
@@ -257,7 +257,7 @@ CASES = (
     ),
     # 8
     Case(
-        "8 by a signed value of no bits",
+        "8 with a signed index without bits",
         row(
             "lookup_no_bits",
             Rule.ZERO_WIDTH,
