@@ -22,7 +22,7 @@ _GROUPS: list[tuple[str, KindDecision]] = [
     ("$signed $unsigned", read("the same bits, interpreted as signed or unsigned")),
     ("$clog2", read("the ceiling of the binary logarithm of its argument")),
     ("$countones", read("the number of bits that are 1")),
-    ("$onehot", read("1 if one bit is 1")),
+    ("$onehot", read("1 if exactly one bit is 1")),
     ("$onehot0", read("1 if at most one bit is 1")),
     (" ".join(FILLING), _FILLS),
     (
@@ -119,8 +119,8 @@ GATES: Table[str] = Table(
     "Gates",
     "Single gates, inputs of one bit, without delay and strength.",
     {
-        **dict.fromkeys(("and", "or", "xor"), read("of all inputs")),
-        **dict.fromkeys(("nand", "nor", "xnor"), read("of all inputs, inverted")),
+        **dict.fromkeys(("and", "or", "xor"), read("the function of all inputs")),
+        **dict.fromkeys(("nand", "nor", "xnor"), read("the function of all inputs, inverted")),
         "buf": read("its input, at every output"),
         "not": read("the inverse of its input, at every output"),
         **dict.fromkeys(("bufif0", "bufif1", "notif0", "notif1"), _SWITCH),

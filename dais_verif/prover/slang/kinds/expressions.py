@@ -23,7 +23,7 @@ VALUES: Table[Any] = Table(
         _k.IntegerLiteral: read("its bits; an X that is assigned is undefined; X as an operand and Z are refused"),
         _k.RealLiteral: refused("a real number has no bits that the proof can model; write an integer"),
         _k.TimeLiteral: refused("a time has no bits that the proof can model; write an integer"),
-        _k.UnbasedUnsizedIntegerLiteral: read("its digit in every bit; X and Z as above"),
+        _k.UnbasedUnsizedIntegerLiteral: read("its digit in every bit; X and Z as in integer literals"),
         _k.NullLiteral: _CLASS,
         _k.UnboundedLiteral: refused("$ has no value in a proof; write a number"),
         _k.StringLiteral: read("its characters, 8 bits each, the last one in the lowest bits"),
@@ -35,7 +35,9 @@ VALUES: Table[Any] = Table(
         _k.Inside: read(
             "1 if equal to a value, within a range, or matching a pattern, in which X, Z and `?` match anything"
         ),
-        _k.Assignment: refused("an assignment within an expression is not supported by the proof; write it before"),
+        _k.Assignment: refused(
+            "an assignment within an expression is not supported by the proof; write it as a statement before"
+        ),
         _k.Concatenation: read("its parts, the first one in the highest bits"),
         _k.Replication: read("repeated as often as its constant says"),
         _k.Streaming: read(
@@ -125,8 +127,8 @@ UNARY: Table[Any] = Table(
 )
 _WRAPS = read("modulo 2^width")
 _BITS = read("bit by bit")
-_ORDER = read("signed if both operands are")
-_TRUTH = read("of the operands being nonzero")
+_ORDER = read("a signed comparison if both operands are signed")
+_TRUTH = read("an operand counts as true if it is not 0")
 _SHIFT = read("zeros are shifted in; the amount is unsigned")
 BINARY: Table[Any] = Table(
     "Binary operators",
@@ -136,7 +138,7 @@ BINARY: Table[Any] = Table(
         _b.Divide: read("towards 0; by 0: undefined"),
         _b.Mod: read("with the sign of the first operand; by 0: undefined"),
         **dict.fromkeys((_b.BinaryAnd, _b.BinaryOr, _b.BinaryXor, _b.BinaryXnor), _BITS),
-        **dict.fromkeys((_b.Equality, _b.Inequality, _b.CaseEquality, _b.CaseInequality), read("of all bits")),
+        **dict.fromkeys((_b.Equality, _b.Inequality, _b.CaseEquality, _b.CaseInequality), read("compares all bits")),
         **dict.fromkeys((_b.GreaterThanEqual, _b.GreaterThan, _b.LessThanEqual, _b.LessThan), _ORDER),
         **dict.fromkeys(
             (_b.WildcardEquality, _b.WildcardInequality), read("X, Z and `?` of the right side match anything")

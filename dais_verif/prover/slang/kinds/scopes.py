@@ -36,7 +36,7 @@ _TYPES: dict[Any, KindDecision] = {
         refused("an array whose size changes is not hardware; give it a fixed range"),
     ),
     _k.UnpackedStructType: read("one signal per member, whose type must be supported, and without an initial value"),
-    _k.UnpackedUnionType: refused("an unpacked union is not supported by the proof; write packed"),
+    _k.UnpackedUnionType: refused("an unpacked union is not supported by the proof; write a packed one"),
     **dict.fromkeys(
         (_k.ClassType, _k.CovergroupType, _k.VirtualInterfaceType, _k.NullType, _k.CHandleType), _CLASS
     ),

@@ -91,7 +91,7 @@ _CHECK = read("ignored: simulators report violations, but no value changes")
 CHECKS: Table[Any] = Table(
     "Checks of `case` and `if`",
     "",
-    {_u.None_: read("none"), _u.Unique: _CHECK, _u.Unique0: _CHECK, _u.Priority: _CHECK},
+    {_u.None_: read("no check"), _u.Unique: _CHECK, _u.Unique0: _CHECK, _u.Priority: _CHECK},
 )
 PATTERNS: Table[Any] = Table(
     "Patterns",
