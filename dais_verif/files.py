@@ -40,7 +40,7 @@ _KINDS = {
 }
 
 
-#: As TOML writes it; raw, it is no TOML.
+#: As TOML writes it; raw, it is not valid TOML.
 _NUL = re.compile(r"\\(u0000|U00000000)")
 
 
@@ -78,7 +78,7 @@ def open_plain(path: Path, most: int, what: str = "", advice: str = "name a regu
     if stat.S_ISREG(status.st_mode):
         problem = f"it has {status.st_size} bytes, must have at most {most}"
     else:
-        problem = _KINDS.get(stat.S_IFMT(status.st_mode), "it is no regular file")
+        problem = _KINDS.get(stat.S_IFMT(status.st_mode), "it is not a regular file")
     raise _unreadable(path, what, problem, advice)
 
 
@@ -99,7 +99,7 @@ def read_toml(path: Path, most: int, what: str) -> str:
     try:
         text = read_plain(path, most, what, "name a TOML file").decode()
     except UnicodeDecodeError as error:
-        raise InputError(f"{what} {str(path)!r} is no TOML: {error}") from None
+        raise InputError(f"{what} {str(path)!r} is not valid TOML: {error}") from None
     if _LONG_KEY.search(text):
         raise InputError(f"{what} {str(path)!r} has a key of more than 64 parts; none needs more than 3")
     if _NUL.search(text):

@@ -128,7 +128,7 @@ def _programs(paths: Iterable[Path]) -> Iterator[Path]:
         elif not path.is_file():
             raise pytest.UsageError(f"--dais: program {str(path)!r} does not exist")
         elif path.suffix == ".py":
-            raise pytest.UsageError(f"--dais: {str(path)!r} is no program; test files go before --dais")
+            raise pytest.UsageError(f"--dais: {str(path)!r} is not a program; test files go before --dais")
         else:
             yield path.resolve()
 

@@ -278,15 +278,17 @@ def design_request(
         pipeline = pipeline_request(stages, max_depth, None, True, True, True).options()
     kinds = [name for name, given in (("rtl", rtl), ("wrapped", wrapped), ("netlist", netlist)) if given is not None]
     if len(kinds) > 1:
-        raise RequestError(f"{' and '.join(kinds)} both name what is to be verified; give one of them.")
+        raise RequestError(f"{' and '.join(kinds)} both select the design to verify; give only one.")
     if target is not None and target not in tuple(NETLISTS):
         raise RequestError(f"target must be one of {', '.join(NETLISTS)}, not {shown(target)}.")
     if target is not None and netlist is None:
-        raise RequestError("target says what cells a netlist is made of; name it with netlist.")
+        raise RequestError("target selects the cell library of a netlist: give the netlist with netlist.")
     if netlist is not None and pipeline is not None:
-        raise RequestError("stages and max_depth make RTL of ours; a netlist of a pipeline takes clock instead.")
+        raise RequestError(
+            "stages and max_depth are for RTL that dais-verif emits; for a netlist of a pipeline give clock instead."
+        )
     if wrapped is not None and (pipeline is not None or ports is not None or any(pin is not None for pin in pins)):
-        raise RequestError("wrapped names all of the design: no ports, pins or stages beside it.")
+        raise RequestError("wrapped is the whole design: give no ports, pins or stages with it.")
     wrapped_folder, netlist_path = path_from("wrapped", wrapped), path_from("netlist", netlist)
     bitstream, pins_file, device = path_from("bitstream", bits[0]), path_from("pins", bits[1]), bits[2]
     found = DesignRequest(

@@ -33,7 +33,7 @@ def require_fit(file: ConfigurationFile, one: Configuration, network: Sequence[S
             more = f"nothing is said of node {len(one.nodes) + 1}, {_listed(network[len(one.nodes)])}"
             raise error_at(file.name, one.line, None, f"{many}: {more}")
         node = one.nodes[len(network)]
-        problem = f"{many}: node {node.id}, {_listed([op.op for op in node.ops])}, is none of them"
+        problem = f"{many}: node {node.id}, {_listed([op.op for op in node.ops])}, is not one of them"
         raise error_at(file.name, node.line, None, problem)
 
 

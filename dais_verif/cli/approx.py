@@ -22,10 +22,16 @@ __all__ = ["approx"]
 
 _configurations = click.argument("configurations", type=common.file_path)
 _network = click.argument("network", type=common.file_path)
-_data = click.option("--data", type=common.file_path, required=True, help="Samples: .npz, an array an input, label.")
-_grid = click.option("--grid", type=int, help="Bits behind the point of weights times 4/3.  [default: 2 more]")
-_strict = click.option("--strict", is_flag=True, help="Refuse what is odd, too, such as fp16 with the number of fp32.")
-_knobs = click.option("--knobs", type=common.file_path, help="Table of knobs (global_knobs.txt), not the built-in one.")
+_data = click.option(
+    "--data", type=common.file_path, required=True, help="Samples (.npz): one array per input, and label."
+)
+_grid = click.option("--grid", type=int, help="Fractional bits of weights times 4/3.  [default: 2 more]")
+_strict = click.option(
+    "--strict", is_flag=True, help="Also refuse questionable entries, such as fp16 with the number of fp32."
+)
+_knobs = click.option(
+    "--knobs", type=common.file_path, help="Table of knobs (global_knobs.txt) instead of the built-in one."
+)
 
 
 def _write_page(record: Any, html: Path | None) -> None:
@@ -54,7 +60,7 @@ def approx() -> None:
 @approx.command(cls=Verb)
 @_configurations
 @click.option("--config", metavar="NAME", help="Only this configuration, node by node.")
-@click.option("--pareto", is_flag=True, help="Only those on the curve that HPVM's runtime keeps.")
+@click.option("--pareto", is_flag=True, help="Only configurations on the curve that HPVM's runtime keeps.")
 @_strict
 @_knobs
 @common.json_option
@@ -81,12 +87,14 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
 @_network
 @_configurations
 @click.option("--config", metavar="NAME", help="The configuration to apply.")
-@click.option("--select", metavar="NAMES", help="Several, with commas: one machine with an input that chooses one.")
+@click.option(
+    "--select", metavar="NAMES", help="Several, separated by commas: one machine with an input that selects one."
+)
 @common.form_option
 @common.parallel_option
 @common.at_once_option
 @click.option(
-    "-o", "--output", required=True, type=common.output_path, help="Folder; an earlier call may have left it."
+    "-o", "--output", required=True, type=common.output_path, help="Output folder; that of an earlier call is replaced."
 )
 @_grid
 @_knobs
@@ -105,13 +113,21 @@ def apply(as_json: bool, **asked: Any) -> None:
 @_network
 @_configurations
 @_data
-@click.option("--budget", metavar="PERCENT", help="Choose the fastest with at most this loss; none: exit code 7.")
 @click.option(
-    "-o", "--output", type=common.output_path, help="Folder for measured.txt: the file, with measured columns."
+    "--budget", metavar="PERCENT", help="Choose the fastest with at most this loss; exit code 7 if there is none."
 )
-@click.option("--bound", is_flag=True, help="Sharpen bounds: search for large differences, and ask the solver.")
-@click.option("--timeout", type=float, default=10.0, show_default=True, help="Seconds of the solver for an output.")
-@click.option("--target", type=click.Choice(list(TARGETS)), help="Also synthesize each for it: cells and depth.")
+@click.option(
+    "-o", "--output", type=common.output_path, help="Folder for measured.txt: the file with measured columns."
+)
+@click.option("--bound", is_flag=True, help="Tighten bounds: search for large differences, then ask the solver.")
+@click.option(
+    "--timeout", type=float, default=10.0, show_default=True, help="Solver time limit for each output, in seconds."
+)
+@click.option(
+    "--target",
+    type=click.Choice(list(TARGETS)),
+    help="Also synthesize each configuration for this target: cells and depth.",
+)
 @common.form_option
 @common.parallel_option
 @click.option("--html", type=common.page_path, help="Also write them as an HTML page, with plots.")
@@ -146,10 +162,10 @@ def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
 @_data
 @click.option("--budget", metavar="PERCENT", required=True, help="The largest loss that is allowed.")
 @click.option("-o", "--output", type=common.output_path, required=True, help="The file of configurations to write.")
-@click.option("--tries", type=int, default=200, show_default=True, help="Configurations that are measured, at most.")
-@click.option("--half", is_flag=True, help="Let convolutions compute in half precision, too.")
-@click.option("--resume", is_flag=True, help="Go on from what an earlier search measured: OUTPUT.tried.json.")
-@click.option("--random", is_flag=True, help="Draw configurations at random instead, to compare a search with.")
+@click.option("--tries", type=int, default=200, show_default=True, help="Largest number of configurations to measure.")
+@click.option("--half", is_flag=True, help="Also let convolutions compute in half precision.")
+@click.option("--resume", is_flag=True, help="Continue an earlier search from its measurements: OUTPUT.tried.json.")
+@click.option("--random", is_flag=True, help="Draw configurations at random instead, as a baseline for the search.")
 @click.option("--cluster", help="Measure on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
 @common.seed_option
 @_grid

@@ -18,7 +18,7 @@ from dais_verif.program import LAYOUTS
 @click.argument("text", type=file_path)
 @click.option("-o", "--output", type=output_path, required=True, help="Binary to write; JSON if the layout is alir.")
 @click.option(
-    "--layout", type=click.Choice((*LAYOUTS, "alir")), help="Layout to write, instead of the one that the text names."
+    "--layout", type=click.Choice((*LAYOUTS, "alir")), help="Layout to write instead of the one named in the text."
 )
 @json_option
 def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:

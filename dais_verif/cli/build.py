@@ -24,18 +24,29 @@ from dais_verif.report.build_text import print_build
 @click.option(
     "--wrap",
     type=click.Choice(BUILD_WRAPS),
-    help="Pins are ports of the core, or a link's that hil talks over. Default: none if pins are enough, else uart.",
+    help="Connect pins to ports of the core (none), or to a link for hil. Default: none if there are enough pins, "
+    "else uart.",
 )
-@click.option("--cycles", type=int, help="With --wrap: cycles of a machine in a vector. Default: 32.")
-@click.option("--pins", type=file_path, help="File with `set_io NAME PIN` for each bit of each port; else chosen here.")
-@click.option("--clock", type=float, help="MHz that timing must allow. Default: 12 if there is a clock, else none.")
+@click.option("--cycles", type=int, help="With --wrap: cycles of a machine per vector. Default: 32.")
+@click.option(
+    "--pins",
+    type=file_path,
+    help="File with `set_io NAME PIN` for each bit of each port. Default: pins are assigned automatically.",
+)
+@click.option(
+    "--clock", type=float, help="Clock frequency that timing must meet, in MHz. Default: 12 for clocked designs."
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the placement.")
 @click.option(
-    "--bram/--no-bram", default=None, help="Tables in block RAMs. Default: not of a bare program, for a proof."
+    "--bram/--no-bram",
+    default=None,
+    help="Put tables in block RAMs. Default: not for a bare program, so that it can be proved.",
 )
-@click.option("--dsp", is_flag=True, help="Products in DSPs, on a UP5K.")
-@click.option("--timeout", type=seconds, default=1800, show_default=True, help="Seconds for each tool.")
-@click.option("--memory", type=int, default=8192, show_default=True, help="Megabytes for each process.")
+@click.option("--dsp", is_flag=True, help="Put products in DSPs (UP5K only).")
+@click.option("--timeout", type=seconds, default=1800, show_default=True, help="Time limit for each tool, in seconds.")
+@click.option(
+    "--memory", type=int, default=8192, show_default=True, help="Memory limit for each process, in megabytes."
+)
 @click.option("-o", "--output", type=file_path, required=True, help="Folder: model.bin, pins.pcf, RTL, netlist, logs.")
 @json_option
 def build(as_json: bool, **asked: Any) -> int:

@@ -17,9 +17,11 @@ from dais_verif.report.check_text import SHOWN, print_check
 @click.command(cls=Verb)
 @program_argument
 @layout_option
-@click.option("--all", "everything", is_flag=True, help=f"List every op concerned, not only the first {SHOWN}.")
+@click.option("--all", "everything", is_flag=True, help=f"List every affected op, not only the first {SHOWN}.")
 @click.option("--proof/--no-proof", default=True, show_default=True, help="Prove or refute possible overflow.")
-@click.option("--timeout", type=seconds, default=5.0, show_default=True, help="Seconds for each question.")
+@click.option(
+    "--timeout", type=seconds, default=5.0, show_default=True, help="Time limit for each solver query, in seconds."
+)
 @json_option
 def check(as_json: bool, **asked: Any) -> int:
     """Read PROGRAM, check its structure, and say what intervals prove about overflow.

@@ -60,7 +60,9 @@ __all__ = [
 
 def _identifier(context: click.Context, option: click.Parameter, value: str | None) -> str | None:
     if value is not None and not is_module_name(value):
-        raise click.BadParameter(f"{value!r} is no Verilog module name (letters, digits, _ and $, and no keyword).")
+        raise click.BadParameter(
+            f"{value!r} is not a Verilog module name (letters, digits, _ and $, but not a keyword)."
+        )
     return value
 
 
@@ -101,14 +103,14 @@ layout_option = click.option(
 )
 top_option = click.option("--top", default="model", show_default=True, callback=_identifier, help="Name of the module.")
 theirs_option = click.option(
-    "--top", show_default="model; of a project folder, its top", callback=_identifier, help="Name of the module."
+    "--top", show_default="model; for a project folder, its top", callback=_identifier, help="Name of the module."
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")
 jobs_option = click.option(
     "--jobs",
     type=click.IntRange(1),
     callback=_all_cpus,
-    help="Threads or processes at once. Default: DAIS_VERIF_THREADS, or all CPUs.",
+    help="Number of parallel threads or processes. Default: DAIS_VERIF_THREADS, or all CPUs.",
 )
 html_option = click.option("--html", type=page_path, help="Also write the record as an HTML page (see report).")
 sandbox_option = click.option(
@@ -116,25 +118,35 @@ sandbox_option = click.option(
     is_flag=True,
     expose_value=False,
     callback=_sandbox,
-    help="Run tools in bubblewrap: without network, writing to the folder of the run only.",
+    help="Run tools in bubblewrap: no network, write access to the folder of the run only.",
 )
 seed_option = click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the generated vectors."
 )
 inputs_option = click.option(
-    "--inputs", type=file_path, multiple=True, help="Vectors from a file (.npy or CSV), before the generated ones."
+    "--inputs",
+    type=file_path,
+    multiple=True,
+    help="Vectors from a file (.npy or CSV), applied before the generated ones.",
 )
 parallel_option = click.option(
-    "--parallel", type=int, default=1, show_default=True, help="With --form memory: members of a stage in parallel."
+    "--parallel",
+    type=int,
+    default=1,
+    show_default=True,
+    help="With --form memory: number of members of a stage computed in parallel.",
 )
 at_once_option = click.option(
-    "--at-once", type=int, multiple=True, help="With --form: compute all of this fused node in one member; repeatable."
+    "--at-once",
+    type=int,
+    multiple=True,
+    help="With --form: compute all of this fused node in one member; may be repeated.",
 )
 form_option = click.option(
     "--form", type=click.Choice(FORMS), default="unrolled", show_default=True, help="Form of a network."
 )
 unchecked_option = click.option(
-    "--unchecked", is_flag=True, help="Continue after overflow with the quantised value, as hardware would."
+    "--unchecked", is_flag=True, help="Continue after an overflow with the quantised value, as hardware does."
 )
 
 

@@ -17,7 +17,9 @@ from dais_verif.flows.convert import convert as run_convert
 @click.command(cls=Verb)
 @program_argument
 @click.argument("output", type=output_path)
-@click.option("--to", type=click.Choice(TARGETS), help="What to write, instead of what the suffix of OUTPUT says.")
+@click.option(
+    "--to", type=click.Choice(TARGETS), help="Target format, if not the one that the suffix of OUTPUT selects."
+)
 @layout_option
 @json_option
 def convert(program: Path, output: Path, to: str | None, layout: str | None, as_json: bool) -> None:

@@ -25,19 +25,22 @@ from dais_verif.report.coverage_record_text import print_coverage_record
     "--directed/--no-directed",
     default=True,
     show_default=True,
-    help="Compute vectors from the program for bins that are open, and count them too.",
+    help="Compute vectors for open bins from the program, and count them too.",
 )
-@click.option("--unreachable/--no-unreachable", default=True, show_default=True, help="Which bins no input can hit.")
-@click.option("--floor", type=FiniteRange(0, 100), help="Percent below which the exit code is 7.")
+@click.option(
+    "--unreachable/--no-unreachable", default=True, show_default=True, help="Find out which bins no input can hit."
+)
+@click.option("--floor", type=FiniteRange(0, 100), help="Lowest accepted coverage, in percent; exit code 7 below it.")
 @click.option(
     "--timeout",
     type=FiniteRange(min=0, max=1e9),
     default=10.0,
     show_default=True,
-    help="Seconds for the solver, in all; without it the answer does not depend on the machine.",
+    help="Time limit for the solver in total, in seconds; without it, results do not depend on the speed of the "
+    "machine.",
 )
 @common.unchecked_option
-@click.option("--out-of-range", is_flag=True, help="Inputs also beyond the intervals that da4ml's JSON declares.")
+@click.option("--out-of-range", is_flag=True, help="Also use inputs beyond the intervals that da4ml's JSON declares.")
 @common.jobs_option
 @click.option(
     "-o", "--output", type=common.file_path, help="Folder for coverage.json, open.csv, unreachable.csv, directed.csv."

@@ -26,10 +26,20 @@ from dais_verif.report.diff_text import print_diff
 @common.inputs_option
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Golden engine.")
 @common.unchecked_option
-@click.option("--prove", is_flag=True, help="Where no vector shows a difference, prove that none does, or find one.")
-@click.option("--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each question.")
-@click.option("--frame", type=common.file_path, help="A is a machine: TOML, which elements in which cycles are B's.")
-@click.option("-o", "--output", type=common.output_path, help="File for the witness, if there is one: .npy, else CSV.")
+@click.option("--prove", is_flag=True, help="If no vector shows a difference, prove that there is none, or find one.")
+@click.option(
+    "--timeout",
+    type=common.seconds,
+    default=20.0,
+    show_default=True,
+    help="Time limit for each solver query, in seconds.",
+)
+@click.option(
+    "--frame", type=common.file_path, help="If A is a machine: TOML file that maps elements and cycles of A to B."
+)
+@click.option(
+    "-o", "--output", type=common.output_path, help="File for a counterexample, if one is found: .npy, else CSV."
+)
 @common.json_option
 def diff(as_json: bool, **asked: Any) -> int:
     """Evaluate the programs A and B on the same vectors and compare their outputs as exact real numbers.

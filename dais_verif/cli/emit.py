@@ -26,17 +26,19 @@ _wrap_options = bundled(
         help="Also write the wrapper and all files of an FPGA project; -o names a folder.",
     ),
     click.option("--axil", is_flag=True, help="With --wrap: add AXI4-Lite registers, counters and a self-check."),
-    click.option("--user-bits", type=click.IntRange(0, 4096), help="With --wrap: bits of TUSER. Default: 1; 0: none."),
+    click.option(
+        "--user-bits", type=click.IntRange(0, 4096), help="With --wrap: width of TUSER in bits; 0 for none. Default: 1."
+    ),
     click.option(
         "--check-beats",
         type=click.IntRange(1, 1 << 20),
-        help="With --axil: vectors of the self-check whose signature is computed. Default: 4096.",
+        help="With --axil: number of self-check vectors to compute the signature for. Default: 4096.",
     ),
     click.option(
-        "--stream", type=common.file_path, help="With --wrap axis: TOML, which signals of a machine are its valid bits."
+        "--stream", type=common.file_path, help="With --wrap axis: TOML file that names the valid signals of a machine."
     ),
     click.option(
-        "--cycles", type=int, help="With --wrap uart, spi, fifo: cycles of a machine in a vector. Default: 32."
+        "--cycles", type=int, help="With --wrap uart, spi or fifo: cycles of a machine per vector. Default: 32."
     ),
     click.option("--period", type=float, help="With --wrap: clock period in ns, in the constraints. Default: 5."),
 )

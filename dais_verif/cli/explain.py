@@ -19,13 +19,17 @@ from dais_verif.flows.golden.explain import explain as run_explain
 @common.inputs_option
 @common.vectors_option(1000)
 @common.seed_option
-@click.option("--row", type=click.IntRange(0), default=0, show_default=True, help="The vector to explain, from 0 on.")
-@click.option("--only-cone", type=click.IntRange(0), metavar="OUT", help="Only what output OUT needs.")
-@click.option("--cycle", type=click.IntRange(0), help="Of a machine: the cycle to explain, from 0 on.")
-@click.option("--sequence", type=click.IntRange(0), default=0, show_default=True, help="Of a machine: the sequence.")
+@click.option(
+    "--row", type=click.IntRange(0), default=0, show_default=True, help="The vector to explain, counted from 0."
+)
+@click.option("--only-cone", type=click.IntRange(0), metavar="OUT", help="Only ops that output OUT depends on.")
+@click.option("--cycle", type=click.IntRange(0), help="For a machine: the cycle to explain, counted from 0.")
+@click.option(
+    "--sequence", type=click.IntRange(0), default=0, show_default=True, help="For a machine: the sequence to explain."
+)
 @common.unchecked_option
 @click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given.")
-@click.option("--json", "as_json", is_flag=True, help="JSON lines, an object an op, instead of text.")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON lines, one object per op, instead of text.")
 def explain(**asked: Any) -> None:
     """Show what each op of PROGRAM computes for one input vector: type, opcode, real value, raw integer, bits.
 

@@ -16,7 +16,9 @@ from dais_verif.report.fuzzing_text import print_fuzzing
 
 
 @click.command(cls=GroupedCommand)
-@click.option("--kind", type=click.Choice(list(KINDS)), default="program", show_default=True, help="What cases are.")
+@click.option(
+    "--kind", type=click.Choice(list(KINDS)), default="program", show_default=True, help="Kind of the generated cases."
+)
 @click.option("--time", callback=common.parsed_by(seconds_from), help="How long: 90s, 10m, 2h.  [default: 60s]")
 @click.option("--count", type=click.IntRange(1), help="Number of cases; with --time, the limit that is reached first.")
 @click.option(
@@ -24,17 +26,30 @@ from dais_verif.report.fuzzing_text import print_fuzzing
     type=click.IntRange(0),
     default=0,
     show_default=True,
-    help="Seed of the run, from which each case has its own.",
+    help="Seed of the run; the seed of each case is derived from it.",
 )
-@click.option("--pair", "pairs", type=click.Choice(ALL_PAIRS), multiple=True, help="Only this; may be repeated.")
-@click.option("--against", help="An interpreter: words with {program}, {inputs}, {outputs}; or da4ml, or alkaid.")
-@click.option("--rtl-from", help="A generator of Verilog: words with {program}, {folder}; or da4ml, or alkaid.")
+@click.option(
+    "--pair", "pairs", type=click.Choice(ALL_PAIRS), multiple=True, help="Check only this pair; may be repeated."
+)
+@click.option(
+    "--against",
+    help="An interpreter to compare with: a command with {program}, {inputs}, {outputs}; or da4ml, or alkaid.",
+)
+@click.option(
+    "--rtl-from", help="A Verilog generator to check: a command with {program}, {folder}; or da4ml, or alkaid."
+)
 @click.option("--form", type=click.Choice(FORMS), help="Form of the programs given to such a tool.  [default: v1]")
 @common.top_option
-@click.option("--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each run of it.")
-@click.option("--replay", type=common.file_path, help="Judge the kept cases in this folder again.")
+@click.option(
+    "--timeout",
+    type=common.seconds,
+    default=20.0,
+    show_default=True,
+    help="Time limit for each run of the tool, in seconds.",
+)
+@click.option("--replay", type=common.file_path, help="Check the kept cases in this folder again.")
 @click.option("--resume", is_flag=True, help="Continue after the last case of the run in the folder.")
-@click.option("--cluster", help="Judge on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
+@click.option("--cluster", help="Check on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
 @common.jobs_option
 @click.option(
     "-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="Folder for kept cases."

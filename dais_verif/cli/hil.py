@@ -34,7 +34,9 @@ from dais_verif.report.console import print_record
     help="Seconds without an answer before the run is aborted.",
 )
 @click.option("--resume", is_flag=True, help="Continue an interrupted run in the folder of -o.")
-@click.option("--blame", type=common.file_path, help="The build on the board: taps tell which op is wrong.")
+@click.option(
+    "--blame", type=common.file_path, help="Folder of the build on the board: taps find out which op is wrong."
+)
 @click.option("--load", help="With --blame: the command that loads a bitstream, such as 'iceprog {bitstream}'.")
 @click.option("-o", "--output", type=common.file_path, help="Folder for result.json and the progress of the run.")
 @common.html_option

@@ -52,8 +52,8 @@ def list_(library: tuple[Path, ...], as_json: bool) -> int:
 
 @kernel.command(cls=Verb)
 @click.argument("name")
-@click.option("--member", help="Of a .toml file or a folder: the member that is shown, such as 3,2.")
-@click.option("--html", type=page_path, help="Of a .toml file or a folder: also an HTML page.")
+@click.option("--member", help="For a .toml file or a folder: the member to show, such as 3,2.")
+@click.option("--html", type=page_path, help="For a .toml file or a folder: also write an HTML page.")
 @_library
 @json_option
 def show(name: str, member: str | None, html: Path | None, library: tuple[Path, ...], as_json: bool) -> None:
@@ -75,13 +75,19 @@ def show(name: str, member: str | None, html: Path | None, library: tuple[Path, 
 
 @kernel.command(cls=Verb)
 @click.argument("name")
-@click.option("--params", type=file_path, help="TOML file of a request for kernel NAME; else NAME is one.")
-@click.option("-o", "--output", required=True, type=output_path, help="A folder, which an earlier build may have left.")
+@click.option(
+    "--params", type=file_path, help="TOML file with the request for kernel NAME; without it, NAME is such a file."
+)
+@click.option(
+    "-o", "--output", required=True, type=output_path, help="Output folder; that of an earlier build is replaced."
+)
 @_library
 @json_option
-@click.option("--form", type=click.Choice(FORMS), default="memory", show_default=True, help="What tensors are in.")
-@click.option("--parallel", type=int, default=1, show_default=True, help="Members side by side, with memories.")
-@click.option("--printf", is_flag=True, help="With outputs that show what members print.")
+@click.option("--form", type=click.Choice(FORMS), default="memory", show_default=True, help="What holds the tensors.")
+@click.option(
+    "--parallel", type=int, default=1, show_default=True, help="Number of members computed in parallel, with memories."
+)
+@click.option("--printf", is_flag=True, help="Add outputs that show what members print.")
 def build(name: str, library: tuple[Path, ...], as_json: bool, **asked: Any) -> None:
     """Build hardware of a kernel: a folder with Verilog that `sim`, `prove`, `synth` and `signoff` take.
 

@@ -29,11 +29,17 @@ from dais_verif.report.mutation_text import print_mutation
 @common.inputs_option
 @common.unchecked_option
 @click.option("--sim", "simulator", type=click.Choice(MUTATION_SIMULATORS), default="verilator", show_default=True)
-@click.option("--timeout", type=common.seconds, default=2.0, show_default=True, help="CPU time per proof, at least.")
+@click.option(
+    "--timeout",
+    type=common.seconds,
+    default=2.0,
+    show_default=True,
+    help="Minimum CPU time limit per proof, in seconds.",
+)
 @click.option("--floor", type=FiniteRange(0, 100), help="The lowest accepted score, in percent.")
-@click.option("--most-unknown", type=FiniteRange(0, 100), help="The most unknown mutants, in percent.")
-@click.option("--expected", type=common.file_path, help="TOML file: which judge must find which mutants.")
-@click.option("--add-vectors", type=common.output_path, help="Write the vectors that simulation lacked, as CSV.")
+@click.option("--most-unknown", type=FiniteRange(0, 100), help="Largest accepted share of unknown mutants, in percent.")
+@click.option("--expected", type=common.file_path, help="TOML file that says which judge must kill which mutants.")
+@click.option("--add-vectors", type=common.output_path, help="Write the vectors that kill further mutants, as CSV.")
 @common.jobs_option
 @click.option("-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="Folder kept.")
 @common.json_option

@@ -22,9 +22,11 @@ from dais_verif.flows.golden.profile import profile as run_profile
 @common.vectors_option(2048)
 @common.seed_option
 @click.option("--engine", type=click.Choice(ENGINES), default="auto", show_default=True, help="Engine to time.")
-@click.option("--samples", type=click.IntRange(1), default=10, show_default=True, help="Calls to take the mean of.")
+@click.option("--samples", type=click.IntRange(1), default=10, show_default=True, help="Number of calls to average.")
 @click.option("--ignore-first", is_flag=True, help="Do not count the first call.")
-@click.option("--top-k", type=click.IntRange(1), default=10, show_default=True, help="Kinds of instruction to list.")
+@click.option(
+    "--top-k", type=click.IntRange(1), default=10, show_default=True, help="Number of instruction kinds to list."
+)
 @click.option("--pullback", is_flag=True, help="Time the pullback too.")
 @click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given.")
 @common.json_option

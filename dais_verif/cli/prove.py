@@ -30,11 +30,17 @@ from dais_verif.flows.simulation_request import SIMULATORS
     default="slang",
     show_default=True,
     help="Front end of the RTL; both: slang and Yosys must agree on every signal, and both readings are proved;"
-    " available: both, if Yosys is installed and reads it.",
+    " available: both if Yosys is installed and can read the RTL, else slang.",
 )
 @common.unchecked_option
 @click.option("--out-of-range", is_flag=True, help="Prove also beyond the intervals that da4ml's JSON declares.")
-@click.option("--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each obligation.")
+@click.option(
+    "--timeout",
+    type=common.seconds,
+    default=20.0,
+    show_default=True,
+    help="Time limit for each obligation, in seconds.",
+)
 @click.option(
     "--sim",
     "simulator",
@@ -47,15 +53,19 @@ from dais_verif.flows.simulation_request import SIMULATORS
     default=1.0,
     show_default=True,
     metavar="PERCENT",
-    help="Put so many of the obligations, but at least 8, to the solver once more as they are written; 0: none.",
+    help="Prove this share of the obligations, at least 8, a second time by the solver without rewriting; 0: none.",
 )
-@click.option("--dump-smt", type=common.file_path, metavar="DIR", help="Write all obligations there, as SMT-LIB 2.")
-@click.option("--cache/--no-cache", default=True, show_default=True, help="Use and keep proofs of earlier runs.")
+@click.option(
+    "--dump-smt", type=common.file_path, metavar="DIR", help="Write all obligations to this folder, as SMT-LIB 2."
+)
+@click.option(
+    "--cache/--no-cache", default=True, show_default=True, help="Reuse proofs of earlier runs, and store new ones."
+)
 @click.option(
     "--confirm/--no-confirm",
     default=True,
     show_default=True,
-    help="Simulate RTL that is not ours once it is proved: what no simulator shares with the prover cannot err alike.",
+    help="After a proof of user RTL, also simulate it, since simulators share no code with the prover.",
 )
 @click.option("--period", type=float, help="Clock period of a bitstream behind a link, in ns. Default: that of 12 MHz.")
 @common.seed_option

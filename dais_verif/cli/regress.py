@@ -32,33 +32,38 @@ __all__ = ["regress"]
     help="Simulator; may be repeated. Default: both of Icarus and Verilator, or GHDL where the RTL is VHDL.",
 )
 @click.option("--seed", "seeds", type=click.IntRange(0), multiple=True, help="Seed; may be repeated.  [default: 0]")
-@click.option("--seed-from", type=common.file_path, help="The seeds of an earlier run: its folder or regression.json.")
-@click.option("--fresh-seed", is_flag=True, help="Draw a seed, which is printed and recorded.")
+@click.option(
+    "--seed-from", type=common.file_path, help="Use the seeds of an earlier run: its folder or regression.json."
+)
+@click.option("--fresh-seed", is_flag=True, help="Draw a random seed, which is printed and recorded.")
 @click.option("--vectors", type=click.IntRange(0), help="Vectors to generate for each job.  [default: 1000]")
 @click.option(
     "--stages",
     type=click.IntRange(0),
     multiple=True,
-    help="Our RTL with so many pipeline stages, 0: combinational; may be repeated. Manifests say so themselves.",
+    help="Number of pipeline stages of the emitted RTL, 0: combinational; may be repeated. Manifests have a key for "
+    "it.",
 )
 @common.jobs_option
 @click.option("--shard", callback=common.parsed_by(shard_from), metavar="I/N", help="Only share I of N (N machines).")
 @click.option("--fail-fast/--keep-going", default=False, show_default=True, help="Stop at the first failure.")
-@click.option("--resume", is_flag=True, help="Take over what an interrupted run in the same folder had finished.")
-@click.option("--rerun-failed", is_flag=True, help="Take over only what passed there, and run the rest again.")
+@click.option("--resume", is_flag=True, help="Reuse the finished jobs of an interrupted run in the same folder.")
+@click.option("--rerun-failed", is_flag=True, help="Reuse only the jobs that passed there, and run the others again.")
 @click.option(
     "--retries",
     type=click.IntRange(0, 100),
     default=1,
     show_default=True,
-    help="Further attempts at a job that failed; if they differ, it is flaky.",
+    help="Further attempts at a failed job; if results differ, it is flaky.",
 )
 @click.option("--allow-flaky", is_flag=True, help="A flaky job passes if its last attempt did.")
-@click.option("--timeout", type=common.seconds, help=f"Seconds for each attempt.  [default: {DEFAULT_TIMEOUT:g}]")
+@click.option(
+    "--timeout", type=common.seconds, help=f"Time limit for each attempt, in seconds.  [default: {DEFAULT_TIMEOUT:g}]"
+)
 @click.option("--cluster", help="Run on Dask: local[:N], tcp://host:port of a scheduler, slurm[:N] or lsf[:N].")
 @click.option("--junit", type=OutputPath(b"<?xml", needs="junitparser"), help="Also write JUnit XML to this file.")
 @common.html_option
-@click.option("--github", is_flag=True, help="Also print GitHub annotations, and add to the summary of the step.")
+@click.option("--github", is_flag=True, help="Also print GitHub annotations and append to the summary of the step.")
 @click.option(
     "-o",
     "--output",

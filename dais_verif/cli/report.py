@@ -17,7 +17,7 @@ from dais_verif.report.html.kept import ReportRequest, render_report
 @click.command(cls=Verb)
 @click.argument("records", type=file_path, nargs=-1, required=True)
 @click.option("-o", "--output", type=page_path, default=Path("report.html"), show_default=True, help="Page to write.")
-@click.option("--program", type=file_path, help="The program to show. Default: where the records say that it was.")
+@click.option("--program", type=file_path, help="The program to show. Default: the path stored in the records.")
 @layout_option
 @click.option("--history", type=file_path, multiple=True, help="Folder with earlier runs; may be repeated.")
 @click.option("--exit-code", is_flag=True, help="Exit with the code of the verdict that the page shows.")

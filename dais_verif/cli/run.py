@@ -18,7 +18,10 @@ from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluat
 @common.program_argument
 @common.layout_option
 @click.option(
-    "--inputs", type=common.file_path, required=True, help="Vectors (.npy, CSV), a row each, a column an input."
+    "--inputs",
+    type=common.file_path,
+    required=True,
+    help="Vectors (.npy, CSV): one row per vector, one column per input.",
 )
 @click.option("--raw-inputs", is_flag=True, help="Inputs are raw integers, in units of the port element's last bit.")
 @click.option(
@@ -31,10 +34,10 @@ from dais_verif.flows.golden.evaluate import ENGINES, EvaluationRequest, evaluat
     type=click.Choice(["before", "after"]),
     default="before",
     show_default=True,
-    help="Of a machine: outputs before the edge of each cycle, or after it with the same inputs.",
+    help="For a machine: sample outputs before the edge of each cycle, or after it with the same inputs.",
 )
-@click.option("--config", metavar="NAME", help="Of a network as a machine: the configuration. Default: its first.")
-@click.option("--printf", is_flag=True, help="What members of a kernel print, in place of outputs on stdout.")
+@click.option("--config", metavar="NAME", help="For a network as a machine: the configuration. Default: the first.")
+@click.option("--printf", is_flag=True, help="Print what members of a kernel print, instead of the outputs.")
 @common.jobs_option
 @common.unchecked_option
 @common.json_option

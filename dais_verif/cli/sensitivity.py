@@ -27,7 +27,7 @@ from dais_verif.report.sensitivity_text import print_sensitivity
     type=common.seconds,
     default=120.0,
     show_default=True,
-    help="Seconds after which no more flips are begun; the answer then says what was left out.",
+    help="Seconds after which no more flips are started; the report then says which were left out.",
 )
 @click.option("-o", "--output", type=common.output_path, help="File for all effects: .json, else CSV.")
 @common.json_option

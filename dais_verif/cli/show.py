@@ -17,7 +17,7 @@ from dais_verif.flows.golden.show import show as run_show
 @layout_option
 @click.option("--vm", is_flag=True, help="The instructions that the golden model's machine runs, and their pullback.")
 @click.option("-o", "--output", type=output_path, help="File to write; stdout if not given.")
-@click.option("--html", type=page_path, help="Of a machine or bitstream: also an HTML page with a picture.")
+@click.option("--html", type=page_path, help="For a machine or bitstream: also write an HTML page with a picture.")
 def show(program: Path, layout: str | None, vm: bool, output: Path | None, html: Path | None) -> None:
     """Write PROGRAM as text: layout, inputs, tables, ops, outputs; a machine, or a bitstream, as what it consists of.
 

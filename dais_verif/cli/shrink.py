@@ -30,7 +30,7 @@ from dais_verif.report.shrinking_text import print_shrinking
     default="60s",
     show_default=True,
     callback=common.parsed_by(seconds_from),
-    help="Limit of the whole run: 90s, 10m.",
+    help="Time limit of the whole run: 90s, 10m.",
 )
 @click.option("--timeout", type=common.seconds, default=20.0, show_default=True, help="Seconds for each run.")
 @click.option("-o", "--output", type=common.file_path, required=True, help="Folder for the case.")

@@ -64,14 +64,14 @@ def _folder_in(arguments: list[str]) -> Path | None:
 @click.command(cls=_SignOff)
 @common.program_argument
 @common.layout_option
-@click.option("--policy", type=common.file_path, help="TOML file that says what is asked for; else a built-in one.")
+@click.option("--policy", type=common.file_path, help="TOML file with the requirements. Default: a built-in policy.")
 @click.option(
     "--show-policy",
     is_flag=True,
     is_eager=True,
     expose_value=False,
     callback=_show_policy,
-    help="Print the built-in policy, all keys explained, and exit.",
+    help="Print the built-in policy with all keys explained, and exit.",
 )
 @given_rtl_options
 @click.option("--seed", type=click.IntRange(0), help="Seed of the vectors, in place of the policy's seeds.")

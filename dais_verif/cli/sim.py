@@ -30,8 +30,8 @@ from dais_verif.stopwatch import Stopwatch, process_started
 _covering_options = bundled(
     "covering",
     lambda coverage, rtl_coverage: Covering(coverage, rtl_coverage),
-    click.option("--coverage", is_flag=True, help="Functional coverage, with vectors for what is open."),
-    click.option("--rtl-coverage", is_flag=True, help="Lines and toggles of the RTL, in Verilator."),
+    click.option("--coverage", is_flag=True, help="Measure functional coverage, and add vectors for open bins."),
+    click.option("--rtl-coverage", is_flag=True, help="Measure line and toggle coverage of the RTL in Verilator."),
 )
 
 
@@ -48,8 +48,9 @@ _covering_options = bundled(
     "--icarus-vectors",
     metavar="N|all",
     callback=common.parsed_by(vectors_in_icarus),
-    help="Vectors of a run in both simulators that Icarus compares, too. Default: as many as it can until Verilator has"
-    f" run all, {LEAST_IN_ICARUS} at least.",
+    help="Number of vectors that Icarus also compares if both simulators run. Default: as many as it can while "
+    "Verilator runs,"
+    f" at least {LEAST_IN_ICARUS}.",
 )
 @common.vectors_option(1000)
 @common.seed_option
@@ -65,22 +66,24 @@ _covering_options = bundled(
     "--bulk/--no-bulk",
     default=True,
     show_default=True,
-    help="Run vectors outside cocotb where the simulator can; the first 256 go through the ports all the same.",
+    help="Run vectors outside cocotb if the simulator can; the first 256 go through the ports in any case.",
 )
 @click.option(
-    "--exhaustive", is_flag=True, help="Check every output that few enough inputs reach on all of them, however long."
+    "--exhaustive",
+    is_flag=True,
+    help="Check every output that depends on few enough input bits exhaustively, however long it takes.",
 )
 @click.option(
     "--exhaustive-bits",
     type=click.IntRange(0, MAX_BITS),
     default=24,
     show_default=True,
-    help="Input bits that are few enough; 0: sample only.",
+    help="Largest number of input bits to exhaust; 0: sample only.",
 )
 @common.jobs_option
 @common.sandbox_option
-@click.option("--profile", is_flag=True, help="Show where the time went.")
-@click.option("--timeout", type=common.seconds, help="Seconds for each build and each run.")
+@click.option("--profile", is_flag=True, help="Show where the time was spent.")
+@click.option("--timeout", type=common.seconds, help="Time limit for each build and each run, in seconds.")
 @click.option("-o", "--output", type=common.file_path, help="Folder to keep: result.json, RTL, vectors, logs, waves.")
 @common.html_option
 @common.json_option

@@ -20,34 +20,39 @@ from dais_verif.report.synthesis_text import print_synthesis
 @click.command(cls=GroupedCommand)
 @common.program_argument
 @common.layout_option
-@target_option(targets=TARGETS, required=True, help="FPGA family; generic: gates of no technology.")
-@click.option("--rtl", type=common.file_path, multiple=True, help="Synthesize this RTL, not our own; may be repeated.")
+@target_option(targets=TARGETS, required=True, help="FPGA family; generic: technology-independent gates.")
+@click.option(
+    "--rtl",
+    type=common.file_path,
+    multiple=True,
+    help="Synthesize this RTL instead of the emitted one; may be repeated.",
+)
 @common.top_option
 @pipeline_options
 @click.option(
     "--alumacc/--no-alumacc",
     default=False,
     show_default=True,
-    help="Let Yosys merge chains of sums; its pass that does so miscompiles a - (-x) (docs/netlists.md).",
+    help="Let Yosys merge chains of sums; the pass that does this miscompiles a - (-x) (docs/netlists.md).",
 )
 @click.option(
     "--bram/--no-bram", default=True, show_default=True, help="Let Yosys put tables of pipelines in block RAMs."
 )
-@click.option("--pnr", is_flag=True, help="Also place and route with nextpnr, for the clock that it allows.")
-@click.option("--clock", default="clk", show_default=True, help="With --pnr: the clock, of RTL that has one.")
+@click.option("--pnr", is_flag=True, help="Also place and route with nextpnr, to find the maximum clock frequency.")
+@click.option("--clock", default="clk", show_default=True, help="With --pnr: the clock of clocked RTL.")
 @click.option(
     "--timeout",
     type=FiniteRange(min=0, min_open=True, max=1e9),
     default=1800,
     show_default=True,
-    help="Seconds for Yosys, and again for nextpnr.",
+    help="Time limit for Yosys and for nextpnr, in seconds each.",
 )
 @click.option(
     "--memory",
     type=click.IntRange(64, 1 << 30),
     default=8192,
     show_default=True,
-    help="Megabytes for each process: Yosys, ABC that it starts, nextpnr.",
+    help="Memory limit for each process (Yosys, its ABC, nextpnr), in megabytes.",
 )
 @click.option("-o", "--output", type=common.file_path, help="Folder to keep: netlist.v, synth.json, RTL, script, log.")
 @common.json_option

@@ -40,7 +40,7 @@ class FiniteRange(click.FloatRange):
         """Return the number. Fails for NaN, infinities and what is as good as infinite, too."""
         number = float(click.FLOAT.convert(value, param, ctx))
         if not abs(number) <= _LARGEST:
-            self.fail(f"{value} is no finite number up to {_LARGEST:g}.", param, ctx)
+            self.fail(f"{value} is not a finite number up to {_LARGEST:g}.", param, ctx)
         return float(super().convert(number, param, ctx))
 
 

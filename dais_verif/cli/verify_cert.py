@@ -17,18 +17,20 @@ from dais_verif.report.certificate_text import print_certificate_check
 @click.command(cls=Verb)
 @click.argument("certificate", type=file_path)
 @click.argument("more_rtl", nargs=-1, type=file_path)
-@click.option("--program", type=file_path, help="The program, if it is not where it was.")
-@click.option("--rtl", type=file_path, multiple=True, help="RTL and what it reads, if moved: files or folders.")
-@click.option("--bitstream", type=file_path, help="What is to be loaded: it must configure what was signed off.")
-@click.option("--allowed-signers", type=file_path, help="Who may sign, as for ssh-keygen; then it must be signed.")
+@click.option("--program", type=file_path, help="The program, if it was moved.")
+@click.option("--rtl", type=file_path, multiple=True, help="RTL and its data, if moved: files or folders.")
+@click.option("--bitstream", type=file_path, help="Bitstream to be loaded: it must configure the signed-off hardware.")
+@click.option(
+    "--allowed-signers", type=file_path, help="Allowed signers file, as for ssh-keygen; requires a signature."
+)
 @click.option(
     "--verify-time",
     callback=parsed_by(absolute_time),
     metavar="TIME",
     help="Time of the signature, from a trusted source: 20270131120000Z. Default: now.",
 )
-@click.option("--same-tools", is_flag=True, help="The tools here must be those that it was made with.")
-@click.option("--rerun", is_flag=True, help="Sign off again by the same policy, and compare what is found.")
+@click.option("--same-tools", is_flag=True, help="Require the tool versions that the certificate was made with.")
+@click.option("--rerun", is_flag=True, help="Sign off again by the same policy, and compare the findings.")
 @jobs_option
 @json_option
 def verify_cert(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **asked: Any) -> int:

@@ -204,9 +204,9 @@ def _of_system(
         if not after.text.startswith("(") or last.kind not in ("string", "word"):
             return "reads a file whose name is made while it runs"
         known = last.kind == "word" or last.text[1:-1] in data  # a word is a parameter, which is evaluated later
-        return None if known else f"reads {last.text}, which is none of the data files of the design"
+        return None if known else f"reads {last.text}, which is not one of the data files of the design"
     # A dollar on its own is the end of a queue, or of a range in an assertion.
-    return None if name in HARMLESS or name == "$" else "is no system call that only computes or prints"
+    return None if name in HARMLESS or name == "$" else "is a system call that does more than compute or print"
 
 
 def _of_directive(
@@ -214,7 +214,7 @@ def _of_directive(
 ) -> str | None:
     name = token.text[1:]
     if name == "include":
-        return None if after.kind == "string" else "includes a file whose name is made, or is no name in quotes"
+        return None if after.kind == "string" else "includes a file without a plain name in quotes"
     if name == "__FILE__":
         return "makes the RTL depend on where it lies: it was copied, so that what is checked may be other hardware"
     if name in _DIRECTIVES or name in macros:
@@ -294,7 +294,7 @@ def _tables(sources: Sequence[Path], top: str, data: Sequence[str]) -> Iterator[
         name = _constant(call.arguments[0], ast.EvalContext(root)) if call.arguments else None
         place = call.sourceRange.start
         if name not in data:
-            told = "a file whose name is no constant" if name is None else f"{name!r}, which is none of its data files"
+            told = "a file whose name is not constant" if name is None else f"{name!r}, not one of its data files"
             yield Use(
                 manager.getFileName(place), manager.getLineNumber(place), str(call.subroutineName), f"reads {told}"
             )

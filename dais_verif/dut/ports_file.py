@@ -87,7 +87,7 @@ def read_ports_file(path: str | Path) -> PortsFile:
     try:
         tree = tomllib.loads(read_toml(path, _MOST_BYTES, "ports file"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"ports file {str(path)!r} is no TOML: {error}") from None
+        raise InputError(f"ports file {str(path)!r} is not valid TOML: {error}") from None
     return _Reader(f"ports file {str(path)!r}").file(tree)
 
 

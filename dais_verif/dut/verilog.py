@@ -34,7 +34,7 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
     for source in sources:
         require_plain(source, _MOST_BYTES, "RTL file")
         if not _is_text(str(source.absolute())):
-            raise InputError(f"RTL file {str(source)!r} has a path that is no UTF-8, which its reader needs; rename it")
+            raise InputError(f"RTL file {str(source)!r} has a path that is not valid UTF-8; rename it")
     folders = list(dict.fromkeys(source.absolute().parent for source in sources))
     for folder in folders:
         manager.addUserDirectories(str(folder))

@@ -115,7 +115,7 @@ def emit_board_top(
 
 
 def _reset(out: Writer) -> None:
-    out.line("// Reset after power-on, and while the button is pressed, which is no part of this clock.")
+    out.line("// Reset after power-on, and while the button is pressed, which is asynchronous to this clock.")
     out.line("reg [7:0] awake;")
     out.line("initial awake = 8'b0;")
     out.line("always @(posedge aclk) awake <= {awake[6:0], aresetn};")

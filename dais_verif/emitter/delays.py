@@ -182,12 +182,12 @@ def read_delay_model(path: Path) -> DelayModel:
         entries = tomllib.loads(read_toml(path, _MOST_BYTES, "the delay model"))
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise InputError(
-            f"delay model {name} is no TOML: {str(error).splitlines()[0]}; write lines as carry = 0.05"
+            f"delay model {name} is not valid TOML: {str(error).splitlines()[0]}; write lines as carry = 0.05"
         ) from None
     known = {field.name: field.default for field in fields(DelayModel)}
     for key, value in entries.items():
         if key not in known:
-            raise InputError(f"delay model {name}: {key!r} is no coefficient; there are {', '.join(known)}")
+            raise InputError(f"delay model {name}: {key!r} is not a coefficient; known are {', '.join(known)}")
         wrong = _wrong(key, value)
         if wrong:
             raise InputError(f"delay model {name}: {key} = {value!r} {wrong}")

@@ -149,7 +149,7 @@ def with_bitstream(
     found = BitstreamFile(bitstream, pins, device, hints)
     if asked.rtl or asked.netlist or asked.wrapped or (asked.pipeline and link_of(found) is None):
         raise RequestError.of(
-            "{bitstream} names all that is to be verified: no {rtl}, {netlist}, {wrapped} or {stages} beside it."
+            "{bitstream} is the whole design: give no {rtl}, {netlist}, {wrapped} or {stages} with it."
         )
     return replace(asked, bitstream=found)
 

@@ -161,7 +161,7 @@ def _judge(found: Comparison, identical: bool) -> tuple[Verdict, str]:
         return Verdict.NOT_RUN, "nothing was compared: " + ("no vectors" if found.bits else "no output has a bit")
     if found.differing:
         return Verdict.PROGRAMS_DIFFER, f"{found.differing} of {found.rows} vectors differ"
-    known = "the same program" if identical else "that is no proof that there is none"
+    known = "the same program" if identical else "vectors alone do not prove that there is none"
     return Verdict.PASS, f"no difference on {counted(found.rows, 'vector')}; {known}"
 
 

@@ -87,8 +87,8 @@ def require_form(name: str, output: Path, begins: bytes) -> None:
             start = file.read(min(size, 64))
         if not start.lstrip().lower().startswith(begins):
             raise InputError(
-                f"{name} {str(output)!r} is there and does not begin with {begins.decode()!r}: it is no "
-                "earlier report; name another file"
+                f"{name} {str(output)!r} is there and does not begin with {begins.decode()!r}: it is not "
+                "an earlier report; name another file"
             )
 
 
@@ -103,7 +103,8 @@ def earlier_record(path: Path, kind: type[_Record]) -> _Record | None:
         return kind.from_json(read_plain(path, _MOST_RECORD))
     except InputError as error:
         raise InputError(
-            f"{str(path)!r} would be written over, and is no record of an earlier run ({error}); choose another folder"
+            f"{str(path)!r} would be written over, and is not a record of an earlier run ({error}); choose another "
+            f"folder"
             " with -o"
         ) from None
 

@@ -69,8 +69,9 @@ def open_projects(program: AnyProgram, design: DesignRequest) -> Opened:
         theirs = own
         if design.pipeline is not None:
             raise RequestError.of(
-                "{stages} and {max_depth} make RTL of ours, and {folder!r} has its own: name its model, {model!r}, to "
-                "have ours.",
+                "{stages} and {max_depth} are for RTL that dais-verif emits; to emit RTL from {folder!r}, name its "
+                "model, "
+                "{model!r}.",
                 folder=str(own.folder),
                 model=str(own.model),
             )

@@ -157,7 +157,7 @@ def _placed(
     done: Synthesis, clock: str, limits: Limits, progress: Progress, show: Callable[[str], None]
 ) -> PlaceAndRoute:
     if not done.costs.cells:
-        return PlaceAndRoute(Verdict.NOT_RUN, "there are no cells, and so no path, to place")
+        return PlaceAndRoute(Verdict.NOT_RUN, "there are no cells to place, and so no path")
     try:
         tools.nextpnr(done.target)
     except ToolError as error:

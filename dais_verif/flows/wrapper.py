@@ -66,7 +66,7 @@ def find_wrapper(folder: Path) -> WrapperFolder:
         found = WrapperFolder(folder, design, latency, user_bits, digest, str(facts["core"]), pins)
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         raise InputError(
-            f"{str(folder)!r} is no folder of `dais-verif emit --wrap axis -o DIR`: {_FACTS} is missing or damaged"
+            f"{str(folder)!r} is not a folder of `dais-verif emit --wrap axis -o DIR`: {_FACTS} is missing or damaged"
         ) from None
     for source in sources:
         if not source.is_file():

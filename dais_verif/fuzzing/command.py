@@ -55,7 +55,7 @@ class Command:
             words = shlex.split(text)
         except ValueError as error:
             raise RequestError.of(
-                "{name} {text!r} is no command: {error}.", name=name, text=text, error=error
+                "{name} {text!r} is not a valid command: {error}.", name=name, text=text, error=error
             ) from None
         for place in places:
             if not any(f"{{{place}}}" in word for word in words):

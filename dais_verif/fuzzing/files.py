@@ -152,7 +152,7 @@ def as_double(value: Fraction) -> float:
     except OverflowError:
         double = float("inf")
     if double in (float("inf"), float("-inf")) or Fraction(double) != value:
-        raise InputError("a number is none that float64 holds exactly")
+        raise InputError("float64 does not hold a number exactly")
     return double
 
 
@@ -228,5 +228,5 @@ def read_exact(vectors: Sequence[Sequence[str]]) -> tuple[Row, ...]:
         raise ValueError("a number is neither an integer nor a fraction of two")
     rows = tuple(tuple(Fraction(text) for text in row) for row in vectors)
     if any(value.denominator & (value.denominator - 1) for row in rows for value in row):
-        raise ValueError("a number is no integer times a power of two")
+        raise ValueError("a number is not an integer times a power of two")
     return rows

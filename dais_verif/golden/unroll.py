@@ -216,14 +216,16 @@ def _require_there(machine: Machine, frame: Frame) -> None:
     for what, there, ports in (("input", inputs, frame.inputs), ("output", outputs, frame.outputs)):
         for port in ports:
             if not 0 <= port.place < there.get(port.signal, 0):
-                raise InputError(f"the frame's {what} {port} is none of the machine: {', '.join(there) or 'none'}")
+                raise InputError(f"the frame's {what} {port} is not in the machine: {', '.join(there) or 'none'}")
             if port.cycle < 0 or (what == "input" and port.cycle >= frame.cycles):
                 raise InputError(f"the frame's {what} {port} is not within its {counted(frame.cycles, 'cycle')}")
     if len(set(frame.inputs)) < len(frame.inputs):
         raise InputError("the frame names one element of an input twice in one cycle")
     for element, values in frame.held.items():
         if not 0 <= element.place < inputs.get(element.signal, 0):
-            raise InputError(f"{element.signal}[{element.place}], which the frame holds, is no input of the machine")
+            raise InputError(
+                f"{element.signal}[{element.place}], which the frame holds, is not an input of the machine"
+            )
         if len(values) != frame.cycles:
             raise InputError(
                 f"{element.signal}[{element.place}] is held at {counted(len(values), 'value')}, must be {frame.cycles}"

@@ -262,7 +262,7 @@ class Session:
             return f"{what}, and what was sent came back unchanged; the link is a loop or an echo (RX tied to TX?)"
         if self._decoder.bytes:
             return (
-                f"{what}, and {self._decoder.bytes} bytes came back that are no answer;"
+                f"{what}, and {self._decoder.bytes} bytes came back that are not an answer;"
                 " check the baud rate at both ends, that this is the right port, and the clock of the board"
             )
         return (

@@ -163,7 +163,7 @@ def read_folder(path: Path) -> KernelFolder | None:
     try:
         said = msgspec.json.decode(read_plain(manifest, _MOST_BYTES, "manifest"), type=_Manifest)
     except msgspec.DecodeError as error:
-        raise InputError(f"{str(manifest)!r} is no manifest of a kernel: {error}; build it again") from None
+        raise InputError(f"{str(manifest)!r} is not a valid manifest of a kernel: {error}; build it again") from None
     if said.schema != _SCHEMA or said.form not in FORMS:
         raise InputError(
             f"{str(manifest)!r} is of schema {said.schema!r}, form {said.form!r}, and this version reads {_SCHEMA!r}, "

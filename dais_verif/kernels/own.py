@@ -48,7 +48,7 @@ def read_own_kernel(path: Path) -> KernelInstance:
     try:
         tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the kernel"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{name} is not valid TOML: {str(error).splitlines()[0]}") from None
     _require_keys(name, tree, _KEYS)
     for key, kind, what in (
         ("program", str, "the path of a program"),
@@ -105,7 +105,7 @@ def _pad(where: str, kind: FixedType, pad: float) -> int:
 def _require_keys(where: str, table: Table[str, Any], keys: tuple[str, ...]) -> None:
     for key in table:
         if key not in keys:
-            raise InputError(f"{where}: {key!r} is no key; there are {', '.join(keys)}")
+            raise InputError(f"{where}: {key!r} is not a key; known keys are {', '.join(keys)}")
 
 
 def _entries(name: str, key: str, tree: Table[str, Any]) -> list[dict[str, Any]]:

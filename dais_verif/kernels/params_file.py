@@ -88,7 +88,7 @@ def _read(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         return name, tomllib.loads(read_toml(path, _MOST_BYTES, "the request"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{name} is not valid TOML: {str(error).splitlines()[0]}") from None
 
 
 def _declared(name: str, asked: str, libraries: Libraries) -> Kernel:
@@ -109,7 +109,7 @@ def _declared(name: str, asked: str, libraries: Libraries) -> Kernel:
 def _require_keys(where: str, table: Mapping[str, Any], keys: tuple[str, ...]) -> None:
     for key in table:
         if key not in keys:
-            raise InputError(f"{where}: {key!r} is no key; there are {', '.join(keys)}")
+            raise InputError(f"{where}: {key!r} is not a key; known keys are {', '.join(keys)}")
 
 
 def _type(where: str, entry: Any) -> FixedType:
@@ -156,9 +156,9 @@ def _raw_of(where: str, file: Any, folder: Path, kind: FixedType) -> NDArray[np.
     try:
         array = np.load(io.BytesIO(data), allow_pickle=False)
     except (ValueError, EOFError, OSError):
-        raise InputError(f"{where}: {file!r} is no .npy file of numbers") from None
+        raise InputError(f"{where}: {file!r} is not an .npy file of numbers") from None
     if not isinstance(array, np.ndarray) or array.dtype.kind not in "fiu" or not 1 <= array.ndim <= MAX_DIMS:
-        raise InputError(f"{where}: {file!r} is no array of numbers with 1 to {MAX_DIMS} dimensions")
+        raise InputError(f"{where}: {file!r} is not an array of numbers with 1 to {MAX_DIMS} dimensions")
     raw = np.ldexp(array.astype(np.float64), kind.f)
     if not (np.isfinite(raw).all() and (raw == np.floor(raw)).all() and (abs(raw) < 2.0**53).all()):
         raise InputError(f"{where}: {file!r} has numbers that {kind} does not hold: quantise them first")

@@ -36,7 +36,7 @@ def read_taps(name: str, entries: Any) -> tuple[PrintfTap, ...]:
 def _taps(where: str, entry: dict[str, Any], room: int) -> Iterator[PrintfTap]:
     for key in entry:
         if key not in _KEYS:
-            raise InputError(f"{where}: {key!r} is no key; there are {', '.join(_KEYS)}")
+            raise InputError(f"{where}: {key!r} is not a key; known keys are {', '.join(_KEYS)}")
     message, raw = entry.get("message"), entry.get("raw", False)
     if not isinstance(message, str):
         raise InputError(f"{where}: message is {_short(message)}, must be a text")

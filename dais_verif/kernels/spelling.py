@@ -21,7 +21,9 @@ def read_type(text: str) -> FixedType:
     """Return the type that ``text`` names: ``s6.2`` is signed, of 6 bits, 2 of them fractional. Else ``InputError``."""
     found = _TYPE.fullmatch(text)
     if not found:
-        raise InputError(f"{text!r} is no type; one is s6.2: signed or unsigned (u), 6 bits, 2 of them fractional")
+        raise InputError(
+            f"{text!r} is not a type; an example is s6.2: signed or unsigned (u), 6 bits, 2 of them fractional"
+        )
     k, width, f = int(found[1] == "s"), int(found[2]), int(found[3])
     if width > LIMIT or abs(f) > LIMIT or abs(width - k - f) > LIMIT:
         raise InputError(f"type {text} passes a limit: {LIMIT} bits, and integer and fractional bits up to {LIMIT}")
@@ -38,7 +40,7 @@ def read_pattern(text: str) -> DimPattern:
         return DimPattern(all_required=True)
     found = _PATTERN.fullmatch(text)
     if not found:
-        raise InputError(f"{text!r} is no pattern; one is 'all', '[0]', '4*[0] + 0..3' or '[1] - 1..1'")
+        raise InputError(f"{text!r} is not a pattern; examples are 'all', '[0]', '4*[0] + 0..3' or '[1] - 1..1'")
     start = int(found["start"] or 0) * (-1 if found["sign"] == "-" else 1)
     end = start if found["end"] is None else int(found["end"])
     a = int(found["a"] or 1)
@@ -48,7 +50,7 @@ def read_pattern(text: str) -> DimPattern:
         )
     pattern = DimPattern.affine(int(found["dim"]), a, start, end)
     if (pattern.start_a, pattern.start_b, pattern.end_b) != (a, start, end):
-        raise InputError(f"{text!r}: a number of it is none of binary32, which patterns are made of")
+        raise InputError(f"{text!r}: one of its numbers does not fit binary32, which patterns use")
     return pattern
 
 

@@ -111,7 +111,7 @@ class Tensor:
     def __post_init__(self) -> None:
         kind = self.data_type
         if isinstance(kind, FixedType) and not (0 <= kind.width <= LIMIT and max(abs(kind.i), abs(kind.f)) <= LIMIT):
-            raise InputError(f"{kind!r} is no type: its width is 0 to {LIMIT} bits, and so are those of its parts")
+            raise InputError(f"{kind!r} is not a type: its width is 0 to {LIMIT} bits, and so are those of its parts")
 
     @classmethod
     def of(cls, data_type: TensorType, *sizes: int) -> Tensor:

@@ -63,7 +63,7 @@ def parse_alirfsm(data: bytes) -> Machine:
         raise ProgramError(f"JSON: {error}; the file is damaged or no machine") from None
     if not isinstance(tree, dict) or tree.get("meta") != _META:
         found = tree.get("meta") if isinstance(tree, dict) else tree
-        raise ProgramError(f"JSON: meta is {_short(found)}, must be {_META}: this is no machine")
+        raise ProgramError(f"JSON: meta is {_short(found)}, must be {_META}: this is not a machine")
     spec = tree.get("spec_version")
     if isinstance(spec, bool) or spec != _SPEC_VERSION:
         raise ProgramError(f"JSON: spec_version is {_short(spec)}, must be {_SPEC_VERSION}")
@@ -113,7 +113,7 @@ def _machine(fsm: Mapping[str, Any], notes: Mapping[str, Any], origin: Origin) -
     order = _list(notes.get("signal_order", fsm.get("signal_order")), "signal_order")
     for name in order:
         if not isinstance(name, str) or name not in signals:
-            raise ProgramError(f"JSON signal_order: {_short(name)} is no signal of any connection")
+            raise ProgramError(f"JSON signal_order: {_short(name)} is not a signal of any connection")
     listed = set(order)
     if len(listed) != len(order):
         raise ProgramError("JSON signal_order: a signal stands there twice")

@@ -140,7 +140,7 @@ def _number(signal: Signal, value: Fraction) -> int | float:
         pass
     if value.denominator == 1:
         return value.numerator
-    raise InputError(f"signal {signal.name}: its initial value {value} is no double, the numbers that ALIRFSM has")
+    raise InputError(f"signal {signal.name}: its initial value {value} is not a double, which ALIRFSM needs")
 
 
 def _in_order(machine: Machine) -> list[Connection]:

@@ -93,7 +93,7 @@ class MachineBuilder:
         """Add a block of logic. Raises ``ProgramError`` if ``program`` reads one input in two types."""
         _require_name("block", name)
         if not isinstance(program, Program):
-            raise ProgramError(f"block {name}: {_short(program)} is no program, such as load or assemble return")
+            raise ProgramError(f"block {name}: {_short(program)} is not a program as load or assemble returns it")
         block = Block(name, program, f"INTERNAL_{name}_inp", f"INTERNAL_{name}_outp")
         if name in self._blocks:
             raise ProgramError(f"block {name}: there is one of that name")
@@ -145,7 +145,7 @@ def _require_name(what: str, name: Any) -> None:
 def _require_view(what: str, view: Any, depth: int = 0) -> None:
     """Raise ``ProgramError`` unless ``view`` is one, of whole numbers of elements; in its index, too."""
     if not isinstance(view, View) or depth > _DEEPEST:
-        raise ProgramError(f"{what}: {_short(view)} is no view, such as a builder returns for a signal")
+        raise ProgramError(f"{what}: {_short(view)} is not a view as a builder returns it for a signal")
     numbers = [view.start, view.stop, *([] if view.index is None else [view.index.stride])]
     if not isinstance(view.signal, str) or not all(type(number) is int for number in numbers):
         raise ProgramError(f"{what}: {_short(view)}: the elements of a view are counted by int")
@@ -156,7 +156,7 @@ def _require_view(what: str, view: Any, depth: int = 0) -> None:
 def _require_schedule(name: str, schedule: Any) -> None:
     whole = isinstance(schedule, Schedule) and isinstance(schedule.toggles, tuple)
     if not whole or not all(type(time) is int for time in (*schedule.toggles, schedule.period)):
-        raise ProgramError(f"signal {name}: {_short(schedule)} is no Schedule of a tuple of int and a period")
+        raise ProgramError(f"signal {name}: {_short(schedule)} is not a Schedule of a tuple of int and a period")
     if not is_schedule(schedule):
         raise ProgramError(f"signal {name}: the toggles of {schedule} must rise and lie within one period")
 

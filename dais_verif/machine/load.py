@@ -58,5 +58,5 @@ def _read_block(path: Path) -> tuple[bytes, Program | str]:
     if path.suffix == ".dais":
         from dais_verif.program.assembler.tokens import decoded
 
-        return data, decoded(data, str(path), "it is no text of a program")
+        return data, decoded(data, str(path), "it is not the text of a program")
     return data, parse(data)

@@ -97,9 +97,11 @@ def read_graph(data: bytes) -> Graph:
     try:
         model.ParseFromString(data)
     except DecodeError:
-        raise NetworkError("it is no ONNX model, or a damaged one: its protocol buffer cannot be decoded") from None
+        raise NetworkError("it is not an ONNX model, or it is damaged: its protocol buffer cannot be decoded") from None
     if not model.HasField("graph") or not model.opset_import:
-        raise NetworkError("it is no ONNX model, or a damaged one: there is no graph in it, or no version of operators")
+        raise NetworkError(
+            "it is not an ONNX model, or it is damaged: there is no graph in it, or no version of operators"
+        )
     graph = model.graph
     if len(graph.sparse_initializer):
         raise NetworkError("sparse initializers are not supported; write them as dense ones")

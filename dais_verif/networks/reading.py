@@ -219,7 +219,7 @@ class _Reading:
         if one.name in self._types:
             kind = self._types[one.name]
             if kind.k not in (0, 1) or not 0 < kind.width <= LIMIT or max(abs(kind.i), abs(kind.f)) > LIMIT:
-                raise Refusal(f"the type {tuple(kind)} that is given is none of 1 to {LIMIT} bits")
+                raise Refusal(f"the type {tuple(kind)} that is given does not have 1 to {LIMIT} bits")
             return kind
         readers = [node for node in self._graph.nodes if one.name in node.inputs]
         types = {self._made_by(node) if node.inputs[0] == one.name else None for node in readers}
@@ -251,7 +251,7 @@ def _shape_of_input(one: GraphInput) -> tuple[int, ...]:
     sizes = [size for size in shape if size is not None]
     if len(sizes) > 16 or len(sizes) != len(shape) or any(size < 1 for size in sizes):
         raise Refusal(
-            "a size of it is no number above 0, or there are more than 16; the first alone may be left open, and is 1"
+            "its shape must have at most 16 sizes, all above 0; only the first may be left open, and then is 1"
         )
     if math.prod(sizes) > MOST_ELEMENTS:
         raise Refusal(f"it has more than {MOST_ELEMENTS} elements")
@@ -281,4 +281,4 @@ def _constant_node(node: GraphNode) -> Data:
             return _exact(np.asarray(node.attributes[name], dtype=dtype))
     if node.attributes.get("value_ints") is not None:
         return _exact(np.asarray(node.attributes["value_ints"], dtype=np.int64))
-    raise Refusal("its value is no dense tensor of numbers")
+    raise Refusal("its value is not a dense tensor of numbers")

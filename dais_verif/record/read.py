@@ -66,10 +66,12 @@ def parse_record(data: bytes, name: str) -> AnyRecord:
     try:
         tree = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is no record of a run: no JSON ({error})") from None
+        raise InputError(f"{name} is not a record of a run: it is not JSON ({error})") from None
     schema = tree.get("schema") if isinstance(tree, dict) else None
     if not isinstance(schema, str) or schema not in _KINDS:
-        raise InputError(f"{name} is no record of a run: its schema must be one of {', '.join(_KINDS)}, not {schema!r}")
+        raise InputError(
+            f"{name} is not a record of a run: its schema must be one of {', '.join(_KINDS)}, not {schema!r}"
+        )
     kind = Failed if schema == SCHEMA and set(tree) <= Failed.FIELDS else _KINDS[schema]
     if kind is SimulationRecord and "simulators" not in tree:
         raise InputError(
@@ -104,8 +106,10 @@ def _convert(tree: Any, kind: type[AnyRecord], name: str) -> AnyRecord:
         record: AnyRecord = msgspec.convert(tree, kind, str_keys=True)
         _require_shapes(record)
     except msgspec.ValidationError as error:
-        raise InputError(f"{name} is no record as {tree['schema']} has it: {error}") from None
+        raise InputError(f"{name} is not a valid record as {tree['schema']} has it: {error}") from None
     if tree.get("exit_code") != record.verdict.exit_code:
         given, rule = tree.get("exit_code"), f"{record.verdict.exit_code} with {record.verdict.value}"
-        raise InputError(f"{name} is no record as {tree['schema']} has it: exit_code is {given!r}, must be {rule}")
+        raise InputError(
+            f"{name} is not a valid record as {tree['schema']} has it: exit_code is {given!r}, must be {rule}"
+        )
     return record

@@ -310,7 +310,7 @@ class SimulatorResults(list[SimulatorResult]):
         for result in self:
             if result.name == key:
                 return result
-        raise KeyError(f"{key!r} is none of the simulators: {', '.join(result.name for result in self)}")
+        raise KeyError(f"{key!r} is not one of the simulators: {', '.join(result.name for result in self)}")
 
 
 if TYPE_CHECKING:

@@ -133,7 +133,7 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
     try:
         tree = tomllib.loads(read_toml(path, _MOST_BYTES, "manifest"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is no TOML: {error}") from None
+        raise InputError(f"{name} is not valid TOML: {error}") from None
     manifest = _table(tree, _Manifest, name, "")
     for key in manifest.variants:
         if not _NAME.fullmatch(key):

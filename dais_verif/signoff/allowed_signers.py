@@ -88,7 +88,7 @@ def _key(kind: str, text: str) -> bytes:
     try:
         key = base64.b64decode(text, validate=True)
     except binascii.Error:
-        raise ValueError("its key is no base64") from None
+        raise ValueError("its key is not base64") from None
     size = int.from_bytes(key[:4], "big")
     if key[4 : 4 + size] != kind.encode():
         raise ValueError(f"its key is not of type {kind}, as it says")
@@ -101,7 +101,7 @@ def _options(text: str) -> Iterator[tuple[str, str]]:
     while text:
         found = _OPTION.match(text, place)
         if found is None:
-            raise ValueError(f"option {text[place : place + 40]!r} is none that allowed signers have")
+            raise ValueError(f"option {text[place : place + 40]!r} is not one that allowed signers files have")
         name = (found[1] or found[2]).lower()
         if name in seen and found[3] is not None:
             raise ValueError(f"it has {name} twice")
@@ -111,7 +111,7 @@ def _options(text: str) -> Iterator[tuple[str, str]]:
         if place == len(text):
             return
         if text[place] != "," or place + 1 == len(text):
-            raise ValueError(f"option {text[place:][:40]!r} is none that allowed signers have")
+            raise ValueError(f"option {text[place:][:40]!r} is not one that allowed signers files have")
         place += 1
 
 
@@ -162,7 +162,7 @@ def absolute_time(text: str) -> datetime:
     digits = text[:-1] if text[-1:] in ("Z", "z") else text
     form = _FORMS.get(len(digits))
     if form is None or not digits.isascii() or not digits.isdigit():
-        raise ValueError(f"{text!r} is no time like 20270131 or 202701311200Z")
+        raise ValueError(f"{text!r} is not a time like 20270131 or 202701311200Z")
     try:
         found = datetime.strptime(digits, form)
         if digits is not text:
@@ -170,4 +170,4 @@ def absolute_time(text: str) -> datetime:
         # As C reads it: where clocks were put back, the library decides which of two hours is meant.
         return datetime.fromtimestamp(time.mktime(found.timetuple()), timezone.utc)
     except (ValueError, OverflowError):
-        raise ValueError(f"{text!r} is no time like 20270131 or 202701311200Z") from None
+        raise ValueError(f"{text!r} is not a time like 20270131 or 202701311200Z") from None

@@ -169,9 +169,9 @@ def parse_certificate(data: bytes, name: str) -> Certificate:
     try:
         tree = json.loads(data, object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{name} is no certificate: {error}") from None
+        raise InputError(f"{name} is not a valid certificate: {error}") from None
     if not isinstance(tree, dict) or tree.get("schema") != _SCHEMA:
-        raise InputError(f"{name} is no certificate: its schema must be {_SCHEMA}")
+        raise InputError(f"{name} is not a valid certificate: its schema must be {_SCHEMA}")
     if _canonical(tree) != data:
         raise InputError(f"{name} is not in the form in which certificates are written: it was edited")
     expected = _hash_of(tree)
@@ -180,7 +180,7 @@ def parse_certificate(data: bytes, name: str) -> Certificate:
     try:
         certificate = msgspec.convert(tree, Certificate)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
-        raise InputError(f"{name} is no certificate: {error}") from None
+        raise InputError(f"{name} is not a valid certificate: {error}") from None
     if certificate.statement != _STATEMENT:
         raise InputError(f"{name} states {certificate.statement!r}, must state {_STATEMENT!r}")
     return certificate
@@ -223,7 +223,7 @@ def files_in(folder: Path) -> dict[str, str]:
             raise InputError(f"{str(folder)!r} holds more than {_MOST_FILES} files, which no sign-off leaves")
         name = path.relative_to(folder).as_posix()
         if path.is_symlink() or not (path.is_dir() or path.is_file()):
-            raise InputError(f"{name} is no plain file, and no evidence; remove it")
+            raise InputError(f"{name} is not a plain file, so it cannot be evidence; remove it")
         if path.is_dir() or name in (CERTIFICATE, SIGNATURE) or (name == _LOCK and not path.stat().st_size):
             continue
         left -= path.stat().st_size

@@ -104,7 +104,7 @@ def compared(folder: Path) -> DiffRecord:
     record = _converted(folder, SCHEMA, DiffRecord)
     for name in ("proof", "frame", "unchecked"):
         if name not in read_tree(folder / PRINTED):
-            raise InputError(f"{_name(folder)} is no record of diff: it lacks {name!r}")
+            raise InputError(f"{_name(folder)} is not a record of diff: it lacks {name!r}")
     return record
 
 
@@ -116,7 +116,7 @@ def proved(folder: Path) -> ProofRecord:
     for judged, part in ((_JUDGED, tree), (_JUDGED_OF_RTL, tree["rtl"])):
         for name in judged:
             if name not in part:
-                raise InputError(f"{_name(folder)} is no record as {PROOF_SCHEMA} has it: it lacks {name!r}")
+                raise InputError(f"{_name(folder)} is not a valid record as {PROOF_SCHEMA} has it: it lacks {name!r}")
     _kept(folder, printed)
     return record
 
@@ -141,7 +141,7 @@ def _converted(folder: Path, schema: str, kind: type[_T]) -> _T:
     try:
         return msgspec.convert(tree, kind)
     except (msgspec.ValidationError, UnicodeEncodeError) as error:
-        raise InputError(f"{_name(folder)} is no record as {schema} has it: {error}") from None
+        raise InputError(f"{_name(folder)} is not a valid record as {schema} has it: {error}") from None
 
 
 def read_tree(path: Path) -> dict[str, Any]:
@@ -149,7 +149,7 @@ def read_tree(path: Path) -> dict[str, Any]:
     try:
         tree = json.loads(read_plain(path, _MOST_BYTES))
     except (ValueError, RecursionError) as error:
-        raise InputError(f"{str(path)!r} is no JSON: {error}") from None
+        raise InputError(f"{str(path)!r} is not valid JSON: {error}") from None
     if not isinstance(tree, dict):
         raise InputError(f"{str(path)!r} holds a {type(tree).__name__}, must hold an object")
     return tree
@@ -212,7 +212,7 @@ def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
         data = np.fromfile(path, dtype="<u8")
         rows, rest = divmod(data.size, sum(words))
         if rest:
-            raise InputError(f"{str(path)!r} holds {counted(data.size, 'word')}, which are no rows of {sum(words)}")
+            raise InputError(f"{str(path)!r} holds {counted(data.size, 'word')}, which are not rows of {sum(words)}")
         cut = rows * words[0]
         yield start, data[:cut].reshape(rows, words[0]), data[cut:].reshape(rows, words[1])
         start += rows

@@ -146,7 +146,7 @@ def read_others(subject: Subject, record: SimulationRecord) -> Iterator[str]:
     for simulator in record.simulators:
         for path, sha256 in simulator.also_read.items():
             if sha256 not in certified:
-                yield f"{simulator.name} has read {path}, which is none of the files that are signed off"
+                yield f"{simulator.name} has read {path}, which is not one of the files that are signed off"
 
 
 def same_program(subject: Subject, found: str, file_sha256: str | None) -> Iterator[str]:

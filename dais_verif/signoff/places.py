@@ -99,5 +99,5 @@ def _strangers(
         for path in found:
             if hashes[path] not in known and path not in taken:
                 told = hashes[path]
-                told = str(told) if isinstance(told, InputError) else f"sha256 {told}, which is none of them"
+                told = str(told) if isinstance(told, InputError) else f"sha256 {told}, which is not one of them"
                 yield CertificateFinding(f"--rtl {place}", f"one of the files that were signed off: {names}", told)

@@ -315,7 +315,7 @@ class _Reader:
         except msgspec.ValidationError as error:
             self.refuse(str(error).replace("`$.", "`"))
         except (msgspec.DecodeError, RecursionError) as error:
-            raise InputError(f"{self._name} is no TOML: {error}") from None
+            raise InputError(f"{self._name} is not valid TOML: {error}") from None
         self.check(policy)
         return policy
 

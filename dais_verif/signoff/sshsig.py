@@ -65,7 +65,7 @@ def fingerprint(key: bytes) -> str:
 def load_key(path: Path, ask: Callable[[str], str] | None = None) -> Ed25519PrivateKey:
     """Read the private key in ``path``, in OpenSSH's format. ``ask``: for a passphrase not in the environment.
 
-    Raises ``InputError`` if it is no Ed25519 key, or cannot be opened.
+    Raises ``InputError`` if it is not an Ed25519 key, or cannot be opened.
     """
     data = read_plain(path, _MOST_BYTES, "key")
     encrypted, words = _is_encrypted(data), None
@@ -79,7 +79,7 @@ def load_key(path: Path, ask: Callable[[str], str] | None = None) -> Ed25519Priv
         why = "the passphrase is wrong" if encrypted else str(error) or "it is damaged"
         raise InputError(f"key {str(path)!r} cannot be used: {why}; `ssh-keygen -t ed25519` makes one") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise InputError(f"key {str(path)!r} is no Ed25519 key; `ssh-keygen -t ed25519` makes one")
+        raise InputError(f"key {str(path)!r} is not an Ed25519 key; `ssh-keygen -t ed25519` makes one")
     return key
 
 
@@ -127,7 +127,7 @@ def read_signature(text: bytes, message: bytes) -> Signature:
     """Return the signature in ``text``, if it is one of ``message`` for our purpose. Raises ``InputError`` if not."""
     blob = _Reader(_dearmoured(text))
     if blob.take(len(_MAGIC)) != _MAGIC or int.from_bytes(blob.take(4), "big") != _VERSION:
-        _refuse("it is no SSHSIG of version 1")
+        _refuse("it is not an SSHSIG of version 1")
     key, namespace, reserved, name = (blob.field() for _ in range(4))
     signature = _Reader(blob.field())
     blob.end()
@@ -156,7 +156,7 @@ def _dearmoured(text: bytes) -> bytes:
     try:
         blob = base64.b64decode(body, validate=True)
     except ValueError:
-        _refuse("it is no base64")
+        _refuse("it is not base64")
     if base64.b64encode(blob).decode() != body:
         _refuse("it is not base64 in the form that tools write")
     return blob

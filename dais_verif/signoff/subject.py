@@ -196,7 +196,9 @@ def _included(sources: Sequence[Path]) -> list[Path]:
         source = waiting.pop()
         for name in included_in(source.read_bytes()):
             if name is None:
-                raise InputError(f"{str(source)!r} includes what is no name in quotes: it cannot be certified")
+                raise InputError(
+                    f"{str(source)!r} has an include without a file name in quotes: it cannot be certified"
+                )
             there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
             if not there:
                 raise InputError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")

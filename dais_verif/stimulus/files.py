@@ -51,7 +51,7 @@ def read_raw_batch(path: str | Path, ports: Ports) -> Batch:
         whole = Batch.of(rows, len(ports.inputs))
         for j, column in enumerate(whole.columns):
             if column.exponent < 0:
-                raise InputError(f"input {j} has values that are no integers; raw inputs must be integers")
+                raise InputError(f"input {j} has values that are not integers; raw inputs must be integers")
         return batch_of_raw(whole, ports)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
@@ -168,4 +168,4 @@ def _number(cell: str, path: Path, line: int, column: int) -> int | float:
     if math.isfinite(value):
         return value
     where = f"{path}, line {line}, column {column + 1}"
-    raise InputError(f"{where}: {cell!r:.40} is no finite float64; integers may have any size, written out")
+    raise InputError(f"{where}: {cell!r:.40} is not a finite float64; integers may have any size, written out")

@@ -28,10 +28,10 @@ def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[
     try:
         file = np.load(io.BytesIO(data), allow_pickle=False)
         if not isinstance(file, np.lib.npyio.NpzFile):
-            raise InputError(f"{path}: is no .npz file: a machine's inputs are an array a signal, numpy.savez(...)")
+            raise InputError(f"{path}: is not an .npz file: a machine's inputs are an array a signal, numpy.savez(...)")
         found = {name: file[name] for name in file.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        raise InputError(f"{path}: is no .npz file of arrays: {error}") from None
+        raise InputError(f"{path}: is not an .npz file of arrays: {error}") from None
     if sorted(found) != sorted(elements):
         given, wanted = (", ".join(sorted(names)) or "none" for names in (found, elements))
         raise InputError(f"{path}: has arrays {given}; the inputs of the machine are {wanted}")

@@ -64,7 +64,7 @@ def _rows_of(path: Path, inputs: Sequence[InputTensor]) -> NDArray[Any]:
             raise InputError(f"{path}: has arrays {there}; the input {missing[0]!r} of the network is not there")
         found = [_flat(path, file[one.name], one) for one in inputs]
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        raise InputError(f"{path}: is no .npz file of arrays: {error}") from None
+        raise InputError(f"{path}: is not an .npz file of arrays: {error}") from None
     if len({len(array) for array in found}) > 1:
         counts = ", ".join(f"{one.name} {len(array)}" for one, array in zip(inputs, found, strict=True))
         raise InputError(f"{path}: inputs have different numbers of samples: {counts}")

@@ -71,7 +71,7 @@ def read_constraints(text: str, name: str, device: str, ports: Sequence[Port]) -
         bit, pin = words[1], words[2]
         if bit not in wanted:
             near = ", ".join(wanted[:3])
-            raise InputError(f"{place}: {bit!r} is no bit of a port; the ports begin with {near}")
+            raise InputError(f"{place}: {bit!r} is not a bit of a port; the ports begin with {near}")
         if bit in found:
             raise InputError(f"{place}: {bit!r} has the pin {found[bit]} already")
         if pin not in known:

@@ -82,7 +82,7 @@ FIELDS: dict[str, tuple[Path, dict[str, Any], tuple[str, ...]]] = {
     "name in signal_order": (
         ("fsm", "signal_order", 0),
         {"unknown": "nobody", "number": 3, "null": None, "list": ["n"]},
-        ("JSON signal_order:", "is no signal"),
+        ("JSON signal_order:", "is not a signal"),
     ),
     "port not in signal_order": (
         ("fsm", "signal_order", GOOD["fsm"]["signal_order"].index("y")),
@@ -348,7 +348,7 @@ TEXT_CASES = {
         "loop": ("inc.x <- n", "inc.x <- inc.y", ("combinational loop",)),
         "enable of four bits": ("when en", "when n", ("18:1", "its enable is n")),
         "text that never ends": ("wire w:", 'wire "w:', ("7:6", "unexpected character")),
-        "escape that is none": ("wire w:", 'wire "\\x":', ("7:6", "in quotes as JSON has it")),
+        "escape that is none": ("wire w:", 'wire "\\x":', ("7:6", "in quotes as in JSON")),
         "something behind": ("y <- n", "y <- n n", ("19:8", "expected the end of the line")),
         "no statement": ("y <- n", "wier z: u1.0", ("19:1", "did you mean 'wire'?")),
     }.items()

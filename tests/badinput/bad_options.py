@@ -58,11 +58,11 @@ CASES = {
         ("--engine", "'gpu'", "'auto'", "'numpy'", "'exact'"),
         {"p.bin": GOOD, "x.npy": ROWS},
     ),
-    "top begins with a digit": Case(("emit", "p.bin", "--top", "1st"), ("--top", "'1st'", "no Verilog module name")),
-    "top empty": Case(("emit", "p.bin", "--top", ""), ("--top", "''", "no Verilog module name")),
-    "top with a space": sim("--top", "my model", says=("--top", "'my model'", "no Verilog module name")),
-    "top with a line break": sim("--top", "model\n", says=("--top", "no Verilog module name")),
-    "top a keyword": sim("--top", "module", says=("--top", "'module'", "no keyword")),
+    "top begins with a digit": Case(("emit", "p.bin", "--top", "1st"), ("--top", "'1st'", "not a Verilog module name")),
+    "top empty": Case(("emit", "p.bin", "--top", ""), ("--top", "''", "not a Verilog module name")),
+    "top with a space": sim("--top", "my model", says=("--top", "'my model'", "not a Verilog module name")),
+    "top with a line break": sim("--top", "model\n", says=("--top", "not a Verilog module name")),
+    "top a keyword": sim("--top", "module", says=("--top", "'module'", "not a keyword")),
     "vectors negative": sim("--vectors", "-1", says=("--vectors", "-1", "x>=0")),
     "vectors text": sim("--vectors", "many", says=("--vectors", "'many'")),
     "vectors fraction": sim("--vectors", "1.5", says=("--vectors", "'1.5'")),
@@ -93,7 +93,7 @@ CASES = {
     "netlist without its target": sim("--netlist", "m.v", says=("'m.v'", "--target ice40|ecp5|xilinx|generic")),
     "netlist and rtl": sim("--netlist", "m.v", "--rtl", "m.v", says=("--netlist and --rtl", "give one of them")),
     "netlist and stages": sim("--netlist", "m.v", "--stages", "2", says=("--stages", "--clock")),
-    "target without a netlist": sim("--target", "ice40", says=("--target", "name it with --netlist")),
+    "target without a netlist": sim("--target", "ice40", says=("--target", "give the netlist with --netlist")),
     "synth for nothing": synth(says=("Missing option '--target'",)),
     "synth for an unknown target": synth("--target", "asic", says=("--target", "'asic'", "'ice40', 'ecp5', 'xilinx'")),
     "synth rtl missing": synth("--target", "ice40", "--rtl", "a.v", says=("'a.v' does not exist", "module model")),
@@ -123,9 +123,9 @@ CASES = {
         "--stages", "2", "--delay-model", "absent.toml", says=("'absent.toml'", "No such file", "name a TOML file")
     ),
     "delay model a folder": emit("--stages", "2", "--delay-model", ".", says=("'.'", "directory")),
-    "delay model no TOML": model(b"carry: 0.05", "is no TOML", "line 1", "carry = 0.05"),
-    "delay model no text": model(b"\xff\xfe", "is no TOML"),
-    "delay model with another key": model(b"speed = 3", "'speed' is no coefficient", "carry"),
+    "delay model no TOML": model(b"carry: 0.05", "is not valid TOML", "line 1", "carry = 0.05"),
+    "delay model no text": model(b"\xff\xfe", "is not valid TOML"),
+    "delay model with another key": model(b"speed = 3", "'speed' is not a coefficient", "carry"),
     "delay model with a section": model(b"[lut]\na = 1", "lut = {'a': 1} must be a number"),
     "delay model negative": model(b"carry = -0.1", "carry = -0.1 must be a number from 0"),
     "delay model infinite": model(b"carry = inf", "carry = inf must be a number"),
@@ -141,7 +141,7 @@ CASES = {
     "baud rate text": hil("--target", "serial:///dev/ttyS0?baud=fast", says=("--target", "fast", "must be like")),
     "timeout of a board 0": hil("--target", "sim://fifo", "--timeout", "0", says=("--timeout", "0", "x>0")),
     "timeout of a board no number": hil(
-        "--target", "sim://fifo", "--timeout", "nan", says=("--timeout", "nan is no finite number")
+        "--target", "sim://fifo", "--timeout", "nan", says=("--timeout", "nan is not a finite number")
     ),
     "resume without a folder": hil("--target", "sim://fifo", "--resume", says=("--resume needs the folder", "-o DIR")),
 }

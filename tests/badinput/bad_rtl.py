@@ -343,14 +343,14 @@ _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
     "a memory file that is missing": (
         table("lost.mem"),
         refused("rtl.v:3", "memory file 'lost.mem' was not found", "--data"),
-        refused("rtl.v:3", "'lost.mem', which is none of the files that were given", "--data"),
+        refused("rtl.v:3", "'lost.mem', which is not one of the files that were given", "--data"),
     ),
 }
 
 _MEMORIES: dict[str, tuple[bytes, Said, Said | None]] = {
-    "junk in a memory file": (b"1\nhello\n", refused("t.mem", "'hello' is no number in base 16"), READ),
+    "junk in a memory file": (b"1\nhello\n", refused("t.mem", "'hello' is not a number in base 16"), READ),
     "a memory file that is too long": (b"1 2 3 4 5\n", refused("t.mem", "index 4, which the memory lacks"), READ),
-    "a memory file of other bytes": (bytes(range(256)), refused("t.mem", "is no number in base 16"), READ),
+    "a memory file of other bytes": (bytes(range(256)), refused("t.mem", "is not a number in base 16"), READ),
     "a memory file that is too short": (b"1 2\n", Said("RTL_MISMATCH", ()), Said("RTL_MISMATCH", ())),
     "an empty memory file": (b"", undefined("a word of t"), undefined("a word of t")),
     "X in a memory file": (b"x x x x\n", undefined("a word of t"), undefined("a word of t")),

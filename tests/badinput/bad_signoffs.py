@@ -35,7 +35,7 @@ CASES = {
         says=("what is 'simulation'", "only these can be waived"),
         p_toml=b'[[waivers]]\nwhat = "simulation"\nreason = "hurry"\nexpires = 2099-01-01\n',
     ),
-    "policy in bytes": signoff("--policy", "p.toml", says=("is no TOML",), p_toml=b"\xff\xfe"),
+    "policy in bytes": signoff("--policy", "p.toml", says=("is not valid TOML",), p_toml=b"\xff\xfe"),
     "key missing": signoff("--sign", "none", says=("key 'none'", "No such file")),
     "key that is none": signoff(
         "--sign", "k.txt", says=("key 'k.txt' cannot be used", "ssh-keygen -t ed25519"), k_txt=b"k"

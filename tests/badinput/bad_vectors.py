@@ -43,8 +43,8 @@ FILES = {
     "csv ragged": vectors("x.csv", b"1,2\n3\n", "line 2: 1 value, must be 2"),
     "csv of three columns": vectors("x.csv", b"a,b,c\n1,2,3\n", "line 1: 3 values, must be 2"),
     "csv text": vectors("x.csv", b"a,b\n1,2\n3,four\n", "line 3, column 2: 'four' is not a number"),
-    "csv NaN": vectors("x.csv", b"1,nan\n", "line 1, column 2: 'nan' is no finite float64"),
-    "csv beyond doubles": vectors("x.csv", b"1e999,2\n", "line 1, column 1: '1e999' is no finite float64"),
+    "csv NaN": vectors("x.csv", b"1,nan\n", "line 1, column 2: 'nan' is not a finite float64"),
+    "csv beyond doubles": vectors("x.csv", b"1e999,2\n", "line 1, column 1: '1e999' is not a finite float64"),
     "csv binary": vectors("x.csv", bytes(range(128, 256)), "neither .npy nor readable CSV"),
     "raw fractions": Case(
         ("run", "p.bin", "--inputs", "x.csv", "--raw-inputs"),

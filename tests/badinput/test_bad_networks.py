@@ -33,7 +33,7 @@ def test_all_that_is_not_supported_is_named_at_once() -> None:
         parse(b.bytes(y))
     assert [problem.op for problem in caught.value.problems] == ["Erf", "AveragePool", "Sin", "QuantizeLinear"]
     assert "\n" not in str(caught.value) and str(caught.value).startswith("4 nodes are not supported: 'Erf_2'")
-    for words in ("nothing but padding", "is no power of two", "'Sin_4' (Sin): the operator is not supported"):
+    for words in ("nothing but padding", "is not a power of two", "'Sin_4' (Sin): the operator is not supported"):
         assert words in str(caught.value)
 
 
@@ -107,7 +107,12 @@ def test_work_is_bounded() -> None:
 
 @pytest.mark.parametrize(
     ("shape", "words"),
-    [([2**40, 2**40], "more than"), (["N", "M"], "no number"), ([0, 1], "no number"), ([1] * 70, "more than 16")],
+    [
+        ([2**40, 2**40], "more than"),
+        (["N", "M"], "all above 0"),
+        ([0, 1], "all above 0"),
+        ([1] * 70, "at most 16 sizes"),
+    ],
     ids=["huge", "open", "empty", "deep"],
 )
 def test_an_input_of_no_size_is_refused(shape: list[int | str], words: str) -> None:
@@ -122,7 +127,7 @@ def test_real_inputs_need_a_type() -> None:
     with pytest.raises(NetworkError, match="give its type"):
         parse(b.bytes(y))
     assert parse(b.bytes(y), inputs={"x": (1, 2, 3)}).tensors[y].type == (0, 2, 3)
-    with pytest.raises(NetworkError, match="none of 1 to 4096 bits"):
+    with pytest.raises(NetworkError, match="does not have 1 to 4096 bits"):
         parse(b.bytes(y), inputs={"x": (1, 9000, 3)})
     with pytest.raises(InputError, match="no input 'y'"):
         parse(b.bytes(y), inputs={"x": (1, 2, 3), "y": (1, 2, 3)})
@@ -143,7 +148,7 @@ DAMAGED: dict[str, tuple[Callable[[onnx.ModelProto], object], str]] = {
     "nothing": (lambda m: m.graph.node[2].input.__setitem__(0, "none"), "which nothing writes"),
     "output": (lambda m: setattr(m.graph.output[0], "name", "none"), "nothing writes the output 'none'"),
     "no output": (lambda m: m.graph.ClearField("output"), "no output"),
-    "no graph": (lambda m: m.ClearField("graph"), "no ONNX model"),
+    "no graph": (lambda m: m.ClearField("graph"), "not an ONNX model"),
     "other file": (lambda m: setattr(m.graph.initializer[0], "data_location", 1), "lies in another file"),
     "huge constant": (lambda m: m.graph.initializer[0].dims.extend([2**40, 2**40]), "the most is"),
     "short constant": (lambda m: m.graph.initializer[0].dims.extend([5]), "is damaged"),
@@ -176,7 +181,7 @@ def test_every_truncation_and_mutation_is_read_or_one_line(tmp_path: Path) -> No
             assert "\n" not in str(error)
     assert refused > len(whole) // 2
     (tmp_path / "cut.onnx").write_bytes(whole[:100])
-    with pytest.raises(NetworkError, match=r"cut\.onnx: it is no ONNX model"):
+    with pytest.raises(NetworkError, match=r"cut\.onnx: it is not an ONNX model"):
         read(tmp_path / "cut.onnx")
 
 

@@ -46,8 +46,8 @@ def test_pins_that_are_none(changed: dict[str, str | None], said: str, tmp_path:
     ("text", "said"),
     [
         ("valid_in = 3", "valid_in is 3, must be the name of a signal"),
-        ("valid = 'v'", "'valid' is no key; there are valid_in, valid_out, enable, reset"),
-        ("= 1", "is no TOML"),
+        ("valid = 'v'", "'valid' is not a key; known keys are valid_in, valid_out, enable, reset"),
+        ("= 1", "is not valid TOML"),
     ],
 )
 def test_files_that_say_nothing(text: str, said: str, tmp_path: Path) -> None:

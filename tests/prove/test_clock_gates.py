@@ -118,7 +118,7 @@ def test_a_simulator_agrees(name: str, tmp_path: Path) -> None:
         "reg q; always_latch if (!clk) q = en; else q = 0; wire g = clk & q;",
     ],
     ids=[
-        "no latch", "open at 1", "an OR", "the opposite clock", "past the latch", "a clock by another name",
+        "not the latch", "open at 1", "an OR", "the opposite clock", "past the latch", "a clock by another name",
         "opened by another", "a late clock", "an enable that is not seen", "a register", "never run", "no latch at all",
     ],
 )  # fmt: skip

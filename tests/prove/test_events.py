@@ -142,7 +142,10 @@ STAGE = "reg [4:0] a; always @(posedge clk) a <= sum;"
         ("always @(posedge clk iff IN[0]) OUT <= sum;", "other edges"),
         (f"{STAGE} reg late; always @* late <= clk; always @(posedge late) OUT <= a;", "assigned with <="),
         (f"{STAGE} reg x; always @* x <= clk; wire y = x; always @(posedge y) OUT <= a;", "assigned with <="),
-        ("wire c = clk; always @(posedge clk or posedge c) if (c) OUT <= 0; else OUT <= sum;", "is no input by itself"),
+        (
+            "wire c = clk; always @(posedge clk or posedge c) if (c) OUT <= 0; else OUT <= sum;",
+            "is not an input by itself",
+        ),
         ("always @(posedge clk) OUT <= #5 sum;", "a delay"),
     ],
 )

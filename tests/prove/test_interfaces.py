@@ -128,7 +128,7 @@ def test_registers_and_a_clock_behind_an_interface(tmp_path: Path) -> None:
         (TEXT.replace("module dut(", "module dut(bus.give v, "), "unconnected interface port 'v'"),
         (TEXT.replace("second g(u);", "second g(u); second h(u);"), "also driven"),
         (FUNCTION.replace("assign p.s = p.a + p.b", "always @* p.s = p.both()"), "may never run"),
-        (TEXT.replace("input a, b, output", "input .a(b), b, output"), "no signal of the design"),
+        (TEXT.replace("input a, b, output", "input .a(b), b, output"), "not a signal of the design"),
         (TEXT.replace("assign p.s", "always_latch if (p.a[0]) p.s"), "a latch keeps state"),
         (TEXT.replace("logic [4:0] s", "tri1 [4:0] s"), "is pulled in an interface"),
     ],

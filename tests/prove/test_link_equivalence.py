@@ -230,7 +230,7 @@ class TestMemories:
     )
     def test_what_is_not_understood_is_refused(self, old: str, new: str, tmp_path: Path) -> None:
         assert old in self.RTL
-        with pytest.raises(InputError, match="is no memory that proofs understand"):
+        with pytest.raises(InputError, match="is not a memory that the proof supports"):
             gates(self.RTL.replace(old, new), tmp_path, Aig(), {})
 
     def test_what_a_block_ram_shows_at_power_up_is_not_known(self, tmp_path: Path) -> None:

@@ -156,10 +156,10 @@ STATE = "keeps state"
             "keeps state",
         ),
         (f"always @(posedge clk) {SUM} always @(posedge rst) {SQUARE}", "different clocks: clk, rst"),
-        (f"wire g = clk & en; always @(posedge g) {DATA}", "'g', a clock or an enable, is no input by itself"),
+        (f"wire g = clk & en; always @(posedge g) {DATA}", "'g', a clock or an enable, is not an input by itself"),
         (
             f"reg half; always @(posedge clk) half <= en; always @(posedge half) {DATA}",
-            "'half', a clock or an enable, is no input by itself",
+            "'half', a clock or an enable, is not an input by itself",
         ),
         (f"always @(posedge clk) if (x[0]) b <= 0; else {SQUARE} always @* a = b;", "depends on its"),
         (f"reg r; always @(posedge clk) r <= rst; always @(posedge clk) if (r) {ZERO} else {DATA}", "input 'rst'"),

@@ -301,7 +301,7 @@ MISREAD = {
     ),
     "a file elsewhere": (
         'reg [7:0] t [0:15]; initial $readmemh("/etc/table.hex", t); assign y = t[a];',
-        "reads '/etc/table.hex', which is none of the files",
+        "reads '/etc/table.hex', which is not one of the files",
     ),
 }
 

@@ -193,7 +193,7 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
     "a key twice": (duplicate_key, "has 'issued' twice"),
     "another layout of it": (reformatted, "not in the form"),
     "another statement": (replaced(f"out/{CERTIFICATE}", '"SIGNED OFF"', '"SIGNED 0FF"'), "was edited"),
-    "cut short": (lambda folder: (folder / "out" / CERTIFICATE).write_bytes(b"{}"), "no certificate"),
+    "cut short": (lambda folder: (folder / "out" / CERTIFICATE).write_bytes(b"{}"), "not a valid certificate"),
     # all hashes fit
     "forged: another statement": (forged(lambda tree: tree.update(statement="APPROVED")), "states 'APPROVED'"),
     "forged: one more field": (forged(lambda tree: tree.update(approved=True)), "unknown field `approved`"),

@@ -76,7 +76,7 @@ class TestKills:
         (here / "out" / "result.json").write_text('{"verdict": "PASS"}')
         assert kills._half(here, clean) == ["out.v is half written", "result.json says PASS"]
         (here / "out" / "result.json").write_text('{"verd')
-        assert "result.json is no JSON" in kills._half(here, clean)
+        assert "result.json is not valid JSON" in kills._half(here, clean)
 
     def test_another_answer_is_found(self, tmp_path: Path) -> None:
         for name, verdict in (("here", "PASS"), ("clean", "RTL_MISMATCH")):

@@ -170,7 +170,7 @@ VACUOUS = {
     "simulator that lies": Vacuous(QUICK, "not those of the golden model", liar(clever=False)),
     "simulator that lies well": Vacuous(QUICK, FOUND_NOTHING, liar(clever=True)),
     "stale build": Vacuous(QUICK, "a fault was seeded, and the verdict is", stale_compiler),
-    "sim that says nothing": Vacuous(QUICK, "no JSON", sabotaged("ends at once without a word")),
+    "sim that says nothing": Vacuous(QUICK, "not valid JSON", sabotaged("ends at once without a word")),
     # something else
     "record of other RTL": Vacuous(QUICK + GIVEN, "other RTL files", earlier_run(other_rtl)),
     "record of another program": Vacuous(QUICK + GIVEN, "of another program", earlier_run(other_program)),
@@ -183,7 +183,7 @@ VACUOUS = {
     "overflow unchecked": Vacuous(QUICK, "overflow was not checked", sabotaged("overflow unchecked")),
     # what is said
     "truncated record": Vacuous(QUICK, "is not what the run printed", sabotaged("truncated record")),
-    "truncated output": Vacuous(QUICK, "no JSON", sabotaged("truncated output")),
+    "truncated output": Vacuous(QUICK, "not valid JSON", sabotaged("truncated output")),
     "exit code always 0": Vacuous(
         QUICK + GIVEN, "exited with code 0, but", sabotaged("exit code always 0"), wrong_rtl()
     ),

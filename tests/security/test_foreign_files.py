@@ -29,7 +29,7 @@ PROGRAM = Path(dais_verif.__file__).parents[1] / "examples" / "quantised_mac.bin
 def test_a_record_that_is_not_ours_is_not_written_over(verb: str, text: str, tmp_path: Path) -> None:
     name = {"fuzz": "fuzz.json", "mutate": "mutation.json"}[verb]
     (tmp_path / name).write_text(text)
-    with pytest.raises(InputError, match="is no record of an earlier run"):
+    with pytest.raises(InputError, match="is not a record of an earlier run"):
         if verb == "fuzz":
             dais_verif.fuzz(pairs="text", count=1, output=tmp_path)
         else:

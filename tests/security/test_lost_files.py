@@ -77,14 +77,14 @@ def test_an_output_is_no_input_and_a_page_replaces_pages_only(words: str, capfd:
     assert main._run(words.split()) == 2
     told = capfd.readouterr().err
     assert told.count("\n") == 1
-    assert "is the same file as" in told or "is no earlier report" in told
+    assert "is the same file as" in told or "is not an earlier report" in told
     assert files() == before
 
 
 def test_an_earlier_page_is_replaced(capfd: pytest.CaptureFixture[str]) -> None:
     Path("page.html").write_text("<!DOCTYPE html><p>earlier</p>")
     assert main._run(["report", "p.bin", "-o", "page.html"]) == 2
-    assert "is no earlier report" not in capfd.readouterr().err
+    assert "is not an earlier report" not in capfd.readouterr().err
     assert main._run(["show", "p.bin", "-o", "p.dais"]) == 0  # of no form that is asked for
 
 
@@ -119,7 +119,7 @@ def test_seconds_are_a_number(verb: str, value: str, capfd: pytest.CaptureFixtur
 
 def test_a_floor_is_a_number(capfd: pytest.CaptureFixture[str]) -> None:
     assert main._run(["coverage", "p.bin", "--floor", "nan"]) == 2
-    assert "nan is no finite number" in capfd.readouterr().err
+    assert "nan is not a finite number" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["certificate.json", "signoff.json", "policy.toml", None])

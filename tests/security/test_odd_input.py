@@ -101,7 +101,7 @@ def test_a_record_with_other_shapes_is_refused(where: tuple[Any, ...], value: ob
         inside = inside[key]
     assert parse_record(json.dumps(tree).encode(), "r.json")
     inside[where[-1]] = value
-    with pytest.raises(InputError, match=r"r\.json is no record") as caught:
+    with pytest.raises(InputError, match=r"r\.json is not a valid record") as caught:
         parse_record(json.dumps(tree).encode(), "r.json")
     assert where[0] in str(caught.value)
 
@@ -214,7 +214,7 @@ def test_odd_tables_are_read_or_refused(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["a = " + "[" * 3000 + "]" * 3000, "a = " + "{a = " * 3000 + "1" + "}" * 3000])
 def test_tables_three_thousand_levels_deep_are_refused(kind: str, text: str, tmp_path: Path) -> None:
     (tmp_path / "x.toml").write_text(text)
-    with pytest.raises(InputError, match="is no TOML"):
+    with pytest.raises(InputError, match="is not valid TOML"):
         TABLES[kind][0](tmp_path / "x.toml")
 
 

@@ -126,7 +126,7 @@ def test_our_own_rtl_reaches_nothing(tmp_path: Path) -> None:
 
 def test_lines_are_told() -> None:
     use = found('a\n"b\\\nc" /*\n\n*/ $system')[0]
-    assert str(use) == "x.v:5: $system is no system call that only computes or prints"
+    assert str(use) == "x.v:5: $system is a system call that does more than compute or print"
 
 
 ROM = """module rom #(parameter FILE = "whatever.mem") (output [7:0] q);
@@ -147,7 +147,7 @@ endmodule
 def test_names_that_are_parameters_are_evaluated(name: str, read: str | None, tmp_path: Path) -> None:
     (tmp_path / "x.v").write_text(ROM.replace("{NAME}", name))
     uses = outside_of([tmp_path / "x.v"], [], [], ["table.mem"], "model")
-    assert [use.why for use in uses] == ([f"reads {read!r}, which is none of its data files"] if read else [])
+    assert [use.why for use in uses] == ([f"reads {read!r}, not one of its data files"] if read else [])
 
 
 VHDL_HOSTILE = [
@@ -180,7 +180,7 @@ def test_a_sign_off_runs_nothing_of_it(tmp_path: Path) -> None:
     folder = project(tmp_path / "p", QUICK.replace("icarus", "verilator") + GIVEN, evil(tmp_path))
     ending = sign(folder)
     assert (ending.verdict, ending.exit_code) == ("NOT_SIGNED_OFF", 7)
-    assert "$system is no system call" in ending.stage("outside")["message"]
+    assert "$system is a system call" in ending.stage("outside")["message"]
     assert {stage["name"] for stage in ending.tree["stages"] if stage["passed"]} == {"rtl"}
     assert not (tmp_path / "PWNED").exists()
 

@@ -100,8 +100,8 @@ def test_what_a_simulator_has_read_must_be_certified(tmp_path: Path) -> None:
         return [line for line in of_subject(subject, policy, record, Asked(1, 0, ("icarus",))) if "has read" in line]
 
     assert problems() == problems(good=files[1].sha256) == []
-    assert problems(evil="0" * 64) == ["icarus has read evil, which is none of the files that are signed off"]
-    assert problems(gone="") == ["icarus has read gone, which is none of the files that are signed off"]
+    assert problems(evil="0" * 64) == ["icarus has read evil, which is not one of the files that are signed off"]
+    assert problems(gone="") == ["icarus has read gone, which is not one of the files that are signed off"]
 
 
 # copies

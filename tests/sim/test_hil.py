@@ -218,7 +218,7 @@ class TestWrongBoards:
             thread.join()
             theirs.close()
         assert run.ending == ("TOOL_FAILURE", 3)
-        assert "bytes came back that are no answer; check the baud rate" in run.record["message"]
+        assert "bytes came back that are not an answer; check the baud rate" in run.record["message"]
 
     def test_whose_port_another_program_uses(self, tmp_path: Path) -> None:
         with python_board(*computing(EVERY)) as board, on_pty(board) as target:

@@ -110,5 +110,5 @@ def test_a_folder_is_drawn(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     machine = dais_verif.load_machine(folder / "machine.fsm.json")
     picture = picture_beside(machine)
     assert picture is not None and picture.charts == dais_verif.draw_kernel(folder).charts
-    with pytest.raises(InputError, match=r"no folder of `kernel build`: it has no instance\.json"):
+    with pytest.raises(InputError, match=r"not a folder of `kernel build`: it has no instance\.json"):
         dais_verif.draw_kernel(folder.parent)

@@ -99,4 +99,4 @@ def test_other_wraps_and_other_designs_beside_it(tmp_path: Path) -> None:
     swept = run_sim(SUM, tmp_path / "swept", "--wrapped", wrapped(tmp_path / "axis"), "--exhaustive")
     assert swept.ending == ("INVALID_INPUT", 2) and "--exhaustive is not for --wrapped" in swept.record["message"]
     both = run_sim(SUM, tmp_path, "--wrapped", "x", "--stages", 2)
-    assert both.ending == ("INVALID_INPUT", 2) and "--wrapped names all of the design" in both.record["message"]
+    assert both.ending == ("INVALID_INPUT", 2) and "--wrapped is the whole design" in both.record["message"]

@@ -128,10 +128,10 @@ def test_who_it_is(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("ada@lab", "line 1: must be: principals"),
-        ("ada ssh-ed25519 ***", "no base64"),
-        (line(options='valid-after="soon"'), "'soon' is no time"),
+        ("ada ssh-ed25519 ***", "not base64"),
+        (line(options='valid-after="soon"'), "'soon' is not a time"),
         (line(key=OTHER) + line(options='namespaces="*",namespaces="git"'), "line 2: it has namespaces twice"),
-        (line(options='from="lab"'), "'from=\"lab\"' is none that allowed signers have"),
+        (line(options='from="lab"'), "'from=\"lab\"' is not one that allowed signers files have"),
         (line(kind="ssh-rsa"), "not of type ssh-rsa"),
     ],
     ids=["short", "base64", "time", "twice", "unknown", "type"],

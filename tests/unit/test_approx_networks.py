@@ -109,7 +109,7 @@ def test_files_of_other_networks_are_not_measured(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_text(text[: text.index("-----") + 6])
     record = dais_verif.measure_configurations(NETWORK, tmp_path / "one.txt", few(tmp_path))
     assert record.verdict is Verdict.NOT_RUN
-    assert "node 4, softmax, is none of them" in (record.measured[0].refused or "")
+    assert "node 4, softmax, is not one of them" in (record.measured[0].refused or "")
     with pytest.raises(InputError, match="has 4 nodes, the network has 3"):
         dais_verif.apply_configuration(NETWORK, tmp_path / "one.txt", "conf0", tmp_path / "out")
 

@@ -70,7 +70,7 @@ def test_too_many_bits_say_by_how_much() -> None:
         (("clk J3", "clk Z99"), "no pin 'Z99'"),
         (("model_inp[0] A1", "model_inp[0] A2"), "pin A2 is taken already"),
         (("model_inp[0] A1", "model_inp[1] A1"), r"'model_inp\[1\]' has the pin A1 already"),
-        (("model_inp[0] A1", "model_inp[3] A1"), r"'model_inp\[3\]' is no bit of a port"),
+        (("model_inp[0] A1", "model_inp[3] A1"), r"'model_inp\[3\]' is not a bit of a port"),
         (("set_io clk J3\n", ""), "names no pin for clk;"),
     ],
     ids=["option", "statement", "no-pin", "pin-twice", "bit-twice", "no-bit", "missing"],

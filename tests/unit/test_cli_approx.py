@@ -110,7 +110,7 @@ def test_a_page_with_a_plot(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "<title>conf17: 2.217x at a loss of 0.08</title>" in text
     page.write_text("mine")
     _, err = asked(capsys, "approx", "show", LENET, "--html", page, code=2)
-    assert "it is no earlier report" in err and page.read_text() == "mine"
+    assert "it is not an earlier report" in err and page.read_text() == "mine"
 
 
 def test_a_plot_of_anything(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

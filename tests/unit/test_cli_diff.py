@@ -80,7 +80,7 @@ def test_no_difference_is_no_proof(folder: Path, capsys: pytest.CaptureFixture[s
         "           a: add s5.0: %0 + %1",
         "           b: add s5.0: %1 + %2",
         "stimulus   1000 vectors, seed 0",
-        "PASS  no difference on 1000 vectors; that is no proof that there is none",
+        "PASS  no difference on 1000 vectors; vectors alone do not prove that there is none",
     ]
 
 

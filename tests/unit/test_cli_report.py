@@ -163,7 +163,7 @@ def test_another_program_is_not_shown(capsys: pytest.CaptureFixture[str]) -> Non
         ([], "Missing argument"),
         (["absent"], "No such file"),
         (["net"], "holds no record of a run"),
-        (["net/prog.bin"], "no JSON"),
+        (["net/prog.bin"], "not JSON"),
         (["check.json"], "a record of a verb that has no page, such as check, diff or synth; give that of sim, hil,"),
         (["error.json"], "ended in an error and speaks of no program (INVALID_INPUT: no such file)"),
         (["run", "-o", "run"], "it is a folder"),

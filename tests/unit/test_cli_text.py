@@ -69,7 +69,7 @@ def test_asm_as_json(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
         (["asm", "bad.dais", "-o", "old"], TEXT + "c = s5.0 a + sun\n", "bad.dais:7:14: unknown value 'sun'"),
         (["check", "bad.dais"], TEXT + "c = s5.0 a + sun\n", "bad.dais:7:14: unknown value 'sun'; values are defined"),
         (["asm", "bad.dais", "-o", "old"], TEXT + "c = s5000.0 a + a\n", "bad.dais:7:5: op 3 (add): i (integer bits)"),
-        (["asm", "bad.dais", "-o", "old"], "layout v1\n\0", "bad.dais:2:1: byte 0x00 is no UTF-8 text"),
+        (["asm", "bad.dais", "-o", "old"], "layout v1\n\0", "bad.dais:2:1: byte 0x00 is not UTF-8 text"),
         (
             ["asm", "absent.dais", "-o", "old"],
             "",

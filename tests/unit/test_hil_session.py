@@ -202,7 +202,7 @@ class TestIdentify:
 
     def test_noise(self) -> None:
         with python_board(answer=lambda frame: [b"boot: hello 1234\r\n~~~x"]) as board:
-            assert "bytes came back that are no answer; check the baud rate" in self.nobody(board)
+            assert "bytes came back that are not an answer; check the baud rate" in self.nobody(board)
 
     def test_an_echo(self) -> None:
         with python_board(echo=True) as board:
@@ -218,12 +218,12 @@ class TestIdentify:
         other = Identity(PROTOCOL, "0" * 64, 24, 24, 0, 4096).pack()
         answer = [encode(Frame(Kind.IDENTIFY | REPLY, 12345, other))]
         with python_board(answer=lambda frame: answer) as board:
-            assert "no answer" in self.nobody(board)
+            assert "not an answer" in self.nobody(board)
 
     @pytest.mark.parametrize("payload", [b"", b"DAIS", b"SIAD" + bytes(60)])
     def test_an_answer_that_is_no_identity(self, payload: bytes) -> None:
         with python_board(answer=lambda frame: [encode(Frame(frame.kind | REPLY, frame.tag, payload))]) as board:
-            assert "no answer" in self.nobody(board)
+            assert "not an answer" in self.nobody(board)
 
 
 GOOD = Identity(PROTOCOL, PROGRAM.hash, 8, 8, 0, 4096)

@@ -420,7 +420,7 @@ class TestLimits:
 
     @pytest.mark.parametrize("kind", [FixedType(0, 0, -1), FixedType(1, 5000, 0), FixedType(0, -5000, 5001)], ids=str)
     def test_types_of_dais(self, kind: FixedType) -> None:
-        with pytest.raises(InputError, match="is no type"):
+        with pytest.raises(InputError, match="is not a type"):
             Tensor.of(kind, 1)
 
     def test_an_index_space_has_a_dimension(self) -> None:

@@ -171,18 +171,18 @@ WRONG = [
         "index_space = [3]",
         "own.toml': x: dimension 1 follows dimension 1 of the index space, which has 1",
     ),
-    ("index_space", "indexspace", "'indexspace' is no key; there are program, layout, index_space"),
+    ("index_space", "indexspace", "'indexspace' is not a key; known keys are program, layout, index_space"),
     ('name = "x"', "", r"inputs\[0\]: name is None, must be a text"),
     ('name = "x"', 'name = "y"', "two tensors are called 'y'"),
-    ('type = "s4.1"', 'type = "f32"', r"inputs\[0\]: 'f32' is no type"),
+    ('type = "s4.1"', 'type = "f32"', r"inputs\[0\]: 'f32' is not a type"),
     ('type = "s4.1"', 'type = "u5000.1"', "passes a limit"),
     ("pad = -1.5", "pad = 0.3", r"inputs\[0\]: s4.1 does not hold the pad value 0.3"),
     ("pad = -1.5", "pad = nan", "pad is nan, must be a number"),
-    ("pad = -1.5", "pads = 0", "'pads' is no key; there are name, shape, type, map, pad"),
+    ("pad = -1.5", "pads = 0", "'pads' is not a key; known keys are name, shape, type, map, pad"),
     ('map = ["[1]", "[0] + 1"]', 'map = ["[1]"]', "must be a pattern for each of 2 dimensions"),
-    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "0.5*[0]"]', "'0.5.* is no pattern"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "0.5*[0]"]', "'0.5.* is not a pattern"),
     ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "[0] + 2..1"]', "the first element is not behind the last"),
-    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "[0] + 16777217"]', "none of binary32"),
+    ('map = ["[1]", "[0] + 1"]', 'map = ["[1]", "[0] + 16777217"]', "does not fit binary32"),
     (
         'map = ["[1]", "[0] + 1"]',
         'map = ["[1]", "[0] + 0..1"]',
@@ -190,8 +190,8 @@ WRONG = [
     ),
     ("shape = [3, 2]", "shape = [3, 2, 1]", "must be a pattern for each of 3 dimensions"),
     ("[[inputs]]", "[inputs]", "inputs must be tables"),
-    ("[[outputs]]", "outputs = 3\n[[more]]", "'more' is no key"),
-    ("program", "= 3\nprogram", "is no TOML"),
+    ("[[outputs]]", "outputs = 3\n[[more]]", "'more' is not a key"),
+    ("program", "= 3\nprogram", "is not valid TOML"),
 ]
 
 
@@ -255,11 +255,11 @@ class TestSpelling:
         "text", ["", "[]", "[10]", "0*[0]", "-1*[0]", "[0] + x", "[0] 1", "[0]+1...2", "all ", "[0] + \u0661"]
     )
     def test_what_is_no_pattern(self, text: str) -> None:
-        with pytest.raises(InputError, match=r"is no pattern|at least 1"):
+        with pytest.raises(InputError, match=r"is not a pattern|at least 1"):
             read_pattern(text)
 
     def test_types(self) -> None:
         assert read_type("s6.2") == FixedType(1, 3, 2) and read_type("u4.-1") == FixedType(0, 5, -1)
         for text in ("", "6.2", "s6", "s-1.0", "s6.2.", "S6.2", "s\u0661.0"):
-            with pytest.raises(InputError, match="is no type"):
+            with pytest.raises(InputError, match="is not a type"):
                 read_type(text)

@@ -93,18 +93,18 @@ class TestRead:
 WRONG = [
     ('kernel = "conv2d"', "kernel = 3", "kernel is 3, must be the name of a kernel"),
     ('kernel = "conv2d"', 'kernel = "conv3d"', "no library has a kernel 'conv3d'"),
-    ("[input]", "[inputs]", "'inputs' is no key; there are kernel, input, weights, bias, output, options"),
-    ("[weights]", "[output]", r"\[output\]: 'shape' is no key|weights\] is missing"),
+    ("[input]", "[inputs]", "'inputs' is not a key; known keys are kernel, input, weights, bias, output, options"),
+    ("[weights]", "[output]", r"\[output\]: 'shape' is not a key|weights\] is missing"),
     ("shape = [3, 16, 12]", "shape = [3, 16, -12]", r"\[input\]: shape is"),
     ("shape = [3, 16, 12]", "", r"\[input\]: shape is None"),
     ('type = "s6.2"', "", r"\[input\]: type is None"),
-    ('type = "s6.2"', 'type = "int6"', r"\[input\]: 'int6' is no type"),
+    ('type = "s6.2"', 'type = "int6"', r"\[input\]: 'int6' is not a type"),
     ("seed = 5", "seed = -5", r"\[weights\]: seed is -5"),
     ("seed = 5", 'seed = 5\nfile = "b.npy"', r"\[weights\]: file and seed are two contents"),
-    ("seed = 5", "sead = 5", "'sead' is no key; there are shape, type, seed, file"),
+    ("seed = 5", "sead = 5", "'sead' is not a key; known keys are shape, type, seed, file"),
     ('file = "b.npy"', 'file = "none.npy"', "none.npy"),
-    ('file = "b.npy"', 'file = "no.npy"', "is no .npy file of numbers"),
-    ('file = "b.npy"', 'file = "words.npy"', "is no array of numbers"),
+    ('file = "b.npy"', 'file = "no.npy"', "is not an .npy file of numbers"),
+    ('file = "b.npy"', 'file = "words.npy"', "is not an array of numbers"),
     ('file = "b.npy"', 'file = "thirds.npy"', "has numbers that s7.1 does not hold"),
     ('file = "b.npy"', 'file = "large.npy"', r"\[bias\]: 'large.npy': s7.1 holds raw integers -64 to 63"),
     ('file = "b.npy"', 'file = "b.npy"\nshape = [3]', r"'b.npy' has shape \[4\], not \[3\]"),
@@ -117,7 +117,7 @@ WRONG = [
     ("stride = [2, 1]", "stride = [2.5, 1]", r"stride = \[2.5, 1\]"),
     ("stride = [2, 1]", "groups = 5000000000", "do not fit the fields"),
     ('activation = "relu"', 'activation = "gelu"', "of the words none, relu, clipped_relu"),
-    ("kernel =", "= 3\nkernel =", "is no TOML"),
+    ("kernel =", "= 3\nkernel =", "is not valid TOML"),
 ]
 
 

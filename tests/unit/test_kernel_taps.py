@@ -212,7 +212,7 @@ WRONG = [
     ('[[printf]]\nmessage = "%d"\nop = true', "op is True, must be"),
     ('[[printf]]\nmessage = "%d"\nop = "0..99999"', "a member prints up to 4096 messages"),
     ('[[printf]]\nmessage = "%d"\nop = 0\nraw = 1', "raw is 1, must be true or false"),
-    ('[[printf]]\nmessage = "%d"\nops = 0', "'ops' is no key; there are message, op, output, raw"),
+    ('[[printf]]\nmessage = "%d"\nops = 0', "'ops' is not a key; known keys are message, op, output, raw"),
     ('[[printf]]\nmessage = "a\\u0000"', "has a NUL"),
     ('[[printf]]\nmessage = "%d"\nop = 69', "there is no op 69 in a block of 69"),
     ('[[printf]]\nmessage = "%d"\nop = 3', "take %f, or raw = true"),

@@ -84,24 +84,27 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda m: (m.register("r", BYTE, reset=MachineBuilder().input("q", BIT)), m.build()),
         "signal r: its reset: q[0:1] is nothing of this machine",
     ),
-    "a reset that is no view": (lambda m: m.register("r", BYTE, reset="rst"), "signal r: its reset: 'rst' is no view"),
-    "an index that is no view": (
+    "a reset that is not a view": (
+        lambda m: m.register("r", BYTE, reset="rst"),
+        "signal r: its reset: 'rst' is not a view",
+    ),
+    "an index that is not a view": (
         lambda m: m.connect(m.input("x", BYTE), m.register("r", [BYTE] * 4)[0].at(2)),
-        "a connection: 2 is no view",
+        "a connection: 2 is not a view",
     ),
     "a stride that is no int": (
         lambda m: m.connect(m.input("x", BYTE), m.register("r", [BYTE] * 4)[0].at(m.input("i", BYTE), 0.5)),
         "are counted by int",
     ),
-    "a source that is no view": (lambda m: m.connect(3, m.wire("w", BYTE)), "a connection: 3 is no view"),
-    "a target that is none": (lambda m: m.connect(m.input("x", BYTE), None), "a connection: None is no view"),
+    "a source that is not a view": (lambda m: m.connect(3, m.wire("w", BYTE)), "a connection: 3 is no view"),
+    "a target that is none": (lambda m: m.connect(m.input("x", BYTE), None), "a connection: None is not a view"),
     "no name": (lambda m: m.input("", BYTE), "signal '': a name must be a text of 1 to 255 characters"),
     "an invisible name": (lambda m: m.wire("x\n", BYTE), "signal 'x\\n': a name must be"),
     "a name that is no text": (lambda m: m.input(5, BYTE), "signal 5: a name must be"),
     "a long name": (lambda m: m.register("x" * 256, BYTE), "a name must be a text of 1 to 255 characters"),
     "a block of no name": (lambda m: m.block(None, ADD), "block None: a name must be"),
     "a block whose wires have long names": (lambda m: m.block("b" * 250, ADD), "a name must be a text of 1 to 255"),
-    "no program": (lambda m: m.block("b", "p.bin"), "block b: 'p.bin' is no program"),
+    "no program": (lambda m: m.block("b", "p.bin"), "block b: 'p.bin' is not a program"),
     "too wide": (lambda m: m.input("x", FixedType(0, 5000, 0)), "signal x: type u5000.0: its width is 0 to 4096"),
     "too narrow": (lambda m: m.input("x", FixedType(0, -3, 0)), "signal x: type u-3.0: its width is 0 to 4096"),
     "a type that is none": (lambda m: m.input("x", (0, 4, 0)), "signal x: types[0] is 0, must be a FixedType"),
@@ -113,7 +116,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
         "must rise and lie within one period",
     ),
     "no toggles": (lambda m: m.output("y", BYTE, schedule=Schedule((), 4)), "must rise and lie within one period"),
-    "no schedule": (lambda m: m.output("y", BYTE, schedule=(1, 4)), "signal y: (1, 4) is no Schedule"),
+    "no schedule": (lambda m: m.output("y", BYTE, schedule=(1, 4)), "signal y: (1, 4) is not a Schedule"),
     "undriven": (lambda m: (m.wire("w", BYTE), m.build()), "signal w[0]: nothing drives it"),
 }
 

@@ -336,8 +336,8 @@ def test_the_frame_of_the_page(tmp_path: Path) -> None:
 
 
 REFUSED = {
-    "no TOML": ("cycles = ", "is no TOML"),
-    "key": ("cycle = 4", "'cycle' is no key"),
+    "not valid TOML": ("cycles = ", "is not valid TOML"),
+    "key": ("cycle = 4", "'cycle' is not a key"),
     "cycles": ("cycles = 0", "cycles is 0, must be a number from 1"),
     "before": ("cycles = 4\nbefore = 257", "before is 257, must be a number from 0 to 256"),
     "no outputs": ("cycles = 4", "outputs is empty"),

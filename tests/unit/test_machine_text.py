@@ -112,7 +112,7 @@ WRONG = {
     "wire w: u4.0 = 3\n": "6:14: only a register has a value and a reset, and 'w' is none",
     "register a: u4.0\n": "6:10: signal 'a' is already declared on line 2",
     "register r, r: u4.0\n": "6:13: signal 'r' is already declared on line 6",
-    "register r: u2.0 = 4\n": "6:20: this is no value of type u2.0",
+    "register r: u2.0 = 4\n": "6:20: this is not a value of type u2.0",
     "register r: u2.0[3] = [1, 2]\n": "6:23: 2 values, must be 3, one an element",
     "register r: u2.0[2] = [1, 2, 3]\n": "6:30: more values than the 2 elements",
     "y <- a\nregister r: u2.0[2] = [1, 2\n": "7:23: this '[' is never closed",
@@ -123,7 +123,7 @@ WRONG = {
     "wire w: u4.0 valid 3, 1 period 8\n": "6:20: the cycles must rise and lie within one period",
     "wire wire: u4.0\n": "6:6: expected the name of a signal, found the keyword 'wire'",
     'wire "": u4.0\n': "6:6: a name must have 1 to 255 characters",
-    'wire "\\q": u4.0\n': "6:6: '\"\\\\q\"' is no text in quotes as JSON has it",
+    'wire "\\q": u4.0\n': "6:6: '\"\\\\q\"' is not a string in quotes as in JSON",
     "wier w: u4.0\n": "6:1: expected 'input', 'output', 'wire', 'register', 'block', or 'TARGET <- SOURCE', found",
     "y = a\n": "6:3: expected '<-', found '='",
     "y <- b\n": "6:6: unknown signal 'b'",
@@ -161,7 +161,7 @@ def test_what_is_wrong_is_named_by_line_and_column(text: str) -> None:
 
 
 def test_bytes_that_are_no_text() -> None:
-    with pytest.raises(ProgramError, match="text:2:3: byte 0xff is no UTF-8 text"):
+    with pytest.raises(ProgramError, match="text:2:3: byte 0xff is not UTF-8 text"):
         parse_machine(b"machine\n; \xff\n")
 
 

@@ -153,10 +153,10 @@ def test_what_is_expected_is_held_against_what_was_found(tmp_path: Path, manifes
     [
         ("expect = 3", "must hold"),
         ('[[expect]]\nby = "luck"', "must be one of"),
-        ('[[expect]]\nby = "any"\nline = "3"', "is none of"),
+        ('[[expect]]\nby = "any"\nline = "3"', "is not in by"),
         ("[[", "cannot be read"),
     ],
-    ids=["no table", "judge", "type", "no TOML"],
+    ids=["no table", "judge", "type", "not valid TOML"],
 )
 def test_a_manifest_that_is_none_is_refused(tmp_path: Path, manifest: str, rule: str) -> None:
     path = tmp_path / "expected.toml"

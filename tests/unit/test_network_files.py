@@ -50,7 +50,7 @@ def test_a_file_is_a_network_by_its_name_or_what_is_in_it(net: Path, tmp_path: P
         assert load_program(source).hash == program.hash and find_machine(source) is None
     assert read_network(ROOT / "examples/sort_two.bin") is None
     (tmp_path / "NET.ONNX").write_bytes(b"no network")
-    with pytest.raises(NetworkError, match=r"NET\.ONNX: it is no ONNX model"):
+    with pytest.raises(NetworkError, match=r"NET\.ONNX: it is not an ONNX model"):
         load_program(tmp_path / "NET.ONNX")
     with pytest.raises(InputError, match="cannot read"):
         load_program(tmp_path / "none.onnx")
@@ -157,7 +157,7 @@ def test_files_without_the_inputs_are_refused(net: Path, tmp_path: Path) -> None
     with pytest.raises(InputError, match="has arrays y; the input 'x' of the network is not there"):
         evaluate(EvaluationRequest(program=net, inputs=tmp_path / "x.npz"))
     (tmp_path / "cut.npz").write_bytes((tmp_path / "x.npz").read_bytes()[:60])
-    with pytest.raises(InputError, match=r"is no \.npz file of arrays"):
+    with pytest.raises(InputError, match=r"is not an \.npz file of arrays"):
         evaluate(EvaluationRequest(program=net, inputs=tmp_path / "cut.npz"))
     np.save(tmp_path / "x.npy", np.full((1, 4), 0.25))
     with pytest.raises(InputError, match=r"sample 0: x\[0, 0, 0\] is 0.25"):

@@ -44,8 +44,8 @@ def test_options_alone() -> None:
 
 
 def test_what_is_refused() -> None:
-    with pytest.raises(RequestError, match=r"latency needs clock: .*; no ports file says which"):
-        Pins(latency=2).over(None, "no ports file says which")
+    with pytest.raises(RequestError, match=r"latency needs clock: .*; no ports file names them"):
+        Pins(latency=2).over(None, "no ports file names them")
     with pytest.raises(RequestError, match="valid_out needs valid_in"):
         Pins(valid_out="v").over(Clocking("clk"), "")
     with pytest.raises(RequestError, match=r"reset r:down must be a port, .*: r:low"):

@@ -71,7 +71,7 @@ def test_what_is_no_latency(value: object) -> None:
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("[inputs", "is no TOML"),
+        ("[inputs", "is not valid TOML"),
         ("[input]\nport = 'x'", "[input] is unknown; the tables are [inputs], [outputs], [clock] and [tie]"),
         ("inputs = 3", "inputs must be a table"),
         ("[inputs]\nname = 'x'", "[inputs] name is unknown; keys are port, ports, types"),

@@ -277,7 +277,7 @@ def test_the_latency_of_the_option_counts(tmp_path: Path) -> None:
 
 def test_what_cannot_be_combined_is_said(tmp_path: Path) -> None:
     folder = da4ml_folder(tmp_path / "project")
-    with pytest.raises(RequestError, match="make RTL of ours"):
+    with pytest.raises(RequestError, match="are for RTL that dais-verif emits"):
         dais_verif.simulate(folder, stages=2)
     with pytest.raises(RequestError, match="give it alone"):
         dais_verif.simulate(folder, rtl=[folder, tmp_path / "x.v"])

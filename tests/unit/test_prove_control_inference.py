@@ -209,7 +209,7 @@ def test_a_reset_that_is_tied_to_where_it_does_nothing(inactive: int) -> None:
     assert settle(wiring) == {}
     assert data_of(wiring) is IN
     active = reset_by(lambda s: const(1, 1 - inactive), inactive)
-    with pytest.raises(InputError, match="is no input by itself"):
+    with pytest.raises(InputError, match="is not an input by itself"):
         settle(active)
 
 
@@ -227,7 +227,7 @@ NO_PIN: dict[str, Callable[..., Term]] = {
 def test_an_asynchronous_reset_that_is_no_pin(name: str) -> None:
     wiring = wired("rst", "en").register("late", 1, lambda s: s("rst")).wire("r", 1, NO_PIN[name])
     wiring.register("q", 4, lambda s: ite(s("r"), ZERO, s("IN")), resets=[("r", 0)])
-    with pytest.raises(InputError, match="'r', an asynchronous reset, is no input by itself"):
+    with pytest.raises(InputError, match="'r', an asynchronous reset, is not an input by itself"):
         settle(wiring)
 
 

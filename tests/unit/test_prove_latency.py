@@ -228,7 +228,7 @@ NO_PIN: dict[str, Made] = {
 def test_a_clock_or_an_enable_that_is_no_pin(name: str, what: str) -> None:
     wiring = wired(tie=1, other=1, wide=2).register("divided", 1, lambda s: s("other")).wire("w", 1, NO_PIN[name])
     wiring.register("q", 4, lambda s: s("IN"), **{what: "w"})
-    with pytest.raises(InputError, match="'w', a clock or an enable, is no input by itself"):
+    with pytest.raises(InputError, match="'w', a clock or an enable, is not an input by itself"):
         timed(wiring.wire("OUT", 4, lambda s: s("q")), constants={"tie": 1})
 
 
@@ -275,5 +275,5 @@ def test_drivers_are_asked_once_each() -> None:
 
 def test_a_clock_of_two_bits() -> None:
     wiring = wired(wide=2).register("q", 4, lambda s: s("IN"), clock="wide").wire("OUT", 4, lambda s: s("q"))
-    with pytest.raises(InputError, match="'wide', a clock or an enable, is no input by itself"):
+    with pytest.raises(InputError, match="'wide', a clock or an enable, is not an input by itself"):
         timed(wiring)

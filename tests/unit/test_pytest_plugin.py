@@ -71,7 +71,10 @@ def test_a_proof_is_a_test_of_its_own(project: Path) -> None:
             ["--dais", "empty"],
             "--dais: no program (.bin, .bin.gz, .dais, .mach, .onnx, .json, .json.gz) in the folder 'empty'",
         ),
-        (["--dais", "programs", "test_other.py"], "--dais: 'test_other.py' is no program; test files go before --dais"),
+        (
+            ["--dais", "programs", "test_other.py"],
+            "--dais: 'test_other.py' is not a program; test files go before --dais",
+        ),
     ],
 )
 def test_what_is_no_program_is_refused(project: Path, arguments: list[str], says: str) -> None:

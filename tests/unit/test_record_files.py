@@ -161,10 +161,10 @@ def changed(**fields: object) -> str:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "no JSON"),
-        ("{", "no JSON"),
-        ("[" * 100_000, "no JSON"),
-        ("\xff", "no JSON"),
+        ("", "not JSON"),
+        ("{", "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ("\xff", "not JSON"),
         ("[1]", "its schema must be one of"),
         ("{}", "not None"),
         ('{"schema": ["dais-verif/result/1"]}', "its schema must be one of"),
@@ -184,7 +184,7 @@ def test_what_is_no_record_is_refused_in_a_line(text: str, problem: str, tmp_pat
     with pytest.raises(InputError) as caught:
         read_record(path)
     assert problem in str(caught.value) and str(path) in str(caught.value)
-    if "no JSON" not in problem and "exit_code is 1" not in problem:
+    if "not JSON" not in problem and "exit_code is 1" not in problem:
         with pytest.raises(jsonschema.ValidationError):
             validate("result", text)
 

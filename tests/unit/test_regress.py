@@ -209,7 +209,7 @@ def test_a_cluster_without_its_packages(
         (["--seed", "1", "--fresh-seed"], "exclude each other"),
         (["--resume", "--rerun-failed"], "give one of them"),
         (["--seed-from", "/nowhere"], "No such file"),
-        (["--timeout", "nan"], "nan is no finite number"),
+        (["--timeout", "nan"], "nan is not a finite number"),
         (["--junit", "/nowhere/junit.xml"], "there is no such folder"),
         (["absent.toml"], "cannot read manifest"),
     ],

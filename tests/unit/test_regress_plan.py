@@ -171,7 +171,7 @@ def test_the_command_outranks_the_manifest(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("programs =", "is no TOML"),
+        ("programs =", "is not valid TOML"),
         ("", "missing required field `programs`"),
         ("programs = 1", "programs: Expected `str | array`, got `int`"),
         ('programs = "a"\nprogram = "b"', "unknown field `program`; known are programs, variants, simulators"),

@@ -198,7 +198,7 @@ def test_a_promise_that_is_broken(tmp_path: Path, capsys: pytest.CaptureFixture[
     [
         ("", "--command '' must say where its file goes: {program}"),
         ("cat", "--command 'cat' must say where its file goes: {program}"),
-        ("cat 'x {program}", "is no command: No closing quotation"),
+        ("cat 'x {program}", "is not a valid command: No closing quotation"),
         ("no-such-tool {program}", "there is no command 'no-such-tool'"),
     ],
 )
@@ -253,7 +253,7 @@ def test_a_command_that_never_ends_or_crashes_is_a_failure(tmp_path: Path) -> No
         ({"schema": "x"}, "schema must be"),
         ({"vectors": [["nan"]]}, "neither an integer nor a fraction"),
         ({"vectors": [["1e999999999"]]}, "neither an integer nor a fraction"),
-        ({"vectors": [["1/3"]]}, "no integer times a power of two"),
+        ({"vectors": [["1/3"]]}, "not an integer times a power of two"),
         ({"vectors": [["1", "2", "3", "4", "5", "6", "7"]]}, "each vector must have"),
         ({"program": "../program.bin"}, "must be the name of a file beside it"),
         ({"seed": "x"}, "no case as fuzz and shrink write them"),

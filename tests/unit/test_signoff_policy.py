@@ -94,7 +94,7 @@ BAD = {
     "waiver until never": (WAIVER.replace("2027-01-31", '"never"'), "Expected `date`"),
     "two waivers": (WAIVER * 2, "two are of the same stage"),
     "files that are none": ('[rtl]\nfiles = ["src/*.v"]', "nothing matches 'src/*.v'"),
-    "no TOML": ("vectors: 3", "is no TOML"),
+    "not valid TOML": ("vectors: 3", "is not valid TOML"),
 }
 
 

@@ -140,7 +140,7 @@ def test_what_is_no_key(tmp_path: Path) -> None:
     rsa = generate_private_key(65537, 2048)
     form = (serialization.Encoding.PEM, serialization.PrivateFormat.OpenSSH, serialization.NoEncryption())
     for name, data, says in (
-        ("rsa", rsa.private_bytes(*form), "no Ed25519 key"),
+        ("rsa", rsa.private_bytes(*form), "not an Ed25519 key"),
         ("text", b"hello\n", "cannot be used"),
         ("cut", save(KEY, tmp_path / "key").read_bytes()[:150], "cannot be used"),
     ):

@@ -79,10 +79,13 @@ def test_csv_is_exact(tmp_path: Path, text: str | bytes, rows: list[list[Any]]) 
         ("1;2\n", "x.csv, line 1: 1 value, must be 2"),
         ("x0,x1,x2\n", "x.csv, line 1: 3 values, must be 2"),
         ("1;,-2;\n3,4\n", "x.csv, line 1, column 1: '1;' is not a number"),
-        ("nan,inf\n", "x.csv, line 1, column 1: 'nan' is no finite float64"),
-        ("-1,nan\n", "x.csv, line 1, column 2: 'nan' is no finite float64"),
-        ("1,2\n-inf,0\n", "x.csv, line 2, column 1: '-inf' is no finite float64"),
-        ("1,-1e400\n", "x.csv, line 1, column 2: '-1e400' is no finite float64; integers may have any size, written"),
+        ("nan,inf\n", "x.csv, line 1, column 1: 'nan' is not a finite float64"),
+        ("-1,nan\n", "x.csv, line 1, column 2: 'nan' is not a finite float64"),
+        ("1,2\n-inf,0\n", "x.csv, line 2, column 1: '-inf' is not a finite float64"),
+        (
+            "1,-1e400\n",
+            "x.csv, line 1, column 2: '-1e400' is not a finite float64; integers may have any size, written",
+        ),
         (b"1,\xff\xfe\n", "x.csv: neither .npy nor readable CSV"),
         (b"PK\x03\x04\x14\0\0\0\xff", "x.csv: not a readable .npz file"),
         ("1," + "2" * 200_000, "x.csv: neither .npy nor readable CSV (field larger than field limit"),
@@ -236,7 +239,7 @@ def test_raw_inputs_count_in_the_last_bit_of_their_port_element(tmp_path: Path) 
 
 def test_raw_inputs_must_be_integers(tmp_path: Path) -> None:
     ports = ports_of(Program.build([(-1, 0, -1, 0, S4)], [], inp_shift=[0, 0]))
-    with pytest.raises(InputError, match=r"x.npy: input 1 has values that are no integers; raw inputs must be"):
+    with pytest.raises(InputError, match=r"x.npy: input 1 has values that are not integers; raw inputs must be"):
         read_raw_batch(saved(tmp_path, np.array([[-3, 0.5]])), ports)
     assert read_raw_batch(saved(tmp_path, np.array([[-3.0, 2.0]])), ports).row(0) == [-3, 2]
 

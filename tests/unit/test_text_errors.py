@@ -88,8 +88,8 @@ WITHOUT_HEAD = [
     ("a = s-8.1 1", "1:5", "expected a type", "found 's'"),
     ("a = t8.1 1", "1:5", "expected a type", "found 't8'"),
     # constants
-    ("a = s8.3 0.1", "1:10", "0.1 is no multiple of 2^-3, the step of s8.3; round it, or give steps: raw(N)"),
-    ("a = s8.-3 -4", "1:12", "4 is no multiple of 2^3, the step of s8.-3"),
+    ("a = s8.3 0.1", "1:10", "0.1 is not a multiple of 2^-3, the step of s8.3; round it, or give steps: raw(N)"),
+    ("a = s8.-3 -4", "1:12", "4 is not a multiple of 2^3, the step of s8.-3"),
     ("a = s8.3 1e5", "1:11", "expected the end of the line, found 'e5'"),
     ("a = s8.3 .5", "1:10", "unexpected character '.'; expected a value"),
     ("a = s8.3 raw 5", "1:14", "expected '(', found '5'"),
@@ -106,7 +106,7 @@ WITHOUT_HEAD = [
     (f"a = s{'9' * 5000}.0 1", "1:5", "the numbers of type 's99999", "must have at most 9 characters"),
     ("a = s8.-1234567890 1", "1:5", "must have at most 9 characters"),
     ("a = s1.999999999 1", "1:18", "the constant is beyond 64 bits in steps of 2^-999999999"),
-    ("a = s1.-99999999 1", "1:18", "1 is no multiple of 2^99999999"),
+    ("a = s1.-99999999 1", "1:18", "1 is not a multiple of 2^99999999"),
     ("a = s1.999999999 0", "1:5", "op 0 (const): i (integer bits) is -999999999, must be within -4096..4096"),
     (f"%{'9' * 5000} = s8.3 1", "1:1", "this is %0, not '%99999"),
     (f"{'b' * 9000} = s8.3 {'c' * 9000}", "1:9009", "unknown value 'cccccccccccccccccccccccccccccc...'"),
@@ -212,8 +212,8 @@ def test_line_column_and_what_is_wrong(text: str, place: str, words: list[str]) 
 @pytest.mark.parametrize(
     ("data", "place", "words"),
     [
-        (b"input x\n ab\xff", "2:4", "byte 0xff is no UTF-8 text"),
-        ("; \N{SNOWMAN}\0".encode(), "1:4", "byte 0x00 is no UTF-8 text; 'dais-verif show' writes a binary as text"),
+        (b"input x\n ab\xff", "2:4", "byte 0xff is not UTF-8 text"),
+        ("; \N{SNOWMAN}\0".encode(), "1:4", "byte 0x00 is not UTF-8 text; 'dais-verif show' writes a binary as text"),
         ("input x".encode("utf-16"), "1:1", "byte 0xff"),
         (b"\0\xff", "1:1", "byte 0x00"),
         (b"; caf\xe9 au lait", "1:6", "byte 0xe9"),

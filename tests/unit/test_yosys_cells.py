@@ -188,5 +188,5 @@ def test_what_is_no_netlist_of_yosys(text: bytes | None, tmp_path: Path) -> None
     path = tmp_path / "net.json"
     if text is not None:
         path.write_bytes(text)
-    with pytest.raises(InputError, match="is no netlist as Yosys writes it"):
+    with pytest.raises(InputError, match="is not a netlist as Yosys writes it"):
         read_form(path)

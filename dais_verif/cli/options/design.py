@@ -25,14 +25,14 @@ _OPTIONS = (
         "--rtl",
         type=file_path,
         multiple=True,
-        help="Verify this RTL, or a project folder's; may be repeated.",
+        help="Verify this RTL file or project folder; may be repeated.",
     ),
     click.option(
         "--data",
         type=file_path,
         multiple=True,
-        help="A file that the RTL reads while it is simulated ($readmemh), or a folder of them. Files that the RTL"
-        " names, and that lie beside it or one folder below, are found without this.",
+        help="File that the RTL reads in simulation ($readmemh), or a folder of such files. Files named in the RTL are"
+        " found without this option if they are next to it or one folder below.",
     ),
     theirs_option,
     click.option(
@@ -46,19 +46,19 @@ _OPTIONS = (
     click.option(
         "--ports",
         type=file_path,
-        help="TOML file that says which ports carry what (docs/any-dut.md); options override its pins.",
+        help="TOML file that maps ports to inputs and outputs (docs/any-dut.md); options override its pins.",
     ),
-    click.option("--clock", help="Clock of a pipelined design; one sample is given at every rising edge."),
+    click.option("--clock", help="Clock of a pipelined design, which takes one sample at every rising edge."),
     click.option(
         "--latency",
         show_default="auto",
         callback=parsed_by(lambda text: text if text == "auto" else latency_of(text)),
-        help="Rising edges from an input to its output; auto: detected.",
+        help="Rising edges from an input to its output; auto detects it.",
     ),
-    click.option("--reset", help="Reset of a clocked design: drops vectors in flight; NAME:low if active low."),
+    click.option("--reset", help="Reset of a clocked design, which drops vectors in flight; NAME:low if active low."),
     click.option("--enable", help="Clock enable of a clocked design: at 0 all registers keep their values."),
-    click.option("--valid-in", help="Pin that says that an input is valid."),
-    click.option("--valid-out", help="Pin by which the design says that an output is valid."),
+    click.option("--valid-in", help="Input pin that marks valid inputs."),
+    click.option("--valid-out", help="Output pin that marks valid outputs."),
     click.argument("more_rtl", nargs=-1, type=file_path),
 )
 
@@ -81,7 +81,7 @@ def given_rtl_options(command: Callable[..., Any]) -> Callable[..., Any]:
             raise click.UsageError(f"Got unexpected extra argument ({more[0]}); RTL files follow --rtl.")
         asked_pins = Pins(**pins)
         if own["ports"] is None and not any(map(is_folder, (given["program"], *rtl))):
-            asked_pins.over(None, "no ports file says which")  # refused before anything is read
+            asked_pins.over(None, "no ports file names them")  # refused before anything is read
         # All pins, so that all of what they do is exercised.
         asked = given.pop("pipeline", None)
         pipeline = None if asked is None else asked.options()
@@ -103,7 +103,7 @@ def dut_options(command: Callable[..., Any]) -> Callable[..., Any]:
     def with_wrapped(*arguments: Any, dut: DesignRequest, wrapped: Path | None, **given: Any) -> Any:
         if wrapped is not None:
             if dut.rtl or dut.pipeline or dut.pins.given or dut.ports:
-                raise click.UsageError("--wrapped names all of the design: no RTL, ports, clock or stages beside it.")
+                raise click.UsageError("--wrapped is the whole design: give no RTL, ports, clock or stages with it.")
             dut = replace(dut, wrapped=find_wrapper(wrapped))
         return command(*arguments, dut=dut, **given)
 
@@ -124,22 +124,26 @@ def netlist_options(command: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         bits = [given.pop(name) for name in ("bitstream", "pins", "device", "hints")]
         if netlist is None and target is not None:
-            raise click.UsageError("--target says what cells a netlist is made of; name it with --netlist.")
+            raise click.UsageError("--target selects the cell library of a netlist: give the netlist with --netlist.")
         if netlist is not None and (dut.rtl or dut.wrapped):
             other = "--rtl" if dut.rtl else "--wrapped"
-            raise click.UsageError(f"--netlist and {other} both name what is to be verified; give one of them.")
+            raise click.UsageError(f"--netlist and {other} both select the design to verify; give only one.")
         if netlist is not None and dut.pipeline:
-            raise click.UsageError("--stages makes RTL of ours; a netlist of a pipeline takes --clock instead.")
+            raise click.UsageError(
+                "--stages is for RTL that dais-verif emits; for a netlist of a pipeline give --clock instead."
+            )
         found = None if netlist is None else find_netlist(netlist, target)
         return command(*arguments, dut=with_bitstream(replace(dut, netlist=found), *bits), **given)
 
     for option in (
-        click.option("--hints", type=file_path, help="With --bitstream: placed.json of build, for names of registers."),
-        click.option("--device", help="Such as ice40-hx8k-ct256. Default: the largest package of the chip."),
-        click.option("--pins", type=file_path, help="Pins of the bitstream: lines `set_io PORT PIN`."),
+        click.option(
+            "--hints", type=file_path, help="With --bitstream: placed.json of build, which has the names of registers."
+        ),
+        click.option("--device", help="Device, such as ice40-hx8k-ct256. Default: the largest package of the chip."),
+        click.option("--pins", type=file_path, help="Pins of the bitstream: a file with lines `set_io PORT PIN`."),
         click.option("--bitstream", type=file_path, help="Verify the logic read back from this iCE40 bitstream."),
-        target_option(targets=NETLISTS, help="Cells of the netlist; a folder of synth knows them."),
-        click.option("--netlist", type=file_path, help="Verify this netlist: a folder of synth, or a Verilog file."),
+        target_option(targets=NETLISTS, help="Cell library of the netlist; a folder of synth records it."),
+        click.option("--netlist", type=file_path, help="Verify this netlist: a folder of synth or a Verilog file."),
     ):
         with_options = option(with_options)
     return with_options

@@ -14,15 +14,17 @@ _STAGES = (
     click.option(
         "--stages",
         type=click.IntRange(1, MOST_STAGES),
-        help="Number of pipeline stages, balanced by estimated delay: the latency in clock edges.",
+        help="Number of pipeline stages, which is the latency in clock edges; balanced by estimated delay.",
     ),
-    click.option("--max-depth", type=float, help="Largest estimated delay of a stage: as few stages as that allows."),
+    click.option("--max-depth", type=float, help="Largest estimated delay of a stage; uses as few stages as possible."),
     click.option("--delay-model", type=file_path, help="TOML file with coefficients of the delay model."),
 )
 _PORTS = (
-    click.option("--reset", is_flag=True, help="Pipeline: a port rst, synchronous, that clears the valid bits."),
-    click.option("--enable", is_flag=True, help="Pipeline: a port en; while it is 0 every register keeps its value."),
-    click.option("--valid", is_flag=True, help="Pipeline: ports in_valid and out_valid."),
+    click.option("--reset", is_flag=True, help="Pipeline: add a synchronous reset rst that clears the valid bits."),
+    click.option(
+        "--enable", is_flag=True, help="Pipeline: add a clock enable en; while it is 0, every register keeps its value."
+    ),
+    click.option("--valid", is_flag=True, help="Pipeline: add ports in_valid and out_valid."),
 )
 
 #: One ``pipeline`` for ``--stages``, ``--max-depth``, ``--delay-model``.

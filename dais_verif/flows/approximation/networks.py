@@ -115,4 +115,4 @@ def _arrays(path: Path) -> Mapping[str, NDArray[Any]]:
             raise InputError(f"{path}: is one array; give an .npz file with inputs and labels")
         return {name: file[name] for name in file.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        raise InputError(f"{path}: is no .npz file of arrays: {error}") from None
+        raise InputError(f"{path}: is not an .npz file of arrays: {error}") from None

@@ -32,7 +32,7 @@ __all__ = ["Explanation", "ExplanationRequest", "explain"]
 class ExplanationRequest:
     """Which vector of a program to explain; vectors and their numbers are those of a simulation with the same options.
 
-    ``only_cone``: only what that output needs. ``as_json``: JSON lines, an object an op, instead of text. ``output``: a
+    ``only_cone``: only what that output needs. ``as_json``: JSON lines, one object per op, not text. ``output``: a
     file to write. ``unchecked``: a broken promise is no error. Of a machine: ``cycle`` of ``sequence``, and JSON is one
     object, the record.
     """

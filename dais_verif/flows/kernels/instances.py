@@ -37,8 +37,8 @@ def read_instance(path: Path, libraries: Sequence[Path] = ()) -> KernelInstance:
 
 
 def is_request(path: Path) -> bool:
-    """Whether the TOML file ``path`` says which kernel it asks for. Raises ``InputError`` if it is no TOML."""
+    """Whether the TOML file ``path`` says which kernel it asks for. Raises ``InputError`` if it is not valid TOML."""
     try:
         return "kernel" in tomllib.loads(read_toml(path, _MOST_BYTES, "the kernel"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"kernel {str(path)!r} is no TOML: {str(error).splitlines()[0]}") from None
+        raise InputError(f"kernel {str(path)!r} is not valid TOML: {str(error).splitlines()[0]}") from None

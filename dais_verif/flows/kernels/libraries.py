@@ -79,7 +79,7 @@ def draw_kernel(path: Path, libraries: Sequence[Path] = (), member: Sequence[int
         return picture_of(read_instance(path, libraries), member)
     folder = read_folder(path)
     if folder is None:
-        raise InputError(f"{str(path)!r} is no folder of `kernel build`: it has no {MANIFEST}")
+        raise InputError(f"{str(path)!r} is not a folder of `kernel build`: it has no {MANIFEST}")
     return picture_of(folder.instance, member, [folder.form], folder.facts.get("parallel", 1))
 
 

@@ -55,7 +55,7 @@ def _arrays(path: Path, names: Sequence[str]) -> list[NDArray[Any]]:
             return [file]
         found = {name: file[name] for name in file.files}
     except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
-        raise InputError(f"{path}: is no file of arrays, .npy or .npz: {error}") from None
+        raise InputError(f"{path}: is not a file of arrays, .npy or .npz: {error}") from None
     if sorted(found) != sorted(names):
         raise InputError(
             f"{path}: has arrays {', '.join(sorted(found)) or 'none'}; the inputs of the kernel are {', '.join(names)}"

@@ -54,10 +54,10 @@ def read_frame(path: Path, machine: Machine) -> FrameFile:
         text = read_toml(path, _MOST_BYTES, "the frame")
         tree = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{name} is not valid TOML: {str(error).splitlines()[0]}") from None
     for key in tree:
         if key not in _KEYS:
-            raise InputError(f"{name}: {key!r} is no key; there are {', '.join(_KEYS)}")
+            raise InputError(f"{name}: {key!r} is not a key; known keys are {', '.join(_KEYS)}")
     cycles = tree.get("cycles")
     if not isinstance(cycles, int) or isinstance(cycles, bool) or not 1 <= cycles <= _LONGEST:
         raise InputError(f"{name}: cycles is {_short(cycles)}, must be a number from 1 to {_LONGEST}")
@@ -93,7 +93,7 @@ class _Reader:
             where = f"{self.name}: {key}[{n}]"
             for word in entry:
                 if word not in _PLACE_KEYS:
-                    raise InputError(f"{where}: {word!r} is no key; there are {', '.join(_PLACE_KEYS)}")
+                    raise InputError(f"{where}: {word!r} is not a key; known keys are {', '.join(_PLACE_KEYS)}")
             signal = self.signal(where, entry.get("signal"), signals)
             last = len(signal.types) - 1
             most = self.cycles - 1 if key == "inputs" else _LONGEST

@@ -32,10 +32,10 @@ def read_stream(path: Path, machine: Machine) -> MachineStream:
     try:
         tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the stream"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is no TOML: {str(error).splitlines()[0]}") from None
+        raise InputError(f"{name} is not valid TOML: {str(error).splitlines()[0]}") from None
     for key, value in tree.items():
         if key not in StreamPins._fields:
-            raise InputError(f"{name}: {key!r} is no key; there are {', '.join(StreamPins._fields)}")
+            raise InputError(f"{name}: {key!r} is not a key; known keys are {', '.join(StreamPins._fields)}")
         if not isinstance(value, str):
             raise InputError(f"{name}: {key} is {_short(value)}, must be the name of a signal")
     for key in _NEEDED:

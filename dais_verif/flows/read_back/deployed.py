@@ -55,7 +55,7 @@ def _configuration(path: Path, folder: Path) -> Configuration:
                 _LIMITS,
             )
         except ToolError as error:
-            raise InputError(f"{str(path)!r} is no text of a bitstream: {error}") from None
+            raise InputError(f"{str(path)!r} is not the text of a bitstream: {error}") from None
         path = packed
     elif len(data) > MOST_BYTES:
         raise InputError(f"{str(path)!r} is not a bitstream of an iCE40: it has {len(data)} bytes")

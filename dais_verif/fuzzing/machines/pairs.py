@@ -176,7 +176,7 @@ def unfolded(case: MachineCase) -> Disagreement | None:
 def _grid(tensor: Tensor) -> int:
     """Return the fractional bits of an output."""
     if not isinstance(tensor.data_type, FixedType):
-        raise NotJudged("an output is of no fixed-point type")
+        raise NotJudged("an output does not have a fixed-point type")
     return tensor.data_type.f
 
 

@@ -125,7 +125,7 @@ def raster_of(instance: KernelInstance) -> Raster:
     """Return how the beats of images become those of outputs. Raises ``InputError`` that says what does not fit."""
     mapping, name = instance.mapping, instance.name
     if not mapping.inputs:
-        raise InputError(f"{name}: the stream form needs an input that is no constant, and there is none")
+        raise InputError(f"{name}: the stream form needs an input that is not constant, and there is none")
     reads = [mapping.addressing(tensor) for tensor in mapping.inputs]
     writes = [mapping.addressing(tensor) for tensor in mapping.outputs]
     inputs = tuple(_plane(name, *pair) for pair in zip(mapping.inputs, reads, strict=True))

@@ -26,7 +26,7 @@ class Law(Enum):
     #: What a block touches lies in the region of its member.
     DECLARED = "a member touches nothing outside of its region"
     #: In no dimension has a region elements of the tensor that the block never touches.
-    TIGHT = "a region is no wider than needed"
+    TIGHT = "a region is not wider than needed"
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ def fixed(request: Request, at: int) -> FixedType:
     """Return the type of an input, which is fixed-point once ``check_types`` has looked at it."""
     kind = request.inputs[at].data_type
     if not isinstance(kind, FixedType):
-        raise InputError(f"input {at} has type {kind}, which is none of DAIS")
+        raise InputError(f"input {at} has type {kind}, which DAIS does not have")
     return kind
 
 
@@ -78,7 +78,7 @@ def program_of(block: BlockOf) -> Callable[[Request], bytes]:
     def program(request: Request) -> bytes:
         builder, kind = BlockBuilder(), request.outputs[0].data_type
         if not isinstance(kind, FixedType):
-            raise InputError(f"the output has type {kind}, which is none of DAIS")
+            raise InputError(f"the output has type {kind}, which DAIS does not have")
         return write_binary(builder.build([builder.cast(value, kind) for value in block(request, builder)]), "v1")
 
     return program

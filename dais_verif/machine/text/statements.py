@@ -238,7 +238,7 @@ class _Reader:
             minus = cursor.accept("-")
             raw = Fraction(cursor.number("a value")) * (-1 if minus else 1) * Fraction(2) ** kind.f
         if raw.denominator != 1 or not kind.raw_min <= raw <= kind.raw_max:
-            cursor.refuse(f"this is no value of type {kind}: round it, or declare another type", start)
+            cursor.refuse(f"this is not a value of type {kind}: round it, or declare another type", start)
         return raw * Fraction(2) ** -kind.f
 
     def schedule(self) -> Schedule:
@@ -337,6 +337,6 @@ class _Reader:
         try:
             text = json.loads(token.text)
         except ValueError:
-            cursor.refuse(f"{token} is no text in quotes as JSON has it")
+            cursor.refuse(f"{token} is not a string in quotes as in JSON")
         cursor.take()
         return str(text)

@@ -227,7 +227,9 @@ def read_folder(path: Path) -> NetworkFolder | None:
     try:
         said = msgspec.json.decode(read_plain(manifest, _MOST_BYTES, "manifest"), type=_Manifest)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise InputError(f"{str(manifest)!r} is no manifest of a network: {error}; write the folder again") from None
+        raise InputError(
+            f"{str(manifest)!r} is not a valid manifest of a network: {error}; write the folder again"
+        ) from None
     if said.schema != _SCHEMA or said.form not in FORMS:
         raise InputError(
             f"{str(manifest)!r} is of schema {said.schema!r}, form {said.form!r}, and this version reads {_SCHEMA!r}, "

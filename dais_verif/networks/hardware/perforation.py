@@ -81,7 +81,10 @@ def begin_of(network: Network, part: Part) -> tuple[Node, Applied, Window]:
     applied = Lowering(network).applied(conv)
     assert windows is not None and applied is not None
     if any(window.moves for window in windows[1:]):
-        raise Refusal("it is perforated, and what behind it is no fixed-point number is pooled; quantise before that")
+        raise Refusal(
+            "it is perforated, and values after it are pooled without being fixed-point numbers; quantise "
+            "before the pooling"
+        )
     return conv, applied, windows[0]
 
 

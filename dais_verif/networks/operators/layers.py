@@ -121,7 +121,7 @@ def _batch_normalization(call: Call) -> Data:
         factors.append(one / Fraction(float(np.sqrt(total))))
     if not all(map(dyadic, factors)):
         raise Refusal(
-            "scale / sqrt(variance + epsilon) is no multiple of a power of two; fold it into the layer before it"
+            "scale / sqrt(variance + epsilon) is not a multiple of a power of two; fold it into the layer before it"
         )
     call.budget.take(data.elements.size)
     ops, result = call.ops, np.empty(data.shape, dtype=object)

@@ -42,7 +42,7 @@ def _transpose(call: Call) -> Data:
     data = call.input(0, "data")
     order = call.sizes("perm", range(len(data.shape))[::-1])
     if sorted(order) != list(range(len(data.shape))):
-        raise Refusal(f"perm {order} is no order of {len(data.shape)} dimensions")
+        raise Refusal(f"perm {order} is not a permutation of {len(data.shape)} dimensions")
     return Data(data.elements.transpose(order), data.dtype)
 
 

@@ -27,7 +27,7 @@ def _exponents(call: Call, shape: tuple[int, ...], axis: int | None) -> Elements
     for one in call.numbers(1, "scale"):
         raw, f = raw_of(one)
         if raw != 1:
-            raise Refusal(f"scale {float(one)!r} is no power of two")
+            raise Refusal(f"scale {float(one)!r} is not a power of two")
         exponents.append(-f)
     found = np.array(exponents, dtype=object)
     if len(found) == 1:
@@ -107,7 +107,7 @@ def _quantize_linear(call: Call) -> Data:
 def _dequantize_linear(call: Call) -> Data:
     data = call.input(0, "data")
     if data.dtype not in (*INTEGERS, "INT32"):
-        raise Refusal(f"its data is of kind {data.dtype}, no integers")
+        raise Refusal(f"its data is of kind {data.dtype}, not integers")
     _require_no_zero_point(call)
     if call.integer("block_size", 0):
         raise Refusal("scales of blocks are not supported")

@@ -227,7 +227,8 @@ class Expressions:
             exact = sign * cursor.number("a constant") * Fraction(2) ** f
             if exact.denominator != 1:
                 cursor.refuse(
-                    f"{start.text} is no multiple of 2^{-kind.f}, the step of {kind}; round it, or give steps: raw(N)",
+                    f"{start.text} is not a multiple of 2^{-kind.f}, the step of {kind}; round it, or give steps: "
+                    f"raw(N)",
                     start,
                 )
             data = int(exact)

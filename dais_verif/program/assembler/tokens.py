@@ -74,7 +74,7 @@ def decoded(data: bytes, name: str, remedy: str) -> str:
         return text
     before = data[:at].rpartition(b"\n")[2].decode("utf-8", "replace")
     place = Place(data[:at].count(b"\n") + 1, len(before) + 1)
-    raise error_at(name, place, f"byte 0x{data[at]:02x} is no UTF-8 text; {remedy}")
+    raise error_at(name, place, f"byte 0x{data[at]:02x} is not UTF-8 text; {remedy}")
 
 
 class Cursor:

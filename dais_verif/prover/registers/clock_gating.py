@@ -106,7 +106,7 @@ def _enabled(
             held[found] = latch
             return found
         if latch is not None or not signal.drivers or any(driver.clock for driver in signal.drivers):
-            raise InputError(f"{signal.where}: {signal.name!r} is no latch of a clock gate")
+            raise InputError(f"{signal.where}: {signal.name!r} is not the latch of a clock gate")
         return None
 
     cone = Cone(cut)

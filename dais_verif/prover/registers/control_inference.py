@@ -225,7 +225,7 @@ class _Register:
                 continue
             known_as = self._design.pin(reset)
             if known_as is None:
-                raise InputError(f"{self.where}: {reset.name!r}, an asynchronous reset, is no input by itself")
+                raise InputError(f"{self.where}: {reset.name!r}, an asynchronous reset, is not an input by itself")
             pin, inverted = known_as
             value ^= inverted
             if set(leaves(_with(self._next, {pin: 1 - value}))) - set(self._own):

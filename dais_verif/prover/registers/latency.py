@@ -110,7 +110,7 @@ class _LatencyAnalysis:
         found = self._pins.input_of(signal)
         pin = None if found is None else self._netlist.signals[found.name]
         if pin is None or pin.width != 1 or self._boundary.is_input(pin):
-            raise InputError(f"{signal.where}: {signal.name!r}, a clock or an enable, is no input by itself")
+            raise InputError(f"{signal.where}: {signal.name!r}, a clock or an enable, is not an input by itself")
         return pin.name
 
     def _one(self, found: Sequence[tuple[str, _Latency]], signal: Signal) -> _Latency:

@@ -49,7 +49,9 @@ class _Reader:
                 if term not in following:
                     following[term] = self._following(term, signal, driver, bit, resets)
             if len(self._registers) > _LARGEST:
-                raise InputError(f"{out.name!r} depends on more than {_LARGEST} bits of state; this is no protocol")
+                raise InputError(
+                    f"{out.name!r} depends on more than {_LARGEST} bits of state; a handshake has far fewer"
+                )
         # While an asynchronous reset is active, whatever reads the register sees its reset value.
         seen = {term: self._seen(term, found) for term, found in resets.items()}
         state = {term: rebuild(value, seen) for term, value in following.items()}

@@ -168,7 +168,7 @@ def _memories(
         reads = _reads(signal, variable, first.width, roots)
         if written is None or reads is None:
             raise InputError(
-                f"{signal.name!r} is no memory that proofs understand: an array [0:n] of 2**k words, written at one"
+                f"{signal.name!r} is not a memory that the proof supports: an array [0:n] of 2**k words, written at one"
                 " place an edge and read by the word"
             )
         found.append(_Found(signal, first.width, *written, *reads))

@@ -207,8 +207,8 @@ class SlangDesign:
             )
         if found is None:
             raise InputError(
-                f"{where or self.where(symbol.location)}: {symbol.name!r} is no signal of the design"
-                " or not assigned before it is read; the proof cannot use it"
+                f"{where or self.where(symbol.location)}: {symbol.name!r} is not a signal of the"
+                " design, or not assigned before it is read; the proof cannot use it"
             )
         return found
 

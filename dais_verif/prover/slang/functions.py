@@ -29,7 +29,7 @@ def call_value(c: Converter, e: Any) -> Term:
 def _called(c: Converter, e: Any) -> Term:
     function = e.subroutine
     if function.subroutineKind is not ast.SubroutineKind.Function or function.returnType.isVoid:
-        raise c.refused(e, f"{function.name!r} is no function with a value; the proof cannot use it")
+        raise c.refused(e, f"{function.name!r} is not a function with a value; the proof cannot use it")
     c.design.turn(e)
     if c.design.calls >= _NESTED:
         raise c.refused(e, f"function {function.name!r} calls itself without end, or more than {_NESTED} times")

@@ -149,7 +149,7 @@ def _number(token: str, base: int) -> int:
         return int(token.replace("_", ""), base)
     except ValueError:
         shown = token if len(token) <= 20 else token[:20] + "..."
-        raise ValueError(f"{shown!r} is no number in base {base}") from None
+        raise ValueError(f"{shown!r} is not a number in base {base}") from None
 
 
 def counting(signal: Signal, where: str) -> Driver:

@@ -104,7 +104,7 @@ class _Search:
             while type(literal) is ast.ConversionExpression:
                 literal = literal.operand
             if type(literal) is ast.UnaryExpression:
-                raise self._refused(item, "Yosys misreads an item of casez that is no literal; write its digits")
+                raise self._refused(item, "Yosys misreads an item of casez that is not a literal; write its digits")
             value = item.eval(ast.EvalContext(self._root)).value if fixed else None
             if value is not None and value.hasUnknown:
                 raise self._refused(item, "Yosys misreads a casez of a constant with digits that match all; use a wire")
@@ -140,5 +140,5 @@ class _Search:
         value = e.arguments[0].eval(ast.EvalContext(self._root)) if e.arguments else None
         name = value.convertToStr().value if value else None
         if name is None or str(name).lstrip("\0") not in self._design.files:
-            told = "a file whose name is no constant" if name is None else repr(str(name).lstrip("\0"))
-            raise self._refused(e, f"this reads {told}, which is none of the files that were given", "; use {data}")
+            told = "a file whose name is not constant" if name is None else repr(str(name).lstrip("\0"))
+            raise self._refused(e, f"this reads {told}, which is not one of the files that were given", "; use {data}")

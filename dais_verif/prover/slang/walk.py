@@ -266,7 +266,7 @@ class _Walk:
             assignment = symbol.assignment
             where = self._design.where(assignment.sourceRange.start)
             if type(assignment) is not ast.AssignmentExpression:
-                raise InputError(f"{where}: this is no valid assignment; correct the RTL")
+                raise InputError(f"{where}: this is not a valid assignment; correct the RTL")
             refuse_delay(symbol, where)
             refuse_rest(Converter(self._design, self._no_index), assignment)
             self._targets(assignment.left, bits_of(self._design, assignment.right), where)

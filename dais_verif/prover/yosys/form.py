@@ -73,7 +73,7 @@ def read_form(path: Path) -> dict[str, Module]:
     try:
         return msgspec.json.decode(path.read_bytes(), type=_Form).modules
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError) as error:
-        raise InputError(f"{str(path)!r} is no netlist as Yosys writes it: {error}") from None
+        raise InputError(f"{str(path)!r} is not a netlist as Yosys writes it: {error}") from None
 
 
 def number(bits: str) -> int:

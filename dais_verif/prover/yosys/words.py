@@ -91,5 +91,5 @@ class Memories:
     def _constant(self, bits: list[Bit], where: str) -> int:
         digits = self._digits(bits)
         if set(digits) - {"0", "1"}:
-            raise InputError(f"{where}: a memory is filled at an index that is no constant")
+            raise InputError(f"{where}: a memory is filled at an index that is not constant")
         return int("".join(digits[::-1]), 2)

@@ -113,7 +113,7 @@ def records_below(folders: Iterable[Path], program_hash: str) -> list[Source]:
     paths: dict[Path, None] = {}
     for folder in folders:
         if not folder.is_dir():
-            raise InputError(f"{str(folder)!r} is no folder; --history looks for records in folders")
+            raise InputError(f"{str(folder)!r} is not a folder; --history looks for records in folders")
         for name in NAMES:
             paths.update(dict.fromkeys(path.resolve() for path in folder.rglob(name) if path.is_file()))
     owned = {path.parent / EVIDENCE for path in paths if path.name == SIGNOFF_NAME}

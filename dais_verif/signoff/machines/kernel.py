@@ -186,7 +186,7 @@ def _poisoned(context: Context, folder: Path) -> Path:
     data = read_plain(source / _BLOCK, _MOST_BYTES)
     made = poison(block, data, Stimulus([Generated([block], _VECTORS, 0)]), check=False)
     if made.name != _POISONED:
-        raise InputError(f"{_BLOCK} is no plain DAIS program: no kernel can be poisoned")
+        raise InputError(f"{_BLOCK} is not a plain DAIS program: no kernel can be poisoned")
     make_folder(kernel)
     for name in KERNEL_FILES:
         write_atomically(kernel / name, made.data if name == _BLOCK else read_plain(source / name, _MOST_BYTES))

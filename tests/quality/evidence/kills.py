@@ -159,7 +159,7 @@ def _half(folder: Path, clean: Path) -> list[str]:
         try:
             record = json.loads(path.read_text())
         except ValueError:
-            wrong.append(f"{path.name} is no JSON")
+            wrong.append(f"{path.name} is not valid JSON")
             continue
         right = clean / "out" / path.name
         if "verdict" in record and record["verdict"] == "PASS" and json.loads(right.read_text())["verdict"] != "PASS":
@@ -176,7 +176,7 @@ def _differs(folder: Path, clean: Path) -> list[str]:
     try:
         said, right = (json.loads((place / "stdout").read_text() or "null") for place in (folder, clean))
     except ValueError as error:
-        return [*wrong, f"the answer is no JSON: {error}"]
+        return [*wrong, f"the answer is not valid JSON: {error}"]
     if said is not None and said["verdict"] != right["verdict"]:
         wrong.append(f"the answer differs: {said['verdict']}: {said['message']}")
     return wrong
