@@ -252,7 +252,7 @@ def test_a_file_of_the_current_folder_does_not_stand_in_for_a_table(
 
 
 OPTIONS = {
-    "stages": (["--stages", "2"], "make RTL of ours, and "),
+    "stages": (["--stages", "2"], "are for RTL that dais-verif emits; to emit RTL from "),
     "latency of what has no clock": (["--latency", "3"], "--latency needs --clock"),
     "no such top": (["--top", "nothing"], "declares the module nothing: name it with --top"),
     "no such clock": (["--clock", "ck"], "the design has no input ck"),
