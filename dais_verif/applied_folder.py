@@ -41,7 +41,9 @@ def files_beside(program: Path, program_hash: str) -> list[Path]:
     applied_program(program.parent)
     told, files = _told(manifest)
     if told != program_hash:
-        raise InputError(f"{str(manifest)!r} is of the program {told}, beside it is {program_hash}; write it again")
+        raise InputError(
+            f"{str(manifest)!r} belongs to program {told}, but the folder holds program {program_hash}; write it again"
+        )
     return [manifest, *(program.with_name(name) for name in files if name != PROGRAM)]
 
 
@@ -54,7 +56,7 @@ def _told(manifest: Path) -> tuple[str, dict[str, str]]:
         program, files = None, None
     plain = isinstance(files, dict) and set(files) <= {PROGRAM, CONFIGURATION} and PROGRAM in files
     if not isinstance(program, str) or not plain or not all(isinstance(one, str) for one in files.values()):
-        raise InputError(f"{str(manifest)!r} is not what approx apply writes; write the folder again")
+        raise InputError(f"{str(manifest)!r} was not written by approx apply; write the folder again")
     return program, files
 
 

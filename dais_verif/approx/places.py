@@ -29,4 +29,4 @@ class Place:
         if len(self.notices) < MOST_NOTICES:
             self.notices.append(Notice(line, token, text))
         elif len(self.notices) == MOST_NOTICES:
-            self.notices.append(Notice(line, "", "more is odd from here on, and not listed"))
+            self.notices.append(Notice(line, "", "further problems from here on are not listed"))

@@ -77,11 +77,11 @@ class _Lines:
             self._at += 1
             if not self._odd and ("\t" in text or "\r" in text):
                 self._odd = True
-                self._place.notice(self._at, "", "tabs or carriage returns, which no file of the tuner has")
+                self._place.notice(self._at, "", "tabs or carriage returns, which the tuner does not write")
             if tokens := tokens_of(text):
                 self.number = self._at
                 return Line(self._at, tokens)
-            self._place.notice(self._at, "", "blank line, which HPVM's runtime cannot read; it is passed over")
+            self._place.notice(self._at, "", "blank line, which HPVM's runtime cannot read; it is ignored")
         return None
 
     def put_back(self) -> None:
@@ -105,7 +105,7 @@ def _read_baseline(lines: _Lines, place: Place) -> Number | None:
     if baseline < 0:
         raise place.error(line.number, token, "the time of the baseline must be 0 or more")
     if len(line.tokens) > 1:
-        raise place.error(line.number, line.tokens[1], "the time of the baseline stands alone on the first line")
+        raise place.error(line.number, line.tokens[1], "the time of the baseline must be alone on the first line")
     return baseline
 
 
@@ -141,7 +141,7 @@ def _read_configuration(
 def _require_begin(line: Line, place: Place) -> None:
     token = line.tokens[0]
     if token == BEGIN and len(line.tokens) > 1:
-        raise place.error(line.number, line.tokens[1], f"{BEGIN!r} stands alone on its line")
+        raise place.error(line.number, line.tokens[1], f"{BEGIN!r} must be alone on its line")
     if token == END:
         raise place.error(line.number, token, f"no configuration to end here: {BEGIN!r} is missing before")
     if token != BEGIN:
@@ -176,12 +176,12 @@ def _read_nodes(name: str, begin: Line, lines: _Lines, knobs: Mapping[int, Knob]
         token = line.tokens[0]
         if token == END:
             if len(line.tokens) > 1:
-                raise place.error(line.number, line.tokens[1], f"{END!r} stands alone on its line")
+                raise place.error(line.number, line.tokens[1], f"{END!r} must be alone on its line")
             if not nodes:
                 raise place.error(line.number, token, f"configuration {name!r} has no node")
             return tuple(nodes.values())
         if token == BEGIN:
-            problem = f"configuration {name!r} (begun on line {begin.number}) goes on: {END!r} is missing before"
+            problem = f"configuration {name!r} (begun on line {begin.number}) is still open: {END!r} is missing before"
             raise place.error(line.number, token, problem)
         node = read_node(line, knobs, place)
         if node.id in nodes:

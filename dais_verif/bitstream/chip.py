@@ -114,7 +114,7 @@ class Chip:
         blocks = {block.split("\n", 1)[0].split()[1]: block for block in self.blocks[".pins"]}
         if package not in blocks:
             raise InputError(
-                f"the bitstream is for device {self.device}, which is not made in package {package!r}, but in "
+                f"the bitstream is for device {self.device}, which is available in , not in package {package!r}"
                 f"{', '.join(sorted(blocks))}"
             )
         rows = [line.split() for line in blocks[package].split("\n")[1:] if line]

@@ -69,7 +69,7 @@ def read_multiplier(
     for place in sorted({place for place, _ in site.pins.values()}):
         for name in sorted(wiring.set.get(place, ())):
             if name.startswith("IpConfig.") and (place, name) not in known_bits:
-                raise InputError(f"{name} of tile {place}, of {what}, is set, and what it does is not known")
+                raise InputError(f"{name} of tile {place}, of {what}, is set, and its function is not known")
     on = {name for name, (place, bit) in site.options.items() if wiring.bit(place, f"IpConfig.{bit}")}
     parts = [name for name in _PARTS if name in on]
     missing = [name for name in _PRODUCT if name not in on]

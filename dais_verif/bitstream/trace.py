@@ -79,7 +79,7 @@ def _require_known(wiring: Wiring) -> None:
     for bit in wiring.configuration.extra:
         if bit not in wiring.chip.extra_bits:
             raise InputError(
-                f"bit {bit[1]}, {bit[2]} of bank {bit[0]}, outside of tiles, is set, and what it does is not known"
+                f"bit {bit[1]}, {bit[2]} of bank {bit[0]}, outside of tiles, is set, and its function is not known"
             )
 
 

@@ -48,8 +48,8 @@ class Wiring:
             buffer = self.chip.column_buffers.get(place)
             if buffer is None or not self.bit(buffer, f"ColBufCtrl.glb_netwk_{number}"):
                 raise InputError(
-                    f"tile ({place[0]} {place[1]}) listens to global network {number}, which is not brought to its "
-                    "column: the buffer is off"
+                    f"tile ({place[0]} {place[1]}) reads global network {number}, but the buffer that brings it to "
+                    "its column is off"
                 )
         return place, source
 
@@ -65,7 +65,7 @@ def read_wiring(chip: Chip, configuration: Configuration) -> Wiring:
             continue
         if pattern not in switch.sources:
             x, y = switch.place
-            raise InputError(f"a switch of tile ({x} {y}) has bits {pattern}, which its description does not know")
+            raise InputError(f"a switch of tile ({x} {y}) has bits {pattern}, which the chip database does not have")
         closed.setdefault(switch.net, []).append((switch.place, switch.sources[pattern]))
         unread[switch.place].difference_update(switch.bits)
     functions = {kind: chip.functions(kind) for kind in set(configuration.kinds.values())}
@@ -81,13 +81,13 @@ def read_wiring(chip: Chip, configuration: Configuration) -> Wiring:
                 names.add(name)
             elif there:
                 raise InputError(
-                    f"{name} of tile ({place[0]} {place[1]}) is half set; its description knows no such thing"
+                    f"{name} of tile ({place[0]} {place[1]}) is partly set, which the chip database does not have"
                 )
             bits.difference_update(wanted)
         if bits:
             row, column = min(bits)
             raise InputError(
-                f"bit B{row}[{column}] of tile ({place[0]} {place[1]}) is set, and what it does is not known"
+                f"bit B{row}[{column}] of tile ({place[0]} {place[1]}) is set, and its function is not known"
             )
         named[place] = frozenset(names)
     return Wiring(chip, configuration, {net: tuple(drivers) for net, drivers in closed.items()}, named)

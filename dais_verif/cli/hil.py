@@ -62,5 +62,5 @@ def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     done = run_on_board(BoardRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     code = common.show_run(done, as_json, html, lambda: print_record(done.record, common.console()))
     if done.resumable and not as_json:
-        common.console().print("resume     the same command with --resume goes on from there", markup=False)
+        common.console().print("resume     run the same command with --resume to continue", markup=False)
     return code

@@ -148,7 +148,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _refuse_unheard() -> int:
-    line = "standard output is closed, so that the answer would be lost; send it to a file or to /dev/null"
+    line = "standard output is closed, so the output would be lost; redirect it to a file or to /dev/null"
     return _report([], None, Verdict.INVALID_INPUT, line)
 
 
@@ -161,7 +161,7 @@ def _told(code: int) -> int:
         return Verdict.INTERRUPTED.exit_code
     except OSError as error:
         drop_output()
-        return _report([], error, Verdict.INVALID_INPUT, f"the answer cannot be written: {error.strerror or error}")
+        return _report([], error, Verdict.INVALID_INPUT, f"the output cannot be written: {error.strerror or error}")
     return code
 
 
@@ -207,7 +207,7 @@ def _run(arguments: list[str]) -> int:
         # An interrupt while Python executes text, as for every named tuple that is imported, is remembered, and a
         # process that does not leave early ends by the signal, whatever its exit code: unless it has executed since.
         exec("")
-        return _report(arguments, None, Verdict.INTERRUPTED, "interrupted; nothing half-written was left")
+        return _report(arguments, None, Verdict.INTERRUPTED, "interrupted; no partial files were left")
     except (BrokenPipeError, SystemExit):  # SystemExit: what click makes of a reader that left
         drop_output()
         return Verdict.INTERRUPTED.exit_code  # the whole answer was not seen, so it must not look like a PASS
@@ -216,7 +216,7 @@ def _run(arguments: list[str]) -> int:
         return _report(arguments, error, Verdict.TOOL_FAILURE, line)
     except OSError as error:
         # What is printed has no name.
-        place = f"file {error.filename!r}" if error.filename else "what is printed or kept cannot be written"
+        place = f"file {error.filename!r}" if error.filename else "the output or the record cannot be written"
         return _report(arguments, error, Verdict.INVALID_INPUT, f"{place}: {error.strerror or error}")
     except Exception as error:
         missing = missing_packages(error, next(iter(arguments), None)) if isinstance(error, ImportError) else None

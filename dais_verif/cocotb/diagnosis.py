@@ -94,7 +94,7 @@ def explain(
         )
         mismatch = replace(mismatch, blame=blame)
     else:
-        text = "the ops of a clocked design hold other vectors by now: give its files as rtl, to have the op named"
+        text = "the ops of a clocked design now hold later vectors: give its files as rtl to find the wrong op"
         mismatch = replace(mismatch, blame=Blame("unknown", text))
     out = io.StringIO()
     print_mismatch(mismatch, Console(file=out, width=120, color_system=None))
@@ -162,8 +162,8 @@ def _unknown_inputs(rtl: Rtl, interface: Dut) -> str:
         return ""
     inputs = counted(len(unknown), "input")
     return (
-        f"note       the scoreboard was not told of {inputs} of {rtl.top}: {', '.join(unknown)}; "
-        "name what is a reset, an enable or a valid pin, and tie the others in ports: the replay does not drive them"
+        f"note       the scoreboard does not know {inputs} of {rtl.top}: {', '.join(unknown)}; name "
+        "resets, enables and valid pins, and tie the others in ports, since the replay does not drive them"
     )
 
 

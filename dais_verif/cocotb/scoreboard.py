@@ -104,7 +104,7 @@ class Scoreboard:
         where = ports if ports is None or isinstance(ports, Mapping) else Path(ports)
         self._dut, self._interface = dut, dut_of(dut, self.model.program, where, pins)
         if settle is not None and (self._interface.interface.clocking is not None or not settle > 0):
-            raise InputError(f"settle must be nanoseconds above 0, of a combinational design, not {settle!r}")
+            raise InputError(f"settle must be a time above 0 in ns, for a combinational design, not {settle!r}")
         #: How inputs and outputs lie in the ports of the design.
         self.inputs: RowLayout = input_layout(self.model.program, self._interface.ports.inputs)
         self.outputs = RowLayout(self._interface.ports.outputs, self._interface.output_types, "output")
@@ -148,11 +148,11 @@ class Scoreboard:
             seen = f"; {counted(self.skipped, 'input')} held X or Z" if self.skipped else ""
             under_way = self._taken - self.vectors
             seen += (
-                f"; {counted(under_way, 'vector')} went in, and the test ended before an answer came out"
+                f"; {counted(under_way, 'vector')} went in, and the test ended before their outputs appeared"
                 if under_way
                 else ""
             )
-            return f"NOT_RUN: no output bit of {self._dut._name} was compared{seen}: nothing is known of it"
+            return f"NOT_RUN: no output bit of {self._dut._name} was compared{seen}: nothing is known about it"
         return None
 
     def _end(self) -> None:
@@ -233,8 +233,8 @@ class Scoreboard:
         if found != str(int(due is not None)):
             self._fail(
                 f"{clocking.valid_out} is {found} before the clock edge at {get_sim_time('ns')} ns, must be "
-                f"{int(due is not None)}: a vector taken with {clocking.valid_in} comes out "
-                f"{counted(clocking.latency or 0, 'edge')} later (the latency), and nothing else does"
+                f"{int(due is not None)}: a vector taken with {clocking.valid_in} must appear "
+                f"{counted(clocking.latency or 0, 'edge')} later (the latency), and no other output may be valid"
             )
 
     def _sample(self, row: str, *, required: str | None = None) -> _Sample | None:

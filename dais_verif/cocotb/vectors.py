@@ -91,7 +91,9 @@ def exhaustive_vectors(model: DaisModel) -> VectorStream:
     """Return every pattern of ``model_inp``. Raises ``InputError`` if it has more than 24 bits."""
     bits = model.inputs.bits
     if bits > _MOST_BITS:
-        raise InputError(f"model_inp has {bits} bits; all patterns are made of at most {_MOST_BITS}: prove it instead")
+        raise InputError(
+            f"model_inp has {bits} bits; exhaustive patterns are supported up to {_MOST_BITS} bits: prove it instead"
+        )
     rows = range(1 << bits) if bits else [0, 0]
     return VectorStream(len(rows), lambda: (model.inputs.of_row(format(row, f"0{max(bits, 1)}b")) for row in rows))
 

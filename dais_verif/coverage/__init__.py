@@ -98,7 +98,7 @@ def measured(
     if directed or unreachable:
         notice("coverage: all inputs of small cones")
         enumerate_cones(search, effort, seed, take=directed, exclude=unreachable)
-        notice("coverage: a solver asked about the rest")
+        notice("coverage: solver queries for the remaining bins")
         solve(search, effort, take=directed, exclude=unreachable)
     return Measured(
         search.bins, search.bins.hit(search.seen), search.how, search.vectors, search.found, tuple(search.limits)

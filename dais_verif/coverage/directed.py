@@ -72,7 +72,7 @@ def give_inputs(search: Search, effort: Effort) -> None:
     batch, left = bins.readers.alone(search.seen[start:-2], n_in, effort.values)
     search.offer(batch)
     if left:
-        search.limits.append(f"{left} numbers that inputs lack were not tried one at a time")
+        search.limits.append(f"{left} input values not yet seen were not tried one by one")
 
 
 def _goals(search: Search) -> list[tuple[int, Goal]]:
@@ -175,7 +175,7 @@ def enumerate_cones(search: Search, effort: Effort, seed: int, *, take: bool, ex
     if not goals:
         return
     if program.n_ops > _LARGE:
-        search.limits.append(f"small cones were not looked for in more than {_LARGE:,} ops")
+        search.limits.append(f"small cones were not searched in programs of more than {_LARGE:,} ops")
         return
     domain = domain_of(program)
     masks = exact_bits(program, {goal.op for _, goal in goals}, at_most=effort.bits)

@@ -140,9 +140,9 @@ class _Bins:
         left = [(name, text) for name, bins in found.items() for text, hit, never in bins if not hit and not never]
         limits = []
         if self.too_many:
-            limits.append(f"states of control have no bins: there are {counted(self.too_many, 'bit')} of them")
+            limits.append(f"control states have no bins: they have {counted(self.too_many, 'bit')}")
         elif self.control is not None and reachable is None:
-            limits.append("states of control that were not seen are open: too many bits of inputs decide what follows")
+            limits.append("control states that were not seen are open: the next state depends on too many input bits")
         hit, bins, never = (sum(getattr(group, name) for group in groups) for name in ("hit", "bins", "unreachable"))
         return Coverage(
             vectors=cycles,

@@ -121,7 +121,7 @@ def _apart(
     """Return a port an element."""
     if len(names) != count:
         ports = counted(len(names), "port")
-        raise InputError(f"ports file: {ports} of {what}s, must be {count}: one for each of the program's")
+        raise InputError(f"ports file: {ports} of {what}s, must be {count}, one for each of the program")
     problems: list[str] = []
     for sizing in candidates:
         wrong = _differences(names, sizing.elements, known)
@@ -184,8 +184,8 @@ def _check_driven(interface: DesignInterface, found: Sequence[Port]) -> None:
         for name in port.wires if port.direction != "out" else ():
             if name not in taken:
                 raise InputError.of(
-                    "nothing drives port {port} of the design: name it as {clock}, {reset}, {enable} or {valid_in}, "
-                    "or give it a value under [tie] in a {ports} file",
+                    "nothing drives port {port} of the design: name it as {clock}, {reset}, {enable} or "
+                    "{valid_in}, or give it a value under [tie] in a {ports} file",
                     port=port,
                 )
 

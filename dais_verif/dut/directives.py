@@ -156,7 +156,7 @@ def directives_of(text: bytes, vhdl: bool = False) -> Directives:
         hidden.append((begin, len(text)))
         others.add("translate_off without translate_on")
     if hidden and len(_MARK.findall(text)) != count:
-        others.add("what may be a translate_on beside one that is")
+        others.add("something like translate_on next to a real one")
     return Directives(frozenset(macros), tuple(hidden), tuple(cases), frozenset(others), frozenset(marks))
 
 
@@ -222,7 +222,7 @@ def told(found: Directives) -> Iterator[str]:
         yield f"hides {len(found.hidden)} stretch{'es' if len(found.hidden) > 1 else ''} from synthesis (translate_off)"
     if len(found.marks) > 1:
         spelt = ", ".join(sorted(mark.decode("latin-1") for mark in found.marks))
-        yield f"hides by marks that tools obey one by one ({spelt!a})"
+        yield f"hides code by pragmas that only some tools obey ({spelt!a})"
     if found.cases:
         yield "has full_case or priority"
     if found.others:

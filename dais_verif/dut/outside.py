@@ -46,8 +46,8 @@ _WORDS = {
 }
 _VHDL_WORDS = {
     "foreign": "runs code of another language",
-    "env": "asks for the time, stops the simulation or reads the environment",
-    "now": "asks for the time of the simulation",
+    "env": "reads the simulation time, stops the simulation or reads the environment",
+    "now": "reads the simulation time",
     "getenv": "reads the environment",
 }
 
@@ -87,8 +87,8 @@ _RANGE = re.compile(rb"\s*[\]:]")
 _COMMENTS = re.compile(rb"(?:/\*.*?\*/)*", re.DOTALL)
 _SPLIT = re.compile(rb"[\w$]\\\r?\n[\w$`]")
 _MACRO = re.compile(rb"`define\s+([A-Za-z_][\w$]*)")
-_JOINED = "may be joined to what it touches, or joins words: it may be anything, which cannot be decided"
-_UNENDED = "begins what does not end on its line, or what not all readers know: what is code cannot be told"
+_JOINED = "may be joined to the tokens next to it, so what it means cannot be decided"
+_UNENDED = "may not end on its line, or not in all tools: code and comments cannot be told apart"
 
 
 class Use(NamedTuple):
@@ -157,11 +157,11 @@ def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use
         if token.kind == "paste" or (token.text == "\\" and _SPLIT.match(text, max(token.at - 1, 0))):
             why = _JOINED
         elif token.kind == "escaped" and any(mark in token.text for mark in ('"', "//", "/*", "`")):
-            why = "holds what some readers take for a string, a comment or a macro: what is code cannot be told"
+            why = "holds what some tools read as a string, comment or macro: code and comments cannot be told apart"
         elif token.text == "$" and not _RANGE.match(text, end):
             why = _JOINED
         elif token.text in ("import", "export") and token.kind == "word" and not _PACKAGE.match(text, end):
-            why = "runs code of another language, or is followed by what cannot be decided"
+            why = "runs code of another language, or what follows it cannot be decided"
         if why is not None:
             yield Use(file, text.count(b"\n", 0, token.at) + 1, token.text, why)
     for name, at in _touching(text, tokens):
@@ -171,7 +171,7 @@ def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use
     )
     for token in tokens if calls else ():
         if token.kind == "word" and token.text in ("import", "export"):
-            why = "stands in a file with a macro that has arguments, which may complete it"
+            why = "is in a file with a macro with arguments, which may complete it"
             yield Use(file, text.count(b"\n", 0, token.at) + 1, token.text, why)
 
 
@@ -202,7 +202,7 @@ def _of_system(
     name = token.text.removeprefix("\\")
     if name in _TABLES:
         if not after.text.startswith("(") or last.kind not in ("string", "word"):
-            return "reads a file whose name is made while it runs"
+            return "reads a file whose name is computed at run time"
         known = last.kind == "word" or last.text[1:-1] in data  # a word is a parameter, which is evaluated later
         return None if known else f"reads {last.text}, which is not one of the data files of the design"
     # A dollar on its own is the end of a queue, or of a range in an assertion.
@@ -216,10 +216,10 @@ def _of_directive(
     if name == "include":
         return None if after.kind == "string" else "includes a file without a plain name in quotes"
     if name == "__FILE__":
-        return "makes the RTL depend on where it lies: it was copied, so that what is checked may be other hardware"
+        return "makes the RTL depend on its path: it was copied, so that other hardware may have been checked"
     if name in _DIRECTIVES or name in macros:
         return None
-    return "is a directive for one of the readers, or a macro that nothing in the design defines"
+    return "is a directive of one tool only, or a macro that the design does not define"
 
 
 def _of_word(
@@ -248,7 +248,7 @@ def included_in(text: bytes) -> list[str | None]:
 
 def _of_path(name: str) -> str | None:
     if name.startswith(("/", "~")) or ".." in name:
-        return "may be the name of a file elsewhere: a table lies beside the RTL, or is given as data"
+        return "may be the name of a file elsewhere: a table must be next to the RTL, or be given as data"
     return None
 
 

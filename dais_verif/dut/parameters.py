@@ -45,7 +45,7 @@ def with_parameters(
     name = f"{top}_with_parameters"
     if not _NAME.fullmatch(top):
         raise InputError.of(
-            "{parameters}: the module must have a plain name, not {top!r}; write a module around it yourself", top=top
+            "{parameters}: the module must have a plain name, not {top!r}; write a wrapper module for it", top=top
         )
     given = ", ".join(f".{key}({value})" for key, value in parameters.items())
     path = folder / f"{name}.sv"
@@ -53,15 +53,16 @@ def with_parameters(
     offered = interface_of([*sources, path], name, "dut")
     if offered is None:
         raise InputError.of(
-            "{parameters}: module {top} cannot be read with these parameters; see what a simulator says of it", top=top
+            "{parameters}: module {top} cannot be elaborated with these parameters; a simulator shows the reason",
+            top=top,
         )
     _check(top, parameters, offered)
     lines = []
     for key, port in offered.ports.items():
         if port is None or port.direction == "inout" or not _NAME.fullmatch(key):
             raise InputError.of(
-                "{parameters}: port {key} of {top} cannot be passed on: it must be an input or output of bits with a "
-                "plain name; write a module around it yourself",
+                "{parameters}: port {key} of {top} cannot be connected: it must be an input or output of bits with a "
+                "plain name; write a wrapper module for it",
                 key=key,
                 top=top,
             )

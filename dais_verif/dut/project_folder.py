@@ -35,7 +35,7 @@ _LANGUAGES = {"verilog": ("Verilog", ".v"), "vhdl": ("VHDL", ".vhd")}
 _CLOCK = "clk"
 #: What folders of others may have, in the place of a model: that of ``approx apply``, and that of ``kernel build``.
 _OURS = ("program.bin", "machine.fsm.json")
-_GIVE_FILES = ": give the files that are meant with {rtl}"
+_GIVE_FILES = ": give the files with {rtl}"
 
 #: The edges of a pipeline after its first register, in the testbench in C++ that da4ml writes.
 _BINDER = re.compile(rb"\blatency\s*=\s*(\d{1,6})\s*;")
@@ -129,8 +129,8 @@ class _Reader:
             self._refuse(f"{first} and {second} both declare {doubled}", _GIVE_FILES)
         if needed.unclear is not None:
             path, unit = needed.unclear
-            why = "its macros or quotes do not tell which units it declares"
-            self._refuse(f"{path.relative_to(self._folder)} may declare {unit}, too: {why}", _GIVE_FILES)
+            why = "its macros or quotes hide which units it declares"
+            self._refuse(f"{path.relative_to(self._folder)} may also declare {unit}: {why}", _GIVE_FILES)
         if clock is None and declares_clock(texts[needed.files[0]], top, _CLOCK, vhdl=flavor == "vhdl"):
             clock = _CLOCK
         return ProjectFolder(
@@ -164,7 +164,7 @@ class _Reader:
         if len(found) > 1:
             first, second = (there[one][0] for one in found[:2])
             self._refuse(
-                f"holds {first} of {found[0].writer} and {second} of {found[1].writer}, so it does not say which was "
+                f"holds {first} of {found[0].writer} and {second} of {found[1].writer}, so it is not known which was "
                 "written last",
                 ": name the model as {program} and the RTL with {rtl}",
             )
@@ -212,7 +212,7 @@ class _Reader:
         flavor = metadata.get("flavor")
         if isinstance(flavor, str) and flavor in ("vitis", "hlslib", "oneapi"):
             self._refuse(
-                f"holds C++ for high-level synthesis (flavor {flavor}): what is verified is RTL",
+                f"holds C++ for high-level synthesis (flavor {flavor}), but dais-verif verifies RTL",
                 "; give the Verilog that is synthesized from it with {rtl}, and the model as {program}",
             )
         if flavor is not None and not (isinstance(flavor, str) and flavor in _LANGUAGES):
@@ -228,7 +228,7 @@ class _Reader:
             return str(flavor)
         if len(there) != 1:
             if there:
-                problem = f"holds Verilog and VHDL, and no {generation.metadata} that says which"
+                problem = f"holds Verilog and VHDL, but no {generation.metadata} that selects one"
                 self._refuse(problem, ": give the files with {rtl}")
             self._refuse(f"{generation.sources[0]} holds neither *.v nor *.vhd; write the folder again")
         return there[0]
@@ -247,12 +247,12 @@ class _Reader:
             if tops and said not in tops:
                 self._refuse(
                     f"metadata.json says top_module {said}, but the wrapper is that of {', '.join(tops[:5])}",
-                    ": say which is meant with {top}",
+                    ": select one with {top}",
                 )
             return said
         if len(tops) == 1:
             return tops[0]
-        problem = f"may mean {', '.join(tops[:5])}" if tops else f"no *_wrapper{suffix} tells which module is the top"
+        problem = f"may mean {', '.join(tops[:5])}" if tops else f"no *_wrapper{suffix} names the top module"
         self._refuse(problem, ": name the top with {top}")
 
     def _data(self) -> tuple[Path, ...]:
@@ -264,7 +264,7 @@ class _Reader:
         if stages is None:
             if clock is not None:
                 self._refuse(
-                    f"{top} has a clock, {clock}, but {generation.metadata} says nothing of a latency",
+                    f"{top} has a clock, {clock}, but {generation.metadata} has no latency",
                     ": give it with {latency}, or {latency} auto to have it found",
                 )
             return None
@@ -305,11 +305,9 @@ class _Reader:
         try:
             inside = path.resolve(strict=True).is_relative_to(self._root)
         except (OSError, RuntimeError):
-            self._refuse(f"{name} is a link to nothing; write the folder again")
+            self._refuse(f"{name} is a dangling link; write the folder again")
         if not inside:
-            self._refuse(
-                f"{name} is a link that leads out of the folder: name what it leads to by an option of its own"
-            )
+            self._refuse(f"{name} is a link out of the folder: give its target by the option for such files")
         require_plain(path, _MOST_SOURCE, what)
         return path
 

@@ -46,8 +46,8 @@ def read_files(sources: Sequence[Path], manager: Any) -> Any:
             other = folder / name
             if other.is_file() and other.read_bytes() != found.read_bytes():
                 raise InputError(
-                    f"{place}: {name!r} is included, and {str(found)!r} and {str(other)!r} differ; simulators may take"
-                    " another one than synthesis does: rename one of them"
+                    f"{place}: {name!r} is included, and {str(found)!r} and {str(other)!r} differ; simulators may read"
+                    " another file than synthesis: rename one of them"
                 )
     return tree
 

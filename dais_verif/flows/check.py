@@ -131,7 +131,7 @@ def _by_proof(program: Program, overflow: Overflow, request: CheckRequest, progr
         from dais_verif.prover.overflow import examine
         from dais_verif.prover.results import ProofOptions, ProofWatcher
     except ImportError as error:
-        progress.warning(f"{error.name} is missing: intervals are all that is known of overflow")
+        progress.warning(f"{error.name} is missing: only interval analysis was used for overflow")
         return replace(overflow, proved_by_proof=[], broken=[], undecided=overflow.possible)
     unproved = [op.op for op in overflow.possible]
     asked = unproved if request.everything else unproved[:_EXAMINED]
@@ -176,8 +176,8 @@ def _judge(overflow: Overflow) -> tuple[Verdict, str]:
         return Verdict.PROGRAM_INVALID, "see certain overflow"
     if broken:
         ops = counted(broken, "op")
-        return Verdict.PROGRAM_INVALID, f"{ops} can be made to break a promise by the inputs shown"
+        return Verdict.PROGRAM_INVALID, f"{ops} can break a promise for the inputs shown"
     if undecided:
-        text = "promises are neither proved nor broken; --all or a longer --timeout may decide them"
+        text = "promises are undecided; --all or a longer --timeout may decide them"
         return Verdict.UNKNOWN, f"{undecided} {text}"
     return Verdict.PASS, "the program is valid"

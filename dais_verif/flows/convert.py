@@ -57,12 +57,12 @@ class ConversionRequest:
             )
         if self.to is None and self._suffix() not in _SUFFIXES:
             raise RequestError.of(
-                "the name {name!r} does not say what to write: end it with {suffixes} (and .gz), or say it with {to}.",
+                "the suffix of {name!r} does not select a format: use {suffixes} (and .gz), or give {to}.",
                 name=self.output.name,
                 suffixes=", ".join(_SUFFIXES),
             )
         if self.compressed and self.target in _TEXTS:
-            raise RequestError(f"a text is not compressed: name the output {self.output.stem!r}.")
+            raise RequestError(f"text is not compressed: name the output {self.output.stem!r}.")
         require_no_loss(self.output, program=self.program)
 
     @property
@@ -97,7 +97,7 @@ def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> Conve
         return convert_machine(machine, request)
     if request.target in _OF_MACHINES:
         raise RequestError.of(
-            "{program} is a program, and {target} is written of machines; of programs: {targets}.",
+            "{program} is a program, and {target} is a format for machines; formats for programs: {targets}.",
             program=path_of(request.program, "this"),
             target=request.target,
             targets=", ".join(_OF_PROGRAMS),
@@ -146,5 +146,5 @@ def _read_back(made: Program, data: bytes, target: str) -> Program:
     """Return what a reader finds in ``data``, which must be ``made``."""
     back = assemble(data) if target == "dais" else parse(data, layout=target)
     if back.hash != made.hash:
-        raise DaisError(f"what was written as {target} does not read back as the same program; please report it")
+        raise DaisError(f"the {target} output does not read back as the same program; please report it")
     return back

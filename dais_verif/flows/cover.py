@@ -143,7 +143,7 @@ def cover(request: CoverageRequest, *, progress: Progress = SILENT) -> Covered:
 
 def _judge(coverage: Coverage, floor: float | None) -> tuple[Verdict, str]:
     if not sum(group.bins for group in coverage.groups):
-        return Verdict.NOT_RUN, "nothing was counted: nothing in the program has a bit"
+        return Verdict.NOT_RUN, "nothing was counted: no op of the program has any bits"
     if not coverage.vectors:
         return Verdict.NOT_RUN, "nothing was counted: there was no vector"
     line = coverage_line(coverage)

@@ -73,7 +73,9 @@ class Covering:
     def check(self, simulators: Sequence[str], wrapped: bool) -> None:
         """Raise ``RequestError`` where coverage of the RTL cannot be had."""
         if self.rtl and wrapped:
-            raise RequestError.of("{rtl_coverage} is not for {wrapped}: it is of a core, verified without.")
+            raise RequestError.of(
+                "{rtl_coverage} is not for {wrapped}: measure the coverage of the core without a wrapper."
+            )
         if self.rtl and "verilator" not in simulators:
             raise RequestError.of("{rtl_coverage} is counted in Verilator; use {simulators} verilator or both.")
 

@@ -76,7 +76,7 @@ class DesignRequest:
         if self.data and not self.rtl:
             raise RequestError.of("{data} is for RTL that reads files; give the RTL with {rtl}.")
         if self.parameters and not self.rtl:
-            raise RequestError.of("{parameters} is for RTL of others; give it with {rtl}.")
+            raise RequestError.of("{parameters} is for user RTL; give it with {rtl}.")
 
     @property
     def module(self) -> str:
@@ -145,7 +145,7 @@ def with_bitstream(
             raise RequestError.of("{pins}, {device} and {hints} are for a bitstream; name it with {bitstream}.")
         return asked
     if pins is None:
-        raise RequestError.of("a bitstream knows no names: {pins} FILE.pcf says which port is at which pin.")
+        raise RequestError.of("a bitstream has no port names: give {pins} FILE.pcf, which assigns ports to pins.")
     found = BitstreamFile(bitstream, pins, device, hints)
     if asked.rtl or asked.netlist or asked.wrapped or (asked.pipeline and link_of(found) is None):
         raise RequestError.of(
@@ -201,13 +201,14 @@ def told_apart(design: RtlDesign, asked: DesignRequest, progress: Progress) -> l
         text = source.read_bytes()
         if not is_vhdl(source) and (b"__FILE__" in text or (b"``" in text and b"__" in text)):
             lines.append(
-                f"{source.name} may ask for its own name (`__FILE__): what was checked is a copy elsewhere, so "
-                "nothing is said about hardware that depends on it; a sign-off refuses it"
+                f"{source.name} may use its own path (`__FILE__): a copy of it was checked, so the result "
+                "does not hold for hardware that depends on the path; a sign-off refuses it"
             )
         found = directives_of(text, is_vhdl(source))
         if found:
             lines.append(
-                f"{source.name} {', '.join(told(found))}: synthesis may read it otherwise; a sign-off proves that, too"
+                f"{source.name} {', '.join(told(found))}: synthesis may read it differently; a sign-off checks that, "
+                f"too"
             )
     for line in lines:
         progress.warning(line)
@@ -221,7 +222,9 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
     Raises ``InputError`` if a file cannot be read, or an option is for our own module.
     """
     if asked.pipeline:
-        raise InputError.of("{stages} and {max_depth} shape our own module; of others, name the clock: {clock}")
+        raise InputError.of(
+            "{stages} and {max_depth} are for the emitted module; for user RTL, name the clock: {clock}"
+        )
     for source in asked.rtl:
         if not source.is_file():
             problem = "is a folder" if source.is_dir() else "does not exist"
@@ -244,7 +247,8 @@ def emitted(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
     """Return our own RTL, written into ``folder``. Raises ``InputError`` for options that are for somebody else's."""
     if asked.pins.given or asked.ports:
         raise InputError.of(
-            "our own module has its own ports: {clock} and {ports} need {rtl} (ours is clocked with {stages})"
+            "the emitted module has fixed ports: {clock} and {ports} need {rtl} (to pipeline the emitted module, "
+            "give {stages})"
         )
     source = folder / f"{asked.module}.v"
     if asked.pipeline is None:

@@ -131,7 +131,7 @@ def _diff(request: DiffRequest, progress: Progress) -> DiffRecord:
             found = compare(a, b, batch, engine=request.engine, check=False, names=names)
             if not found.differing:
                 verdict = Verdict.UNKNOWN
-                message = "the golden model does not see what the prover does; please report it"
+                message = "the golden model does not confirm the difference that the prover found; please report it"
     record = DiffRecord(
         verdict=verdict,
         message=message,
@@ -235,7 +235,7 @@ def _with_file(
     if data is not None:
         write_atomically(path, data)
         return replace(record, replay=own_command(request.replay_words(path)))
-    warning = f"{path} was not written: it could not hold the witness exactly"  # no reason to withhold the verdict
+    warning = f"{path} was not written: the format cannot hold the counterexample exactly"
     progress.warning(warning)
     return replace(record, warnings=[*record.warnings, warning])
 

@@ -142,9 +142,9 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
     program, _ = read_program(request.program, request.layout, progress)
     options = request.pipeline.options()
     if request.wrapper.stream is not None:
-        raise InputError.of("{stream} says which signals of a machine (ALIRFSM) are valid bits, and this is a program")
+        raise InputError.of("{stream} names the valid signals of a machine (ALIRFSM), and this is a program")
     if request.wrapper.cycles is not None:
-        raise InputError.of("{cycles} are those of a machine (ALIRFSM) in a vector of a board, and this is a program")
+        raise InputError.of("{cycles} are for machines (ALIRFSM) on a board, and this is a program")
     if request.wrapper.wrap is not None:
         options = _held(options)
     pipeline = emit_pipeline(program, request.top, options) if options else None
@@ -172,7 +172,7 @@ def _held(options: PipelineOptions | None) -> PipelineOptions | None:
         return None
     if options.reset or options.valid:
         raise InputError.of(
-            "{reset} and {valid} cannot be wrapped: the wrapper itself knows what is valid; leave them out"
+            "{reset} and {valid} cannot be wrapped: the wrapper handles valid data itself; leave them out"
         )
     return replace(options, enable=True)
 

@@ -94,13 +94,13 @@ def _judge(found: Sensitivity) -> tuple[Verdict, str]:
     verdict, message = Verdict.PASS, f"{flips} evaluated in {vectors}"
     if not found.effects:
         verdict = Verdict.NOT_RUN
-        why = "no op has a bit that an output depends on" if found.rows else "no vectors"
+        why = "no output depends on any op" if found.rows else "no vectors"
         message = f"nothing was flipped: {why}"
     if found.left or found.rows_left:
         verdict = Verdict.UNKNOWN
         left = ((found.left, "flip"), (found.rows_left, "vector"))
         missing = [counted(count, what) for count, what in left if count]
-        more = "a longer --timeout, or fewer --vectors, takes them in"
+        more = "use a longer --timeout or fewer --vectors"
         message += f"; time was up before {' and '.join(missing)}: {more}"
     return verdict, message
 

@@ -91,9 +91,7 @@ class RegressionRequest:
         if sum((bool(self.seeds), self.seed_from is not None, self.fresh_seed)) > 1:
             raise RequestError.of("{seeds}, {seed_from} and {fresh_seed} exclude each other.")
         if self.resume and self.rerun_failed:
-            raise RequestError.of(
-                "{resume} takes over what failed, too, and {rerun_failed} does not: give one of them."
-            )
+            raise RequestError.of("{resume} also reuses failed jobs, and {rerun_failed} does not: give only one.")
         for simulator in self.simulators:
             if simulator not in SIMULATORS:
                 raise RequestError.of(

@@ -195,7 +195,7 @@ def _left_out(design: RtlDesign) -> list[Decision]:
     if not places:
         return []
     more = f" and {len(places) - 4} more" if len(places) > 4 else ""
-    why = "Icarus refuses (* NAME = EXPRESSION *), which means nothing to a simulator"
+    why = "Icarus refuses (* NAME = EXPRESSION *), which has no effect in simulation"
     return [Decision(RTL_IN_ICARUS, f"a copy without the attributes at {', '.join(places[:4])}{more}", why)]
 
 

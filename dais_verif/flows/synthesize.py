@@ -67,11 +67,11 @@ class SynthesisRequest:
         require_range("memory", self.memory, 64, 1 << 30)
         require_target(self.target)
         if self.rtl and self.pipeline.wanted:
-            raise RequestError.of("{stages} and {max_depth} are for the RTL that we write, {rtl} names another.")
+            raise RequestError.of("{stages} and {max_depth} are for emitted RTL, but {rtl} gives user RTL.")
         if self.pnr and TARGETS[self.target].board is None:
             able = ", ".join(name for name, other in TARGETS.items() if other.board)
             raise RequestError.of(
-                "{pnr}: no free tool places and routes {family}; there is one for {able}.",
+                "{pnr}: no open-source tool places and routes {family}; supported are {able}.",
                 family=self.target,
                 able=able,
             )

@@ -79,7 +79,7 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
     except InputError as error:
         if not _is_there(request.certificate):
             raise
-        finding = CertificateFinding(str(request.certificate), "a certificate as it was written", str(error))
+        finding = CertificateFinding(str(request.certificate), "an unedited certificate", str(error))
         return CertificateRecord(verdict=Verdict.NOT_SIGNED_OFF, findings=[finding])
     trust = Trust(request.allowed_signers, request.verify_time) if request.allowed_signers else None
     places = Places(request.program, request.rtl)
@@ -89,7 +89,7 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
     if request.bitstream is not None:
         findings += _deployed(checked, request.bitstream)
     if request.rerun and findings:
-        notes.append("not run again: what is here is not what was signed off")
+        notes.append("not run again: the files here are not those that were signed off")
     elif request.rerun:
         findings += _run_again(checked, request, progress)
     facts = CertificateFacts(

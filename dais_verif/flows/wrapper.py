@@ -56,7 +56,7 @@ def find_wrapper(folder: Path) -> WrapperFolder:
         if facts["kind"] != "axis":
             target = f"sim://{facts['kind']}"
             raise InputError(
-                f"{str(folder)!r} is for bytes of a link; `dais-verif hil --target {target}` simulates that"
+                f"{str(folder)!r} is a wrapper with a byte link; `dais-verif hil --target {target}` simulates that"
             )
         sources = tuple(folder.absolute() / name for name in facts["files"] if name.endswith(".v"))
         design = RtlDesign(sources, str(facts["top"]))
@@ -70,7 +70,7 @@ def find_wrapper(folder: Path) -> WrapperFolder:
         ) from None
     for source in sources:
         if not source.is_file():
-            raise InputError(f"{str(source)!r}, of which {str(path)!r} speaks, is not there; write the folder again")
+            raise InputError(f"{str(source)!r}, which {str(path)!r} lists, is missing; write the folder again")
     return found
 
 
@@ -96,7 +96,7 @@ def verify_wrapper(
     if wrapped.program_hash != program.hash:
         raise InputError(
             f"the folder holds program {wrapped.program_hash[:16]}..., this one is {program.hash[:16]}...; "
-            "wrap this program, or name the other"
+            "wrap this program, or name the other program"
         )
     try:
         found = simulate_axis(

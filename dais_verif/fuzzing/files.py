@@ -124,7 +124,7 @@ def require_place(folder: Path, written: Iterable[str], who: str) -> None:
     for place in (*taken, *inner):
         if place.is_symlink():
             raise InputError(
-                f"{str(place)!r} is a link, and {who} would write where it leads; choose another folder with -o"
+                f"{str(place)!r} is a link, and {who} would write to its target; choose another folder with -o"
             )
     if not taken:
         return

@@ -53,7 +53,7 @@ class Journal:
             self.rows, self.answer = rows, Answer(**answer)
         except FileNotFoundError:
             raise InputError.of(
-                "there is nothing to resume in {parent!r}: no run was broken off there; leave out {resume}",
+                "there is nothing to resume in {parent!r}: no run was interrupted there; leave out {resume}",
                 parent=str(self._path.parent),
             ) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:

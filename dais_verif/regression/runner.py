@@ -262,7 +262,7 @@ def _skipped(planned: Planned) -> JobResult:
     return JobResult(
         planned.job,
         Verdict.NOT_RUN,
-        "skipped: another job failed before",
+        "skipped: an earlier job failed",
         0.0,
         [],
         reproduce=reproduce(planned.job),

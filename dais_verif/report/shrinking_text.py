@@ -22,7 +22,7 @@ def print_shrinking(record: ShrinkRecord, out: Console) -> None:
         )
     rows.append(("tried", f"{counted(record.attempts, 'case')} in {record.seconds:.1f} s"))
     if not record.complete:
-        rows[-1] = ("tried", f"{rows[-1][1]}; time was up, give more with --time")
+        rows[-1] = ("tried", f"{rows[-1][1]}; the time limit was reached, --time raises it")
     for name, text in rows:
         out.print(f"{name:<10} {text}", markup=False)
     lines = record.text.splitlines()

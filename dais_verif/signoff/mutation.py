@@ -99,7 +99,7 @@ def _problems(context: Context, record: MutationRecord) -> Iterator[str]:
     ):
         yield "the fates of the mutants do not add up"
     if found.unsound:
-        yield f"{found.unsound} mutants were proved, and a simulator tells them from the program"
+        yield f"{found.unsound} mutants were proved, but a simulator shows that they differ from the program"
 
 
 def certified_score(context: Context) -> CertifiedScore | None:

@@ -114,10 +114,10 @@ CASES = {
     "no model": Bad(without("model/comb.json"), "not one that da4ml or alkaid wrote"),
     "only stages": Bad(without("model/comb.json"), "model/pipeline.json holds the stages", pipelined=True),
     "two writers": Bad(write("model/comb.json.gz", "x"), "model/comb.json of da4ml 0.5 or 0.6 and model/comb.json.gz"),
-    "machine over da4ml": Bad(write("model/fsm.json.gz", "x"), "and model/fsm.json.gz of alkaid, so it does not say"),
+    "machine over da4ml": Bad(write("model/fsm.json.gz", "x"), "and model/fsm.json.gz of alkaid, so it is not known"),
     "model of the other dialect": Bad(dais_in_alkaid, "is DAIS, but alkaid 0.8 wrote the folder", alkaid_folder),
-    "model leads out": Bad(link("model/comb.json", "../../elsewhere.json"), "model/comb.json is a link that leads out"),
-    "model leads nowhere": Bad(link("model/comb.json", "gone.json"), "model/comb.json is a link to nothing"),
+    "model leads out": Bad(link("model/comb.json", "../../elsewhere.json"), "model/comb.json is a link out"),
+    "model leads nowhere": Bad(link("model/comb.json", "gone.json"), "model/comb.json is a dangling link"),
     "model is a fifo": Bad(fifo("model/comb.json"), "it is a FIFO"),
     "model is damaged": Bad(write("model/comb.json", "[[2, 1]"), "the file is damaged"),
     # what is said of it
@@ -125,7 +125,7 @@ CASES = {
     "metadata is a list": Bad(write("metadata.json", "[]"), "metadata.json must be an object, not a list"),
     "metadata is nested": Bad(write("metadata.json", "[" * 200_000), "metadata.json is not JSON"),
     "metadata is a fifo": Bad(fifo("metadata.json"), "it is a FIFO"),
-    "metadata leads out": Bad(link("metadata.json", "../elsewhere.json"), "metadata.json is a link that leads out"),
+    "metadata leads out": Bad(link("metadata.json", "../elsewhere.json"), "metadata.json is a link out"),
     "C++": Bad(metadata(flavor="vitis"), "holds C++ for high-level synthesis (flavor vitis)"),
     "unknown flavor": Bad(metadata(flavor="chisel"), "says flavor 'chisel', must be verilog or vhdl"),
     "flavor of no type": Bad(metadata(flavor={"a": 1}), "must be verilog or vhdl"),
@@ -138,7 +138,7 @@ CASES = {
     "latency huge": Bad(metadata(latency=10**30), "must be a number of stages above 0", pipelined=True),
     "latency true": Bad(metadata(latency=True), "says latency 'True', must be a number of stages", pipelined=True),
     "latency left out": Bad(metadata(latency=None), "layer has a clock, clk, but metadata.json", pipelined=True),
-    "latency and no metadata": Bad(without("metadata.json"), "says nothing of a latency", pipelined=True),
+    "latency and no metadata": Bad(without("metadata.json"), "has no latency", pipelined=True),
     "latency without a clock": Bad(metadata(latency=2), "says latency 2, but layer has no port clk"),
     "latency of two minds": Bad(metadata(latency=2), "a latency of 1, which is not a multiple", pipelined=True),
     # the RTL
@@ -148,9 +148,9 @@ CASES = {
     ),
     "both languages": Bad(
         lambda folder: ((folder / "src" / "x.vhd").write_text(""), (folder / "metadata.json").unlink()),
-        "holds Verilog and VHDL, and no metadata.json",
+        "holds Verilog and VHDL, but no metadata.json",
     ),
-    "no top": Bad(without("src/layer_wrapper.v"), "no *_wrapper.v tells which module is the top: name the top with"),
+    "no top": Bad(without("src/layer_wrapper.v"), "no *_wrapper.v names the top module: name the top with"),
     "two tops": Bad(
         lambda folder: da4ml_folder(folder, "other"), "may mean layer, other: name the top with --top", da4ml_folder
     ),
@@ -172,24 +172,24 @@ CASES = {
         for name, text in HIDDEN.items()
     },
     **{
-        f"perhaps declared twice, {name}": Bad(write("src/zz.v", text), "src/zz.v may declare summed, too: its macros")
+        f"perhaps declared twice, {name}": Bad(write("src/zz.v", text), "src/zz.v may also declare summed: its macros")
         for name, text in UNCLEAR.items()
     },
     "library declared twice": Bad(
         lambda folder: shutil.copy(folder / "src" / "static" / "summed.v", folder / "src" / "summed.v"),
         "src/summed.v and src/static/summed.v both declare summed",
     ),
-    "source leads out": Bad(link("src/layer.v", "../../elsewhere.v"), "src/layer.v is a link that leads out"),
-    "source leads out absolutely": Bad(link("src/layer.v", "/etc/passwd"), "src/layer.v is a link that leads out"),
-    "library leads out": Bad(link("src/static/summed.v", "/etc/hostname"), "summed.v is a link that leads out"),
-    "source leads to itself": Bad(link("src/layer.v", "layer.v"), "src/layer.v is a link to nothing"),
+    "source leads out": Bad(link("src/layer.v", "../../elsewhere.v"), "src/layer.v is a link out"),
+    "source leads out absolutely": Bad(link("src/layer.v", "/etc/passwd"), "src/layer.v is a link out"),
+    "library leads out": Bad(link("src/static/summed.v", "/etc/hostname"), "summed.v is a link out"),
+    "source leads to itself": Bad(link("src/layer.v", "layer.v"), "src/layer.v is a dangling link"),
     "source is a folder": Bad(
         lambda folder: ((folder / "src" / "layer.v").unlink(), (folder / "src" / "layer.v").mkdir()), "Is a directory"
     ),
     "source is a fifo": Bad(fifo("src/layer.v"), "it is a FIFO"),
     "table leads out": Bad(
         lambda folder: ((folder / "src" / "memfiles").mkdir(), link("src/memfiles/t.mem", "/etc/passwd")(folder)),
-        "src/memfiles/t.mem is a link that leads out",
+        "src/memfiles/t.mem is a link out",
     ),
     "table is missing": Bad(table, "the RTL reads 't1.mem', which is not there: give it with --data"),
 }

@@ -63,7 +63,7 @@ def test_every_witness_is_spoken_of() -> None:
 
 
 class TestTables:
-    """lookup_table.v: Icarus does not take an attribute of it, which means nothing to a simulator."""
+    """lookup_table.v: Icarus does not take an attribute of it, which has no effect in simulation."""
 
     def test_pass_in_icarus_and_the_record_says_what_it_was_not_given(self, tmp_path: Path) -> None:
         verdict = sim(write(traced("lookup"), tmp_path), tmp_path, "--sim", "icarus")

@@ -123,7 +123,7 @@ def test_two_pins_that_are_swapped_are_found(tmp_path: Path) -> None:
     ("options", "said"),
     [
         (["--pins", "x.pcf"], "are for a bitstream; name it with --bitstream"),
-        (["--bitstream", "x.bin"], "--pins FILE.pcf says which port is at which pin"),
+        (["--bitstream", "x.bin"], "give --pins FILE.pcf, which assigns ports to pins"),
         (["--bitstream", "x.bin", "--pins", "x.pcf", "--stages", "2"], "is the whole design"),
         (["--bitstream", "x.bin", "--pins", "x.pcf"], "cannot read 'x.bin'"),
     ],

@@ -58,4 +58,4 @@ def test_what_nests_too_deeply_is_said_in_one_line(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(deep_stack, "_DEPTH", 400)
     body = "integer n; always_comb begin n = 0; for (int i = 0; i < 3000; i++) if (IN[i % 8]) n = n + i; OUT = n; end"
     run = run_prove(ADDER, tmp_path, rtl=combinational(body).replace("module dut", "module model"))
-    assert run.ending == ("INVALID_INPUT", 2) and "nest deeper" in run.tree["message"], run.tree["message"]
+    assert run.ending == ("INVALID_INPUT", 2) and "nested too deeply" in run.tree["message"], run.tree["message"]

@@ -71,7 +71,7 @@ def test_a_case_is_written_through_no_link(link: str, tmp_path: Path) -> None:
         shutil.move(folder / link, outside / "a.v")
     (folder / link).symlink_to(outside if link == "rtl" else outside / "a.v")
     before = (outside / "a.v").read_bytes()
-    with pytest.raises(InputError, match="is a link, and shrink would write where it leads"):
+    with pytest.raises(InputError, match="is a link, and shrink would write to its target"):
         dais_verif.shrink(PROGRAM, folder, rtl=tmp_path / "none.v")
     assert (outside / "a.v").read_bytes() == before
 

@@ -33,7 +33,7 @@ def hil(bitstream: Path, *options: object) -> dict[str, Any]:
 def test_a_board_that_is_right(tmp_path: Path) -> None:
     found = hil(BOARD.write(tmp_path))
     assert found["verdict"] == "PASS", found["message"]
-    assert "if a board with this bitstream fails, that is electrical or timing" in found["message"]
+    assert "if a board with this bitstream fails, the cause is electrical or timing" in found["message"]
     assert found["simulators"][0]["vectors_compared"] == 30
     sha256 = hashlib.sha256((tmp_path / f"{BOARD.name}.bin").read_bytes()).hexdigest()
     assert found["rtl"]["bitstream"]["sha256"] == sha256

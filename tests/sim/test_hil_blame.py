@@ -104,7 +104,7 @@ def test_a_fault_of_the_bitstream_alone_is_not_one_of_an_op(built: Path, tmp_pat
     found = blamed(built, tmp_path)
     blame = found["first_mismatch"]["blame"]
     assert found["verdict"] == "RTL_MISMATCH" and blame["op"] is None
-    assert "what is wrong is the bitstream on the board" in blame["text"]
+    assert "the fault is in the bitstream on the board" in blame["text"]
 
 
 @pytest.mark.slow
@@ -113,7 +113,7 @@ def test_a_command_that_fails_is_told_and_the_verdict_stays(built: Path, tmp_pat
     found = blamed(built, tmp_path, "--load", loading(tmp_path, "op_4 =") + " again")
     assert found["verdict"] == "RTL_MISMATCH"
     text = found["first_mismatch"]["blame"]["text"]
-    assert "with taps nothing was found out: the command of --load" in text and "the cable is not there" in text
+    assert "the taps found nothing: the command of --load" in text and "the cable is not there" in text
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_a_command_that_fails_is_told_and_the_verdict_stays(built: Path, tmp_pat
     [
         ({"load": "iceprog {bitstream}"}, "load loads bitstreams with taps: name the build on the board with blame"),
         ({"blame": "nowhere", "target": "sim://uart"}, "blame is for boards that run a bitstream"),
-        ({"blame": "nowhere", "target": "tcp://localhost:1"}, "load says how a bitstream gets onto the board"),
+        ({"blame": "nowhere", "target": "tcp://localhost:1"}, "load is the command that loads a bitstream"),
         ({"blame": "nowhere", "target": "tcp://localhost:1", "load": "true"}, "must say where its file goes"),
         ({"blame": "nowhere", "target": "tcp://localhost:1", "load": "true {bitstream}"}, "cannot read 'nowhere"),
         ({"program": EXAMPLES / "serial_dot.mach", "blame": "nowhere"}, "blame is for programs"),

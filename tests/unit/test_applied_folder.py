@@ -71,7 +71,7 @@ def test_a_folder_that_was_changed_is_refused(applied: Path, tmp_path: Path, nam
         '{"program": "x", "files": {"program.bin": "", "../x": ""}}',
     ):
         (tmp_path / "applied.json").write_text(text)
-        with pytest.raises(InputError, match="is not what approx apply writes"):
+        with pytest.raises(InputError, match="was not written by approx apply"):
             dais_verif.check(tmp_path)
 
 

@@ -114,12 +114,12 @@ WRONG: dict[str, tuple[bytes, int | None, str | None, str]] = {
     "baseline-alone": (b"1.0\n", None, None, "holds no configuration"),
     "baseline-text": (b"fast\n+++++\n", 1, "fast", "a file begins with the time of the baseline"),
     "baseline-negative": (text_of(baseline="-1\n"), 1, "-1", "must be 0 or more"),
-    "baseline-more": (text_of(baseline="1.0 ms\n"), 1, "ms", "stands alone"),
+    "baseline-more": (text_of(baseline="1.0 ms\n"), 1, "ms", "must be alone"),
     "node-first": (b"0.0\n1 gpu conv fp32 11\n", 2, "1", "a node before any header"),
     "text-between": (text_of() + b"hello\n", 6, "hello", "outside of a configuration"),
     "end-first": (b"0.0\n-----\n", 2, "-----", "no configuration to end"),
-    "begin-with-more": (b"0.0\n+++++ c\n", 2, "c", "stands alone"),
-    "end-with-more": (text_of().replace(b"-----", b"----- c"), 5, "c", "stands alone"),
+    "begin-with-more": (b"0.0\n+++++ c\n", 2, "c", "must be alone"),
+    "end-with-more": (text_of().replace(b"-----", b"----- c"), 5, "c", "must be alone"),
     "begin-twice": (b"0.0\n+++++\n+++++\n", 3, "+++++", "the header of the configuration begun on line 2 is missing"),
     "begin-end": (b"0.0\n+++++\n-----\n", 3, "-----", "the header of the configuration begun on line 2 is missing"),
     "begin-alone": (b"0.0\n+++++\n", 2, "+++++", "the header of a configuration must follow"),
@@ -199,7 +199,7 @@ def test_what_is_odd_is_noticed_and_strictly_refused(name: str) -> None:
 def test_a_file_of_blank_lines_is_read_with_few_notices() -> None:
     file = approx.parse(text_of() + b"\n" * 100_000)
     assert len(file.notices) == MOST_NOTICES + 1
-    assert file.warnings[-1] == f"line {5 + MOST_NOTICES + 1}: more is odd from here on, and not listed"
+    assert file.warnings[-1] == f"line {5 + MOST_NOTICES + 1}: further problems from here on are not listed"
 
 
 def test_unset_knobs_of_other_ops_are_nothing_odd() -> None:

@@ -165,7 +165,7 @@ def test_a_configuration_fits_a_network_of_its_shape() -> None:
         ),
         ([NETWORK[0], NETWORK[0][::-1], *NETWORK[2:]], 12, "that of the network is pool_max + relu + add + conv"),
         (NETWORK[:3], 14, "'conf1' has 4 nodes, the network has 3 nodes: node 4, softmax, is not one of them"),
-        ([*NETWORK, ["mul"]], 10, "'conf1' has 4 nodes, the network has 5 nodes: nothing is said of node 5, mul"),
+        ([*NETWORK, ["mul"]], 10, "'conf1' has 4 nodes, the network has 5 nodes: nothing is said about node 5, mul"),
         ([], 11, "'conf1' has 4 nodes, the network has 0 nodes: node 1, conv + add + relu + pool_max"),
     ],
     ids=["shorter", "order", "fewer", "more", "none"],

@@ -73,7 +73,7 @@ def test_a_program_without_bits_is_no_pass(tmp_path: Path, capsys: pytest.Captur
     path = tmp_path / "empty.bin"
     path.write_bytes(write_binary(Program.build([], [(-1, 0, 0)], inp_shift=[0]), "v1"))
     assert run(str(path)) == 6
-    assert "nothing in the program has a bit" in capsys.readouterr().out
+    assert "no op of the program has any bits" in capsys.readouterr().out
 
 
 def test_a_broken_promise(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

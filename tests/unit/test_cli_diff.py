@@ -183,7 +183,7 @@ def test_a_witness_that_its_file_cannot_hold_is_a_warning_and_the_verdict_stays(
     out, err = capsys.readouterr()
     tree = json.loads(out)
     assert (code, tree["replay"], tree["difference"]["witness"]) == (1, None, [f"{(1 << 76) - 1}/32"])
-    assert tree["warnings"] == [f"{name} was not written: it could not hold the witness exactly"]
+    assert tree["warnings"] == [f"{name} was not written: the format cannot hold the counterexample exactly"]
     assert err == f"warning: {tree['warnings'][0]}\n"
     assert not Path(name).exists()
 

@@ -64,10 +64,10 @@ class TestPortsToReproduce:
 
 class TestUnknownInputs:
     def test_inputs_of_which_nothing_was_said_are_named(self, tmp_path: Path) -> None:
-        assert "the scoreboard was not told of 2 inputs of mac: en, mode; " in unknown(tmp_path)
+        assert "the scoreboard does not know 2 inputs of mac: en, mode; " in unknown(tmp_path)
 
     def test_one_input(self, tmp_path: Path) -> None:
-        assert "not told of 1 input of mac: mode; " in unknown(tmp_path, enable="en")
+        assert "does not know 1 input of mac: mode; " in unknown(tmp_path, enable="en")
 
     def test_nothing_is_said_where_all_are_known(self, tmp_path: Path) -> None:
         assert unknown(tmp_path, enable="en", tables={"tie": {"mode": 5}}) == ""

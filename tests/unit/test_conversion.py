@@ -347,9 +347,9 @@ def test_the_suffix_or_the_option_says_what_is_written(name: str, to: str | None
 @pytest.mark.parametrize(
     ("name", "to", "line"),
     [
-        ("a.txt", None, "does not say what to write"),
-        ("a", None, "does not say what to write"),
-        ("a.dais.gz", None, "a text is not compressed"),
+        ("a.txt", None, "does not select a format"),
+        ("a", None, "does not select a format"),
+        ("a.dais.gz", None, "text is not compressed"),
         ("a.bin", "v2", "to must be one of alir, json, published, headerless, v1, dais"),
     ],
 )

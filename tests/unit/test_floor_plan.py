@@ -53,7 +53,7 @@ def test_the_command_shows_it_as_text_and_as_a_page(built: Path, tmp_path: Path)
 
 
 def test_a_bitstream_without_pins_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"pins\.pcf' must say them"):
+    with pytest.raises(InputError, match=r"pins\.pcf' must give them"):
         find_floor_plan(MAC.write(tmp_path))
 
 

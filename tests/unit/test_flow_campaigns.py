@@ -99,7 +99,7 @@ def test_a_regression_tells_what_goes_on(programs: Path, tmp_path: Path) -> None
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"paths": ()}, "paths"),
     ({"seeds": (1,), "fresh_seed": True}, "exclude each other"),
-    ({"resume": True, "rerun_failed": True}, "give one of them"),
+    ({"resume": True, "rerun_failed": True}, "give only one"),
     ({"simulators": ("modelsim",)}, "simulators must be one of"),
     ({"seeds": (-1,)}, "seeds must be"),
     ({"vectors": -1}, "vectors must be"),
@@ -170,7 +170,7 @@ def test_a_changed_file_is_a_finding_by_both(signed: Path, tmp_path: Path) -> No
 def test_a_damaged_certificate_is_a_finding_and_none_is_an_error(tmp_path: Path) -> None:
     (tmp_path / CERTIFICATE).write_text("{}")
     record = verify_certificate(CertificateRequest(certificate=tmp_path))
-    assert [finding.expected for finding in record.findings] == ["a certificate as it was written"]
+    assert [finding.expected for finding in record.findings] == ["an unedited certificate"]
     assert record.facts is None and told("verify-cert", tmp_path) == record.to_dict()
     with pytest.raises(InputError, match="no certificate"):
         dais_verif.verify_certificate(tmp_path / "nowhere")

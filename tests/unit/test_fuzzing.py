@@ -208,7 +208,7 @@ def test_time_ends_a_run(tmp_path: Path) -> None:
         ({"against": "cat {program} {inputs}"}, "must say where its file goes: {outputs}"),
         ({"rtl_from": "cat {program}"}, "must say where its file goes: {folder}"),
         ({"against": "no-such {program} {inputs} {outputs}"}, "there is no command 'no-such'"),
-        ({"against": "da4ml", "pairs": "vm"}, "pairs are of ours"),
+        ({"against": "da4ml", "pairs": "vm"}, "pairs compare parts of dais-verif"),
         ({"form": "v1"}, "form is for against or rtl_from"),
         ({"against": "da4ml", "form": "v9"}, "form must be one of"),
         ({"replay": Path("x"), "count": 5}, "replay makes no new cases"),
@@ -278,7 +278,7 @@ def test_a_tool_that_is_wrong(kind: str, tmp_path: Path, monkeypatch: pytest.Mon
     vectors = 2 if kind == "shape" else 1  # of one vector alone the tool says one row, as it should
     assert [(case.kind, case.ops <= 5, case.vectors) for case in record.found] == [(kind, True, vectors)], record.found
     again = dais_verif.fuzz(replay=tmp_path / "crashers")
-    assert again.verdict is Verdict.UNKNOWN and "give the tool" in again.message  # a file never says what is run
+    assert again.verdict is Verdict.UNKNOWN and "give that tool" in again.message  # a file never says what is run
     assert dais_verif.fuzz(replay=tmp_path / "crashers", against=command).verdict is Verdict.DISAGREEMENT
     right = tool(tmp_path, "0")
     assert dais_verif.fuzz(replay=tmp_path / "crashers", against=right).verdict is Verdict.PASS
@@ -296,7 +296,7 @@ def test_a_tool_that_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     record = dais_verif.fuzz(against=command, count=1, resume=True, output=tmp_path / "crashers")
     assert [(case.kind, case.opcodes, case.ops <= 5) for case in record.found] == [("exit code 9", ["add"], True)]
     again = dais_verif.fuzz(replay=tmp_path / "crashers")
-    assert again.verdict is Verdict.UNKNOWN and "give the tool" in again.message  # a file never says what is run
+    assert again.verdict is Verdict.UNKNOWN and "give that tool" in again.message  # a file never says what is run
     assert dais_verif.fuzz(replay=tmp_path / "crashers", against=command).verdict is Verdict.DISAGREEMENT
 
 

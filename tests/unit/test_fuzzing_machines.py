@@ -74,7 +74,7 @@ def test_what_is_no_request() -> None:
         dais_verif.fuzz(kind="board")
     with pytest.raises(RequestError, match="must be of engines"):
         dais_verif.fuzz(kind="machine", pairs="layouts")
-    with pytest.raises(RequestError, match="are given programs"):
+    with pytest.raises(RequestError, match="take programs only"):
         dais_verif.fuzz(kind="machine", against="da4ml")
 
 

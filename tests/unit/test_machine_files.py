@@ -44,7 +44,7 @@ def test_random_machines_come_back_from_alirfsm(count: int) -> None:
         try:
             data = machine_json(of)
         except InputError as error:
-            assert "is no double" in str(error)
+            assert "is not a double" in str(error)
             continue
         back = parse_machine(data)
         assert same_machine(of, back), seed
@@ -121,7 +121,7 @@ def test_odd_names_resets_and_schedules() -> None:
 def test_what_alirfsm_cannot_say_is_refused() -> None:
     half = FixedType(0, 60, 1)
     register = Signal("n", (half,), register=True, initial=(Fraction((1 << 60) + 1, 2),))
-    with pytest.raises(InputError, match=r"signal n: its initial value \d+/2 is no double"):
+    with pytest.raises(InputError, match=r"signal n: its initial value \d+/2 is not a double"):
         machine_json(Machine({}, {"n": register}, (), Origin("memory")))
     output = Signal("y", (FixedType(0, 0, 0),), Role.OUTPUT)
     with pytest.raises(InputError, match="signal y: nothing drives this output"):
@@ -174,7 +174,7 @@ def test_convert_there_and_back(tmp_path: Path) -> None:
     [
         ("m.bin", None, "this is a machine, which is written as alirfsm or mach, not as v1"),
         ("m.mach", "alir", "not as alir"),
-        ("m.mach.gz", None, "a text is not compressed"),
+        ("m.mach.gz", None, "text is not compressed"),
     ],
 )
 def test_what_a_machine_is_not_written_as(name: str, to: str | None, line: str, tmp_path: Path) -> None:
@@ -184,5 +184,5 @@ def test_what_a_machine_is_not_written_as(name: str, to: str | None, line: str, 
 
 def test_a_program_is_no_machine(tmp_path: Path) -> None:
     program = b"[[0, 0], [], [], [], [], [], -1, -1]"
-    with pytest.raises(RequestError, match="is a program, and mach is written of machines"):
+    with pytest.raises(RequestError, match="is a program, and mach is a format for machines"):
         dais_verif.convert(program, tmp_path / "m.mach")

@@ -132,7 +132,7 @@ def test_a_configuration_is_applied_node_by_node(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("3 gpu mul fp32 11 add fp32 1\n", "", "nothing is said of node 3"),
+        ("3 gpu mul fp32 11 add fp32 1\n", "", "nothing is said about node 3"),
         ("1 gpu conv fp32 11 add", "1 gpu conv fp32 11 add fp32 1 add", "node 1 of 'exact'"),
     ],
 )

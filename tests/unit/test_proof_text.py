@@ -55,9 +55,9 @@ def test_an_output_that_was_left_out_after_a_counterexample_says_so() -> None:
 
 def test_macros_of_tools_are_the_reason_why_a_replay_does_not_confirm() -> None:
     right = Finding(Verdict.PASS, "all equal", [])
-    told = judge_replay(FAILED, right, ["a.v asks for VERILATOR: synthesis may read it otherwise"])
+    told = judge_replay(FAILED, right, ["a.v asks for VERILATOR: synthesis may read it differently"])
     assert told.verdict is judge_replay(FAILED, right).verdict is Verdict.UNKNOWN
-    assert "a.v asks for VERILATOR, so simulators may have run another design than was proved" in told.message
+    assert "a.v asks for VERILATOR, so simulators may have run a different design" in told.message
     assert "please report" not in told.message
     assert "please report" in judge_replay(FAILED, right).message
     against = Confirmation(Verdict.RTL_MISMATCH, "3 of 9 differ")

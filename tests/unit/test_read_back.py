@@ -124,7 +124,7 @@ def test_a_pattern_that_no_switch_has(mac: Configuration, logic: ReadBack) -> No
         for index, bit in enumerate(switch.bits):
             other = pattern[:index] + str(1 - int(pattern[index])) + pattern[index + 1 :]
             if "1" in other and other not in switch.sources:
-                assert "which its description does not know" in refusal(flipped(mac, switch.place, bit))
+                assert "which the chip database does not have" in refusal(flipped(mac, switch.place, bit))
                 return
     pytest.fail("all patterns are known")
 
@@ -150,7 +150,7 @@ def test_bits_that_no_description_names(mac: Configuration) -> None:
     place = next(place for place, kind in mac.kinds.items() if kind == "logic")
     known |= {bit for switch in chip_of("1k").switches([place]) for bit in switch.bits}
     unknown = next((row, column) for row in range(16) for column in range(54) if (row, column) not in known)
-    assert "what it does is not known" in refusal(flipped(mac, place, unknown))
+    assert "its function is not known" in refusal(flipped(mac, place, unknown))
     assert "outside of tiles" in refusal(replace(mac, extra=frozenset({(0, 1, 2)})))
 
 
@@ -161,7 +161,7 @@ def test_a_global_network_that_is_not_brought_to_a_column(pipeline: Configuratio
     switch, pattern = next(found for found in closed(pipeline, (cell.x, cell.y)) if found[0].net == net)
     name = f"ColBufCtrl.glb_netwk_{chip.globals[switch.sources[pattern]]}"
     buffer = chip.column_buffers[(cell.x, cell.y)]
-    with pytest.raises(InputError, match="not brought to its column"):
+    with pytest.raises(InputError, match="the buffer that brings it to its column is off"):
         PIPELINE.read(flipped(pipeline, buffer, function(pipeline.kinds[buffer], name)))
 
 
@@ -207,7 +207,7 @@ def test_a_carry_that_is_switched_off(mac: Configuration, logic: ReadBack) -> No
 
 
 def test_packages_and_pins_that_there_are_not(mac: Configuration) -> None:
-    with pytest.raises(InputError, match="not made in package 'ct256'"):
+    with pytest.raises(InputError, match="not in package 'ct256'"):
         MAC._replace(device="ice40-hx1k-ct256").read(mac)
     assert "at pin Z99" in refusal(mac, {PortBit("model_out", 0): "Z99"})
 

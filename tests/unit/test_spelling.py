@@ -149,7 +149,7 @@ ASKED: dict[str, tuple[Ask, list[str], str]] = {
     "values of parameters without RTL": (
         lambda path: dais_verif.simulate(path, parameters={"W": 4}),
         ["sim", "PROGRAM", "--param", "W=4"],
-        "{parameters} is for RTL of others; give it with {rtl}.",
+        "{parameters} is for user RTL; give it with {rtl}.",
     ),
     "a pin without a clock": (
         lambda path: dais_verif.prove(path, rtl=[path.parent / "model.v"], valid_in="go"),

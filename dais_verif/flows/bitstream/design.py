@@ -55,7 +55,7 @@ def build_design(
     ``cycles``: of a machine behind a link, in a vector. Raises ``InputError`` for what cannot be wrapped.
     """
     if cycles is not None and (kind == NONE or not isinstance(model, Machine)):
-        raise RequestError.of("{cycles} are those of a machine (ALIRFSM) behind a link, in a vector.")
+        raise RequestError.of("{cycles} are those of a machine (ALIRFSM) behind a link.")
     if isinstance(model, Machine):
         if kind == NONE:
             clock = CLOCK if model.registers else None
@@ -65,7 +65,7 @@ def build_design(
     if options is not None and kind != NONE:
         if options.reset or options.valid:
             raise InputError.of(
-                "{reset} and {valid} cannot be wrapped: the wrapper itself knows what is valid; leave them out"
+                "{reset} and {valid} cannot be wrapped: the wrapper handles valid data itself; leave them out"
             )
         options = replace(options, enable=True)
     pipeline = emit_pipeline(model, _TOP, options) if options else None

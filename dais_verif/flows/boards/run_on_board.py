@@ -79,7 +79,7 @@ class BoardRequest:
         require_counts(vectors=self.vectors, seed=self.seed)
         require_positive(timeout=self.timeout)
         if self.resume and self.output is None:
-            raise RequestError.of("{resume} needs the folder of the run that was broken off: {output} DIR.")
+            raise RequestError.of("{resume} needs the folder of the interrupted run: {output} DIR.")
         if self.load is not None and self.blame is None:
             raise RequestError.of("{load} loads bitstreams with taps: name the build on the board with {blame} DIR.")
         require_no_loss(self.output, ("result.json", _SEQUENCE), program=self.program, inputs=self.inputs)
@@ -132,7 +132,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
         journal = Journal(folder.path, _what(program, request), resume=request.resume)
         with progress.simulators(), board_link(board, program, folder.path, request.timeout, progress) as (link, facts):
             session = Session(link, request.timeout)
-            progress.notice(f"asking {request.target} what it runs")
+            progress.notice(f"identifying the hardware on {request.target}")
             identity = session.identify()
             require_fits(identity, program, ports_of(program), request.target)
             progress.notice(f"running {counted(stimulus.rows - journal.rows, 'vector')} on {request.target}")
@@ -172,7 +172,7 @@ def _run_machine(machine: Machine, board: Target, request: BoardRequest, progres
         path.unlink(missing_ok=True)
         with progress.simulators(), board_link(board, machine, folder.path, request.timeout, progress) as (link, facts):
             session = Session(link, request.timeout)
-            progress.notice(f"asking {request.target} what it runs")
+            progress.notice(f"identifying the hardware on {request.target}")
             identity = session.identify()
             require_fits_machine(identity, board_hash(machine), board_bits(machine), request.target)
             given = BoardSequences.of(machine, request.inputs, request.vectors, request.seed, identity.latency)
@@ -201,8 +201,8 @@ def _with_advice(finding: Finding, board: Target) -> Finding:
         return finding
     return replace(
         finding,
-        message=f"{finding.message}; the logic is right: if a board with this bitstream fails, that is electrical or"
-        " timing: supply, levels, cable, clock",
+        message=f"{finding.message}; the logic is right: if a board with this bitstream fails, the cause is electrical"
+        " or timing: supply, levels, cable, clock",
     )
 
 

@@ -52,7 +52,7 @@ def read_built(folder: Path, program: Program) -> BuildRecord:
         raise InputError.of("{blame} {folder!r} is a build of another program", folder=str(folder))
     if record.wrap == NONE:
         raise InputError.of(
-            "{blame} {folder!r} is a build without a link, which no board is asked over", folder=str(folder)
+            "{blame} {folder!r} is a build without a link, so a board with it cannot be queried", folder=str(folder)
         )
     return record
 
@@ -97,7 +97,8 @@ class TapsSearch:
             raise RequestError.of("{blame} is for boards that run a bitstream, and {text} runs RTL.", text=target.text)
         if target.scheme != "sim" and load is None:
             raise RequestError.of(
-                "{load} says how a bitstream gets onto the board, such as 'iceprog {place}': {blame} needs it.",
+                "{load} is the command that loads a bitstream onto the board, such as 'iceprog {place}': {blame} "
+                "needs it.",
                 place="{bitstream}",
             )
         command = None if load is None else Command.of("load", load, ("bitstream",))
@@ -112,7 +113,7 @@ class TapsSearch:
             found = locate(self.program, mismatch.output, self._read, self._room())
             blame = self._told(found, mismatch)
         except DaisError as error:
-            blame = Blame(BOARD, f"with taps nothing was found out: {self.progress.spelled(error)}")
+            blame = Blame(BOARD, f"the taps found nothing: {self.progress.spelled(error)}")
         finally:
             self._give_back()
         return replace(blame, text=again + blame.text)
@@ -215,7 +216,7 @@ class TapsSearch:
         if found.where is Where.OP and found.op is not None:
             return self._told_op(found.op, many, mismatch)
         if found.where is Where.OUTPUT:
-            where = f"output {mismatch.output} is put together wrongly, or lost on its way to the link"
+            where = f"output {mismatch.output} is assembled wrongly, or corrupted on its way to the link"
             return Blame("output", f"all ops that it depends on are right in {many}: {where}")
         if found.where is Where.NO_ROOM:
             ops = f"ops {found.between[0]} to {found.between[-1]}" if found.between else "any op"
@@ -223,8 +224,8 @@ class TapsSearch:
             return Blame(BOARD, f"no bitstream can be made with the taps that tell {ops} apart: {why}")
         return Blame(
             BOARD,
-            f"{many} of the same RTL, on the same board, {'is' if loaded == 1 else 'are'} right: what is wrong is the"
-            " bitstream on the board, which `prove --bitstream` judges, or a cell or a wire that it alone uses",
+            f"{many} of the same RTL, on the same board, {'is' if loaded == 1 else 'are'} right: the fault is in the"
+            " bitstream on the board, which `prove --bitstream` checks, or in a cell or wire that only it uses",
         )
 
     def _told_op(self, index: int, many: str, mismatch: Mismatch) -> Blame:

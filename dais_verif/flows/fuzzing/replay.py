@@ -77,7 +77,7 @@ def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzReco
 def _judged_machine(case: MachineCase, kept: KeptCase, folder: Path) -> FoundCase:
     """Return the same of a machine, by the pair of its name."""
     pairs = MACHINE_KINDS["machine" if case.kernel is None else "kernel"].pairs
-    fails, text = None, f"{folder.name} is of no pair of ours: {kept.pair}"
+    fails, text = None, f"{folder.name} belongs to an unknown pair: {kept.pair}"
     if kept.pair in pairs:
         try:
             again = judge_machine(kept.pair, pairs[kept.pair], case)
@@ -121,4 +121,4 @@ def _outcome(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> tup
     if kept.pair == "golden":
         violation = first_violation(case)
         return violation is not None, "" if violation is None else f"PROGRAM_INVALID: {violation}"
-    return None, f"{folder.name} is of another tool ({kept.pair}); give the tool"
+    return None, f"{folder.name} belongs to another tool ({kept.pair}); give that tool"

@@ -82,7 +82,7 @@ class FuzzRequest:
             if name not in known:
                 raise RequestError.of("{pairs} must be of {known}, not {value!r}.", known=", ".join(known), value=name)
         if self.foreign and self.kind != "program":
-            raise RequestError.of("{against} and {rtl_from} are given programs: {kind} is not for them.")
+            raise RequestError.of("{against} and {rtl_from} take programs only: {kind} is not for them.")
         if self.form is not None and self.form not in FORMS:
             raise RequestError.of(
                 "{form} must be one of {known}, not {value!r}.", known=", ".join(FORMS), value=self.form
@@ -90,7 +90,7 @@ class FuzzRequest:
         if self.against is not None and self.rtl_from is not None:
             raise RequestError.of("{against} and {rtl_from} are two tools: give one of them.")
         if self.foreign and self.pairs:
-            raise RequestError.of("{pairs} are of ours: they are not for {against} or {rtl_from}.")
+            raise RequestError.of("{pairs} compare parts of dais-verif: they are not for {against} or {rtl_from}.")
         if self.form is not None and not self.foreign:
             raise RequestError.of("{form} is for {against} or {rtl_from}.")
         if self.replay is not None and (self.resume or self.time is not None or self.count is not None):

@@ -281,7 +281,7 @@ def _record(
 
 def _found(record: ShrinkRecord, asked: int, complete: bool, replay: str) -> ShrinkRecord:
     message = f"{record.after} still fail" + (
-        "" if complete else "; time was up before nothing smaller was left to try"
+        "" if complete else "; the time limit was reached before all smaller cases were tried"
     )
     return replace(record, verdict=Verdict.PASS, message=message, attempts=asked, complete=complete, replay=replay)
 

@@ -62,7 +62,7 @@ class RtlOutcome:
 def with_files(design: DesignRequest, case: Case) -> RtlCase:
     """Return ``case`` with the RTL of ``design``. Raises ``RequestError`` or ``InputError`` for what cannot be cut."""
     if any(map(is_vhdl, design.rtl)):
-        raise RequestError.of("{rtl} must be Verilog to be made small: VHDL is not taken apart.")
+        raise RequestError.of("{rtl} must be Verilog: VHDL cannot be reduced.")
     missing = [path for path in design.rtl if not path.is_file()]
     if missing:
         raise InputError(f"RTL file {str(missing[0])!r} does not exist; give the files of module {design.module}")

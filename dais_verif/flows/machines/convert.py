@@ -38,7 +38,7 @@ def convert_machine(machine: Machine, request: ConversionRequest) -> ConversionR
     data = write(machine)
     back = parse_machine(data)
     if write(back) != data:
-        raise DaisError(f"what was written as {target} does not read back as the same machine; please report it")
+        raise DaisError(f"the {target} output does not read back as the same machine; please report it")
     write_atomically(request.output, compressed(data) if request.compressed else data)
     before, after = ProgramInfo.of_machine(machine), ProgramInfo.of_machine(back)
     return ConversionRecord(

@@ -108,5 +108,5 @@ def _wrong(found: Finding) -> Wrong:
     if found.verdict is Verdict.TOOL_FAILURE:
         return Wrong(BOARD, None, f"the board does not answer: {found.message}")
     if found.verdict is not Verdict.RTL_MISMATCH or found.first_mismatch is None:
-        raise AssertionError(f"a board that runs a mutant: {found.verdict.value}, {found.message}")
+        raise AssertionError(f"a board with a mutant: {found.verdict.value}, {found.message}")
     return Wrong(BOARD, found.first_mismatch.row)

@@ -99,7 +99,7 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
             request.seed,
             machine,
         )
-        with progress.working("proving the design as it is"):
+        with progress.working("proving the unmutated design"):
             first = prove_original(question, scratch.path, max(_ORIGINAL_SECONDS, request.timeout))
         question = replace(question, dut=with_latency(question.dut, first))
         judged, interrupt = Judged(), None
@@ -195,15 +195,15 @@ def _judge(
 ) -> tuple[Verdict, str]:
     """Ask all judges about the mutants that are ``chosen``, into ``judged``; what hinders that, as a verdict."""
     if not chosen:
-        return Verdict.NOT_RUN, "there is no place in the RTL that can be mutated"
+        return Verdict.NOT_RUN, "the RTL has nothing that can be mutated"
     if first.verdict is Verdict.RTL_MISMATCH:
-        return Verdict.RTL_MISMATCH, f"the design as it is is wrong: {first.message}"
+        return Verdict.RTL_MISMATCH, f"the unmutated design is wrong: {first.message}"
     provable = first.verdict is Verdict.PASS
     if not provable:
         if "prove" in request.asked:
-            return Verdict.UNKNOWN, f"the design as it is is not proved: {first.message}"
+            return Verdict.UNKNOWN, f"the unmutated design is not proved: {first.message}"
         judged.warnings.append(
-            f"nothing is said of equivalence, since the design as it is is not proved: {first.message}"
+            f"nothing is said of equivalence, since the unmutated design is not proved: {first.message}"
         )
     clocking = question.dut.interface.clocking
     if clocking is not None and clocking.latency is None:
@@ -215,7 +215,7 @@ def _judge(
         bench = _bench(question, stimulus, folder)
         for name in simulators_of(request.simulator):
             if not bench.is_right(name):
-                return Verdict.RTL_MISMATCH, f"the design as it is goes wrong in {name}"
+                return Verdict.RTL_MISMATCH, f"the unmutated design fails in {name}"
             left = {number: mutant for number, mutant in chosen.items() if number not in judged.wrong}
             with progress.working(f"simulating {len(left)} mutants") as tell:
                 found, said = bench.judge(name, left, partial(_tell, tell, "simulating", len(left)))
@@ -227,7 +227,7 @@ def _judge(
         with progress.working("building a board"):
             as_it_is = boards.original()
         if as_it_is.verdict is not Verdict.PASS:
-            return as_it_is.verdict, f"the design as it is, on a board: {as_it_is.message}"
+            return as_it_is.verdict, f"the unmutated design on a board: {as_it_is.message}"
         left = {number: mutant for number, mutant in chosen.items() if number not in judged.wrong}
         with progress.working(f"running {len(left)} mutants on boards") as tell:
             found, said = boards.judge(left, partial(_tell, tell, "on boards", len(left)))
@@ -339,7 +339,7 @@ def _summary(rows: Sequence[MutantRow]) -> MutationSummary:
 
 def _verdict(request: MutationRequest, summary: MutationSummary, missed: Sequence[str]) -> tuple[Verdict, str]:
     if summary.unsound:
-        text = f"{summary.unsound} mutants were proved, and a simulator tells them from the program"
+        text = f"{summary.unsound} mutants were proved, but a simulator shows that they differ from the program"
         return Verdict.UNSOUND, f"{text}: a defect of dais-verif"
     if not summary.mutants:
         return Verdict.NOT_RUN, "no tool reads any of the mutants"

@@ -109,7 +109,7 @@ def prove_all(
         except BrokenProcessPool:  # for want of memory, most likely
             lost = next(mutant.number for mutant in left if mutant.number not in answered)
             answered.add(lost)
-            yield Proved(lost, Verdict.UNKNOWN, "the process of the prover ended before it had an answer")
+            yield Proved(lost, Verdict.UNKNOWN, "the prover process ended without a result")
         left = [mutant for mutant in left if mutant.number not in answered]
 
 
@@ -156,7 +156,7 @@ class Prover:
         except InputError as error:
             return Proved(mutant.number, None, str(error).replace(f"{self._folder}/", ""))
         except RecursionError:
-            return Proved(mutant.number, None, "its expressions nest deeper than a proof can follow")
+            return Proved(mutant.number, None, "its expressions are nested too deeply for the prover")
         except _Late:
             return Proved(
                 mutant.number, Verdict.UNKNOWN, f"no answer within {time.process_time() - begun:.0f} s of CPU time"

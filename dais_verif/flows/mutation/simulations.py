@@ -162,7 +162,7 @@ class Bench:
             return [number for half in halves for number in self._some(simulator, mutants, half, wrong, refused)]
         if 0 in found.wrong:  # after all others, what they leave behind is gone
             row = self._row(found.wrong[0])
-            raise ToolError(f"{simulator}: the design goes wrong among its mutants, at vector {row}")
+            raise ToolError(f"{simulator}: the unmutated design fails when simulated with its mutants, at vector {row}")
         wrong |= {numbers[k - 1]: Wrong(simulator, self._row(cycle)) for k, cycle in found.wrong.items()}
         refused |= {numbers[k - 1]: short_reason(error) for k, error in found.endless.items()}
         return []

@@ -170,7 +170,7 @@ def _put_sample(task: ProofTask, netlist: Netlist, design: RtlDesign, dut: Dut, 
         seconds = _FOREIGN_SECONDS if reader.foreign else _OWN_SECONDS
         return judge_sample(proof, *put_to_the_solver(task.program, netlists, dut, proof, task.options, seconds))
 
-    with task.watch.stage("sample"), task.progress.working("putting a sample to the solver"):
+    with task.watch.stage("sample"), task.progress.working("proving a sample again by the solver"):
         return run_deep(work)
 
 

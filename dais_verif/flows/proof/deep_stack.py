@@ -55,8 +55,9 @@ def run_deep(work: Callable[[], _T]) -> _T:
         except RecursionError:
             errors.append(
                 InputError(
-                    "expressions of the RTL nest deeper than the proof can follow: a loop of many turns that goes on"
-                    " from what the turn before left, or a very long line of logic; divide it into registers or modules"
+                    "expressions of the RTL are nested too deeply for the prover: a loop of many iterations that "
+                    "each depend"
+                    " on the one before, or a very long chain of logic; divide it by registers or modules"
                 )
             )
         except BaseException as error:

@@ -210,7 +210,7 @@ def _answers(
     bits = max(ports_of(program).input_bits, 1)
     rng = random.Random(request.seed)
     asked = unusual_requests(rng, _UNUSUAL[kind], row_bytes=-(-bits // 8), buffer=1 << buffer_bits(bits))
-    progress.notice("asking the board what no host asks")
+    progress.notice("sending unusual requests to the board")
     per_bit = clocks_per_bit(period)
     try:
         logic, _, _ = bitstream_board(bitstream, "model", folder / "logic")

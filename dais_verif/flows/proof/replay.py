@@ -54,7 +54,7 @@ _VECTORS = 256
 #: Why a simulator may see nothing wrong where bits are undefined: it takes one branch, or knows no X.
 _OPEN = (
     "the outputs depend on something undefined there, a bit without a driver, a place beyond a vector or an array, or"
-    " X, and simulation makes the right value of it by chance; give it a value"
+    " X, and simulation gets the right value by chance; give it a value"
 )
 
 #: What a simulator may say of a vector that the proof found to be wrong.
@@ -154,7 +154,7 @@ def simulate_out_of_step(
         return None
     design = design_of(program, asked, folder.path)
     for simulator in simulators_for(None, design.sources):
-        with progress.working("simulating registers that do not move together"):
+        with progress.working("simulating registers that do not correspond"):
             options = SimulationOptions((simulator,), check=not request.unchecked, seed=request.seed)
             finding = verify(program, Generated([program], _VECTORS, request.seed), design, folder.path, options)
         if finding.verdict is not Verdict.TOOL_FAILURE:  # else another may be able to build it
@@ -210,4 +210,4 @@ def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -
 def several_readings(readings: Sequence[str]) -> str:
     """Return what to say where RTL that ``readings`` warn of is proved and simulated with different answers."""
     where = "; ".join(reading.partition(":")[0] for reading in readings)
-    return f"{where}, so simulators may have run another design than was proved: take that out of the RTL"
+    return f"{where}, so simulators may have run a different design: take that out of the RTL"

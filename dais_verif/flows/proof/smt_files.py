@@ -41,9 +41,7 @@ def empty_folder(path: Path) -> Path:
     """Return the folder ``path``, made if need be. Raises ``InputError`` if there is something in it."""
     make_folder(path)
     if any(path.iterdir()):
-        raise InputError.of(
-            "folder {folder!r} is not empty; {dump_smt} wants a new one, for it fills it with files", folder=str(path)
-        )
+        raise InputError.of("folder {folder!r} is not empty; {dump_smt} needs a new or empty folder", folder=str(path))
     return path
 
 

@@ -23,7 +23,7 @@ def bitstream_gates(logic: ReadBack, graph: Aig, inputs: dict[Port, int], clock:
     """
     if logic.multipliers:
         raise InputError(
-            f"{logic.multipliers[0].name} of the bitstream is a multiplier, which proofs behind a link do not read: "
+            f"{logic.multipliers[0].name} of the bitstream is a multiplier, which proofs behind a link do not support: "
             "build without DSPs"
         )
     return _Reader(logic, graph, inputs, clock).gates()

@@ -34,7 +34,9 @@ def find_floor_plan(program: AnyProgram) -> FloorPlan | None:
         return None
     pins = path.with_name(_PINS)
     if not pins.is_file():
-        raise InputError(f"{str(path)!r} is a bitstream, and a bitstream knows no names: {str(pins)!r} must say them")
+        raise InputError(
+            f"{str(path)!r} is a bitstream, and a bitstream has no port names: {str(pins)!r} must give them"
+        )
     with temporary_folder() as folder:
         logic = read_bitstream(BitstreamFile(path, pins, _device(path)), folder.path)
     return floor_plan_of(logic, str(path))

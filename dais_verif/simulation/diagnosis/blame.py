@@ -258,7 +258,7 @@ def _blame(
             value_of_raw(raw, op.type),
             value_of_bits(shown, op.type),
         )
-    return Blame("output", f"all {len(ops)} ops of its cone agree: output {output} itself is put together wrongly")
+    return Blame("output", f"all {len(ops)} ops of its cone agree: output {output} itself is assembled wrongly")
 
 
 def _output_is_right(program: Program, dut: Dut, values: Sequence[Fraction], output: int, seen: Seen) -> bool:
