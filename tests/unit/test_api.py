@@ -205,7 +205,7 @@ def test_synthesize_counts_cells_and_keeps_a_netlist(tmp_path: Path) -> None:
         ({"target": "xilinx", "pnr": True}, "no open-source tool places and routes xilinx"),
         ({"target": "ice40", "timeout": 0}, "timeout must be a number of seconds"),
         ({"target": "ice40", "memory": 1}, "memory must be 64 to"),
-        ({"target": "ice40", "rtl": "a.v", "stages": 2}, "rtl names another"),
+        ({"target": "ice40", "rtl": "a.v", "stages": 2}, "rtl gives user RTL"),
     ],
     ids=["target", "pnr", "timeout", "memory", "stages"],
 )
