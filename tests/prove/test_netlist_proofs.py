@@ -141,15 +141,37 @@ def test_a_multiplier_in_luts_of_ecp5_is_proved(tmp_path: Path) -> None:
     assert run.ending == PASS, run.tree["message"]
 
 
+def of_text(old: str, new: str, program: Program, target: str, tmp_path: Path) -> Run:
+    """Of our RTL with other text for a product."""
+    text = emit_verilog(program)
+    assert old in text
+    (tmp_path / "other.v").write_text(text.replace(old, new))
+    made = synth(program, tmp_path, target, "--rtl", tmp_path / "other.v")
+    return run_prove(program, tmp_path, "--netlist", made.folder, "--no-confirm", "--timeout", 0.2)
+
+
 @pytest.mark.slow
-def test_a_multiplier_with_other_rows_is_unknown(tmp_path: Path) -> None:
-    """Of 22 by 22 bits, which adds a row for each bit of the other factor."""
-    program = product(22, "s")
-    text = emit_verilog(program).replace("op_0 * op_1", "op_1 * op_0")
-    assert "op_1 * op_0" in text
-    (tmp_path / "other.v").write_text(text)
-    made = synth(program, tmp_path, "generic", "--rtl", tmp_path / "other.v")
-    run = prove_netlist(program, made, "--timeout", 0.2)
+@pytest.mark.parametrize("target", ["generic", "ice40"])
+def test_a_multiplier_with_other_rows_is_proved(target: str, tmp_path: Path) -> None:
+    """Which adds a row for each bit of the other factor."""
+    run = of_text("op_0 * op_1", "op_1 * op_0", product(16, "s"), target, tmp_path)
+    assert run.ending == PASS, run.tree["message"]
+
+
+@pytest.mark.slow
+def test_products_that_are_summed_are_proved(tmp_path: Path) -> None:
+    """In LUTs, where Yosys adds the rows of one product in another order than those of the other."""
+    inputs = "input x, y, z, w\n" + "".join(f"{x} = s12.0 input {x}\n" for x in "xyzw")
+    program = assemble(f"{inputs}p = s24.0 x * y\nq = s24.0 z * w\nr = s25.0 p + q\noutput r = r")
+    run = prove_netlist(program, synth(program, tmp_path, "ice40"), "--no-confirm")
+    assert run.ending == PASS, run.tree["message"]
+    assert run.statuses("op") == dict.fromkeys(range(7), "PROVED")
+
+
+@pytest.mark.slow
+def test_a_multiplier_of_two_halves_is_unknown(tmp_path: Path) -> None:
+    low, high = "$signed({26'd0, op_0[5:0]})", "($signed({{16{op_0[15]}}, op_0}) >>> 6)"
+    run = of_text("op_0 * op_1", f"({high} * op_1 <<< 6) + {low} * op_1", product(16, "s"), "generic", tmp_path)
     assert run.ending == ("UNKNOWN", 6), run.tree["message"]
     assert run.statuses("output") == {0: "UNKNOWN", 1: "PROVED"}
     assert run.tree["message"] == "1 of 2 outputs could not be decided: 0"

@@ -8,16 +8,22 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
+from dais_verif.prover.bit_level.products import Rows, product_columns
 from dais_verif.prover.terms import Term, nodes
 
 __all__ = ["Word", "blast"]
 
 Word = list[int]
 
+_ROWS = Rows()
 
-def blast(graph: Aig, roots: Sequence[Term], given: Mapping[Term, Word]) -> list[Word]:
-    """Return the bits of ``roots``; ``given``: those of every variable and of every undefined term."""
-    blaster = _Blaster(graph, given)
+
+def blast(graph: Aig, roots: Sequence[Term], given: Mapping[Term, Word], rows: Rows = _ROWS) -> list[Word]:
+    """Return the bits of ``roots``; ``given``: those of every variable and of every undefined term.
+
+    ``rows``: how products are added.
+    """
+    blaster = _Blaster(graph, given, rows)
     for t in nodes(*roots):
         word = blaster.words.get(t)
         if word is None:
@@ -38,8 +44,8 @@ def _inverted(word: Word) -> Word:
 class _Blaster:
     """One rule an operation, by its name."""
 
-    def __init__(self, graph: Aig, given: Mapping[Term, Word]) -> None:
-        self._graph = graph
+    def __init__(self, graph: Aig, given: Mapping[Term, Word], rows: Rows) -> None:
+        self._graph, self._rows = graph, rows
         self.words: dict[Term, Word] = dict(given)
 
     def _const(self, t: Term) -> Word:
@@ -109,22 +115,9 @@ class _Blaster:
     # products and quotients
 
     def _mul(self, t: Term, a: Word, b: Word) -> Word:
-        """Rows of ``b``, one for each bit of ``a``, added as mappers do: three words become two, till two are left.
-
-        A sign that fills the rest of ``a`` is one row, subtracted: inverted, and 1 more, where the sign is 1.
-        """
-        if _significant(b) < _significant(a) or (_significant(b) == _significant(a) and a < b):
-            a, b = b, a
-        width, columns = t.width, [list[int]() for _ in range(t.width)]
-        last = _significant(a) - 1
-        last -= a[last] == FALSE  # of what is never negative
-        for place, bit in enumerate(a[: last + 1]):
-            negative = place == last < width - 1 and a[place] == a[place + 1]
-            row = _inverted(b[: width - place]) if negative else b[: width - place]
-            for column, x in zip(columns, [FALSE] * place + row, strict=True):
-                column.append(self._graph.both(bit, x))
-            if negative:
-                columns[place].insert(0, bit)
+        """Rows, one for each bit of one factor, added as mappers do: three words become two, till two are left."""
+        found = product_columns(self._graph, a, b, turned=self._rows.turned)
+        columns = [self._rows.sort(column) for column in found]
         rows = max(1, *map(len, columns))
         words = [[column[row] if row < len(column) else FALSE for column in columns] for row in range(rows)]
         return self._plus(*self._saved(words), FALSE)
@@ -210,11 +203,3 @@ class _Blaster:
                 column = [*column, FALSE]
             column = [self._graph.choice(bit, b, a) for a, b in zip(column[::2], column[1::2], strict=True)]
         return column[0]
-
-
-def _significant(word: Word) -> int:
-    """How many bits say something: the rest is copies of the last of them, or zeros behind a 0."""
-    count = len(word)
-    while count > 1 and word[count - 1] == word[count - 2]:
-        count -= 1
-    return count

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from dais_verif.errors import InputError
 from dais_verif.program import Program
@@ -12,6 +13,7 @@ from dais_verif.program.opcodes import INPUT
 from dais_verif.prover.assumptions import Assumptions
 from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
 from dais_verif.prover.bit_level.bit_blasting import Word, blast
+from dais_verif.prover.bit_level.products import Rows
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.four_state import leaf, parts
 from dais_verif.prover.netlist import Driver, Netlist, Read, Signal
@@ -48,8 +50,12 @@ class ProgramBits:
         assumptions: Assumptions,
         aig: Aig,
         fixed: Mapping[tuple[int, int], int | tuple[int, int]],
+        rows: Mapping[int, Rows] = MappingProxyType({}),
     ) -> ProgramBits:
-        """Return the bits of ``program`` over new inputs of ``aig``; ``fixed``: what bits of inputs always are."""
+        """Return the bits of ``program`` over new inputs of ``aig``; ``fixed``: what bits of inputs always are.
+
+        ``rows``: how the products of ops are added, where that is not as it stands.
+        """
         inputs = [[aig.input() for _ in range(element.width)] for element in boundary.inputs]
         for (number, place), bit in fixed.items():
             same = inputs[bit[0]][bit[1]] if isinstance(bit, tuple) else None
@@ -65,7 +71,8 @@ class ProgramBits:
                 operands = [ops[i] for i in op.operands]
             variables = _variables(operands)
             semantics = interpret_op(program, op, variables, element)
-            value, promise = blast(aig, [semantics.value, semantics.kept], dict(zip(variables, operands, strict=True)))
+            given = dict(zip(variables, operands, strict=True))
+            value, promise = blast(aig, [semantics.value, semantics.kept], given, rows.get(op.index, Rows()))
             ops.append(value)
             if op.spec.promise:
                 kept += promise

@@ -16,6 +16,8 @@ from dais_verif.prover.bit_level.diagnosis import Diagnosis
 from dais_verif.prover.bit_level.fraig import Fraig
 from dais_verif.prover.bit_level.miter import Miter, ProgramBits
 from dais_verif.prover.bit_level.patterns import columns, row_of, simulate, value_of
+from dais_verif.prover.bit_level.product_rows import FoundRows, rows_of_products
+from dais_verif.prover.bit_level.products import Rows
 from dais_verif.prover.bit_level.word_lemmas import word_lemmas
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.costs import Costs
@@ -98,8 +100,40 @@ class _Work:
     ) -> None:
         self._options, self._boundary, self._fixed = options, boundary, fixed
         self.costs = Costs()
+        self._read(program, netlist, assumptions, watcher, {})
+        self.counterexample = self._on_patterns()
+        rows: dict[int, FoundRows] = {}
+        if self.counterexample is None:
+            rows = rows_of_products(self._program_bits, self._aig, self._results, self._patterns, self._count)
+        if any(found.rows != Rows() for found in rows.values()):
+            self._read(program, netlist, assumptions, watcher, {op: found.rows for op, found in rows.items()})
+        results = self._results
+        merged = {op for op, found in rows.items() if found.merged}
+        roots = [bit for pair in self._pairs.values() for word in pair for bit in word]
+        self.fraig = Fraig(
+            self._aig,
+            [*roots, *self._program_bits.kept, *self._program_bits.assumptions],
+            self._patterns,
+            self._count,
+            self._program_bits.words,
+            options.seed,
+            lambda done, total: watcher.progress("nodes swept", done, total),
+            word_lemmas(self._program_bits, self._aig, results, self._patterns, self._count, options.seed, merged),
+        )
+        self.diagnosis = Diagnosis(program, self._program_bits, self._aig, results, self.fraig)
+
+    def _read(
+        self,
+        program: Program,
+        netlist: Netlist,
+        assumptions: Assumptions,
+        watcher: ProofWatcher,
+        rows: Mapping[int, Rows],
+    ) -> None:
+        """Make program and netlist one graph, with patterns for its inputs. Raises ``InputError`` for loops."""
+        boundary = self._boundary
         self._aig = Aig()
-        self._program_bits = ProgramBits.of(program, boundary, assumptions, self._aig, fixed)
+        self._program_bits = ProgramBits.of(program, boundary, assumptions, self._aig, self._fixed, rows)
         drivers = sum(len(signal.drivers) for signal in netlist.signals.values())
         miter = Miter(
             netlist,
@@ -113,22 +147,13 @@ class _Work:
         for signal, wire in boundary.wires:
             if not wire.width and any(miter.bits(signal, 0, signal.width)):
                 raise InputError("the program has no output bits, so its port must be tied to 0, and it is not")
-        results = [bit for a, _ in self._pairs.values() for bit in a]
         self._inputs = sum(low < 0 for low in self._aig.low) - 1
         self._patterns, self._count = self._first_patterns()
-        self.counterexample = self._on_patterns()
-        roots = [bit for pair in self._pairs.values() for word in pair for bit in word]
-        self.fraig = Fraig(
-            self._aig,
-            [*roots, *self._program_bits.kept, *self._program_bits.assumptions],
-            self._patterns,
-            self._count,
-            self._program_bits.words,
-            options.seed,
-            lambda done, total: watcher.progress("nodes swept", done, total),
-            word_lemmas(self._program_bits, self._aig, results, self._patterns, self._count, options.seed),
-        )
-        self.diagnosis = Diagnosis(program, self._program_bits, self._aig, results, self.fraig)
+
+    @property
+    def _results(self) -> list[int]:
+        """The bits of the netlist's outputs."""
+        return [bit for a, _ in self._pairs.values() for bit in a]
 
     @property
     def _given(self) -> list[tuple[Basis, list[int]]]:

@@ -8,7 +8,7 @@ what the ops mean: an equality of polynomials, for which the structure of neithe
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
 from dais_verif.program import Op
@@ -38,22 +38,29 @@ class WordLemma(NamedTuple):
 
 
 def word_lemmas(
-    program_bits: ProgramBits, aig: Aig, results: Iterable[int], patterns: Sequence[int], count: int, seed: int
+    program_bits: ProgramBits,
+    aig: Aig,
+    results: Iterable[int],
+    patterns: Sequence[int],
+    count: int,
+    seed: int,
+    without: Set[int] = frozenset(),
 ) -> dict[int, WordLemma]:
     """Return what is proved of nodes behind ``results``, literals of the netlist.
 
-    ``patterns``: values of the inputs on ``count`` patterns, corners among them.
+    ``patterns``: values of the inputs on ``count`` patterns, corners among them. ``without``: products that are in the
+    netlist, and of which nothing is looked for.
     """
     values: dict[int, Term] = {}
     for op in program_bits.program.ops:
         if len(op.operands) > 1:
             values[op.index] = _value(program_bits, op)
     products = {index for index, value in values.items() if any(t.op == "mul" for t in nodes(value))}
-    if not products:
+    if products <= without:
         return {}
     rng = random.Random(seed)
     more = [value | mixed(rng, _MORE) << count for value in patterns]
-    return _Search(program_bits, aig, results, more, count + _MORE, seed, products).lemmas()
+    return _Search(program_bits, aig, results, more, count + _MORE, seed, products - without).lemmas()
 
 
 def _value(program_bits: ProgramBits, op: Op) -> Term:

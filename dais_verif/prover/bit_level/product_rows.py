@@ -1,0 +1,170 @@
+"""In which order a netlist adds the rows of each product: the program's bits do the same, so more of them are alike.
+
+Mappers make two words of three rows, again and again, in an order that follows from names of their own. It is found by
+values: the sum and the carry of three bits of a column are in the netlist, or are not. Whatever order is found, the
+rows are the same and so is their sum: no claim rests on it, but how fast it is proved, and whether.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from typing import NamedTuple
+
+from dais_verif.program import Op
+from dais_verif.prover.bit_level.aig import FALSE, Aig
+from dais_verif.prover.bit_level.bit_blasting import Word, blast
+from dais_verif.prover.bit_level.miter import ProgramBits
+from dais_verif.prover.bit_level.patterns import simulate, value_of
+from dais_verif.prover.bit_level.products import Rows, product_columns
+from dais_verif.prover.op_semantics import interpret_op
+from dais_verif.prover.terms import Term, nodes, var
+
+__all__ = ["FoundRows", "rows_of_products"]
+
+#: Patterns by which sums and carries are looked for.
+_PATTERNS = 512
+#: Shares of sums and carries: wrong rows have less than the first, rows in which one is out of place less than the
+#: second, and where there is less than the third, gates hold parts of several adders.
+_RIGHT, _BEST, _WHOLE = 0.5, 0.75, 0.95
+
+
+class FoundRows(NamedTuple):
+    """``share``: of the sums and carries of ``rows``, which are in the netlist."""
+
+    share: float
+    rows: Rows
+
+    @property
+    def merged(self) -> bool:
+        """Whether gates of the netlist hold parts of several adders."""
+        return self.share < _WHOLE
+
+
+def rows_of_products(
+    program_bits: ProgramBits, aig: Aig, results: Iterable[int], patterns: Sequence[int], count: int
+) -> dict[int, FoundRows]:
+    """Return the rows of those products of which most is in the netlist.
+
+    ``results``: literals of the netlist in ``aig``. ``patterns``: values of the inputs on ``count`` patterns.
+    """
+    products = dict(_products(program_bits))
+    if not products:
+        return {}
+    count, ones = min(count, _PATTERNS), (1 << min(count, _PATTERNS)) - 1
+    values = simulate(aig, [value & ones for value in patterns], count)
+    known = {_shape(values[node], ones) for node in aig.behind(results)} - {0}
+    found = {}
+    for op, term in products.items():
+        given = dict(zip(*_operands(program_bits, op), strict=True))
+        rows = _rows(term, given, values, count, known)
+        if rows.share >= _RIGHT:
+            found[op.index] = rows
+    return found
+
+
+def _products(program_bits: ProgramBits) -> Iterable[tuple[Op, Term]]:
+    """Yield the ops that multiply two words, with the product as they have it."""
+    program = program_bits.program
+    for op in program.ops:
+        if len(op.operands) > 1:
+            variables, _ = _operands(program_bits, op)
+            value = interpret_op(program, op, variables, None).value
+            yield from ((op, t) for t in nodes(value) if t.op == "mul")
+
+
+def _operands(program_bits: ProgramBits, op: Op) -> tuple[list[Term], list[Word]]:
+    """Return a variable for each operand, the same for the same, and its bits."""
+    words = [program_bits.ops[index] for index in op.operands]
+    return [var(len(word), f"op {index}") for index, word in zip(op.operands, words, strict=True)], words
+
+
+def _rows(term: Term, given: Mapping[Term, Word], values: Sequence[int], count: int, known: Set[int]) -> FoundRows:
+    """Return the rows of product ``term`` of which most is known."""
+    own, at, inputs = Aig(), {0: FALSE}, list[int]()
+    for bit in sorted(bit for word in given.values() for bit in word):
+        if bit >> 1 not in at:
+            at[bit >> 1] = own.input()
+            inputs.append(values[bit >> 1])
+    words = {x: [at[bit >> 1] ^ bit & 1 for bit in word] for x, word in given.items()}
+    a, b = blast(own, term.args, words)
+    orders = []
+    for turned in (False, True):
+        columns = product_columns(own, a, b, turned=turned)
+        made = simulate(own, inputs, count)
+        seen = [{row: value_of(made, bit, count) for row, bit in column.items()} for column in columns]
+        orders.append(_Orders(seen, known, (1 << count) - 1, turned))
+    found = max((order.as_they_stand() for order in orders), key=_share)
+    if found.share < _BEST:
+        likely = [orders[found.rows.turned]] if found.share >= _RIGHT else orders
+        found = max((order.searched() for order in likely), key=_share)
+    return found
+
+
+def _share(found: FoundRows) -> float:
+    return found.share
+
+
+class _Orders:
+    """Orders of the rows of one product. ``columns``: the values of its bits, by row."""
+
+    def __init__(self, columns: Sequence[dict[int, int]], known: Set[int], ones: int, turned: bool) -> None:
+        self._columns, self._known, self._ones, self._turned = columns, known, ones, turned
+
+    def as_they_stand(self) -> FoundRows:
+        """Return what is known of the rows in the order of their bits."""
+        rows = Rows(self._turned)
+        return FoundRows(self._share(rows), rows)
+
+    def searched(self) -> FoundRows:
+        """Return an order that is no better with one row, or three that are added at once, at another place."""
+        best = self.as_they_stand()
+        order: tuple[int, ...] = tuple(sorted({row for column in self._columns for row in column}))
+        moved = True
+        while moved:
+            moved = False
+            for length in (1, 3):
+                for other in _moved(order, length):
+                    rows = Rows(self._turned, other)
+                    share = self._share(rows)
+                    if share > best.share:
+                        best, order, moved = FoundRows(share, rows), other, True
+                        break
+        return best
+
+    def _share(self, rows: Rows) -> float:
+        """Return the share of sums and carries that are known, if three words become two till two are left."""
+        columns = [rows.sort(column) for column in self._columns]
+        words = [
+            [column[row] if row < len(column) else 0 for column in columns] for row in range(max(map(len, columns)))
+        ]
+        known, ones = self._known, self._ones
+        hits = total = 0
+        while len(words) > 2:
+            fewer: list[list[int]] = []
+            whole = len(words) - len(words) % 3
+            for first in range(0, whole, 3):
+                sums, carries = list[int](), [0]
+                for x, y, z in zip(*words[first : first + 3], strict=True):
+                    half = x ^ y
+                    bit, carry = half ^ z, x & y | half & z
+                    sums.append(bit)
+                    carries.append(carry)
+                    if carry:
+                        total += 2
+                        hits += (_shape(bit, ones) in known) + (_shape(carry, ones) in known)
+                fewer += [sums, carries[:-1]]
+            words = fewer + words[whole:]
+        return hits / max(total, 1)
+
+
+def _moved(order: tuple[int, ...], length: int) -> Iterator[tuple[int, ...]]:
+    """Yield the same with so many, one behind the other, at other places."""
+    for first in range(len(order) - length + 1):
+        part, others = order[first : first + length], order[:first] + order[first + length :]
+        for place in range(len(others) + 1):
+            if place != first:
+                yield others[:place] + part + others[place:]
+
+
+def _shape(value: int, ones: int) -> int:
+    return value ^ ones if value & 1 else value
