@@ -67,7 +67,7 @@ def read_plain(path: Path, most: int, what: str = "", advice: str = "name a regu
 def open_plain(path: Path, most: int, what: str = "", advice: str = "name a regular file") -> BinaryIO:
     """Open the regular file ``path`` of at most ``most`` bytes, as ``read_plain`` does; it may grow from then on."""
     try:
-        # Without O_NONBLOCK, opening a FIFO waits for somebody to write.
+        # Without O_NONBLOCK, opening a FIFO waits for a writer.
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as error:  # ValueError: NUL in a name
         raise _unreadable(path, what, getattr(error, "strerror", None) or error, advice) from None

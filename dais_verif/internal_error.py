@@ -1,4 +1,4 @@
-"""What is left of a bug of ours: one line for the user, and the traceback in a file for whoever mends it."""
+"""Report an internal error: one line for the user, and the traceback in a file for its report."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Ctrl-C, and a polite kill, held back while the main thread imports a module.
 
 An interrupt between two lines of Python's import system can leave its lock taken, and then every thread that imports
-anything waits for ever, and whoever waits for that thread, too.
+anything waits forever, and so does any thread that waits for it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The passphrase of a signing key: taken out of the environment as soon as a process starts.
 
-What a process starts has a copy of its environment, simulators of somebody's RTL among them; and all that the same user
+What a process starts has a copy of its environment, simulators of user RTL among them; and all that the same user
 runs can read the environment that a process began with.
 """
 

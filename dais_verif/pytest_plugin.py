@@ -219,7 +219,7 @@ def _names(paths: Sequence[Path]) -> list[str]:
 
 
 class ProgramResult(Mapping[str, Any]):
-    """The record of a run (docs/result.md), made when somebody first looks, at the latest as the test begins."""
+    """The record of a run (docs/result.md), made on first access, at the latest as the test begins."""
 
     def __init__(self, ask: Ask, folder: Path, attempt: int = 1) -> None:
         self._ask, self._folder, self._attempt = ask, folder, attempt

@@ -1,4 +1,4 @@
-"""The standard streams of a command: each is there, takes every name, and one that nobody reads is no error."""
+"""The standard streams of a command: each is there, takes every name, and one without a reader is not an error."""
 
 from __future__ import annotations
 

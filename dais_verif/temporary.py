@@ -1,7 +1,7 @@
 """Temporary folders that tell whether their run lives, so that what a killed one leaves can be removed.
 
-A folder belongs to whoever holds the lock on the file in it; the system lets go of the lock when a process ends,
-however it ends. A folder that is kept for the user has no such file any more, and is never removed.
+A folder belongs to the process that holds the lock on the file in it; the system lets go of the lock when a process
+ends, however it ends. A folder that is kept for the user has no such file any more, and is never removed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["TemporaryFolder", "remove_abandoned", "temporary_folder"]
 
 _PREFIX = "dais-verif-"
 _OWNER = ".owner"
-#: So many are removed at once: nobody waits long for the mess of others.
+#: The largest number removed at once, to bound the delay of a run.
 _MOST = 100
 
 

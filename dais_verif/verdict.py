@@ -20,7 +20,7 @@ class Verdict(Enum):
     RTL_MISMATCH = "RTL_MISMATCH"
     #: Two programs differ in at least one output of one vector.
     PROGRAMS_DIFFER = "PROGRAMS_DIFFER"
-    #: Two things that must agree on every case do not: engines, forms, a proof and its RTL, a tool of somebody else.
+    #: Two things that must agree on every case do not: engines, forms, a proof and its RTL, another tool.
     DISAGREEMENT = "DISAGREEMENT"
     #: A mutant was proved that a simulator tells from the program: a defect of ours.
     UNSOUND = "UNSOUND"
@@ -40,7 +40,7 @@ class Verdict(Enum):
     NOT_RUN = "NOT_RUN"
     #: A policy was not met.
     NOT_SIGNED_OFF = "NOT_SIGNED_OFF"
-    #: An exception that nobody expected: a bug of ours, from which nothing follows.
+    #: An unexpected exception, which is a bug of dais-verif: nothing is known about the RTL.
     INTERNAL_ERROR = "INTERNAL_ERROR"
     #: The user stopped the run.
     INTERRUPTED = "INTERRUPTED"

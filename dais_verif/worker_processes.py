@@ -50,7 +50,7 @@ def worker_processes(
 ) -> Iterator[ProcessPoolExecutor]:
     """Give a pool of ``number`` processes, each of which calls ``begin`` with ``arguments`` first.
 
-    Where the block is left by an exception (Ctrl-C, SIGTERM), calls that are at work are killed and nobody waits for
+    Where the block is left by an exception (Ctrl-C, SIGTERM), calls that are at work are killed without waiting for
     them. Workers of a pool of Python's alone would outlive a parent that is killed: each holds the pipe that the
     others read from, so that none ever sees its end.
     """

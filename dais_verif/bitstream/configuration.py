@@ -1,6 +1,6 @@
 """What a bitstream configures: the bits of every tile, as ``iceunpack`` writes them, each bit with its place.
 
-Only the text of the tool is read here. Statements that nobody here knows are refused, so that none is left out.
+Only the text of the tool is read here. Unknown statements are refused, so that none is ignored.
 """
 
 from __future__ import annotations

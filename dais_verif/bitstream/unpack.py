@@ -1,6 +1,6 @@
 """From the file that a device loads to its configuration, by ``iceunpack``; and back, to see that nothing is lost.
 
-Whatever ``iceunpack`` skips would be configuration that nobody looked at. So ``icepack`` must make of its text the very
+Whatever ``iceunpack`` skips would be configuration that is never checked. So ``icepack`` must make of its text the very
 bytes that were given, comments apart: a bit that the text does not hold is seen there.
 """
 

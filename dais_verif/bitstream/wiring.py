@@ -1,6 +1,6 @@
 """What drives each net: the switches that a bitstream closes, and the columns that global networks are brought to.
 
-A switch drives in one direction. A net that two drive is a short circuit; what its value is, nobody knows.
+A switch drives in one direction. A net with two drivers is a short circuit; its value is unknown.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A scoreboard for benches of users: it watches the ports of a design, whoever drives them, and compares every bit.
+"""A scoreboard for cocotb benches of users: it watches the ports of a design and compares every output bit.
 
 It drives nothing. A combinational design is looked at in each time step in which an input changes, when all is quiet;
 a clocked one at each rising edge, with the values from before it.

@@ -95,7 +95,7 @@ class FixedPointVector:
 def input_layout(program: Program, elements: Sequence[Element]) -> RowLayout:
     """Return the layout of inputs that lie at ``elements``; one is signed if an op reads it as a signed number.
 
-    Raises ``InputError`` if a bit that an op reads is not there, since nobody could tell what it is.
+    Raises ``InputError`` if a bit that an op reads is missing, since its value would be unknown.
     """
     signed = [0] * program.n_in
     for op in program.ops:

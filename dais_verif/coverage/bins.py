@@ -68,7 +68,7 @@ class Bins:
         return self.places.size + self.readers.size + 2
 
     def nothing(self) -> NDArray[np.uint8]:
-        """Return what was seen of no vector."""
+        """Return counters without any vector."""
         return np.zeros(self.size, dtype=np.uint8)
 
     def hit(self, seen: NDArray[np.uint8]) -> NDArray[np.bool_]:

@@ -142,7 +142,7 @@ class _Rows:
         self._values: NDArray[Any] = np.array(values).T if values else np.zeros((batch.rows, 0), dtype=np.int64)
 
     def values(self, row: int) -> Sequence[int]:
-        """Raw values of all ops, as Python integers; those that nobody asks for are not made."""
+        """Raw values of all ops as Python integers, each computed on first use."""
         values = self._values[row]
         found: Sequence[int] = values.tolist() if values.dtype == object else memoryview(values)
         return found

@@ -50,7 +50,7 @@ def pull(
     ``now``: the raw values of all ops on ``inputs``. ``steps``: ops that are asked at most.
     """
     bits, left = list(inputs), steps
-    #: Of every op that somebody wants to change: the values, and what each is worth.
+    #: For every op that is to change: the values, and what each is worth.
     wanted: dict[int, list[tuple[int, float]]] = {}
     waiting: list[int] = []
 

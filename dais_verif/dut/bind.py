@@ -1,4 +1,4 @@
-"""From a program and somebody else's module to a ``Dut``: every port found, checked and given its meaning."""
+"""Map a program to a user module as a ``Dut``: find, check and assign every port."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """What RTL asks of the world outside of its ports: system calls, other languages, files, switches of its readers.
 
-RTL is code. A simulator that is told so runs commands, opens files and asks for the time; hardware does nothing of all
-that. The text is read as a lexer reads it, with all that any macro hides or shows, so that no reader sees more of it;
-what is not known to be harmless is reported.
+RTL is code. A simulator runs commands at the request of the RTL, opens files and asks for the time; hardware does
+nothing of all that. The text is read as a lexer reads it, with all that any macro hides or shows, so that no reader
+sees more of it; what is not known to be harmless is reported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The ``--ports`` file: which ports of somebody else's design carry the program's inputs and outputs.
+"""The ``--ports`` file: which ports of a user design carry the program's inputs and outputs.
 
     [inputs]
     port = "model_inp"            # one packed port, element 0 in the least significant bits; this is the default

@@ -1,4 +1,4 @@
-"""Which design is verified: somebody's RTL with its ports and pins, a wrapped core, or what we emit."""
+"""Which design is verified: user RTL with its ports and pins, a wrapped core, or emitted RTL."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ __all__ = [
 class DesignRequest:
     """Somebody's RTL, or ours where ``rtl`` is empty; and the pins of a clocked design, if they are given.
 
-    ``data``: what somebody's RTL reads. ``pipeline``: what ours is to be, if not combinational. ``parameters``: of
-    somebody's top module, with their values as Verilog writes them. ``netlist``, ``bitstream``: verified in place of
+    ``data``: what user RTL reads. ``pipeline``: what ours is to be, if not combinational. ``parameters``: of
+    the user's top module, with their values as Verilog writes them. ``netlist``, ``bitstream``: verified in place of
     RTL; ``bitstream_facts``: of that which was read. ``top``: if None, that of the project folder that ``rtl``
     is, and else ``model``.
     """
@@ -192,7 +192,7 @@ def bound(program: Program, design: RtlDesign, said: PortsFile) -> RtlDesign:
 
 
 def told_apart(design: RtlDesign, asked: DesignRequest, progress: Progress) -> list[str]:
-    """Return warnings of what in somebody's RTL tells simulation and synthesis apart; ``progress`` is told, too."""
+    """Return warnings, sent to ``progress`` too, about user RTL that simulation and synthesis may read differently."""
     lines, texts = [], design.sources if asked.rtl else ()
     if read_others([source.read_bytes() for source in texts]):
         with contextlib.suppress(InputError, OSError, RuntimeError):  # the reader says what is wrong
@@ -216,7 +216,7 @@ def told_apart(design: RtlDesign, asked: DesignRequest, progress: Progress) -> l
 
 
 def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
-    """Return somebody's RTL, and what is said of its ports, which were not looked at yet.
+    """Return user RTL with the given ports and pins, which are not checked yet.
 
     A module that gives it parameters is written into ``folder``.
     Raises ``InputError`` if a file cannot be read, or an option is for our own module.
@@ -244,7 +244,7 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
 
 
 def emitted(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
-    """Return our own RTL, written into ``folder``. Raises ``InputError`` for options that are for somebody else's."""
+    """Return our own RTL, written into ``folder``. Raises ``InputError`` for options that are for user RTL."""
     if asked.pins.given or asked.ports:
         raise InputError.of(
             "the emitted module has fixed ports: {clock} and {ports} need {rtl} (to pipeline the emitted module, "

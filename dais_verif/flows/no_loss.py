@@ -120,7 +120,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], manifest: str) -> Non
 
 @contextmanager
 def _turn(folder: Path) -> Iterator[None]:
-    """Let nobody else replace ``folder``. Raises ``InputError`` if somebody does.
+    """Lock ``folder`` against other runs. Raises ``InputError`` if another run holds it.
 
     The lock lies elsewhere: the folder holds what is manufactured and nothing else, and is replaced as a whole.
     """

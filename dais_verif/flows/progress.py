@@ -1,4 +1,4 @@
-"""What a flow tells while it works. The default tells nobody."""
+"""Progress reports of a flow. By default they are dropped."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ SILENT = Progress()
 
 
 def listener(progress: object) -> Progress:
-    """Return who listens to a flow: ``progress``, and nobody if it is None. Raises ``RequestError`` if it cannot."""
+    """Return ``progress``, or one that drops reports if it is None. Raises ``RequestError`` for other types."""
     if progress is None:
         return SILENT
     if not isinstance(progress, Progress):

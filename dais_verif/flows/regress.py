@@ -60,7 +60,7 @@ class RegressionRequest:
     record; ``fresh_seed``: draw one. ``stages``: our RTL with so many pipeline stages, 0: combinational. ``shard``:
     ``(2, 5)`` is the second of five shares. ``resume``: take over what an interrupted run in the same folder had
     finished; ``rerun_failed``: only what passed there. ``retries``: further attempts at a job that failed; if they
-    differ it is flaky, which ``allow_flaky`` puts up with if the last one passed. ``timeout``: seconds for each
+    differ it is flaky, which ``allow_flaky`` accepts if the last one passed. ``timeout``: seconds for each
     attempt. ``cluster``: ``local[:N]``, ``tcp://host:port``, ``slurm[:N]`` or ``lsf[:N]`` of Dask. ``command``: the
     line that asks for the same; None: it is derived from the request.
     """

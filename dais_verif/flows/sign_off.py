@@ -44,7 +44,7 @@ class SignOffRequest:
     """What to sign off, and by which policy.
 
     ``program``: a file of a program or a machine, since that is what is certified, or a project folder. ``policy``: a
-    TOML file; None: what is built in. ``design``: somebody's RTL, in place of what the policy says of RTL. ``seed``: in
+    TOML file; None: what is built in. ``design``: user RTL, in place of the RTL of the policy. ``seed``: in
     place of the policy's seeds. ``key``: an Ed25519 key that signs the certificate; ``passphrase`` is asked for its
     own, given a prompt. ``output``: the folder that is kept; None: ``default_folder``. ``command``: the line that asks
     for the same; None: it is derived.
@@ -97,7 +97,7 @@ def default_folder(program: Path) -> Path:
 
 
 def withdraw_certificate(folder: Path) -> None:
-    """Remove an earlier certificate in ``folder``: whoever asks for a sign-off does not rely on it any more.
+    """Remove an earlier certificate in ``folder``: a new sign-off replaces it.
 
     Raises ``InputError`` if another sign-off works there.
     """
@@ -187,7 +187,7 @@ def _signer(request: SignOffRequest) -> session.Signer | None:
 
 
 def _locked(folder: Path) -> AbstractContextManager[FileLock]:
-    """Let nobody else sign off in ``folder``. Raises ``InputError`` if somebody does."""
+    """Lock ``folder`` against other sign-offs. Raises ``InputError`` if another one holds it."""
     from filelock import FileLock, Timeout
 
     session.require_ours(folder)

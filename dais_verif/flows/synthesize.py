@@ -40,8 +40,8 @@ __all__ = ["TARGETS", "SynthesisRequest", "require_target", "synthesize"]
 class SynthesisRequest:
     """What to synthesize, and for which FPGA family: ``ice40``, ``ecp5``, ``xilinx``, or ``generic`` gates.
 
-    ``rtl``: somebody's files; without them ours is written, as ``pipeline`` asks. ``alumacc``: let Yosys merge chains
-    of sums. ``bram``: let it put tables into block RAMs. ``pnr``: also place and route; ``clock``: of somebody's RTL,
+    ``rtl``: user files; without them RTL is emitted, as ``pipeline`` asks. ``alumacc``: let Yosys merge chains
+    of sums. ``bram``: let it put tables into block RAMs. ``pnr``: also place and route; ``clock``: of user RTL,
     if it has one. ``timeout``: seconds for Yosys, and again for nextpnr; ``memory``: megabytes for each process.
     ``output``: a folder to keep.
     """

@@ -37,7 +37,7 @@ class WorkFolder:
             write_atomically(self.path / "result.json", record.to_json().encode())
 
     def broken_off(self, verdict: Verdict, message: str) -> None:
-        """Mark that the run ended without a finding: nobody may take it for one that goes on."""
+        """Mark that the run ended without a finding, so that it is not taken for one in progress."""
         if self._begun is not None:
             record = replace(self._begun, verdict=verdict, message=message, state="complete")
             write_atomically(self.path / "result.json", record.to_json().encode())

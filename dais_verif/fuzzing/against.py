@@ -1,4 +1,4 @@
-"""An interpreter of somebody else against the oracle: given the files of a case, it writes its outputs into another."""
+"""Another interpreter against the oracle: given the files of a case, it writes its outputs into another."""
 
 from __future__ import annotations
 

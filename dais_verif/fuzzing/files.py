@@ -59,7 +59,7 @@ _SUFFIX = {"dais": ".dais", "alir": ".json", "json": ".json"}
 class KeptCase:
     """What is known of a case beside its program: ``pair`` and ``kind`` of what disagreed, ``text`` for people.
 
-    ``seed``: of the fuzzer's case; None: it was not made by it. ``against``: the command of a tool of somebody else, if
+    ``seed``: of the fuzzer's case; None: it was not made by it. ``against``: the command of another tool, if
     that is what disagreed. ``versions``: of all that had a say. ``vectors``: exact numbers, ``-5/8``, a list a vector.
     """
 

@@ -1,4 +1,4 @@
-"""The cycles of a machine as one program, while it is made: what is known has a value, and what nobody reads no op."""
+"""The cycles of a machine as one program, while it is made: what is known has a value, and unused values have no op."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Chain:
     def cycle(self, t: int, stall: Mapping[Element, Fraction] | None = None) -> None:
         """Add one cycle; with ``stall`` one of a stall in its place, in which inputs not in it are anything.
 
-        What nobody reads is left out, such as the words of a memory that its index, which is known, does not choose.
+        Unused values are left out, such as the words of a memory that its index, which is known, does not choose.
         """
         outputs = self._ports.get(t, []) if stall is None else []
         wanted = [self._given[Element(port.signal, port.place)] for port in outputs]

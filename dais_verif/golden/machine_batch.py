@@ -171,7 +171,7 @@ def _beyond(machine: Machine) -> str | None:
 
 
 def _step(machine: Machine) -> tuple[Step | None, str | None]:
-    """One cycle, with a bit beside each value if some register holds at power-up what nobody knows; or why not."""
+    """One cycle, with a bit beside each value if the power-up value of some register is unknown; or why not."""
     problem = _beyond(machine)
     if problem:
         return None, problem

@@ -21,7 +21,7 @@ class Taken(Enum):
     SOURCE = "source"
     ALTERNATIVE = "alternative"
     NOTHING = "nothing"  # it is not enabled, and its register keeps what it has
-    UNKNOWN = "unknown"  # nobody knows whether it is enabled, or where it writes
+    UNKNOWN = "unknown"  # whether it is enabled, or where it writes, is unknown
 
 
 @dataclass(frozen=True)

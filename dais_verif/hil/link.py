@@ -28,7 +28,7 @@ _EXAMPLES = (
     "serial:///dev/ttyUSB0?baud=115200, tcp://host:port, sim://uart, sim://spi, sim://fifo or "
     "sim://bitstream?file=model.bin&pins=pins.pcf"
 )
-#: Clocks of a bit of a UART where nobody says so: those of 12 MHz, for which ``build`` sets it.
+#: Default clocks per bit of a UART: those of 12 MHz, for which ``build`` sets it.
 _CLOCKS_PER_BIT = clocks_per_bit(1000 / 12)
 
 

@@ -2,7 +2,7 @@
 
 Several batches are under way at once, so that the latency of the link is paid once and not for each. Replies come in
 the order of requests: a reply tells that what was asked before it and not answered is lost, and is sent again with
-a new tag. A reply whose tag nobody waits for is thrown away: nothing counts twice, nor does anything of an earlier run.
+a new tag. A reply with an unexpected tag is dropped, so that no reply counts twice, and none of an earlier run counts.
 Batches shrink when they get lost and grow while they do not.
 """
 
@@ -101,7 +101,7 @@ class Session:
         self._done = 0
 
     def identify(self) -> Identity:
-        """Who is there. Raises ``ToolError`` if nobody answers; says what came instead."""
+        """Return the identity of the board. Raises ``ToolError`` if none answers; it says what was received instead."""
         begin = time.monotonic()
         asked: dict[int, float] = {}
         wait = _FIRST_WAIT

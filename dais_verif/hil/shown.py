@@ -17,7 +17,7 @@ __all__ = ["hidden_outputs"]
 
 #: Short sequences that are tried, and cycles of long ones at most: twice as many as of these in those.
 _SHORT, _LONG = 256, 4096
-#: Ops times cycles that take seconds, whoever computes them.
+#: Ops times cycles that take seconds in any engine.
 _MOST_EXACT = 2_000_000
 
 

@@ -1,7 +1,7 @@
 """Libraries of kernels, found: installed packages by their entry points, and files that a user names.
 
 A library is a ``Library`` that a module has as ``LIBRARY``, or a module with functions ``get_kernel_names`` and
-``habana_kernel``. One that cannot be loaded is told of, by name, and stands in nobody's way.
+``habana_kernel``. One that cannot be loaded is reported by name, and does not affect the others.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class _Candidate:
 
 
 def _installed() -> Iterator[_Candidate]:
-    # Ours is there in a source tree, too, that nobody installed.
+    # Our own is also found in a source tree that is not installed.
     yield _Candidate(shipped.LIBRARY.name, f"dais-verif, {_OURS}", shipped.LIBRARY)
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
         if entry.value == _OURS:

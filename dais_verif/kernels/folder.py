@@ -40,7 +40,7 @@ __all__ = [
 #: Says what the instance is, and what the other files of the folder hold.
 MANIFEST = "instance.json"
 MACHINE, RTL, BLOCK, FRAME = "machine.fsm.json", "model.v", "core.bin", "frame.toml"
-#: What its members touch, and when, for whoever draws it.
+#: What its members touch, and when, for pictures.
 PICTURE = "picture.json"
 #: How instances become machines.
 FORMS = ("memory", "stream")

@@ -21,7 +21,7 @@ class KernelInstance:
 
     The block's inputs are the elements that a member reads of input 0, then those of input 1, and so on; its outputs
     likewise. Inputs with constant content are part of the block, and none of ``mapping``. ``taps``: what each member
-    prints, where somebody asks for it.
+    prints, if requested.
     """
 
     name: str

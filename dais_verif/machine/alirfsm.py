@@ -74,7 +74,7 @@ def parse_alirfsm(data: bytes) -> Machine:
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object; of two entries of one name nobody could say which is meant."""
+    """Return an object; duplicate keys are refused as ambiguous."""
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]

@@ -1,4 +1,4 @@
-"""Machines with a part more, less or other: each edit returns a new machine, which nobody has checked yet."""
+"""Machines with a part more, less or other: each edit returns a new machine, which is not checked yet."""
 
 from __future__ import annotations
 

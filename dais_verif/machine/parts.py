@@ -1,4 +1,4 @@
-"""What the parts of a machine may be, whoever says them: a file, a text or Python."""
+"""Limits on the parts of a machine, whether from a file, a text or Python."""
 
 from __future__ import annotations
 

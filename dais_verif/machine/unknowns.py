@@ -1,7 +1,7 @@
 """One cycle of a machine as a program that also says what is unknown: a bit beside each value that may be.
 
 The rules are those of the oracle: a value is unknown if one that it depends on is; a mux of which the condition is
-known depends on the arm that it takes; a choice between two that are known and equal is known, whoever chooses.
+known depends on the arm that it takes; a choice between two that are known and equal is known, whatever the select is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The changes: for each kind of expression of Verilog, what may stand in its place.
 
-Nothing here knows which changes matter: many mutants are as right as what they were made of, and whoever judges them
+Nothing here knows which changes matter: many mutants are as right as what they were made of, and their judges
 must see that, too.
 """
 

@@ -1,4 +1,4 @@
-"""How the text of a machine begins, which is no program, so that whoever reads one can say so."""
+"""How the text of a machine begins, so that readers of programs can name the mistake."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 __all__ = ["TAKE_MACHINES", "begins_machine"]
 
-#: What to tell somebody who gives one in the place of a program.
+#: The message if one is given in the place of a program.
 TAKE_MACHINES = (
     "run, check, show, explain, convert, emit, synth, sim, hil, prove, diff, signoff and regress take machines"
 )

@@ -64,7 +64,7 @@ class Equivalence:
 
     @property
     def undecided(self) -> list[int]:
-        """The outputs of which nobody knows."""
+        """The undecided outputs."""
         return [output for output, equal in enumerate(self.equal) if equal is None]
 
 

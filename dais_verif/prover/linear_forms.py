@@ -109,7 +109,7 @@ class LinearForms:
     def again(self) -> Iterator[int]:
         """Follow the second program once more, and yield each op when its form is known.
 
-        Whoever is given an op may say, with ``equate``, which one of the first program it is equal to: what follows is
+        Callers may state with ``equate`` which op of the first program an op is equal to: what follows is
         then a combination of the same atoms.
         """
         self._forms[1].clear()
@@ -230,7 +230,7 @@ class LinearForms:
         return self._atoms.atom(("all", kind.width, kind.f, key_of(t)), 0, 1, 0)
 
     def _take(self, side: int, op: int) -> bool:
-        """Whether a sum may go on with the long form of ``op`` as its own: it is a sum, and nobody else reads it."""
+        """Whether a sum may go on with the long form of ``op`` as its own: it is a sum without other readers."""
         if self._uses[side][op] != 1 or len(self._forms[side][op].terms) <= _SHORT:
             return False
         if self.programs[side].ops[op].code not in _ADDING:  # others may hand on the very form of an operand

@@ -1,6 +1,6 @@
 """What drives what: the RTL as signals with drivers, and the cone of a signal as one term.
 
-A driver becomes a term only when somebody asks for it, and in the variables of whoever asks: two ops of one shape
+A driver becomes a term only on first use, and in the variables of its reader: two ops of one shape
 get the same term, though their signals have different names.
 """
 
@@ -38,7 +38,7 @@ Bits = Callable[[Read, int, int], Term]
 
 
 class NoValue(InputError):
-    """X or Z at ``where``; whoever knows which signal they are given to names it."""
+    """X or Z at ``where``; callers that know the assigned signal name it."""
 
     def __init__(self, where: str, name: str | None = None) -> None:
         self.where = where
@@ -197,7 +197,7 @@ class Netlist(NamedTuple):
     """An elaborated design: its signals by name, ports among them.
 
     ``bitwise``: the signals of its top module are single bits, as those of a synthesized netlist. ``included``: the
-    files that its sources include. ``lazy``: no term was made while it was read, so whoever asks for one decides by
+    files that its sources include. ``lazy``: no term was made while it was read, so the caller decides by
     which rules. ``left_out``: assertions that are not proved, which may grow as drivers are made. ``suspect``: says
     whether anything may be undefined, so blocks are read with that, and returns what was so before. ``power_up``: what
     signals hold at first, undefined where nothing says it.

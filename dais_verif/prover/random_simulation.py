@@ -1,7 +1,7 @@
 """Input vectors on which RTL and program differ: both are evaluated, on many vectors at once.
 
 The program's values come from the meanings of its ops, the RTL's from its cones: this is the prover's own reading of
-either. Whoever shows a vector to a user lets golden model and simulators judge it.
+either. A vector is shown to users only after the golden model and simulators have judged it.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ class Wires:
             signal = waiting[-1]
             if signal is None and signal not in terms:
                 terms[signal] = self._term(lambda cone: make(cone.read))
-            if signal is not None and signal in self.values:  # somebody else needed it as well
+            if signal is not None and signal in self.values:  # it was needed elsewhere as well
                 waiting.pop()
                 continue
             if signal is not None and signal not in terms:

@@ -38,7 +38,7 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Inputs:
-    """``variables``: of every input, None if nobody reads it. ``lows``: the exponent of what their bit 0 weighs."""
+    """``variables``: of every input, None if it is unused. ``lows``: the exponent of what their bit 0 weighs."""
 
     ports: tuple[Ports, Ports]
     variables: tuple[Term | None, ...]

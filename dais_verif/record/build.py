@@ -41,14 +41,14 @@ class BuildTiming:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildRecord(Record):
-    """A run of ``build``. Nothing in it is trusted by whoever verifies the bitstream.
+    """A run of ``build``. The verification of the bitstream trusts nothing in it.
 
     ``wrap``: ``none``, or the link that the core is behind; ``clock_port``: of module ``top``, if it has one.
     ``design_options``: of ``sim`` and ``prove``, for the pins of a bare pipeline. ``pins``: of each bit of each port;
-    ``pins_chosen``: nobody named them. ``counts``: cells of each kind, before they were packed; ``used``: resources of
-    the device by nextpnr's names, used and available. ``stages``, ``max_depth``, ``delay_model``: of a pipeline;
-    ``bram``, ``dsp``: tables were allowed to become block RAMs, and products DSPs. ``files``: SHA-256 of what is in
-    ``folder``, by relative name.
+    ``pins_chosen``: they were assigned automatically. ``counts``: cells of each kind, before they were packed;
+    ``used``: resources of the device by nextpnr's names, used and available. ``stages``, ``max_depth``,
+    ``delay_model``: of a pipeline; ``bram``, ``dsp``: tables were allowed to become block RAMs, and products DSPs.
+    ``files``: SHA-256 of what is in ``folder``, by relative name.
     """
 
     program: ProgramInfo

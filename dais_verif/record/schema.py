@@ -1,6 +1,6 @@
 """The published JSON schemas of records, one a kind, made from the dataclasses.
 
-They are files, so that whoever reads records needs nothing of ours; ``make schemas`` writes them again, and a test
+They are files, so that readers of records need nothing of dais-verif; ``make schemas`` writes them again, and a test
 says when they are out of date.
 """
 

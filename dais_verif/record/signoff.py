@@ -35,8 +35,8 @@ class StageResult:
 
     ``must_fail``: it shows that the chain can fail (a poisoned golden model, RTL known to be bad), and passes only if
     ``verdict`` is the failure that was seeded. ``evidence``: files in the folder of the sign-off, such as a run's
-    ``result.json``. ``waived``: a waiver stands in for it; it has not passed. ``optional``: the policy puts up with
-    it if it finds nothing out.
+    ``result.json``. ``waived``: a waiver stands in for it; it has not passed. ``optional``: the policy accepts it if
+    it finds nothing out.
     """
 
     name: str

@@ -339,7 +339,7 @@ class SimulationRecord(RunRecord):
     evidence: Evidence | None = None
     #: Vectors that were added to exhaust outputs.
     exhaustive_vectors: int = 0
-    #: Where the time went; None if nobody measured.
+    #: Where the time was spent; None if it was not measured.
     profile: list[Stage] | None = None
     #: Where it ran, if not in simulators.
     board: BoardInfo | None = None

@@ -58,7 +58,7 @@ def main() -> None:
 
 
 def _serve(channel: socket.socket, entry: Callable[[list[str]], object]) -> None:
-    """Start a reaper for each request and pass on what it says, until nobody is left to ask."""
+    """Start a reaper for each request and pass on what it says, until no client is left."""
     keepers: dict[int, tuple[int, socket.socket]] = {}  # by the number of the job
     with selectors.DefaultSelector() as selector:
         selector.register(channel, selectors.EVENT_READ)
@@ -132,7 +132,7 @@ def _reap(request: Mapping[str, Any], line: socket.socket, entry: Callable[[list
 
 
 def _watch(request: Mapping[str, Any], line: socket.socket, entry: Callable[[list[str]], object]) -> dict[str, Any]:
-    """Start the job, and wait for its end, the end of its time, or the end of whoever wants it."""
+    """Start the job, and wait for its end, the end of its time, or the end of the client."""
     woken, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.signal(signal.SIGCHLD, lambda *_: None)
     signal.set_wakeup_fd(wake)

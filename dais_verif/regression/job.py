@@ -31,7 +31,7 @@ _LONGEST_TOGETHER = 1800.0
 
 
 class Stopped(Exception):
-    """The job was ended because nobody wants its result any more."""
+    """The job was ended because its result is not needed any more."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Jobs as processes, asked for from any thread. None of them outlives whoever asked, however that ends."""
+"""Jobs as processes, asked for from any thread. None of them outlives its client, however that ends."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Ending:
     """How a job ended.
 
     ``ended``: ``itself`` (with ``code``; negative: the signal that killed it), ``late``, ``stopped`` (by us), ``busy``
-    (somebody else runs it in the same folder) or ``lost`` (its reaper was killed).
+    (another run has it in the same folder) or ``lost`` (its reaper was killed).
     """
 
     ended: str

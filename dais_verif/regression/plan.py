@@ -157,7 +157,7 @@ def _hash(text: str) -> int:
 def _blocks(program: Path) -> list[Path]:
     """Return the files that a machine's text may name: all that it says in quotes, of which some are none.
 
-    Whoever reads it says what is wrong with it.
+    Its reader reports what is wrong with it.
     """
     if program.suffix != ".mach":
         return []

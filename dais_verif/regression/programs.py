@@ -30,7 +30,7 @@ class Found:
 def find(pattern: str) -> list[Found]:
     """Find the programs that ``pattern`` means, sorted; none if a folder holds none, or a glob fits nothing.
 
-    A plain path is a program whatever is there: whoever reads it says what is wrong with it.
+    A plain path is a program whatever is there: its reader reports what is wrong with it.
     """
     path = Path(pattern)
     if path.is_dir():
@@ -94,5 +94,5 @@ def _is_program(path: Path) -> bool:
         with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
             begin = bytes(file.read(64))
     except (OSError, EOFError):
-        return True  # broken, and whoever reads it says so
+        return True  # broken, which its reader reports
     return begin.lstrip()[:1] == b"[" or _ALIR.match(begin) is not None

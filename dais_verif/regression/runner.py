@@ -142,7 +142,7 @@ class _Run:
             if time.monotonic() - self._written > _WRITE_SECONDS:
                 self.write(Verdict.NOT_RUN, "running")
         executor.close()
-        # A future that was cancelled before it ran tells nobody, and would be waited for in vain.
+        # A future that was cancelled before it ran reports nothing, and would be awaited forever.
         for future in wait({future for future in pending if not future.cancelled()}, _END_SECONDS).done:
             with contextlib.suppress(CancelledError, Stopped):
                 future.result()  # it had ended just before
@@ -193,7 +193,7 @@ class _Run:
                 place = f"{str(self._settings.folder)!r} is not the same folder on {result.worker} as it is here"
                 raise ToolError(f"{place}; workers must share the file system")
             self._results[planned.job.id] = result  # before the journal: Ctrl-C may come between the two
-            if self._fingerprint(planned) == fingerprint:  # else nobody knows of which files it speaks
+            if self._fingerprint(planned) == fingerprint:  # else the files that it is about are unknown
                 self.journal.add(fingerprint, result)
         except (CancelledError, Stopped):
             result = _failed(planned, "the cluster gave the job up: its scheduler was lost")

@@ -1,6 +1,6 @@
 """A record as test cases, which is how JUnit and GitHub see the world.
 
-Whoever looks at the cases alone must not see a pass where the record has none: if no case says why, one more does.
+The cases alone must not look like a pass if the record is not one: if no case says why, one more does.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def _machine_rows(
 
 
 def _proof_rows(overflow: Overflow, everything: bool) -> list[tuple[str, str]]:
-    """Return what became of the possible ones, if somebody asked."""
+    """Return how the possible ones were decided, if requested."""
     if overflow.proved_by_proof is None or overflow.broken is None:
         return []
     rows = [("    proved safe", _listing(overflow.proved_by_proof, everything))]

@@ -17,7 +17,7 @@ __all__ = ["append_summary", "commands_of", "summary_of"]
 
 #: GitHub shows no more of each kind for a step.
 _ANNOTATIONS = 10
-#: A summary may take 1 MiB; nobody reads that either.
+#: A summary may take 1 MiB, more than is readable.
 _ROWS, _LONGEST_CELL = 100, 500
 _VARIABLE = "GITHUB_STEP_SUMMARY"
 

@@ -11,7 +11,7 @@ __all__ = ["print_mutation"]
 
 #: Mutants of one fate that are shown; the record has all.
 _SHOWN = 20
-#: What somebody should look at, and in which order.
+#: The fates to list, in this order.
 _TOLD = (Fate.UNSOUND, Fate.SURVIVED, Fate.PROOF, Fate.UNKNOWN)
 
 

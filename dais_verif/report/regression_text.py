@@ -14,7 +14,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["print_regression"]
 
-#: More failures than this are in the record only: nobody reads them here.
+#: More failures than this are only in the record.
 _SHOWN = 20
 
 

@@ -42,7 +42,7 @@ class _Line:
 
 
 def principals(allowed: Path, key: bytes, when: datetime) -> list[str]:
-    """Return who may sign with ``key`` at the time ``when``, by the file ``allowed``. Empty: nobody.
+    """Return who may sign with ``key`` at the time ``when``, by the file ``allowed``; empty if there is none.
 
     Raises ``InputError`` if the file cannot be read, or has a line that ``ssh-keygen`` refuses.
     """
@@ -96,7 +96,7 @@ def _key(kind: str, text: str) -> bytes:
 
 
 def _options(text: str) -> Iterator[tuple[str, str]]:
-    """Every option once. Those that nobody here knows are refused: they may restrict what the key is for."""
+    """Every option once. Unknown ones are refused, since they may restrict the use of the key."""
     place, seen = 0, set[str]()
     while text:
         found = _OPTION.match(text, place)

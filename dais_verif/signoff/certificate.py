@@ -48,7 +48,7 @@ _MOST_FILES, _MOST_BYTES = 100_000, 8 << 30
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """No part of a certificate may hold what nobody checks."""
+    """Every part of a certificate must be checked."""
 
 
 class CertifiedFile(_Part, frozen=True):
@@ -85,7 +85,7 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}, omit_defaults=T
     """All of a certificate. ``layout``: as it was given. ``signer``: fingerprint of the key that signs it, or empty.
 
     ``issued``: ISO 8601, UTC. ``evidence``: SHA-256 of every file that is judged; ``logs``: of all else in its folder,
-    which is for people, and which nobody judges.
+    which is for people, and which is not checked.
     """
 
     schema: str

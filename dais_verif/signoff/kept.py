@@ -1,6 +1,6 @@
 """What of a sign-off is evidence: of each file only what is judged, in one form, byte for byte.
 
-A record tells much that nobody can judge later: times, messages, places. All of it is kept for people, in ``logs``.
+Much in a record cannot be checked later: times, messages, places. All of it is kept for people, in ``logs``.
 What is called evidence has nothing but what a judge looks at, so that an edit anywhere in it is found. What is more
 than enough is kept as enough, and of a stage that did not pass only its verdict.
 """

@@ -28,7 +28,7 @@ def find_files(
     """Return where each of ``certified`` is now, and what is not as it was.
 
     A file that the caller names stands for the certified file of its content, else for that of its name. One that
-    stands for none is a finding: whoever names it believes that it was signed off. ``folder``: of the certificate.
+    stands for none is a finding, since the caller believes that it was signed off. ``folder``: of the certificate.
     """
     given = list(_given(certified, places.rtl))
     hashes = {path: _hash(path) for path in {path for _, path in given}}

@@ -127,7 +127,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rtl(_Table, frozen=True):
-    """``[rtl]``: somebody's RTL, or how ours is to be."""
+    """``[rtl]``: user RTL, or how RTL is emitted."""
 
     files: tuple[str, ...] = ()
     top: str = "model"

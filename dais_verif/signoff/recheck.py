@@ -1,6 +1,6 @@
 """Checking a certificate: against the files that it speaks of, and by judging its evidence again.
 
-A certificate says little that the evidence does not say too. So a change is found even where somebody has taken the
+A certificate says little that the evidence does not say too. So a change is found even if an attacker has taken the
 trouble to make all hashes fit; only one who makes up all the evidence is found by the signature, or by a new run.
 """
 
@@ -78,7 +78,7 @@ def check_certificate(
     trust: Trust | None = None,
     same_tools: bool = False,
 ) -> CertificateCheck:
-    """Everything that can be checked without running anything. ``trust``: who may sign; then somebody must have.
+    """Everything that can be checked without running anything. ``trust``: who may sign; then a signature is required.
 
     ``same_tools``: the tools here must be those of then. The signature comes first: nothing is opened that a
     certificate names whose signer is not the right one.

@@ -41,7 +41,7 @@ def with_bad(context: Context, folder: Path, bad: SeededFault, suffix: str) -> l
 
 
 def original_design(context: Context) -> OriginalDesign:
-    """Return the RTL that is signed off. Raises ``InputError`` if nobody can tell its ports."""
+    """Return the RTL that is signed off. Raises ``InputError`` if its ports cannot be determined."""
     sources, top = [Path(path) for path in context.subject.rtl], context.subject.top
     vhdl = any(map(is_vhdl, sources))
     ports = vhdl_ports_in(sources, top) if vhdl else ports_in(sources, top)

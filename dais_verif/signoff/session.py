@@ -171,7 +171,7 @@ def sign_off(
 
 
 def withdraw(folder: Path) -> None:
-    """Remove the certificate of an earlier sign-off: whoever signs off again does not rely on it any more."""
+    """Remove the certificate of an earlier sign-off: a new sign-off replaces it."""
     for name in (CERTIFICATE, SIGNATURE):
         (folder / name).unlink(missing_ok=True)
 

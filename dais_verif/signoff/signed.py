@@ -1,4 +1,4 @@
-"""Who signed a certificate, and whether that is somebody who may, now."""
+"""Who signed a certificate, and whether that signer is allowed to."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_BYTES = 1 << 20
 class Trust:
     """Who may sign: an ``allowed`` signers file.
 
-    ``when``: the time of the signature, if somebody who is trusted says so. The time in the certificate is the signer's
+    ``when``: the time of the signature, if a trusted source gives it. The time in the certificate is the signer's
     word, and the owner of an expired key may write any.
     """
 

@@ -29,7 +29,7 @@ from dais_verif.passphrase import PASSPHRASE, passphrase
 
 __all__ = ["NAMESPACE", "Signature", "fingerprint", "load_key", "read_signature", "sign"]
 
-#: What a signature is for: nobody can pass off one that was made for something else.
+#: The purpose of a signature, so that one made for another purpose is not accepted.
 NAMESPACE = "dais-verif"
 
 _MAGIC, _VERSION = b"SSHSIG", 1

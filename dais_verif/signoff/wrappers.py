@@ -1,6 +1,6 @@
 """RTL around a design that turns some of its output bits upside down, in the language that the design is written in.
 
-The wrapper has the ports of the design, so that whoever runs the design can run it in its stead.
+The wrapper has the ports of the design, so that it can be run in place of the design.
 """
 
 from __future__ import annotations

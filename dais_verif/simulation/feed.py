@@ -4,8 +4,8 @@ Chunks are made while earlier ones are simulated, never more than a few ahead of
 written once and linked into the folder of every simulation, which removes its link when it is done: the disk holds
 what is in flight, unless somebody wants to keep it all.
 
-A simulation that need not run all of them has a feed of its own, so that it holds up nobody, and may be told that it
-has done enough.
+A simulation that need not run all of them has a feed of its own, so that it delays no other simulation, and may be told
+that it has done enough.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Outlet:
         self.chunks = chunks
         self.least = least
         self.ahead = ahead
-        #: Nobody takes chunks from here any more.
+        #: No simulation takes chunks from here any more.
         self.closed = False
         #: No more than ``least`` are asked for; more may have been handed out already.
         self.enough = False

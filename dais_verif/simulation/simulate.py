@@ -56,8 +56,8 @@ def begin(
 ) -> Iterator[dict[str, PendingRun]]:
     """Every simulator begins, in a folder of ``folder`` named like it.
 
-    What still runs when the block is left is killed. When one fails to build, the verdict is known, and nobody waits
-    for the builds of the others.
+    What still runs when the block is left is killed. When one fails to build, the verdict is known, and the caller does
+    not wait for the builds of the others.
     """
 
     def run(one: PendingRun) -> None:
@@ -189,7 +189,7 @@ class PendingRun:
         )
 
     def _maker(self) -> dict[str, str]:
-        """Who ends the simulation if we are gone: itself, or a sandbox, in which nobody sees us."""
+        """Return what ends the simulation if this process dies: itself, or the sandbox that cannot see this process."""
         return {} if sandbox.wanted() else {MAKER_VARIABLE: str(os.getpid())}
 
 

@@ -1,7 +1,7 @@
 """All simulators at once, fed in chunks, while the oracle judges what they are fed.
 
 Icarus is a hundred times as slow as Verilator. Beside it, Icarus gets the first vectors, until Verilator has run them
-all: what it adds, X and Z and a second opinion, is found in the first thousand if anywhere, and nobody has to wait.
+all: what it adds, X and Z and a second opinion, is found in the first thousand if anywhere, without a longer wait.
 """
 
 from __future__ import annotations

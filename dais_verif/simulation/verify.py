@@ -119,7 +119,7 @@ def finding_of(
     program, options = task.program, task.options
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     verdict, message = judge(outcomes, task.ports.output_bits)
-    # What was planned is claimed only if somebody has run it all.
+    # What was planned is claimed only if all of it was run.
     whole = any(result.vectors_compared == feed.rows for result in results)
     ran = plan if whole else Plan((), (), ())
     graded = _graded(task.ports, outcomes, ran)
@@ -177,7 +177,7 @@ def _graded(ports: Ports, outcomes: Mapping[str, SimulatorOutcome | ToolError], 
     """Return what the simulators that ended know of each output.
 
     Nothing where they read the design at different times, or it breaks its protocol; nor where one failed and another
-    found differences, since nobody has looked whether these are the golden model's.
+    found differences, since they were not compared with the golden model's outputs.
     """
     answers = [outcome.answer for outcome in outcomes.values() if isinstance(outcome, SimulatorOutcome)]
     failed = any(answer.port_error or answer.protocol_error for answer in answers)

@@ -1,4 +1,4 @@
-"""Input vectors that a run begins with when nobody gives any: corners, wraps, truncation, then random.
+"""Input vectors of a run that is not given any: corners, wraps, truncation, then random.
 
 All numbers are made two bits finer than what the ports carry, so that off-grid values exercise TRUNC, and
 some two bits wider, so that out-of-range values exercise WRAP.

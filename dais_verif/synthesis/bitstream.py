@@ -1,6 +1,6 @@
 """From a mapped netlist to the bitstream of a device: nextpnr, icepack; and the time that the bitstream itself takes.
 
-All that the tools read and write lies in one folder. Whoever verifies a bitstream trusts nothing here.
+All that the tools read and write lies in one folder. The verification of a bitstream trusts nothing here.
 """
 
 from __future__ import annotations

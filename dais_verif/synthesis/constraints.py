@@ -1,4 +1,4 @@
-"""Which pin of a package carries which bit of which port: files of constraints, and pins where nobody named any."""
+"""Which pin of a package carries which bit of which port: files of constraints, and automatic assignment of pins."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def read_constraints(text: str, name: str, device: str, ports: Sequence[Port]) -
     """Return the pin of each bit of ``ports``, from a file of constraints called ``name``.
 
     Raises ``InputError`` for a line that is not understood, a bit without a pin, a bit or a pin named twice, a pin that
-    the package has not, and a name that is no bit of the ports: such a line constrains nothing, whoever wrote it.
+    the package has not, and a name that is no bit of the ports: such a line constrains nothing.
     """
     known, wanted = {pin.name for pin in package_pins(DEVICES[device])}, bit_names(ports)
     found: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Yosys as a reader of Verilog: elaborated, but neither optimized nor mapped, for whoever wants to know what it means.
+"""Yosys as a reader of Verilog: elaborated, but neither optimized nor mapped, for checks of its meaning.
 
 ``proc`` makes cells of ``always`` blocks and nothing more: ``opt_clean``, for one, would drop whatever no output reads.
 Buffers keep wires apart that are only connected, so that the JSON knows each by its name, and which drives which.

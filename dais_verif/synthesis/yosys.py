@@ -83,7 +83,7 @@ def script(
         *read,
         f"hierarchy -top {top}",
         *(command.format(top=top, flags=flags) for command in (*target.before, *sums, *target.after)),
-        # Names of signals would be taken for the ops they were, but bits that nobody needed are gone.
+        # Names of signals would be taken for the ops they were, but unused bits were removed.
         " ".join(["rename -hide w:*", *kept]),
         "opt_clean -purge",
         "check",

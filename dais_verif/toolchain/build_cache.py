@@ -75,7 +75,7 @@ def fetch(key: str, names: Sequence[str], folder: Path) -> bool:
             link_or_copy(entry / name, folder / name)
         hashes = json.loads((entry / _FACTS).read_text(encoding="utf-8"))["sha256"]
         if all(hashes[name] == _digest(folder / name) for name in names):
-            with contextlib.suppress(OSError):  # a cache of somebody else's
+            with contextlib.suppress(OSError):  # a cache of another user
                 os.utime(entry)
             return True
     except (OSError, ValueError, KeyError, TypeError):

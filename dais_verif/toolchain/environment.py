@@ -1,6 +1,6 @@
 """What a tool that we start sees of the user's environment: what it needs to run, and nothing else.
 
-RTL is code, and so are the tools: neither has any use for passwords, tokens, or the way to somebody's keys.
+RTL is code, and so are the tools: neither has any use for passwords, tokens, or paths of keys.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ def copied(sources: Sequence[Path], folder: Path, texts: Sequence[bytes] | None 
     """Copy ``sources`` into ``folder``, in the place of earlier copies. ``texts``: their bytes, if they were read.
 
     If they include files, the folders that they lie in are there as well, as links with safe names. Else there are no
-    links: one to a folder around this one would lead whoever copies it in circles.
+    links: a link to a folder above this one would make a copy endless.
     """
     for old in (folder / _COPIES, folder / _BESIDE):
         if old.is_symlink():

@@ -176,7 +176,7 @@ def ensure(*, waves: bool = False, coverage: bool = False) -> Path:
 
 
 def announce(*, waves: bool, coverage: bool) -> None:
-    """Tell whoever waits why: a first build takes half a minute more, whoever started it."""
+    """Report the reason of the wait: a first build takes half a minute more."""
     what = [*["waves"] * waves, *["coverage"] * coverage]
     kind = f" with {' and '.join(what)}" if what else ""
     print(

@@ -241,7 +241,7 @@ def _measured(
 
 
 class _Cost(NamedTuple):
-    """Cells of each kind, and the longest path through them; None where nobody asked."""
+    """Cells of each kind, and the longest path through them; None if not requested."""
 
     cells: dict[str, int] | None = None
     depth: int | None = None

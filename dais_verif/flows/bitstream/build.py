@@ -32,7 +32,7 @@ from dais_verif.toolchain.limits import Limits
 
 __all__ = ["BUILD_WRAPS", "DEFAULT_CLOCK", "DEVICES", "BuildRequest", "build"]
 
-#: MHz of a clock that nobody named: that of the oscillator on most boards with these devices.
+#: MHz of a clock if none is given: that of the oscillator on most boards with these devices.
 DEFAULT_CLOCK = 12.0
 #: MHz beyond which no device of the table works.
 _MOST_CLOCK = 1000.0

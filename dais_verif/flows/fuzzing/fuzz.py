@@ -1,4 +1,4 @@
-"""Fuzz: random cases through all that must agree, or through a tool of somebody else; what disagrees is kept, small."""
+"""Fuzz: random cases through all that must agree, or through another tool; what disagrees is kept, small."""
 
 from __future__ import annotations
 
@@ -197,7 +197,7 @@ def _in_order(
 
 
 def _foreign(stretch: Stretch, free: SimpleQueue[Pair]) -> Judged:
-    """One case, judged by the tool of somebody else, in a folder that is free."""
+    """One case, judged by the other tool, in a folder that is free."""
     made = made_case(stretch.seed, stretch.first, plain=True)
     judge = free.get()
     try:

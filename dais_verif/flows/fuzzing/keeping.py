@@ -29,7 +29,7 @@ from dais_verif.record.fuzzing import FoundCase
 
 __all__ = ["Keeper", "smallest_machine", "smallest_program"]
 
-#: So many cases of one pair and kind are made small; whoever mends these runs the fuzzer again.
+#: So many cases of one pair and kind are made small; run the fuzzer again after these are fixed.
 _MOST_ALIKE = 6
 #: Seconds to make a case small; and where each step of that takes tools of others.
 _SECONDS, _TOOL_SECONDS = 10.0, 60.0
@@ -97,7 +97,7 @@ class Keeper:
 
 
 def smallest_program(request: FuzzRequest, tool: Pair | None, finding: Finding) -> Smallest:
-    """Return the smallest program of the same pair and kind. ``tool``: what judges those of a tool of somebody else."""
+    """Return the smallest program of the same pair and kind. ``tool``: what judges those of another tool."""
     made, pair = made_case(request.seed, finding.number, plain=tool is not None), finding.found.pair
     judge = tool if tool is not None else PAIRS[pair].judge
 

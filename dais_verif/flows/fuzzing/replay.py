@@ -111,7 +111,7 @@ def _judged(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> Foun
 
 
 def _outcome(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> tuple[bool | None, str]:
-    """Whether a case fails now, None if nobody can say, and why. Raises ``NotJudged`` if nothing was compared."""
+    """Return whether a case fails now (None: undecided), and why. Raises ``NotJudged`` if nothing was compared."""
     if kept.pair in FOREIGN and tool is not None:
         again = judged(kept.pair, tool, case)
         return again is not None, "" if again is None else again.text

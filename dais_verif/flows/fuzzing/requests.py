@@ -39,7 +39,7 @@ _MOST_CASES = 1 << 53
 
 @dataclass(frozen=True, kw_only=True)
 class FuzzRequest:
-    """What to fuzz: random cases through ``pairs`` of ours, or programs through a tool of somebody else.
+    """What to fuzz: random cases through ``pairs`` of ours, or programs through another tool.
 
     ``kind``: of the cases: ``program``, ``machine`` or ``kernel``, which is a machine that does a random request.
 
@@ -105,7 +105,7 @@ class FuzzRequest:
 
     @property
     def foreign(self) -> bool:
-        """Whether a tool of somebody else is judged."""
+        """Whether another tool is judged."""
         return self.against is not None or self.rtl_from is not None
 
     @property

@@ -116,7 +116,7 @@ class RtlJudges:
         return self._gives(case, None) is False
 
     def _gives(self, case: RtlCase, wanted: str | None) -> bool | None:
-        """Whether the outputs are ``wanted``, or as they must be; None if nobody can say."""
+        """Whether the outputs are ``wanted``, or as they must be; None if that cannot be decided."""
         try:
             if not self.is_read(case):
                 return None

@@ -59,7 +59,7 @@ class ShrinkRequest:
     ``command``: a line of words that ends with another exit code than 0, with ``{program}`` and maybe ``{inputs}``
     where the files of a case go; a smaller case must end it with the same code. None: what of ours disagrees, or a
     promise that is broken. ``time``: seconds in all; ``timeout``: seconds for each run of the command. ``output``: the
-    folder of the case. ``design``: RTL that somebody wrote, which is made small with its program: without a command
+    folder of the case. ``design``: user RTL, which is reduced with its program: without a command
     until a simulation does not say RTL_MISMATCH any more; a command has ``{rtl}`` where its files go.
     """
 

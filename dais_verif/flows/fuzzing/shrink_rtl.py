@@ -1,4 +1,4 @@
-"""A failing case of RTL that somebody wrote made small: the program, its vectors, and the RTL itself.
+"""Reduce a failing case of user RTL: the program, its vectors, and the RTL itself.
 
 First one vector. Then one op, where the nets of the design are known by the numbers of ops: the module keeps what
 computes the guilty op of its operands, which become inputs. Else one output, by a module around the design. What then

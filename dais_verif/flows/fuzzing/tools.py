@@ -1,4 +1,4 @@
-"""Tools of somebody else in a fuzzing run: an interpreter, or what writes Verilog of programs."""
+"""Other tools in a fuzzing run: an interpreter, or what writes Verilog of programs."""
 
 from __future__ import annotations
 

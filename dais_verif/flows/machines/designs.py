@@ -1,4 +1,4 @@
-"""The RTL of a machine that is asked for: somebody's, that of alkaid's folder in the machine's place, or ours."""
+"""The RTL of a machine: user RTL, that of alkaid's folder in the machine's place, or emitted RTL."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def opened_design(program: AnyProgram, design: DesignRequest) -> tuple[DesignReq
 
 
 def machine_design(machine: Machine, asked: DesignRequest, folder: Path) -> RtlDesign:
-    """Return somebody's RTL, or ours, which is written into ``folder``."""
+    """Return user RTL, or emitted RTL, which is written into ``folder``."""
     if asked.rtl:
         return given(asked, folder)[0]
     source = folder / f"{asked.module}.v"

@@ -231,7 +231,7 @@ def _confirmed(machine: Machine, request: ProveRequest) -> Confirmation:
     )
     record, _, _ = simulate_machine(machine, asked, SILENT, Stopwatch())
     verdict, unconfirmed = record.verdict, {}
-    if verdict in (Verdict.TOOL_FAILURE, Verdict.PROGRAM_INVALID):  # nobody could tell
+    if verdict in (Verdict.TOOL_FAILURE, Verdict.PROGRAM_INVALID):  # the sequence could not be judged
         unconfirmed = {result.name: result.failure or record.message for result in record.simulators}
         verdict = Verdict.NOT_RUN
     return Confirmation(verdict, record.message, list(record.simulators), unconfirmed)

@@ -37,7 +37,7 @@ class Judged:
 
 
 def fate_of(number: int, judged: Judged, judges: Collection[str]) -> str:
-    """Return what becomes of a mutant. Where the batch and a build of its own differ, nobody knows."""
+    """Return what becomes of a mutant. It is unknown if the batch and a build of its own differ."""
     proved = judged.proved.get(number)
     verdict = None if proved is None else proved.verdict
     if number in judged.again:

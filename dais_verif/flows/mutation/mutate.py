@@ -110,7 +110,7 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
     if interrupt is not None:
         chosen = {n: mutant for n, mutant in chosen.items() if n in judged.wrong or n in judged.proved}
         message = f"interrupted when {len(chosen)} mutants were judged"
-    of = chosen if verdict in (Verdict.PASS, Verdict.INTERRUPTED) else {}  # else nobody has judged any
+    of = chosen if verdict in (Verdict.PASS, Verdict.INTERRUPTED) else {}  # else none has been judged
     rows = [_row(number, mutant, judged, program, question.dut, request) for number, mutant in of.items()]
     summary = _summary(rows)
     missed = [] if interrupt else unexpected(expectations, rows)

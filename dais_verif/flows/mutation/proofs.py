@@ -96,7 +96,7 @@ def prove_all(
 ) -> Iterator[Proved]:
     """Yield the answers as they come. ``tell``: how many there are so far.
 
-    Whoever leaves before the end, interrupted say, leaves no process behind.
+    Leaving early, as by an interrupt, leaves no process behind.
     """
     left = list(mutants)
     while left:

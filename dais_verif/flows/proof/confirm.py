@@ -44,7 +44,7 @@ def prove_and_confirm(
         with task.watch.stage("confirm"), task.progress.working("confirming by simulation"):
             if early is not None and early.design.ports == request.design.ports:
                 confirmation = confirm(request, begun)
-            else:  # the proof found pins that nobody named
+            else:  # the proof inferred pins that were not given
                 request = replace(request, folder=folder / "with_pins")
                 with prepare(request) as begun:
                     confirmation = confirm(request, begun)

@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 class Abandoned(BaseException):
-    """Ends work that nobody waits for any more. No handler of errors may take it for one."""
+    """Ends work whose result is not needed any more. Error handlers must not catch it."""
 
 
 class _DeepThread(threading.Thread):

@@ -46,7 +46,7 @@ __all__ = ["core_request", "hints_of", "link_asked", "prove_link"]
 
 #: The port of the clock of every board.
 _CLOCK = "aclk"
-#: Of the clock, where nobody says it: what ``build`` takes.
+#: The default clock period, the one of ``build``.
 _PERIOD = 1000 / 12
 #: Seconds for all that the solver is asked; vectors of the simulated board, before a PASS and where there is none.
 _SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200

@@ -45,7 +45,7 @@ __all__ = [
 #: The vector on which a design is wrong, in the folder of a run.
 COUNTEREXAMPLE = "counterexample.csv"
 
-#: The reset of a pipeline whose pins nobody named, as our own has it.
+#: The reset of a pipeline whose pins were not given, as in emitted RTL.
 _RESET = "rst"
 
 #: Vectors that show what is wrong with a pipeline.
@@ -69,7 +69,7 @@ def with_found_pins(dut: Dut, proof: Proof) -> Dut:
     if proof.timing is None:
         return dut
     clocking = dut.interface.clocking
-    if clocking is None:  # nobody said at which level a pin does what: only what the proof found is known
+    if clocking is None:  # active levels were not given: use what the proof inferred
         held = proof.held.get(_RESET)
         reset = None if held is None else _RESET
         clocking = Clocking(proof.timing.clock, None, reset, held == 1, proof.timing.enable)

@@ -22,7 +22,7 @@ from dais_verif.toolchain import tools
 
 __all__ = ["BitstreamFile", "bitstream_board", "bitstream_facts", "bitstream_rtl", "link_of", "read_bitstream"]
 
-#: The device where nobody names one: each chip in its largest package.
+#: The default device: each chip in its largest package.
 _USUAL = {"1k": "ice40-hx1k-tq144", "8k": "ice40-hx8k-ct256", "5k": "ice40-up5k-sg48"}
 
 #: A port that each kind of link has, and no other.

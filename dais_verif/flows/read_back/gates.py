@@ -42,7 +42,7 @@ class _Reader:
         for register in logic.registers:
             self._require(register.name, register.clock, register.falling, register.asynchronous)
             self._literals[register.name] = graph.input()
-        # What nobody reads, as above a table that is narrower than a block RAM, is left out: nobody knows what it
+        # Unused bits, as above a table that is narrower than a block RAM, are left out: it is unknown what each
         # shows at power-up, and something that is always 0 would be taken for it.
         read = _signals_read(logic)
         for ram in logic.rams:

@@ -1,4 +1,4 @@
-"""What a pair finds: that two things that must agree do not, or that one of them fails in a way that nobody decided."""
+"""What a pair finds: that two things that must agree do not, or that one of them fails in an unplanned way."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Disagreement(NamedTuple):
 
 
 class NotJudged(Exception):
-    """A pair cannot be asked of a case, or does not answer: nothing was compared, so nobody may say that both agree."""
+    """A pair does not apply to a case, or gives no result: nothing was compared, so agreement must not be claimed."""
 
 
 #: Judges a case. What it raises is a finding, too, unless it is ``NotJudged``.

@@ -20,7 +20,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["in_simulator", "judged_in", "passing_in", "pipelined"]
 
-#: For a build and for a run of one case; whoever takes longer hangs.
+#: For a build and for a run of one case; longer runs count as hung.
 _SECONDS = 60.0
 #: Of a pipeline, from its program.
 _MOST_STAGES = 5

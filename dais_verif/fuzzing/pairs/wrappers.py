@@ -21,7 +21,7 @@ from dais_verif.verdict import Verdict
 __all__ = ["wrapped"]
 
 _PAIR = "wrappers"
-#: For a build and for a run; whoever takes longer hangs.
+#: For a build and for a run; longer runs count as hung.
 _SECONDS = 60.0
 #: Of the core; none: it is combinational.
 _MOST_STAGES = 3

@@ -1,1 +1,1 @@
-"""Cases that are a program, vectors and somebody's RTL of it: what of the RTL can be left out."""
+"""Cases that are a program, vectors and user RTL of it: what of the RTL can be left out."""

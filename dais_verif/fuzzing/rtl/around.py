@@ -1,4 +1,4 @@
-"""A module around somebody's RTL, with the ports of a program that has fewer inputs and outputs.
+"""A module around user RTL, with the ports of a program that has fewer inputs and outputs.
 
 Inputs, or bits of them, that the smaller program does not have keep the values that they had in the failing vector.
 """

@@ -43,7 +43,7 @@ def rebuilt(
     tables: Sequence[Sequence[int]] | None = None,
     shifts: Sequence[int] | None = None,
 ) -> Case | None:
-    """``case`` after all of that, without what nobody reads then; None if it is no valid program."""
+    """``case`` after all of that, without ops that are then unused; None if it is not a valid program."""
     program = case.program
     to = _follow(forward or {})
     chosen = [(to(index) if index >= 0 else -1, s, n) for index, s, n in (outputs or program.outputs)]

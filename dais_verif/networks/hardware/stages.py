@@ -93,7 +93,7 @@ class LeftOut(NamedTuple):
 class Stage:
     """A kernel of a network. ``inputs``: the tensors that its inputs are, in order; ``output``: the one it writes.
 
-    ``shape``: of what it writes. ``left_out``: members whose result nobody takes.
+    ``shape``: of what it writes. ``left_out``: members whose results are unused.
     """
 
     name: str

@@ -231,7 +231,7 @@ class _Work:
         return Status.PROVED, max(bases, key=lambda basis: len(basis.words), default=Basis.PLAIN)
 
     def _equal(self, x: int, y: int, number: int, end: float) -> Basis | None:
-        """Return what had to be taken for granted to prove two bits equal; None if they are not, or nobody knows."""
+        """Return the assumptions of a proof that two bits are equal; None if they are not, or if that is unknown."""
         for basis, given in self._given:
             now = [self.fraig.at(literal) for literal in given]
             answer = self.fraig.solver.differ_within(x, y, now, max(end - time.monotonic(), 0.1))

@@ -17,7 +17,7 @@ _STEP = 2000
 
 
 class SatAnswer(NamedTuple):
-    """``found``: whether there are values; None if nobody knows. ``ones``: the inputs that are 1, nodes."""
+    """``found``: whether there are values; None if unknown. ``ones``: the inputs that are 1, nodes."""
 
     found: bool | None
     ones: frozenset[int] = frozenset()

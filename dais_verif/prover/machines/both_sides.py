@@ -1,7 +1,7 @@
 """Machine and RTL side by side, cycle by cycle: both as terms, for numbers of many sequences or for a solver.
 
-The RTL runs on its own registers, whatever they correspond to. This is the prover's reading of either: whoever shows a
-sequence to a user lets golden model and simulators judge it.
+The RTL runs on its own registers, whatever they correspond to. This is the prover's reading of either: callers that
+show a sequence to a user let golden model and simulators judge it.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def runs_of(bits: Mapping[tuple[Signal, int], Meaning]) -> list[Run]:
 def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
     """Find what names of signals say: a vector of a register's name and width, or a word a name for its parts.
 
-    A netlist may have a name a bit, and lack those that nobody needs.
+    A netlist may have a name a bit, and lack unused ones.
 
     Where no name does, an output may show what a register holds. Either only proposes; the proof shows if it is right.
     A bit that is proposed for several things, as of a register that an output shows too early, is what its name says.

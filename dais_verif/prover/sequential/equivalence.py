@@ -308,7 +308,7 @@ class _Work:
                 break
 
     def _inductive(self, model: _Model, classes: Classes) -> tuple[Fraig | None, Composition, int, str]:
-        """Split classes until an edge leaves all of a class equal; or why nobody knows.
+        """Split classes until an edge leaves all of a class equal; or why that is undecided.
 
         Returns the last graph, where equal points are one, too.
         """
@@ -363,7 +363,7 @@ class _Work:
         return self._result(classes, not why, why, n_columns, proved + len(model.claims))
 
     def _differ(self, fraig: Fraig, a: int, b: int, patterns: list[int], given: Sequence[int] = ()) -> bool | None:
-        """Whether two literals can differ, and if so, for which pattern; None if nobody knows."""
+        """Whether two literals can differ, and if so, for which pattern; None if undecided."""
         x, y = fraig.at(a), fraig.at(b)
         if x == y:
             return False

@@ -52,7 +52,7 @@ def leave_out(design: SlangDesign, body: Any) -> None:
 
 
 def note_ending(design: SlangDesign, call: Any) -> None:
-    """Note that nobody looks whether ``call``, which ends a simulation, is ever executed."""
+    """Note that it is not checked whether ``call``, which ends a simulation, is ever executed."""
     where = design.where(call.sourceRange.start)
     design.left_out[f"that {call.subroutineName} at {where} is never executed"] = None
 

@@ -207,7 +207,7 @@ class Execution:
             raise self.convert.refused(e, ACTIONS.message(e.kind))
 
     def _subroutine(self, e: Any) -> None:
-        """Execute a task, or a function whose value nobody takes, between copies of its arguments."""
+        """Execute a task, or a function whose value is unused, between copies of its arguments."""
         body, formals = e.subroutine, e.subroutine.arguments
         self.design.turn(e)
         if body in self._running or body.body is None:

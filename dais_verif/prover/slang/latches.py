@@ -26,7 +26,7 @@ __all__ = ["latched"]
 def latched(design: SlangDesign, body: Any) -> bool:
     """Whether ``body`` is that of a latch of a clock gate, which ``design`` knows then.
 
-    Whoever else reads what it holds is told that it is a latch.
+    Any other reader of its value is told that it is a latch.
     """
     found = _parts(body)
     if found is None:

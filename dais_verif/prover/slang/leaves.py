@@ -1,7 +1,7 @@
 """Give terms that stand for signals while a block is executed, before it is known what they are.
 
 These are variables, and rules that hold for all values are applied to them: ``a ^ n ^ n`` is ``a``. That is right as
-long as nothing in the design is undefined. Else the block is executed once more, when somebody asks, with leaves of
+long as nothing in the design is undefined. Else the block is executed once more, on demand, with leaves of
 which each bit may be undefined.
 """
 

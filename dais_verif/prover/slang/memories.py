@@ -89,7 +89,7 @@ class _Filling(Execution):
         return self._memory(left.value) if type(left) is ast.ElementSelectExpression else None
 
     def _first_value(self, e: Any) -> None:
-        """Note a first value, or that what is no constant here is one of something else, which nobody may read here."""
+        """Note a first value, or that a value that is not constant belongs to another signal and must not be read."""
         try:
             self._assignment(e)
         except InputError:
@@ -153,7 +153,7 @@ def _number(token: str, base: int) -> int:
 
 
 def counting(signal: Signal, where: str) -> Driver:
-    """Return what counts the turns of a loop at a clock edge: whoever else reads it sees it before, or after."""
+    """Return the loop counters at a clock edge: other readers see them before or after the loop."""
 
     def make(read: Read) -> Term:
         raise StateError(

@@ -148,12 +148,12 @@ class _Block:
             " assign it on every path first"
         )
 
-    # every statement assigns another signal, once: nothing needs to be executed before somebody asks
+    # every statement assigns another signal, once: nothing needs to be executed in advance
 
     def straight(self, statements: list[Any]) -> None:
         self._statements = statements
         order = {symbol_of(s.expr.left): n for n, s in enumerate(statements)}
-        self.targets = Counter()  # of which there may be a million, and nobody will ask
+        self.targets = Counter()  # there may be a million of them, and they are not used
         if self.events.implied and self._reads_nothing(statements):
             with as_written():
                 asleep = self._reads_nothing(statements, folded)
@@ -178,7 +178,7 @@ class _Block:
         for s in statements:
             try:
                 term = Converter(self.design, read, self.events.free)(s.expr.right)
-            except InputError:  # which is raised when somebody asks for it
+            except InputError:  # which is raised on first use
                 return False
             if any(t.op == "var" for t in leaves(fold(term))):
                 return False
@@ -372,7 +372,7 @@ def _mixed(inside: Term, outside: Term, mask: int) -> Term:
 
 
 class _Assigned:
-    """What statement ``number`` of a block assigns, a term when somebody asks. ``order``: what the others assign."""
+    """What statement ``number`` of a block assigns, a term on demand. ``order``: what the others assign."""
 
     __slots__ = ("_block", "_expression", "_number", "_order")
 

@@ -158,7 +158,7 @@ class _Clocked(Execution):
                     self._lose(symbol, error)
 
     def _lose(self, symbol: Any, reason: InputError) -> None:
-        """Whoever reads ``symbol`` from here on within the block raises ``reason``, until it is assigned again."""
+        """Let later reads of ``symbol`` in the block raise ``reason``, until it is assigned again."""
         if self.values.pop(symbol, None) is not None or self.design.is_local(symbol):
             self._lost[symbol] = reason
             self.forget()

@@ -49,7 +49,7 @@ class YosysWires:
         buffers = [cell.connections for cell in module.cells.values() if cell.type in BUFFERS]
         self._buffers = [(bits["Y"][0], bits["A"][0]) for bits in buffers]
         several = {bit for bit, times in Counter(bit for bit, _ in self._buffers).items() if times > 1}
-        #: Bits that several blocks leave at constants, as loops leave their variables: nobody may read them.
+        #: Bits that several blocks leave at constants, as loops leave their variables: they must not be read.
         self._spoilt = several - {bit for bit, source in self._buffers if not isinstance(source, str)}
         #: The bit that each bit is given, if it is one.
         self._given = {bit: source for bit, source in self._buffers if bit not in several}

@@ -84,7 +84,7 @@ def designs_of(sources: Sequence[Source]) -> list[JudgedDesign]:
 
 
 def _identity(source: Source) -> object:
-    """Return what two records must share to be of one design. Without hashes nobody knows, so it is one of its own."""
+    """Return what two records must share to be of one design. A record without hashes is a design of its own."""
     document = source.document
     if isinstance(document, SimulationRecord) and document.board is not None:
         return "board", document.board.target, document.board.program
@@ -112,7 +112,7 @@ def _design(group: list[Source]) -> JudgedDesign:
 def output_rows(
     sources: Sequence[Source], designs: Sequence[JudgedDesign], program: Program | None, coverage: Coverage | None
 ) -> list[OutputRow]:
-    """Return a row for every output of the program, wrong ones first: of thousands nobody looks for the one that is."""
+    """Return a row for every output of the program, wrong ones first, so that they are found among thousands."""
     documents = [source.document for source in sources if not isinstance(source.document, RegressionRecord)]
     count = program.n_out if program is not None else max((d.program.n_out for d in documents), default=0)
     grades = [_grades(design, count) for design in designs]

@@ -32,7 +32,7 @@ class Run:
     """A run.
 
     ``started``: as its record says, else (``dated_by_file``) when its file was written. ``here``: it is what this page
-    is about. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where nobody noted them.
+    is about. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where they were not recorded.
     """
 
     source: Source

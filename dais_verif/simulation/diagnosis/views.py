@@ -23,7 +23,7 @@ from dais_verif.simulation.testbench.packing import unpack_element
 
 __all__ = ["ask_for", "write_views"]
 
-#: The most lines of one group: more than that nobody reads.
+#: The largest number of signals in one group.
 _MOST = 300
 #: A signal whose name holds one of these cannot be named in the files: there they end a name, or a command.
 _WRITTEN_OTHERWISE = re.compile(r"[\s;#{}]|[^ -~\u00a1-\ud7ff\ue000-\ufffd]")

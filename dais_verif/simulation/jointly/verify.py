@@ -33,10 +33,10 @@ __all__ = ["MOST_OPS", "verify_jointly"]
 
 #: Of a design that shares a build: larger ones are worth a build of their own.
 MOST_OPS = 1000
-#: Vectors of one design: in each step all designs are evaluated, whoever has a vector left.
+#: Vectors of one design: in each step all designs are evaluated, even those without vectors left.
 _MOST_ROWS = 1 << 17
 
-#: For the build and for the run of all, and more for each: whoever takes longer may hang, and hold up the others.
+#: For the build and for the run of all, and more for each: longer ones may hang, and delay the others.
 _SECONDS, _SECONDS_EACH = 60.0, 2.0
 
 
@@ -98,7 +98,7 @@ def _ready(number: int, task: Task, vectors: Vectors) -> _Ready | None:
         one = replace(task, options=replace(options, jobs=1))
         plans = {name: plan_of(one, feed, name) for name in options.simulators}
         return _Ready(number, task, part, vectors.rows, plan, feed, plans) if _fed(one, feed, plans) else None
-    except (DaisError, AssertionError):  # a broken promise, say; whoever runs it alone says what it is
+    except (DaisError, AssertionError):  # such as a broken promise; a run of this design alone reports it
         return None
 
 

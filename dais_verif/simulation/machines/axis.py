@@ -114,7 +114,7 @@ def _cut(count: int, resets: int) -> list[tuple[int, int]]:
 
 
 def _depth(found: OutputStream, inputs: int) -> int:
-    """Clocks in which a machine that nobody holds gives a beat, or none any more."""
+    """Clocks within which a machine that is not stalled gives a beat, if it gives another one."""
     cycles = [-1, *(beat.cycle for beat in found.beats)]
     longest = max((b - a for a, b in pairwise(cycles)), default=0)
     return max(longest, found.cycles - inputs) + 8

@@ -1,7 +1,7 @@
 """What comes out of a machine as a stream: the data of the cycles in which its valid bit is 1, by the oracle.
 
 A stream has no time: that a cycle has no input must change nothing but when things come out. Of a machine for which it
-does, nobody can say what its stream is.
+does, its stream is not defined.
 """
 
 from __future__ import annotations

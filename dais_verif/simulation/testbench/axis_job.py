@@ -15,7 +15,7 @@ __all__ = ["AXIS_JOB_VARIABLE", "QUIET", "SCENARIOS", "AxisAnswer", "AxisJob", "
 AXIS_JOB_VARIABLE = "DAIS_VERIF_AXIS_JOB"
 
 
-#: Inputs of an AXI4-Lite block, which the design may have: nobody speaks to it here.
+#: Inputs of an AXI4-Lite block, which the design may have: it is not used here.
 QUIET = tuple(f"s_axil_{name}" for name in ("awvalid", "wvalid", "bready", "arvalid", "rready"))
 
 
@@ -25,7 +25,7 @@ class Scenario:
 
     ``resets``: resets in mid-stream, spread over the run, some while a beat waits. ``patient``: the sink is ready only
     for a beat that it has seen waiting. ``still``: the clocks of one long stop of each side, and of silence at the end.
-    Where nobody pauses, the clocks that it takes are checked.
+    Without pauses, the number of clocks is checked.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Scenario:
 
     @property
     def free(self) -> bool:
-        """Nobody ever stalls."""
+        """Whether neither side ever stalls."""
         return not (self.source.stop or self.sink.stop or self.resets or self.patient or self.still)
 
 

@@ -21,7 +21,7 @@ HALF = Timer(1, unit="ns")
 
 
 class StreamRun:
-    """One scenario. ``depth``: clocks in which whatever is in the design comes out, if nobody pauses."""
+    """One scenario. ``depth``: clocks in which whatever is in the design comes out, without pauses."""
 
     def __init__(self, dut: Any, scenario: Scenario, seed: int, depth: int) -> None:
         self.dut, self.scenario, self.depth = dut, scenario, depth
@@ -55,7 +55,7 @@ class StreamRun:
     async def reset_in_stream(self) -> None:
         """Reset the design, after which the stream goes on.
 
-        One while a beat waits lasts a clock, in which it waits. After the second of those nobody waits to go on.
+        One while a beat waits lasts a clock, in which it waits. After the second of those both sides go on at once.
         """
         stalled, self.holding = self.stalled_reset, False
         self.dropped += self.scoreboard.forget()

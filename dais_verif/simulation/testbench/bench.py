@@ -159,7 +159,7 @@ async def _in_bulk(
     own, *others = evaluators
 
     def work(evaluate: Evaluator) -> None:
-        for number in numbers:  # the next one that nobody has taken
+        for number in numbers:  # the next one that is not taken yet
             chunk = Chunk.wait(job, number)
             if chunk is None:
                 return

@@ -116,7 +116,7 @@ class Job:
     threads: int = 0
     #: The chunks that the digest covers: those below this number, which every simulator runs.
     digested: int | None = None
-    #: Process that makes the chunks; nobody waits for it when it is gone. None: nobody checks.
+    #: Process that makes the chunks; if it is gone, the simulation ends. None: this is not checked.
     maker: int | None = None
     #: Of the bubbles, stalls and resets that a clocked design meets.
     seed: int = 0

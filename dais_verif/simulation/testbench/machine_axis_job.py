@@ -37,7 +37,7 @@ class MachineAxisJob:
     """All beats through every scenario. ``inputs``: bits of the data, most significant first.
 
     ``stretches``: by the number of resets in mid-stream, as text. ``depth``: clocks after which a machine that gives
-    nothing more, though nobody pauses, gives nothing at all.
+    nothing more, though neither side pauses, gives nothing at all.
     """
 
     answer: str

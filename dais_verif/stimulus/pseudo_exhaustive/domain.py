@@ -46,7 +46,7 @@ class Domain:
     """The bits of ``model_inp`` of one program, and what was declared of them.
 
     ``tangled``: bits read by several ops whose declarations do not fit together bit by bit. What combinations
-    of them are declared is not told apart, so nobody may claim to have tried them all. ``signed``: of every input
+    of them are declared is not told apart, so they must not be claimed to be exhausted. ``signed``: of every input
     whether the op that reads its topmost bit takes it for a sign.
     """
 

@@ -56,7 +56,7 @@ class Table(Generic[Kind]):
         return frozenset(kind for kind, decision in self.decisions.items() if decision.how is how)
 
     def refusal(self, kind: Kind) -> str | None:
-        """Return the message with which ``kind`` is refused; None if it is not. What nobody decided is refused."""
+        """Return the message with which ``kind`` is refused; None if it is not. Kinds without an entry are refused."""
         decision = self.decisions.get(kind)
         if decision is None:
             return f"{getattr(kind, 'name', kind)!r} is not supported by the proof; write it another way"

@@ -13,7 +13,7 @@ from dais_verif.program import FixedType
 
 __all__ = ["Edge", "Graph", "Node", "graph_of"]
 
-#: More boxes than these nobody can follow: then all of one kind become one.
+#: With more boxes than this the picture is unreadable: then all of one kind become one.
 _MOST_NODES = 50
 #: Of lines, for each box that there may be.
 _LINES = 2
