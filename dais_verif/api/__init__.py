@@ -1,7 +1,7 @@
 """The functions of ``import dais_verif``: each makes a request of its arguments, and returns the record of a flow.
 
-They print nothing; a ``Progress`` hears of what goes on. A wrong design is a verdict of the record; what cannot be used
-at all raises a ``DaisError``.
+They print nothing; a ``Progress`` receives their progress. A wrong design is a verdict of the record; unusable
+arguments raise a ``DaisError``.
 """
 
 from __future__ import annotations

@@ -35,11 +35,11 @@ def show_configurations(
     knobs: _Path | None = None,
     progress: Progress | None = None,
 ) -> ConfigurationsRecord:
-    """Describe the approximation configurations in a file: what each gains and costs, and which knob is where.
+    """Describe the approximation configurations in a file: the gain and cost of each, and the knob of each node.
 
     ``config``: only the one with this name. ``pareto``: only those on the curve that HPVM's runtime keeps.
-    ``strict``: refuse what is odd and has one meaning. ``knobs``: a file with a table of knobs, instead of the one
-    that is built in. Raises ``InputError`` with line and token for what cannot be read.
+    ``strict``: also refuse questionable entries that have only one meaning. ``knobs``: a file with a table of knobs,
+    instead of the built-in one. Raises ``InputError`` with line and token if the file cannot be read.
     """
     from dais_verif.flows.approximation.show import ShowConfigurationsRequest
     from dais_verif.flows.approximation.show import show_configurations as flow
@@ -65,7 +65,7 @@ def convert_configurations(
 ) -> ConfigurationsRecord:
     """Write approximation configurations into the file ``output``, in the form of HPVM's tuner.
 
-    What is in that form is written byte for byte, and numbers keep their digits. ``strict``, ``knobs`` and errors are
+    Text in that form is written byte for byte, and numbers keep their digits. ``strict``, ``knobs`` and errors are
     those of ``show_configurations``.
     """
     from dais_verif.flows.approximation.convert import ConvertConfigurationsRequest
@@ -95,13 +95,13 @@ def apply_configuration(
     knobs: _Path | None = None,
     progress: Progress | None = None,
 ) -> AppliedRecord:
-    """Write the network in an ONNX file under configuration ``config`` as a program, into the folder ``output``.
+    """Apply configuration ``config`` to the network in an ONNX file, and write a program into the folder ``output``.
 
     ``form``: or ``memory``, a machine with memories, with ``parallel`` members of each stage side by side at most, and
-    fused nodes ``at_once``, by number, in one member each; ``select``: in the place of ``config`` the names, with
-    commas, of those between which it chooses. ``grid``: bits behind the point of weights that a knob multiplies by 4/3.
-    Raises ``ConfigurationError`` with the line if a configuration is for another network, ``NetworkError`` if a knob
-    cannot be applied, with node and reason.
+    fused nodes ``at_once``, by number, in one member each; ``select``: instead of ``config``, the names, separated by
+    commas, of the configurations of a machine with an input that selects one. ``grid``: fractional bits of weights that
+    a knob multiplies by 4/3. Raises ``ConfigurationError`` with the line if a configuration is for another network,
+    ``NetworkError`` if a knob cannot be applied, with node and reason.
     """
     from dais_verif.flows.approximation.apply import ApplyRequest
     from dais_verif.flows.approximation.apply import apply_configuration as flow
@@ -141,7 +141,7 @@ def measure_configurations(
 ) -> MeasuredRecord:
     """Measure every configuration of a file on the samples of an ``.npz`` file, by the golden model.
 
-    ``data``: an array for each input, and one of labels. ``budget``: the largest loss that is allowed, in percent,
+    ``data``: one array per input, and one of labels. ``budget``: the largest loss that is allowed, in percent,
     inclusive: the verdict is NOT_SIGNED_OFF if no configuration is within it. ``bound``: also look for inputs that make
     a large difference, and let the solver lower the bounds, ``timeout`` seconds for each output. ``target``: also
     synthesize each, ``ice40``, ``ecp5``, ``xilinx`` or ``generic``, and count cells: unrolled, or in ``form`` memory
@@ -192,7 +192,7 @@ def tune_configurations(
     are measured, at most; what was measured is kept beside ``output``, and ``resume`` goes on from there. ``half``:
     layers may compute in half precision, too. ``cluster``: measure on workers of Dask, as ``regress`` names them.
     ``random``: draw ``tries`` configurations at random instead of searching, to compare with. The
-    same ``seed`` finds the same, with a cluster or without.
+    same ``seed`` gives the same result, with a cluster or without.
     """
     from dais_verif.flows.approximation.tune import TuneRequest
     from dais_verif.flows.approximation.tune import tune_configurations as flow

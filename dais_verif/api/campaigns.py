@@ -46,9 +46,9 @@ def regress(
     """Simulate many programs, variants, simulators and seeds, each job in a process of its own.
 
     ``paths``: programs, folders, globs or TOML manifests. ``simulators``: of ``icarus``, ``verilator``, ``both`` and
-    ``ghdl``, each of which simulates every job. ``shard``: ``(2, 5)`` is the second of five shares. ``timeout``:
+    ``ghdl``, each of which runs every job. ``shard``: ``(2, 5)`` is the second of five shares. ``timeout``:
     seconds for each attempt. ``output``: the folder that is kept. Other arguments are the options of ``dais-verif
-    regress``. Raises ``InputError`` if something cannot be used, or another run works in the folder.
+    regress``. Raises ``InputError`` for unusable arguments, or if another run works in the folder.
     """
     from dais_verif.flows.regress import RegressionRequest
     from dais_verif.flows.regress import regress as flow
@@ -98,12 +98,12 @@ def sign_off(
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> SignOffRecord:
-    """Run all that a policy asks of a program and its RTL, and certify it if all of it is there.
+    """Run all stages of a policy for a program and its RTL, and certify it if all of them pass.
 
-    ``program``: a file, which is what is certified. ``policy``: a TOML file; None: what is built in. ``rtl``: in place
-    of what the policy says of RTL. ``key``: an Ed25519 key that signs the certificate; ``passphrase``: returns its
-    own, given a prompt. ``output``: the folder that receives certificate, record and evidence; None: ``signoff-NAME``.
-    The verdict is PASS or NOT_SIGNED_OFF. Raises ``InputError`` for what cannot be used at all.
+    ``program``: the file to certify. ``policy``: a TOML file; None: the built-in policy. ``rtl``: instead of
+    the RTL in the policy. ``key``: an Ed25519 key that signs the certificate; ``passphrase``: a function
+    that returns its passphrase, given a prompt. ``output``: the folder that receives certificate, record and evidence;
+    None: ``signoff-NAME``. The verdict is PASS or NOT_SIGNED_OFF. Raises ``InputError`` for unusable arguments.
     """
     from dais_verif.flows.designs import DesignRequest
     from dais_verif.flows.pins import Pins
@@ -144,11 +144,11 @@ def verify_certificate(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> CertificateRecord:
-    """Check a certificate, a file or the folder of a sign-off, against the files that it speaks of.
+    """Check a certificate, a file or the folder of a sign-off, against the files that it lists.
 
-    ``program``, ``rtl``: where the files are now, if not where they were. ``allowed_signers``: who may sign, as for
-    ssh-keygen; then it must be signed, by ``verify_time`` (with its time zone) or now. ``same_tools``: the tools here
-    must be those that it was made with. ``rerun``: sign off again, and compare. ``bitstream``: what is to be
+    ``program``, ``rtl``: where the files are now, if they were moved. ``allowed_signers``: an allowed signers file, as
+    for ssh-keygen; then a signature is required, valid at ``verify_time`` (with its time zone) or now. ``same_tools``:
+    the tools must be those that it was made with. ``rerun``: sign off again, and compare. ``bitstream``: what is to be
     loaded into a device; it must configure what the certified one does. The verdict is PASS or NOT_SIGNED_OFF, with
     ``findings``. Raises ``InputError`` if there is no certificate.
     """

@@ -1,4 +1,4 @@
-"""RTL held against a program: simulated, proved, run on a board."""
+"""RTL compared with a program: simulated, proved, run on a board."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ def simulate(
 ) -> SimulationRecord:
     """Simulate RTL of a program and compare every output bit of every vector with the golden model.
 
-    ``rtl``: the files of the design; without them our own RTL is written, as a pipeline with ``stages`` or
-    ``max_depth``. ``bitstream``: what is loaded into an iCE40 is simulated, with ``pins``, a file of lines ``set_io
+    ``rtl``: the files of the design; without them RTL is emitted, as a pipeline with ``stages`` or
+    ``max_depth``. ``bitstream``: an iCE40 bitstream to simulate, with ``pins``, a file of lines ``set_io
     PORT PIN``, and ``device``, ``ice40-hx8k-ct256`` for example; ``hints``, ``placed.json`` of ``build``, names its
-    registers and is not trusted. ``simulators``: names of one or of both of ``icarus``
-    and ``verilator``, or ``ghdl`` for VHDL; None: what fits the RTL. Other arguments are the options of ``dais-verif
+    registers and is not trusted. ``simulators``: one or both of ``icarus`` and ``verilator``, or
+    ``ghdl`` for VHDL; None: those that fit the RTL. Other arguments are the options of ``dais-verif
     sim``. Tool failures are verdicts of the record.
     """
     from dais_verif.flows.covering import Covering
@@ -161,13 +161,13 @@ def prove(
 ) -> ProofRecord:
     """Prove for all inputs that RTL computes a program, or find an input vector on which it does not.
 
-    ``rtl``: the files of the design; without them our own RTL is written, as a pipeline with ``stages`` or
+    ``rtl``: the files of the design; without them RTL is emitted, as a pipeline with ``stages`` or
     ``max_depth``. ``bitstream``, ``pins``, ``device``, ``hints``: as of ``simulate``. ``front_end``: ``slang``,
-    ``yosys``, ``both`` or ``available``. ``timeout``: seconds for each obligation. ``simulators``: names of one or of
-    both of ``icarus`` and ``verilator``, which replay what is wrong; None: the first that builds the RTL. ``period``:
-    of the clock of a bitstream behind a link, in ns; None: of 12 MHz. ``confirm``: simulate RTL that is not ours before
-    it passes. Other arguments are the options of ``dais-verif prove``. What is neither proved nor refuted has the
-    verdict UNKNOWN. Threads of a process prove one after the other. Raises ``InputError``
+    ``yosys``, ``both`` or ``available``. ``timeout``: seconds for each obligation. ``simulators``: one or both of
+    ``icarus`` and ``verilator``, which replay a counterexample; None: the first that builds the RTL. ``period``:
+    of the clock of a bitstream behind a link, in ns; None: of 12 MHz. ``confirm``: also simulate user RTL before it
+    passes. Other arguments are the options of ``dais-verif prove``. The verdict is UNKNOWN if it is neither
+    proved nor refuted. Concurrent proofs of one process run one after the other. Raises ``InputError``
     for RTL that cannot be read, ``ToolError`` if a package or tool is missing.
     """
     from dais_verif.flows.prove import ProveRequest
@@ -229,9 +229,9 @@ def run_on_board(
 
     ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, ``sim://uart`` or ``sim://fifo``,
     ``sim://bitstream?file=model.bin&pins=pins.pcf``.
-    ``timeout``: seconds without any answer after which the board is given up. ``resume``: go on with the run that was
-    broken off in ``output``. ``blame``: the folder of the build that is on the board; after a mismatch bitstreams with
-    taps tell which op is wrong. ``load``: the command that loads one, such as ``iceprog {bitstream}``.
+    ``timeout``: seconds without any answer after which the run is aborted. ``resume``: continue the interrupted run in
+    ``output``. ``blame``: the folder of the build on the board; after a mismatch, bitstreams with taps find
+    out which op is wrong. ``load``: the command that loads one, such as ``iceprog {bitstream}``.
     """
     from dais_verif.flows.boards.run_on_board import BoardRequest
     from dais_verif.flows.boards.run_on_board import run_on_board as flow

@@ -1,4 +1,4 @@
-"""Looking for what goes wrong: random cases through all that must agree, and failing cases made small."""
+"""Search for defects: random cases through everything that must agree, and reduction of failing cases."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def fuzz(
     output: _Path = "crashers",
     progress: Progress | None = None,
 ) -> FuzzRecord:
-    """Put random programs through all that must agree, and keep a small case of each cause in the folder ``output``.
+    """Run random programs through everything that must agree, and keep a small case per cause in the folder ``output``.
 
-    ``kind``: ``program``, ``machine``, or ``kernel``, hardware of random requests for kernels that we ship.
-    ``time``: seconds; ``count``: cases; neither: a minute. Case n of ``seed`` is the same whatever else is asked for.
-    ``pairs``: only these. ``against``: an interpreter, as words with ``{program}``, ``{inputs}`` and ``{outputs}``, or
-    ``da4ml`` or ``alkaid``; ``rtl_from``: what writes Verilog with the module ``top``, as words with ``{program}`` and
-    ``{folder}``; ``form``: of programs for either; ``timeout``: seconds for each run of it. ``replay``: judge the kept
-    cases in that folder again. ``resume``: go on behind the last case of the run in ``output``. ``jobs``: processes.
-    ``cluster``: judge on workers of Dask, as ``regress`` names them.
+    ``kind``: ``program``, ``machine``, or ``kernel``, hardware of random requests for the shipped kernels.
+    ``time``: seconds; ``count``: cases; neither: a minute. Case n of ``seed`` does not depend on other arguments.
+    ``pairs``: only these. ``against``: an interpreter, as a command with ``{program}``, ``{inputs}`` and ``{outputs}``,
+    or ``da4ml`` or ``alkaid``; ``rtl_from``: a generator of Verilog with the module ``top``, as a command with
+    ``{program}`` and ``{folder}``; ``form``: of programs for either; ``timeout``: seconds for each run of it.
+    ``replay``: judge the kept cases in that folder again. ``resume``: continue after the last case of the run in
+    ``output``. ``jobs``: processes. ``cluster``: judge on workers of Dask, as ``regress`` names them.
     The verdict is PASS if all agreed, DISAGREEMENT if a case was kept.
     """
     from dais_verif.flows.fuzzing.fuzz import fuzz as flow
@@ -99,13 +99,13 @@ def shrink(
     timeout: float = 20.0,
     progress: Progress | None = None,
 ) -> ShrinkRecord:
-    """Make a failing case as small as possible, and keep it in the folder ``output``.
+    """Reduce a failing case as far as possible, and keep it in the folder ``output``.
 
-    ``command``: words that end with another exit code than 0, with ``{program}`` and maybe ``{inputs}`` for the files
-    of a case, and ``{rtl}``. Without it: engines, forms or a proof of ours that disagree, or a promise that is broken;
-    with ``rtl``, Verilog that a simulation finds wrong, which is made small, too. ``inputs``:
+    ``command``: a command that ends with a non-zero exit code, with ``{program}`` and optionally ``{inputs}`` and
+    ``{rtl}`` for the files of a case. Without it: engines, forms or a proof of dais-verif that disagree, or a broken
+    promise; with ``rtl``, Verilog that fails in simulation, which is reduced too. ``inputs``:
     files of vectors, before ``vectors`` generated ones. ``time``: seconds in all; ``timeout``: for each run of the
-    command. The verdict is PASS, or NOT_RUN where nothing fails.
+    command. The verdict is PASS, or NOT_RUN if nothing fails.
     """
     from dais_verif.flows.fuzzing.shrink import ShrinkRequest
     from dais_verif.flows.fuzzing.shrink import shrink as flow

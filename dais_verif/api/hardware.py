@@ -54,7 +54,7 @@ def emit(
     ``axis``; ``cycles``: of a machine in a vector of ``uart``, ``spi`` or ``fifo`` (32).
     ``form``: of a network, or ``memory``, a machine with memories in a folder, with ``parallel`` members of each stage
     side by side, at most, and fused nodes ``at_once``, by number, in one member each. ``output``: the file, or with
-    ``wrap`` or ``form`` the folder, to write. Raises ``InputError`` for a pipeline that cannot be made, or a place that
+    ``wrap`` or ``form`` the folder, to write. Raises ``InputError`` for a pipeline that cannot be made, or a path that
     cannot be written.
     """
     from dais_verif.flows.emit import EmitRequest, WrapRequest
@@ -107,8 +107,8 @@ def synthesize(
 ) -> SynthesisRecord:
     """Synthesize RTL of a program with Yosys: LUTs, flip-flops, carries, DSPs, block RAMs, logic depth.
 
-    ``target``: ``ice40``, ``ecp5``, ``xilinx`` or ``generic``. ``rtl``: the files of the design; without them our own
-    RTL is written. ``pnr``: also place and route, for the clock in MHz (``pnr.fmax`` of the record). ``timeout``:
+    ``target``: ``ice40``, ``ecp5``, ``xilinx`` or ``generic``. ``rtl``: the files of the design; without them RTL is
+    emitted. ``pnr``: also place and route, to find the maximum clock in MHz (``pnr.fmax`` of the record). ``timeout``:
     seconds for each tool; ``memory``: megabytes for each process. ``output``: a folder for the netlist, which
     ``simulate(netlist=...)`` verifies. Raises ``ToolError`` if Yosys is missing, fails or meets a limit.
     """
@@ -164,11 +164,11 @@ def build_bitstream(
     ``cycles``: of a machine behind a link, in a vector (32). ``pins``: a file with a ``set_io NAME PIN`` for each bit
     of each port; None: chosen. ``clock``: MHz that timing must allow (12 if there is a clock). ``seed``: of the
     placement; the same input gives the same bits. ``bram``: tables may become block RAMs, which proofs of bitstreams do
-    not know; None: of machines, and behind a link. ``dsp``: products may become DSPs, on a UP5K. ``timeout``: seconds
-    for each tool; ``memory``: megabytes for each process.
+    not support; None: only for machines, and behind a link. ``dsp``: products may become DSPs, on a UP5K. ``timeout``:
+    seconds for each tool; ``memory``: megabytes for each process.
 
-    Raises ``InputError`` for what does not fit, saying by how much, or is too slow; ``ToolError`` if a tool is missing,
-    fails or meets a limit.
+    Raises ``InputError`` if the design does not fit or is too slow, with the numbers; ``ToolError`` if a tool is
+    missing, fails or meets a limit.
     """
     from dais_verif.flows.bitstream.build import BuildRequest
     from dais_verif.flows.bitstream.build import build as flow

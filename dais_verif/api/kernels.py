@@ -1,4 +1,4 @@
-"""Libraries of kernels: what there is, and what a kernel takes."""
+"""Libraries of kernels: list, describe and build kernels."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ _Paths = str | PathLike[str] | Sequence[str | PathLike[str]]
 
 @name_missing_packages
 def list_kernels(libraries: _Paths | None = None) -> KernelListing:
-    """Return the kernels of all libraries: those of installed packages, ours among them, and of Python files.
+    """Return the kernels of all libraries: those of installed packages, including dais-verif, and of Python files.
 
-    ``libraries``: the files. A library that is broken is left out, and told of.
+    ``libraries``: the files. A broken library is left out and reported.
     """
     from dais_verif.flows.kernels.libraries import list_kernels as flow
 
@@ -32,9 +32,9 @@ def list_kernels(libraries: _Paths | None = None) -> KernelListing:
 
 @name_missing_packages
 def show_kernel(name: str, libraries: _Paths | None = None, *, progress: Progress | None = None) -> KernelInfo:
-    """Return what kernel ``name`` takes, of all libraries that ``list_kernels`` finds.
+    """Return the arguments of kernel ``name``, from all libraries that ``list_kernels`` finds.
 
-    Raises ``InputError`` if no library has it, or several have: then it is called ``library/name``.
+    Raises ``InputError`` if no library has it, or if several have it: then use ``library/name``.
     """
     from dais_verif.flows.kernels.libraries import show_kernel as flow
 
@@ -47,9 +47,9 @@ def draw_kernel(
 ) -> KernelPicture:
     """Return what members of an instance read and write, and when: pictures as data.
 
-    ``path``: the TOML file of a request, or of a kernel of one's own, or a folder of ``build_kernel``. ``member``: the
-    coordinates of the one that is shown, the fastest dimension first; without it the one in the middle. Raises
-    ``InputError`` for a member that there is not, and a path that is none of those.
+    ``path``: the TOML file of a request or of a user kernel, or a folder of ``build_kernel``. ``member``: the
+    coordinates of the member to show, fastest dimension first; by default the one in the middle. Raises
+    ``InputError`` for a member that does not exist, or another path.
     """
     from dais_verif.flows.kernels.libraries import draw_kernel as flow
 
@@ -69,13 +69,13 @@ def build_kernel(
     parallel: int = 1,
     printf: bool = False,
 ) -> KernelBuild:
-    """Write an instance of kernel ``name`` as a machine into the folder ``output``, which verbs take.
+    """Write an instance of kernel ``name`` as a machine into the folder ``output``, for use by other verbs.
 
-    ``form``: ``memory``, tensors in memories, or ``stream``, a pixel a cycle. ``parallel``: members
+    ``form``: ``memory``, tensors in memories, or ``stream``, one pixel per cycle. ``parallel``: members
     side by side, of memories. ``printf``: with outputs that show what members print.
 
-    ``params``: the TOML file of a request; without it, ``name`` is the TOML file of a kernel of one's own. Raises
-    ``InputError`` for a request that is refused, and for a mapping that breaks a law.
+    ``params``: the TOML file of a request; without it, ``name`` is the TOML file of a user kernel. Raises
+    ``InputError`` for a refused request, or a mapping that breaks a law.
     """
     from dais_verif.flows.kernels.build import build_kernel as flow
 

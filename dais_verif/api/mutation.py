@@ -56,13 +56,13 @@ def mutate(
     jobs: int | None = None,
     progress: Progress | None = None,
 ) -> MutationRecord:
-    """Change RTL of a program in ``count`` places, one at a time, and tell which changes the verification notices.
+    """Change RTL of a program in ``count`` places, one at a time, and report which changes the verification detects.
 
     ``judges``: of ``sim``, ``directed``, ``hil``, ``prove``; None: ``sim`` and ``prove``. ``simulators``: ``icarus``,
     ``verilator`` or ``both``. ``timeout``: CPU seconds for a mutant. ``floor``, ``most_unknown``: percent.
-    ``expected``: a manifest of which judge must find which mutants. ``add_vectors``: a file for the vectors that would
-    have killed what simulation did not. The record is also ``mutation.json`` in ``output``. Other arguments are those
-    of ``simulate``.
+    ``expected``: a manifest that says which judge must kill which mutants. ``add_vectors``: a file for vectors that
+    kill mutants which survived simulation. The record is also ``mutation.json`` in ``output``. Other arguments are
+    those of ``simulate``.
     """
     from dais_verif.flows.mutation.mutate import mutate as flow
     from dais_verif.flows.mutation.requests import MutationRequest

@@ -1,4 +1,4 @@
-"""Arguments that say how our RTL is pipelined."""
+"""Arguments for pipelining emitted RTL."""
 
 from __future__ import annotations
 

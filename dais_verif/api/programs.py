@@ -1,4 +1,4 @@
-"""What is done with programs alone: check, convert, explain, compare, cover, rank what a wrong bit would do."""
+"""Functions on programs alone: check, convert, explain, compare, cover, rank the effects of wrong bits."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ def check(
 ) -> CheckRecord:
     """Check a program: its structure, and whether an op can break its promise not to change a value.
 
-    ``program``: a path, the bytes of a file, or a ``Program``. ``proof``: put what intervals leave open to the prover,
-    for at most 200 ops unless ``everything``; ``timeout``: seconds for each question. Raises ``ProgramError`` if there
-    is no valid program.
+    ``program``: a path, the bytes of a file, or a ``Program``. ``proof``: let the prover decide what intervals leave
+    open, for at most 200 ops unless ``everything``; ``timeout``: seconds for each solver query. Raises ``ProgramError``
+    if there is no valid program.
     """
     from dais_verif.flows.check import CheckRequest
     from dais_verif.flows.check import check as flow
@@ -62,7 +62,7 @@ def convert(
     ``to``: ``alir``, ``json`` (da4ml's), ``v1``, ``published``, ``headerless`` or ``dais``; without it the suffix says:
     ``.json`` or ``.alir`` ALIR, ``.bin`` a binary, ``.dais`` text, each but text with ``.gz`` behind it if it is to be
     compressed. ``layout``: of what is read. A machine is written as ``alirfsm``, ``.json``, or as ``mach``, its text,
-    ``.mach``. Raises ``InputError`` that names the op for what cannot be said.
+    ``.mach``. Raises ``InputError`` with the op if the target cannot express it.
     """
     from dais_verif.flows.convert import ConversionRequest
     from dais_verif.flows.convert import convert as flow
@@ -91,9 +91,9 @@ def diff(
 ) -> DiffRecord:
     """Compare the outputs of two programs on vectors, and with ``prove`` for all inputs.
 
-    ``inputs``: files of vectors, before ``vectors`` generated ones. ``output``: a file for the witness of a difference.
+    ``inputs``: files of vectors, before ``vectors`` generated ones. ``output``: a file for a counterexample.
     ``frame``: a TOML file that says which cycles of the machine ``a`` compute the program ``b``.
-    Raises ``InputError`` if the programs have not as many inputs and outputs.
+    Raises ``InputError`` if the programs have different numbers of inputs or outputs.
     """
     from dais_verif.flows.diff import DiffRequest
     from dais_verif.flows.diff import diff as flow
@@ -128,11 +128,11 @@ def explain_machine(
     unchecked: bool = False,
     progress: Progress | None = None,
 ) -> CycleRecord:
-    """Return what every signal of a machine is in one cycle, what registers hold after its edge, and why.
+    """Return the value of every signal of a machine in one cycle, the registers after its edge, and why.
 
-    ``inputs``: files of sequences, ``.npz``; behind them stand those of ``vectors`` cycles that are generated from
+    ``inputs``: files of sequences, ``.npz``; they come before generated ones of ``vectors`` cycles from
     ``seed``, as in a simulation. ``unchecked``: a broken promise is no verdict of the record. Raises ``InputError`` for
-    a cycle that is not there, ``RequestError`` for a program.
+    a cycle that does not exist, ``RequestError`` for a program.
     """
     from dais_verif.flows.golden.explain import ExplanationRequest
     from dais_verif.flows.golden.explain import explain as flow
@@ -169,10 +169,10 @@ def cover(
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> CoverageRecord:
-    """Count what vectors make a program do, and look for vectors that do the rest.
+    """Measure functional coverage of a program, and search for vectors that hit open bins.
 
-    ``floor``: percent of the bins that can be hit below which the verdict is NOT_SIGNED_OFF. ``timeout``: seconds for
-    the solver, in all. ``output``: a folder for the bins and the directed vectors.
+    ``floor``: lowest accepted percentage of the bins that can be hit; below it the verdict is NOT_SIGNED_OFF.
+    ``timeout``: seconds for the solver, in all. ``output``: a folder for the bins and the directed vectors.
     """
     from dais_verif.flows.cover import CoverageRequest
     from dais_verif.flows.cover import cover as flow
@@ -209,9 +209,9 @@ def rank_sensitivity(
     output: _Path | None = None,
     progress: Progress | None = None,
 ) -> SensitivityRecord:
-    """Flip bits of the values in a program, one at a time, and rank the ops by what that changes at the outputs.
+    """Flip bits of the values in a program, one at a time, and rank the ops by the effect on the outputs.
 
-    ``bits``: every bit of every op, not only the last one. ``timeout``: seconds after which no more flips are begun.
+    ``bits``: every bit of every op, not only the last one. ``timeout``: seconds after which no more flips are started.
     ``output``: a file for all effects, .json or else CSV.
     """
     from dais_verif.flows.rank_sensitivity import SensitivityRequest

@@ -47,7 +47,7 @@ def approx() -> None:
     """Show, convert, apply, measure and search approximation configurations, in the form of HPVM's tuner.
 
     \b
-    dais-verif approx show confs.txt --pareto          those that HPVM's runtime keeps
+    dais-verif approx show confs.txt --pareto          configurations that HPVM's runtime keeps
     dais-verif approx show confs.txt --config conf7    one, node by node
     dais-verif approx convert confs.txt -o out.txt     in the form of the tuner's files
     dais-verif approx apply net.onnx confs.txt --config conf7 -o quick     the network under one, as a program
@@ -66,7 +66,7 @@ def approx() -> None:
 @common.json_option
 @click.option("--html", type=common.page_path, help="Also write them as an HTML page, with a plot.")
 def show(as_json: bool, html: Path | None, **asked: Any) -> None:
-    """List CONFIGURATIONS: what each gains and costs, and which knob is where.
+    """List CONFIGURATIONS: the gain and cost of each, and the knob of each node.
 
     \b
     speed-up, energy    ratios to the first configuration, as the tuner predicts them
@@ -100,7 +100,7 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
 @_knobs
 @common.json_option
 def apply(as_json: bool, **asked: Any) -> None:
-    """Write NETWORK under one of CONFIGURATIONS as a program: program.bin in the folder, which every verb takes.
+    """Apply one of CONFIGURATIONS to NETWORK, and write the result as program.bin, a program for any verb.
 
     With --form memory it is a machine with memories, of --config, or of those that --select names; `run`, `sim`,
     `prove`, `synth` and `signoff` take the folder.
@@ -136,7 +136,7 @@ def apply(as_json: bool, **asked: Any) -> None:
 @common.jobs_option
 @common.json_option
 def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
-    """Measure CONFIGURATIONS of NETWORK on labelled samples: accuracy, what it costs, and how fast each would be.
+    """Measure CONFIGURATIONS of NETWORK on labelled samples: accuracy, loss and estimated speed.
 
     \b
     dais-verif approx measure net.onnx confs.txt --data d.npz                      all of them, as a table
@@ -144,12 +144,12 @@ def measure(as_json: bool, html: Path | None, **asked: Any) -> int:
     dais-verif approx measure net.onnx confs.txt --data d.npz --target ice40       and cells, with Yosys
     dais-verif approx measure net.onnx confs.txt --data d.npz -o out --html m.html
 
-    d.npz holds an array of samples for each input of the network, by its name, and the classes as `label`. Every
+    d.npz holds one array of samples per input of the network, under its name, and the classes as `label`. Every
     configuration is applied as `approx apply` does it, and the golden model runs all samples through it, exactly.
     The table has accuracy and loss, the speed-up that the tuner's model predicts, ops and multiply-adds, and bounds on
     the error for any input. Configurations that do not fit the network are named and left out.
 
-    Exit code 7: none is within --budget.
+    Exit code 7 if no configuration is within --budget.
     """
     record = measure_configurations(MeasureRequest(**asked, command=common.reproduce()), progress=TerminalProgress())
     _write_page(record, html)
@@ -179,7 +179,7 @@ def tune(as_json: bool, **asked: Any) -> None:
     dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt --tries 1000 --resume
     dais-verif approx tune net.onnx --data d.npz --budget 1.0 -o confs.txt --cluster local:4
 
-    d.npz holds an array of samples for each input of the network, by its name, and the classes as `label`. Each
+    d.npz holds one array of samples per input of the network, under its name, and the classes as `label`. Each
     knob of each layer is measured alone first; then combinations that should fit the budget, the fastest first; then
     the best ones with a knob or two changed. The file has the baseline, the configurations on the curve of
     loss and speed-up, and the chosen one. `approx apply` makes hardware of one; measure them on other samples
@@ -202,7 +202,7 @@ def tune(as_json: bool, **asked: Any) -> None:
 def convert(as_json: bool, output: Path, **asked: Any) -> None:
     """Write CONFIGURATIONS in the form of the tuner's files: a baseline, each knob with its name.
 
-    What is in that form is written byte for byte, and numbers keep their digits.
+    Text in that form is written byte for byte, and numbers keep their digits.
     """
     request = ConvertConfigurationsRequest(output=output, **asked, command=common.reproduce())
     record = convert_configurations(request, progress=TerminalProgress())

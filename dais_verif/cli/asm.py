@@ -22,7 +22,7 @@ from dais_verif.program import LAYOUTS
 )
 @json_option
 def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:
-    """Assemble TEXT, as show writes it or as you do, into a DAIS binary.
+    """Assemble TEXT, as written by show or by hand, into a DAIS binary.
 
     \b
     layout v1
@@ -34,7 +34,7 @@ def asm(text: Path, output: Path, layout: str | None, as_json: bool) -> None:
     output z = -z
 
     An error names file:line:column (exit code 2). docs/text-form.md has a tutorial and the grammar. The other
-    verbs take a text as it is if its name ends in .dais.
+    verbs read a text directly if its name ends in .dais.
     """
     record = assemble(AssemblyRequest(text=text, output=output, layout=layout), progress=TerminalProgress())
     if as_json:

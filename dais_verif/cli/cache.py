@@ -19,7 +19,7 @@ def cache(context: click.Context, as_json: bool) -> int:
 
     \b
     dais-verif cache             what there is, last used first
-    dais-verif cache clear       remove it all; simulations that are running are not disturbed
+    dais-verif cache clear       remove it all; running simulations are not disturbed
 
     DAIS_VERIF_CACHE names the folder, DAIS_VERIF_CACHE_MB limits the builds in it (2000 megabytes; 0: keep none);
     the least recently used ones are removed first. A build is used only if RTL, simulator, compiler and options are
@@ -37,6 +37,6 @@ def cache(context: click.Context, as_json: bool) -> int:
 
 @cache.command()
 def clear() -> int:
-    """Remove every build, every proof, what is compiled once per machine, and what killed runs have left."""
+    """Remove all builds, proofs, compiled runtimes, and leftovers of killed runs."""
     console().print(removed_line(clear_cache()), markup=False)
     return 0

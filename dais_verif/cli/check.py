@@ -24,7 +24,7 @@ from dais_verif.report.check_text import SHOWN, print_check
 )
 @json_option
 def check(as_json: bool, **asked: Any) -> int:
-    """Read PROGRAM, check its structure, and say what intervals prove about overflow.
+    """Read PROGRAM, check its structure, and report what interval analysis proves about overflow.
 
     \b
     For every op that promises not to change its value (add, sub, add_const, const, mul, lookup, bitwise):
@@ -34,7 +34,7 @@ def check(as_json: bool, **asked: Any) -> int:
       broken     the proof found an input that breaks it: PROGRAM_INVALID, exit code 2
       undecided  neither was shown: UNKNOWN, exit code 6; run and sim check such ops on every vector
       certain    every input breaks it: PROGRAM_INVALID, exit code 2
-    With --no-proof, PASS covers the structure and overflow that is certain, and says nothing of possible overflow.
+    With --no-proof, PASS covers the structure and overflow that is certain, but not possible overflow.
     """
     request = CheckRequest(**asked)
     record = run_check(request, progress=TerminalProgress())

@@ -48,7 +48,7 @@ from dais_verif.report.coverage_record_text import print_coverage_record
 @common.html_option
 @common.json_option
 def coverage(output: Path | None, html: Path | None, as_json: bool, **asked: Any) -> int:
-    """Count what vectors make PROGRAM do: bits, signs, mux arms, wraps, table entries of every op and output.
+    """Measure functional coverage of PROGRAM: bits, signs, mux arms, wraps, table entries of every op and output.
 
     \b
     dais-verif coverage prog.bin                          of generated vectors, then directed ones

@@ -67,18 +67,18 @@ def emit(
 ) -> None:
     """Write PROGRAM as one synthesizable Verilog-2005 module.
 
-    The text is the same one that sim simulates. Inputs are packed in model_inp, outputs in model_out, element 0
+    This is the RTL that sim simulates. Inputs are packed in model_inp, outputs in model_out, element 0
     in the least significant bits; op N of the program is the signal op_N.
 
-    With --stages or --max-depth the module is pipelined: a clock clk, a vector every edge, registers after every
-    stage, outputs registered, as many edges of latency as stages.
+    With --stages or --max-depth the module is pipelined: it has a clock clk, takes a vector at every
+    edge, and has registers after every stage including the outputs; its latency in edges is the number of stages.
 
     --wrap axis adds an AXI4-Stream wrapper; --wrap uart, spi or fifo also adds the link over which `dais-verif hil`
-    talks to the board. -o then names a folder, which receives all that synthesis needs: RTL, file lists, constraints,
-    a README. A folder that was changed since an earlier call is never replaced.
+    talks to the board. -o then names a folder, which receives everything that synthesis needs: RTL, file lists,
+    constraints, a README. A folder that was edited since an earlier call is never replaced.
 
     PROGRAM may be a machine (ALIRFSM): its ports are its signals, clk first if it has registers. For --wrap axis,
-    --stream names those that say when data is there; on a board it runs --cycles from a reset (docs/machines.md).
+    --stream names its valid signals; on a board it runs --cycles from a reset (docs/machines.md).
 
     PROGRAM may be a network (ONNX). With --form memory it becomes a machine with memories; -o names a folder, with all
     that `run`, `sim`, `prove`, `synth` and `signoff` need to verify that it computes the network (docs/networks.md).

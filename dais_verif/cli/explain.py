@@ -1,4 +1,4 @@
-"""``dais-verif explain``: every value on the way from one input vector to the outputs; a machine in one cycle."""
+"""``dais-verif explain``: every value of a program for one input vector, or of a machine in one cycle."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def explain(**asked: Any) -> None:
 
     \b
     dais-verif explain prog.bin --inputs v.npy --row 3
-    dais-verif explain prog.bin --row 17 --only-cone 2        vector 17 of sim, and what output 2 needs
-    dais-verif explain prog.bin --row 17 --json               an object a line
+    dais-verif explain prog.bin --row 17 --only-cone 2        vector 17 of sim, only ops that output 2 depends on
+    dais-verif explain prog.bin --row 17 --json               one object per line
     dais-verif explain m.fsm.json --inputs x.npz --cycle 5    every signal of a machine, and what registers hold next
 
     Vectors and their numbers are those of sim with the same --inputs, --vectors and --seed. Where a promise is
-    broken the line is marked with an exclamation mark; after the last line that ends in PROGRAM_INVALID (exit code
-    2), unless --unchecked. The last line counts promises: made, proved for all inputs, checked.
+    broken the line is marked with an exclamation mark; the run then ends with PROGRAM_INVALID (exit code 2), unless
+    --unchecked is given. The last line counts promises: made, proved for all inputs, checked.
     """
     request = ExplanationRequest(**asked)
     done = run_explain(request, progress=TerminalProgress())

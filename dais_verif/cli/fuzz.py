@@ -1,4 +1,4 @@
-"""``dais-verif fuzz``: random programs through all that must agree, or through a tool of yours."""
+"""``dais-verif fuzz``: random programs through everything that must agree, or through your own tool."""
 
 from __future__ import annotations
 
@@ -59,10 +59,10 @@ def fuzz(as_json: bool, **asked: Any) -> int:
     """Run random programs through everything that must agree; keep one small case of each cause (docs/fuzzing.md).
 
     \b
-    dais-verif fuzz --time 10m                                            engines, forms, claims and proofs of ours
+    dais-verif fuzz --time 10m                                            engines, forms, claims and proofs
     dais-verif fuzz --kind machine --pair engines --pair icarus           machines, cycle by cycle
-    dais-verif fuzz --against 'mytool {program} {inputs} {outputs}'       an interpreter of yours
-    dais-verif fuzz --rtl-from 'mytool {program} -o {folder}' --top top   a generator of RTL of yours
+    dais-verif fuzz --against 'mytool {program} {inputs} {outputs}'       your own interpreter
+    dais-verif fuzz --rtl-from 'mytool {program} -o {folder}' --top top   your own RTL generator
     dais-verif fuzz --replay crashers                                     all kept cases again, as a test
 
     Exit code 0 if all agree, 1 if a case is kept.

@@ -53,10 +53,10 @@ def hil(html: Path | None, as_json: bool, **asked: Any) -> int:
     dais-verif hil prog.bin --target ... -o out --resume      after Ctrl-C or a pulled cable
     dais-verif hil prog.bin --target ... --blame built --load 'iceprog {bitstream}'
 
-    PROGRAM may be a machine: vectors are its cycles, some of them from a reset at a time (docs/machines.md).
+    PROGRAM may be a machine: vectors are its cycles, in short sequences that start with a reset (docs/machines.md).
 
-    The board says which program it runs before anything is sent. What the link loses is sent again; a mismatch is sent
-    again too, to see whether the board repeats it. Exit code 0: PASS; 1: a
+    The board first identifies its program. Data lost on the link is sent again; so is a vector with a mismatch, to
+    see whether the board repeats it. Exit code 0: PASS; 1: a
     mismatch; others in docs/exit-codes.md.
     """
     done = run_on_board(BoardRequest(**asked, command=common.reproduce()), progress=TerminalProgress())

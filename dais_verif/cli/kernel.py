@@ -1,4 +1,4 @@
-"""``dais-verif kernel``: libraries of kernels, and what a kernel takes."""
+"""``dais-verif kernel``: libraries of kernels, and the arguments of a kernel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _library = click.option("--library", multiple=True, type=file_path, help="A libr
 def kernel() -> None:
     """List kernels (a convolution, a softmax, ...), show what one needs, and build hardware of one.
 
-    Libraries of kernels are those of installed packages, ours among them, and Python files.
+    Libraries of kernels are installed packages, including that of dais-verif, and Python files.
 
     \b
     dais-verif kernel list --library mine.py     all there are
@@ -39,11 +39,11 @@ def list_(library: tuple[Path, ...], as_json: bool) -> int:
     """List the kernels of all libraries, with a line on each.
 
     \b
-    dais-verif kernel list                        of installed packages, ours among them
+    dais-verif kernel list                        of installed packages, including dais-verif
     dais-verif kernel list --library mine.py      and of a Python file
-    dais-verif kernel show conv2d                 what one of them takes
+    dais-verif kernel show conv2d                 the arguments of one of them
 
-    A broken library is named and the others are listed; the exit code is then 2.
+    A broken library is reported, the others are listed, and the exit code is 2.
     """
     listing = list_kernels(library)
     click.echo(listing.to_json()) if as_json else print_kernels(listing, console())
@@ -57,7 +57,7 @@ def list_(library: tuple[Path, ...], as_json: bool) -> int:
 @_library
 @json_option
 def show(name: str, member: str | None, html: Path | None, library: tuple[Path, ...], as_json: bool) -> None:
-    """Show what a kernel takes, or what each member of an instance reads, computes and writes.
+    """Show the arguments of a kernel, or what each member of an instance reads, computes and writes.
 
     \b
     dais-verif kernel show conv2d                       its tensors and options, to write a request with

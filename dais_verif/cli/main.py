@@ -88,7 +88,7 @@ def cli() -> None:
     """Verify that RTL computes a DAIS or ALIR program, bit for bit.
 
     A program (prog.bin, .json, .dais) is a list of operations with exact fixed-point types, as da4ml and alkaid write
-    it. The golden model, which is software, computes what it means; RTL, yours or that of emit, is held against that.
+    it. The golden model computes its exact outputs in software; RTL, yours or that of emit, is compared with them.
 
     \b
     Programs
@@ -100,7 +100,7 @@ def cli() -> None:
       dais-verif explain prog.bin --row 3                the value of every op for one input vector
       dais-verif diff a.bin b.bin        where do two programs first differ?
       dais-verif sensitivity prog.bin    where would a wrong bit hurt?
-      dais-verif coverage prog.bin       what do test vectors reach, and which vectors reach the rest?
+      dais-verif coverage prog.bin       what do test vectors cover, and which vectors cover the rest?
       dais-verif profile prog.bin        where does the golden model spend its time?
     Hardware from a program
       dais-verif emit prog.bin -o model.v                Verilog
@@ -108,20 +108,20 @@ def cli() -> None:
       dais-verif build prog.bin --device ice40-hx8k-ct256 -o out    a bitstream
       dais-verif kernel list             kernels such as convolutions, as proved hardware
       dais-verif approx show confs.txt   networks with less exact arithmetic (HPVM's configurations)
-    Verdicts on hardware: without --rtl of what emit writes, with --rtl a.v --top model of yours
+    Verify hardware: the RTL of emit, or yours with --rtl a.v --top model
       dais-verif sim prog.bin            simulate it, compare every output bit
       dais-verif prove prog.bin          prove it for all inputs
       dais-verif hil prog.bin --target serial:///dev/ttyUSB0    run it on a board
       dais-verif regress programs/       simulate many programs, here or on a cluster
-      dais-verif signoff prog.bin        everything that a policy asks for, and a certificate
+      dais-verif signoff prog.bin        run all checks of a policy, and write a certificate
       dais-verif verify-cert DIR         does a certificate still hold?
-      dais-verif mutate prog.bin         would the verification notice a change of the RTL?
-      dais-verif fuzz                    random programs for your tool, or for this one
-      dais-verif shrink prog.bin -o small    make a failing case small
+      dais-verif mutate prog.bin         would the verification detect a change of the RTL?
+      dais-verif fuzz                    test your tool, or dais-verif, on random programs
+      dais-verif shrink prog.bin -o small    reduce a failing case
     Records
       dais-verif report run              an HTML page of what `-o run` kept
       dais-verif schema result           the JSON schema of what --json prints
-      dais-verif cache                   builds and proofs that are kept; clear removes them
+      dais-verif cache                   cached builds and proofs; clear removes them
 
     dais-verif VERB --help has examples and all options.
 

@@ -1,4 +1,4 @@
-"""``dais-verif mutate``: how good was a verification? Mutants of the RTL, and who kills them."""
+"""``dais-verif mutate``: how good is a verification? Mutants of the RTL, and which judges kill them."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ from dais_verif.report.mutation_text import print_mutation
 @click.option("-o", "--output", type=common.file_path, default=DEFAULT_FOLDER, show_default=True, help="Folder kept.")
 @common.json_option
 def mutate(dut: DesignRequest, as_json: bool, **asked: Any) -> int:
-    """Change the RTL of PROGRAM in many places, one at a time: does the verification notice (docs/mutation.md)?
+    """Change the RTL of PROGRAM in many places, one at a time: is each change detected (docs/mutation.md)?
 
     \b
     dais-verif mutate prog.bin --count 1000 -o mutation          our RTL
-    dais-verif mutate prog.bin --rtl model.v --judge sim         yours, and simulation alone
+    dais-verif mutate prog.bin --rtl model.v --judge sim         your RTL, by simulation only
     dais-verif mutate prog.bin --add-vectors more.csv            vectors that kill what random ones miss
     dais-verif mutate m.mach                                     a machine's, from power-up
 
     Exit code 0 if all was judged and --floor, --most-unknown and --expected are met, 7 if not, 8 if a mutant was proved
-    although a simulator tells it from the program.
+    although a simulator shows that it differs from the program.
     """
     record = run_mutate(MutationRequest(design=dut, **asked, command=common.reproduce()), progress=TerminalProgress())
     return common.show_record(record, as_json, lambda: print_mutation(record, common.console()))

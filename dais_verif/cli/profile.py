@@ -1,4 +1,4 @@
-"""``dais-verif profile``: where the golden model's time goes."""
+"""``dais-verif profile``: where the golden model spends its time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def profile(output: Path | None, as_json: bool, **asked: Any) -> None:
     dais-verif profile prog.bin --inputs x.npy --vectors 0 --pullback --json
 
     An asterisk marks instructions above the average. The fast engine computes most sums inside the op that reads
-    them and renames bits for nothing: such instructions take no time of their own. The numpy engine runs every
+    them and renames bits at no cost: such instructions take no time of their own. The numpy engine runs every
     instruction as it is listed.
     """
     done = run_profile(ProfileRequest(**asked, command=common.reproduce()), progress=TerminalProgress())

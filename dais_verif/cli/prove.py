@@ -81,7 +81,7 @@ def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) ->
     dais-verif prove prog.bin                                   our RTL
     dais-verif prove prog.bin --stages 4                        our RTL, pipelined
     dais-verif prove prog.bin --rtl model.v lib.v --top model   RTL of others
-    dais-verif prove DIR                                        all that alkaid or da4ml wrote into DIR
+    dais-verif prove DIR                                        a project folder of alkaid or da4ml
     dais-verif prove prog.bin --rtl core.v --ports ports.toml   with other ports
     dais-verif prove prog.bin --netlist net                     a netlist of `synth -o net`
     dais-verif prove prog.bin --front-end both                  read by slang and by Yosys, which must agree
@@ -89,13 +89,13 @@ def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) ->
     dais-verif prove prog.bin --dump-smt obligations            for other solvers to check
 
     Signals named op_N (or vN, as da4ml calls them) are proved one by one; each proof may use those before it,
-    and so the whole follows. Where the RTL is wrong, an input vector is found, and a simulator replays it. RTL that is
-    not ours is also simulated before it passes: should a simulator disagree, the answer is UNKNOWN.
+    so that all of them hold. Where the RTL is wrong, an input vector is found, and a simulator replays it. User RTL is
+    also simulated before it passes: if a simulator disagrees, the verdict is UNKNOWN.
 
     \b
     PROVED    for all inputs
     REFUTED   on the input vector that is shown; exit code 1
-    UNKNOWN   neither within the time: exit code 6; try a longer --timeout, or sim
+    UNKNOWN   neither within the time limit; exit code 6: try a longer --timeout, or sim
     """
     request = ProveRequest(design=dut, command=lambda more: common.reproduce(more=more), **asked)
     done = run_prove(request, progress=TerminalProgress())

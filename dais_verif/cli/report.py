@@ -23,7 +23,7 @@ from dais_verif.report.html.kept import ReportRequest, render_report
 @click.option("--exit-code", is_flag=True, help="Exit with the code of the verdict that the page shows.")
 @json_option
 def report(exit_code: bool, as_json: bool, **asked: Any) -> int:
-    """Render RECORDS, which -o kept, as one HTML page that needs no network.
+    """Render RECORDS, which -o kept, as one HTML page that works offline.
 
     RECORDS are result.json (of sim, hil, prove), signoff.json or regression.json, or folders that hold one. Several
     records of one program make one page, with the best evidence for each output; a regression has its own.
@@ -33,10 +33,10 @@ def report(exit_code: bool, as_json: bool, **asked: Any) -> int:
     dais-verif report run                               writes report.html
     dais-verif report run proof -o prog.html            a simulation and a proof together
     dais-verif report run --history nightly             with earlier runs found in the folder nightly
-    dais-verif report run --program prog.bin            if the program is not where it was
+    dais-verif report run --program prog.bin            if the program was moved
     dais-verif report regression.json                   the jobs of a regression
 
-    Exit codes: 0 if the page was written, whatever it says; 2 if a record cannot be used. With --exit-code that of
+    Exit code 0 if the page was written, whatever the verdict; 2 if a record cannot be used. With --exit-code, that of
     the verdict.
     """
     verdict, message, word = render_report(ReportRequest(**asked), progress=TerminalProgress())

@@ -45,7 +45,7 @@ def run(output: Path | None, raw: bool, as_json: bool, **asked: Any) -> None:
     """Compute the outputs of PROGRAM for the input vectors of a file, with the golden model: exact.
 
     \b
-    dais-verif run prog.bin --inputs x.csv             CSV on stdout: a row a vector, a column an output
+    dais-verif run prog.bin --inputs x.csv             CSV on stdout: one row per vector, one column per output
     dais-verif run prog.bin --inputs x.npy -o y.npy    float64, (vectors, outputs)
 
     Exit code 0, or 2 (PROGRAM_INVALID) with row and op if an op overflows that promises not to.

@@ -1,4 +1,4 @@
-"""``dais-verif signoff``: everything that a policy asks for, and a certificate if all of it is there."""
+"""``dais-verif signoff``: run all checks of a policy, and write a certificate if all of them pass."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def sim(
     dais-verif sim prog.bin --vectors 10000 --seed 7 --sim verilator
     dais-verif sim prog.bin --inputs x.npy                    your vectors, then generated ones
     dais-verif sim prog.bin --rtl model.v lib.v --top model   RTL of others
-    dais-verif sim DIR                                        all that alkaid or da4ml wrote into DIR
+    dais-verif sim DIR                                        a project folder of alkaid or da4ml
     dais-verif sim prog.bin --rtl model.vhd lib.vhd           the same in VHDL, in GHDL
     dais-verif sim prog.bin --netlist DIR                     what `synth -o DIR` made of it
     dais-verif sim prog.bin --rtl model.v --ports ports.toml  with other ports (docs/any-dut.md)

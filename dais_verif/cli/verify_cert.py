@@ -34,7 +34,7 @@ from dais_verif.report.certificate_text import print_certificate_check
 @jobs_option
 @json_option
 def verify_cert(rtl: tuple[Path, ...], more_rtl: tuple[Path, ...], as_json: bool, **asked: Any) -> int:
-    """Check CERTIFICATE, a file or the folder of a sign-off, against the files that it speaks of.
+    """Check CERTIFICATE, a file or the folder of a sign-off, against the files that it lists.
 
     \b
     dais-verif verify-cert signoff-prog

@@ -1,6 +1,6 @@
-"""For benches that users write for cocotb themselves: a reference model, a scoreboard, and vectors.
+"""For cocotb benches of users: a reference model, a scoreboard, and vectors.
 
-``DaisModel`` computes what a design must give, ``Scoreboard`` watches a design and compares every output bit,
+``DaisModel`` computes the expected outputs, ``Scoreboard`` watches a design and compares every output bit,
 ``generate_vectors``, ``exhaustive_vectors`` and ``read_vectors`` are vectors to drive, as async iterables. See
 docs/cocotb.md. Nothing else of the package needs this one.
 """

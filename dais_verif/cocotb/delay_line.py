@@ -1,4 +1,4 @@
-"""What is under way in a pipeline: as many places as it has latency."""
+"""The vectors in flight in a pipeline, one place per edge of latency."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 class DelayLine(Generic[_T]):
-    """What has gone in and not come out yet, an edge of the clock at a time; None stands for a bubble."""
+    """The items in flight, advanced by one clock edge at a time; None is a bubble."""
 
     def __init__(self, latency: int) -> None:
         self._places: deque[_T | None] = deque([None] * latency, maxlen=latency)
@@ -34,5 +34,5 @@ class DelayLine(Generic[_T]):
 
     @property
     def under_way(self) -> int:
-        """How many items have not come out yet."""
+        """The number of items in flight."""
         return sum(item is not None for item in self._places)

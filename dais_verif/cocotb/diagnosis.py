@@ -1,4 +1,4 @@
-"""The first mismatch of a bench in words: output, vector, the guilty op, and a command to look at it again."""
+"""The first mismatch of a bench as text: output, vector, the guilty op, and a command that reproduces it."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def explain(
 
 
 def _reproduce(program: Program, rtl: Rtl, rows: Sequence[Batch], folder: Path) -> str:
-    """Return the command that runs ``rows`` again, or nothing if it cannot be said in words."""
+    """Return the command that runs ``rows`` again, or nothing if no command can express it."""
     path = program.origin.path
     if not path:
         return ""
@@ -151,7 +151,7 @@ def _ports(ports: Path | Mapping[str, Any] | None, folder: Path) -> tuple[str, .
 
 
 def _unknown_inputs(rtl: Rtl, interface: Dut) -> str:
-    """Return a line on inputs of the design of which the scoreboard was told nothing; empty if there are none."""
+    """Return a line on inputs of the design that the scoreboard does not know; empty if there are none."""
     try:
         ports = ports_in(rtl.sources, rtl.top) or ()
     except (InputError, OSError):

@@ -1,4 +1,4 @@
-"""The interface of a design in a user's bench: asked of the simulator, and held against what is said of its ports."""
+"""The interface of a design in a user's bench: read from the simulator, and checked against the ports file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["RowReader", "dut_of"]
 def dut_of(dut: Any, program: Program, ports: str | Path | Mapping[str, Any] | None, pins: Pins) -> Dut:
     """Return how the design behind handle ``dut`` carries ``program``.
 
-    ``ports``: a ports file, or its tables; None: all is packed in ``model_inp`` and ``model_out``. Raises
+    ``ports``: a ports file, or its tables; None: everything is packed in ``model_inp`` and ``model_out``. Raises
     ``InputError`` if the design does not fit, or the latency of a clocked one is not given.
     """
     if ports is None:
@@ -47,7 +47,7 @@ def dut_of(dut: Any, program: Program, ports: str | Path | Mapping[str, Any] | N
 
 
 def _there(dut: Any, side: Side, count: int, direction: str) -> list[Port]:
-    """Return the ports that ``side`` names, those that the design has."""
+    """Return the ports of ``side`` that the design has."""
     names = side.names(count)
     ports = (_port(dut, name, direction) for name in ([side.port] if names is None else names))
     return [port for port in ports if port is not None]

@@ -1,4 +1,4 @@
-"""The golden model of a program, for a bench: called with a vector, or an edge of the clock at a time."""
+"""The golden model of a program, for a bench: called with one vector, or once per clock edge."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ InputVector = FixedPointVector | LogicArray | Sequence[object]
 
 
 class DaisModel:
-    """What a design of ``program`` must give, bit for bit.
+    """The expected outputs of a design of ``program``, bit for bit.
 
     ``program``: a ``Program``, or a path of one. ``latency``: rising clock edges from an input to its output, for
     ``step``. ``check``: a vector on which the program breaks a promise of its own raises ``ViolationError``; else the
@@ -48,7 +48,7 @@ class DaisModel:
     def __call__(self, inputs: InputVector, *, raw: bool = False) -> FixedPointVector:
         """Return the outputs for one vector: ``.real``, ``.raw``, ``.bits``, ``.packed``.
 
-        ``inputs``: a ``LogicArray`` as ``model_inp`` carries it, or a value an input. Numbers are real values, taken
+        ``inputs``: a ``LogicArray`` as ``model_inp`` carries it, or one value per input. Numbers are real values, taken
         exactly and quantised as the program says; with ``raw`` they are integers in units of the last bit that
         ``model_inp`` carries of the input. A ``LogicArray`` is the bits of that input there.
 
@@ -59,10 +59,10 @@ class DaisModel:
     def step(
         self, inputs: InputVector | None = None, *, raw: bool = False, enable: bool = True, reset: bool = False
     ) -> FixedPointVector | None:
-        """Pass one rising clock edge, and return what the outputs must be just before it; None: nothing is due.
+        """Pass one rising clock edge, and return the expected outputs just before it; None: no output is due.
 
-        ``inputs``: what the design is given at that edge; None where its ``valid`` is 0. With ``enable`` at 0 nothing
-        moves; a ``reset`` drops what is under way.
+        ``inputs``: the inputs of the design at that edge; None if its ``valid`` is 0. With ``enable`` at 0 nothing
+        moves; a ``reset`` drops vectors in flight.
         """
         taken = None if inputs is None or reset or not enable else self(inputs, raw=raw)
         return self._line.step(taken, enable=enable, reset=reset)

@@ -1,4 +1,4 @@
-"""The control pins of a clocked design, as a bench of a user drives them."""
+"""The control pins of a clocked design, as driven by a user's bench."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["PinReader", "PinState"]
 
 
 class PinState(NamedTuple):
-    """What the pins say. ``valid_out``: its bit; None if there is no such pin.
+    """The state of the pins. ``valid_out``: its bit; None if there is no such pin.
 
-    ``unknown``: one of them was never 0 or 1 yet, so nothing has begun. ``problem``: why nothing can be said.
+    ``unknown``: one of them was never 0 or 1 yet, so checking has not started. ``problem``: why they cannot be used.
     """
 
     reset: bool = False

@@ -1,7 +1,7 @@
 """A scoreboard for cocotb benches of users: it watches the ports of a design and compares every output bit.
 
-It drives nothing. A combinational design is looked at in each time step in which an input changes, when all is quiet;
-a clocked one at each rising edge, with the values from before it.
+It drives nothing. A combinational design is sampled in each time step in which an input changes, once its signals are
+stable; a clocked one at each rising edge, with the values before it.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ _Path = str | PathLike[str]
 
 
 class ScoreboardError(AssertionError):
-    """The design is wrong, or nothing was compared; the text says what, and which op is to blame."""
+    """The design is wrong, or nothing was compared; the text names the mismatch and the guilty op."""
 
 
 class _Sample(NamedTuple):
-    """One vector that went in: its number, its inputs, and the output row that must come out."""
+    """One input vector: its number, its inputs, and the expected output row."""
 
     number: int
     inputs: str
@@ -56,7 +56,7 @@ class _Sample(NamedTuple):
 
 
 class _Snapshot(NamedTuple):
-    """What a clocked design showed at the end of a time step."""
+    """The ports of a clocked design at the end of a time step."""
 
     pins: PinState
     inputs: str
@@ -64,12 +64,12 @@ class _Snapshot(NamedTuple):
 
 
 class Scoreboard:
-    """Compares every output bit of a design with the golden model of ``program``, as long as the test runs.
+    """Compares every output bit of a design with the golden model of ``program`` until the test ends.
 
     ``ports``: a ports file (docs/any-dut.md), or its tables as a dict; None: ``model_inp`` and ``model_out``. ``clock``
     and ``latency`` (rising edges from an input to its output), ``reset`` (``rst`` or ``rst_n:low``), ``enable``,
     ``valid_in`` and ``valid_out`` are the pins of a clocked design; without ``valid_in`` each edge takes a vector.
-    ``settle``: nanoseconds after which the outputs of a combinational design are quiet, if it has delays.
+    ``settle``: nanoseconds after which the outputs of a combinational design with delays are stable.
 
     ``rtl``, ``top``, ``data``: the files of the design, for a replay that names the guilty op and leaves waves in
     ``output``; None for ``output``: a temporary folder. ``stop``: the first mismatch ends the test; else all are
@@ -127,7 +127,7 @@ class Scoreboard:
         cocotb.start_soon(LastWord(watch, self._end), name=f"Scoreboard {dut._name}")
 
     def verify(self) -> None:
-        """Raise ``ScoreboardError`` if any output bit so far was wrong, or none was compared; else log a line."""
+        """Raise ``ScoreboardError`` if any output bit was wrong, or if none was compared; else log a line."""
         problem = self._problem()
         if problem:
             self._told = True
@@ -156,7 +156,7 @@ class Scoreboard:
         return None
 
     def _end(self) -> None:
-        """Raise ``ScoreboardError`` at the end of the test, unless it was said before."""
+        """Raise ``ScoreboardError`` at the end of the test, unless it was raised before."""
         problem = None if self._told else self._problem()
         if problem:
             # cocotb fails the test, and keeps no word of what is raised here.
@@ -164,7 +164,7 @@ class Scoreboard:
             raise ScoreboardError(problem)
 
     async def _watch_inputs(self) -> None:
-        """Look at a combinational design in each time step in which a port changes.
+        """Check a combinational design in each time step in which a port changes.
 
         An output that changes while the inputs stay is compared again: what it was before does not count alone.
         """
@@ -186,7 +186,7 @@ class Scoreboard:
             await changes.wait()
 
     async def _watch_clock(self, clocking: Clocking) -> None:
-        """Look at a clocked design at each rising edge, with what was there before it.
+        """Check a clocked design at each rising edge, with the values before it.
 
         What a simulator shows in the time step of an edge is from before it or from after it, as it likes; so all is
         read at the end of each time step in which something changes, for the edge to come.
@@ -259,7 +259,7 @@ class Scoreboard:
         return sample
 
     def _compare(self, sample: _Sample, found: str, *, count: bool) -> None:
-        """Compare a row. ``count``: it is not shown again, as it is while a pipeline stands still."""
+        """Compare a row. ``count``: False while a stalled pipeline repeats it."""
         bits = self.outputs.bits
         if count:
             self.vectors += 1

@@ -1,4 +1,4 @@
-"""Vectors to drive, as async iterables: generated, all there are, or out of a file."""
+"""Input vectors as async iterables: generated, exhaustive, or from a file."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_BITS = 24
 
 @dataclass(frozen=True)
 class VectorStream:
-    """Vectors for a design: ``async for vector in stream`` or ``for vector in stream``, as often as wanted.
+    """Vectors for a design: ``async for vector in stream`` or ``for vector in stream``, any number of times.
 
     ``count``: vectors, without bubbles. Where the inputs of a program have no bits, the port is given 0 and 1 in turn.
     """
@@ -58,9 +58,9 @@ class VectorStream:
         return replace(self, _triggers=triggers)
 
     def with_bubbles(self, share: float, seed: int = 0) -> VectorStream:
-        """Return the stream with None among the vectors where nothing is to be given, for ``async for``.
+        """Return the stream with None inserted where no vector is given, for ``async for``.
 
-        ``share``: of all that is yielded, about so many are None, 0 to less than 1.
+        ``share``: the approximate share of None in the stream, 0 to less than 1.
         """
         if not 0 <= share < 1:
             raise InputError(f"share must be 0 to less than 1, not {share!r}")
@@ -74,7 +74,7 @@ class VectorStream:
 def generate_vectors(
     model: DaisModel, count: int = 1000, seed: int = 0, *, layout: RowLayout | None = None
 ) -> VectorStream:
-    """Return ``count`` vectors: corners first, then random ones; the same as ``dais-verif sim`` makes of ``seed``.
+    """Return ``count`` vectors, corners first, then random ones, as ``dais-verif sim`` generates for ``seed``.
 
     ``layout``: how the inputs lie in the ports, ``Scoreboard.inputs``; None: as in ``model_inp``.
     """

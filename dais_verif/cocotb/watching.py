@@ -1,4 +1,4 @@
-"""Tasks that watch a design until the test ends, and have the last word then."""
+"""Tasks that watch a design until the test ends, and can fail it then."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def cache_contents() -> CacheContents:
 
 
 def clear_cache() -> RemovedFromCache:
-    """Remove every build, every proof, what is compiled once per machine, and what killed runs have left."""
+    """Remove all builds, proofs, compiled runtimes, and leftovers of killed runs."""
     number, size, proofs, common = len(builds.entries()), builds.clear(), _proofs(), verilator_runtime.clear()
     proof_store().unlink(missing_ok=True)
     return RemovedFromCache(number, size, proofs, common, remove_abandoned())

@@ -30,7 +30,7 @@ __all__ = ["SensitivityRequest", "rank_sensitivity"]
 class SensitivityRequest:
     """A program, the vectors to flip bits in, and whether to flip every bit of an op or its last one.
 
-    ``timeout``: seconds after which no more flips are begun. ``output``: a file for all effects: .json, else CSV.
+    ``timeout``: seconds after which no more flips are started. ``output``: a file for all effects: .json, else CSV.
     """
 
     program: AnyProgram

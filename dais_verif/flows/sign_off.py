@@ -110,8 +110,8 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
     """Run all that the policy asks for, each verb in a process of its own, and certify it if all of it is there.
 
     Verdicts: PASS, or NOT_SIGNED_OFF with the reason. Every sign-off also seeds faults, in the RTL and in the golden
-    model, which must be found. The folder holds what the stages found either way. Raises ``InputError`` for what cannot
-    be used at all.
+    model, which must be found. The folder holds what the stages found either way. Raises ``InputError`` for unusable
+    arguments.
     """
     folder = request.folder
     withdraw_certificate(folder)

@@ -30,8 +30,8 @@ class CertificateRequest:
     """A certificate, a file or the folder of a sign-off, and where the files that it speaks of are now.
 
     ``program``, ``rtl``: files, or folders that hold them, where they are not where they were. ``allowed_signers``: who
-    may sign; then one of them must have signed, at ``verify_time``, or now. ``same_tools``: the tools here must be
-    those that it was made with. ``rerun``: sign off again by the same policy, and compare what is found. ``command``:
+    may sign; then one of them must have signed, at ``verify_time``, or now. ``same_tools``: the tools must be those
+    that it was made with. ``rerun``: sign off again by the same policy, and compare what is found. ``command``:
     the line that asks for the same; None: it is derived from the request. ``bitstream``: what is on its way to a
     device, which must configure that as the certified bitstream does.
     """

@@ -1,4 +1,4 @@
-"""Approximation configurations as a table: what each gains and costs, and which knob is where."""
+"""Approximation configurations as a table: the gain and cost of each, and the knob of each node."""
 
 from __future__ import annotations
 

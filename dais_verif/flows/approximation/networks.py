@@ -66,7 +66,7 @@ def read_network(path: Path) -> tuple[bytes, Network, dict[str, str]]:
 
 
 def read_samples(path: Path, network: Network) -> Samples:
-    """Return the samples of an ``.npz`` file: an array for each input, and one of labels.
+    """Return the samples of an ``.npz`` file: one array per input, and one of labels.
 
     Raises ``InputError`` for files without, for other shapes, labels that no output has, and numbers that an input's
     type does not hold.

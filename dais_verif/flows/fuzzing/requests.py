@@ -44,7 +44,7 @@ class FuzzRequest:
     ``kind``: of the cases: ``program``, ``machine`` or ``kernel``, which is a machine that does a random request.
 
     ``time``: seconds; ``count``: cases; both: whatever ends first; neither: a minute. ``against``: an interpreter, as
-    words with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``; ``rtl_from``: what writes
+    a command with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``; ``rtl_from``: what writes
     Verilog, with ``{program}`` and ``{folder}``, or ``da4ml`` or ``alkaid``, whose module is ``top``; ``form``: how a
     program is given to either. ``timeout``: seconds for each of its runs. ``replay``: a folder of kept cases, which
     are judged again in the place of new ones. ``resume``: go on behind the last case of the run that ``output`` holds.

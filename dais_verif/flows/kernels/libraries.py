@@ -1,4 +1,4 @@
-"""List the kernels of all libraries that are found, or say what one of them takes."""
+"""List the kernels of all libraries that are found, or say the arguments of one of them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["draw_kernel", "list_kernels", "show_any", "show_kernel"]
 
 
 def list_kernels(libraries: Sequence[Path] = ()) -> KernelListing:
-    """Return the kernels of ``libraries``, Python files, and of installed packages, ours among them.
+    """Return the kernels of ``libraries``, Python files, and of installed packages, including dais-verif.
 
-    A library that is broken is left out, and told of. Raises ``InputError`` for a file that is not there.
+    A broken library is left out and reported. Raises ``InputError`` for a file that is not there.
     """
     found = find_libraries(libraries)
     names = found.get_kernel_names(DeviceId.GAUDI, found.get_kernel_names().number).names

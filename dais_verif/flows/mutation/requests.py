@@ -40,8 +40,8 @@ class MutationRequest:
     ``sim`` and ``prove``. Without ``prove`` the prover still tells survivors from equivalent ones. ``inputs``: files of
     vectors, before ``vectors`` generated ones. ``timeout``: CPU seconds for a mutant. ``simulator``: one of
     ``MUTATION_SIMULATORS``. ``floor``: the least score, in percent; ``most_unknown``: the most unknowns, in percent.
-    ``expected``: a manifest that says which judge must find which mutants. ``add_vectors``: a file for the vectors that
-    would have killed what simulation did not.
+    ``expected``: a manifest that says which judge must find which mutants. ``add_vectors``: a file for vectors that
+    kill mutants which survived simulation.
     """
 
     program: AnyProgram

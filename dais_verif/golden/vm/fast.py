@@ -39,8 +39,8 @@ class FastExecutor:
     def times(self, batch: Batch) -> list[int]:
         """Nanoseconds of every instruction in one unchecked run, those of an op and of keeping its value together.
 
-        The kernel computes most sums inside the op that reads them, and renames bits for nothing: such
-        instructions take no time of their own.
+        The kernel computes most sums inside the op that reads them, and renames bits at no cost:
+        such instructions take no time of their own.
         """
         spent, columns, n_ops = self._program.time_ops(batch), self._iseq.columns, self._iseq.program.n_ops
         np.add.at(spent, self._iseq.allocation.saved, spent[n_ops + self._n_out :])
