@@ -77,11 +77,12 @@ _EXIT_CODES = {
 _NEXT_STEPS = {
     Verdict.RTL_MISMATCH: "the RTL is wrong, or made from another program; look at the first mismatch and its waves",
     Verdict.PROGRAM_INVALID: "the program is wrong, not the RTL: widen the op's type where the program is made",
-    Verdict.X_IN_OUTPUT: "find what is undriven or never set in the RTL: X does not exist on an FPGA; see the waves",
-    Verdict.SIMULATORS_DISAGREE: "the RTL has no one meaning (X, a race, an undriven net): trust neither; see the logs",
+    Verdict.X_IN_OUTPUT: "find the undriven or uninitialized signal in the RTL: X does not exist on an FPGA; see the "
+    "waves",
+    Verdict.SIMULATORS_DISAGREE: "the RTL is ambiguous (X, a race, an undriven net): trust neither; see the logs",
     Verdict.UNSOUND: "a defect of dais-verif: report it, with the mutant; trust no proof of this design until then",
-    Verdict.INTERNAL_ERROR: "nothing is known of the RTL: report it, with the traceback",
-    Verdict.TOOL_FAILURE: "nothing is known of the RTL; read the tool's log",
+    Verdict.INTERNAL_ERROR: "nothing is known about the RTL: report it, with the traceback",
+    Verdict.TOOL_FAILURE: "nothing is known about the RTL; read the tool's log",
 }
 
 #: What many runs end in, if any of them did: what was found in RTL, then in programs, then why nothing was found.

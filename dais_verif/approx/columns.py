@@ -18,7 +18,7 @@ __all__ = ["predicted_speedup", "rewrite_columns"]
 
 _Value = TypeVar("_Value")
 
-#: Accuracies are written to so many places, in percent.
+#: Accuracies are written to this many places, in percent.
 _PLACES = Decimal("0.000001")
 _EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
 

@@ -32,7 +32,7 @@ _CONTRADICTING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_
 
 #: A line of generated Verilog is about so long, and an op is about one line.
 _BYTES_PER_OP = 100
-#: Beyond so many ops Verilator compiles longer than a proof takes: Icarus, which builds at once, is enough.
+#: Beyond this many ops Verilator compiles longer than a proof takes: Icarus, which builds at once, is enough.
 _LARGE = 20_000
 #: Ops times vectors that Icarus simulates in some seconds, and the fewest vectors that say anything.
 _ICARUS_BUDGET, _FEWEST = 8_000_000, 20

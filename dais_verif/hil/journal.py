@@ -58,13 +58,13 @@ class Journal:
             ) from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError.of(
-                "{path!r} cannot be read ({error}); start afresh without {resume}", path=str(self._path), error=error
+                "{path!r} cannot be read ({error}); start again without {resume}", path=str(self._path), error=error
             ) from None
         for name in self._of:
             if of.get(name) != self._of[name]:
                 raise InputError.of(
                     "the run in {parent!r} was another one: {name} was {get}, is now {of}; resume it with the "
-                    "options it had, or start afresh without {resume}",
+                    "options it had, or start again without {resume}",
                     parent=str(self._path.parent),
                     name=name,
                     get=of.get(name),

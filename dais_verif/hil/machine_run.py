@@ -204,7 +204,7 @@ class MachineRun:
         right = sum(not (one ^ rows.expected) & rows.known & until for one in found)
         what = f"{place}; sequence {number}, sent again {AGAIN} times,"
         if same == AGAIN:
-            text = f"{what} gives the same wrong bits each time: the logic on the board is another one"
+            text = f"{what} gives the same wrong bits each time: the logic on the board is wrong"
         elif right == AGAIN:
             text = f"{what} is right each time: it depends on what was sent before, or the clock is too fast"
         else:

@@ -259,7 +259,7 @@ class Session:
     def _nobody(self, asked: int, seconds: float) -> str:
         what = f"no board answers at {self.link.name}: it was asked {asked} times in {seconds:.1f} s"
         if self._echoed:
-            return f"{what}, and what was sent came back unchanged; the link is a loop or an echo (RX tied to TX?)"
+            return f"{what}, and what was sent came back unchanged; the link is looped back (RX tied to TX?)"
         if self._decoder.bytes:
             return (
                 f"{what}, and {self._decoder.bytes} bytes came back that are not an answer;"

@@ -32,7 +32,7 @@ class _Shown(IntEnum):
 def hidden_outputs(machine: Machine, begun: Machine, rows: Sequence[SequenceRows], cycles: int) -> list[str]:
     """Return the elements of outputs of which less is seen in ``cycles`` cycles from a reset than in longer sequences.
 
-    ``rows``: sequences of at most so many cycles that were run; others are tried, too, so that what is said is said
+    ``rows``: sequences of at most this many cycles that were run; others are tried, too, so that what is said is said
     of the ``cycles``, not of few sequences. ``begun``: ``machine`` after a reset of the board.
     """
     seen = _shown(machine, rows)

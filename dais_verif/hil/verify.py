@@ -72,7 +72,7 @@ class Run:
         rows = self.vectors.rows
         self._starts = [*range(0, rows, _CHUNK), rows]
         if self.journal.rows not in self._starts or self.journal.rows != self.journal.answer.rows:
-            raise InputError.of("what the earlier run has left cannot be used; start afresh without {resume}")
+            raise InputError.of("the files of the earlier run cannot be used; start again without {resume}")
         self._board = Scoreboard(
             Job(
                 chunks="",
@@ -204,7 +204,7 @@ class Run:
         same, right = found.count(difference.found), found.count(difference.expected)
         what = f"vector {row}, sent again {AGAIN} times,"
         if same == AGAIN:
-            text = f"{what} gives the same wrong bits each time: the logic on the board is another one"
+            text = f"{what} gives the same wrong bits each time: the logic on the board is wrong"
         elif right == AGAIN:
             text = f"{what} is right each time: it depends on what was sent before, or the clock is too fast"
         else:

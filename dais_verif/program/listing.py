@@ -22,7 +22,7 @@ __all__ = ["constant", "in_words", "listing"]
 
 #: Table entries a line.
 _ENTRIES = 16
-#: A constant is written as a real value if that takes at most so many places after the point, and characters.
+#: A constant is written as a real value if that takes at most this many places after the point, and characters.
 _PLACES, _CHARACTERS = 16, 20
 
 

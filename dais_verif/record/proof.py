@@ -253,7 +253,7 @@ class Confirmation:
         """
         if self.verdict is Verdict.SIMULATORS_DISAGREE:
             return Verdict.UNKNOWN, (
-                f"simulators read the RTL in different ways, so it has no one meaning ({self.message}); the proof said:"
+                f"simulators read the RTL in different ways, so it is ambiguous ({self.message}); the proof said:"
                 f" {message}"
             )
         if self.contradicts:

@@ -49,7 +49,8 @@ def check_name(name: str) -> None:
     """Raise ``InputError`` if no cluster is called so."""
     if not _NAME.fullmatch(name):
         raise InputError.of(
-            "{cluster} {name}: must be local, slurm or lsf, each with :N for so many workers, or the address of a "
+            "{cluster} {name}: must be local, slurm or lsf, each with :N for the number of workers, or the address "
+            "of a "
             "Dask scheduler, tcp://host:port",
             name=name,
         )

@@ -99,9 +99,9 @@ def _next_step(record: SimulationRecord) -> str:
     if ended:
         return f"{record.verdict.next_step}; --sim {ended[0]} goes on without the simulator that failed"
     if "was not found on PATH" in record.message:
-        return "nothing is known of the RTL; install what is missing"
+        return "nothing is known about the RTL; install the missing tool"
     if "is not an executable file" in record.message:
-        return "nothing is known of the RTL; correct the variable, or unset it"
+        return "nothing is known about the RTL; correct the variable, or unset it"
     return record.verdict.next_step
 
 

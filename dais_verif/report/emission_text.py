@@ -11,7 +11,7 @@ from dais_verif.record.network import FoldedNetwork
 
 __all__ = ["print_folded", "print_pipeline", "wrapper_line"]
 
-#: Up to so many stages each one's depth is shown.
+#: Up to this many stages each one's depth is shown.
 _SHOWN = 16
 
 

@@ -64,5 +64,5 @@ def print_sign_off(record: SignOffRecord, folder: Path, out: Console) -> None:
             if result.ran and result.reproduce:
                 out.print(f"           {result.reproduce}", markup=False)
     out.print(Text.assemble(Text(signed_word(record.verdict), style="bold red"), f"  {record.message}"))
-    out.print(f"next       mend what `why` names, or change the policy; evidence is in {folder}", markup=False)
+    out.print(f"next       fix what `why` names, or change the policy; evidence is in {folder}", markup=False)
     out.print(f"reproduce  {record.reproduce}", markup=False)

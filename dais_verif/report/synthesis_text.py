@@ -20,7 +20,7 @@ def print_synthesis(record: SynthesisRecord, out: Console) -> None:
     out.print(f"rtl        module {record.top}, {source}", markup=False)
     target = TARGETS[record.target]
     out.print(f"target     {target.title}", markup=False)
-    sums = "merged by alumacc, which is known to be wrong at times" if record.alumacc else "each its own adder"
+    sums = "merged by alumacc, which has a known bug" if record.alumacc else "each its own adder"
     out.print(f"yosys      {record.tools['yosys']}, {record.seconds:.1f} s; sums: {sums}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("kind")

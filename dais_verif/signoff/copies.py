@@ -78,8 +78,8 @@ def _included(path: Path, places: list[Path]) -> list[str]:
     ]
     if not found:
         raise InputError(
-            f"{str(path)!r} is included, and lies in no folder of an RTL file, nor below: it cannot be certified;"
-            " put it there"
+            f"{str(path)!r} is included, but is not in or below a folder of an RTL file, so it cannot"
+            " be certified; move it there"
         )
     return found
 

@@ -90,7 +90,7 @@ def simulated(folder: Path) -> SimulationRecord:
     _agree(folder, record.verdict)
     _kept(folder, data)
     if record.state != "complete":
-        raise InputError(f"{_name(folder)} is the record of a run that has not ended")
+        raise InputError(f"{_name(folder)} is the record of an unfinished run")
     return record
 
 
@@ -198,7 +198,7 @@ def bits_of(record: SimulationRecord, program: Program) -> Bits:
         try:
             interface = DesignInterface.from_tree(rtl.face)
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"the record tells no interface of the design ({error!r})") from None
+            raise InputError(f"the record has no interface of the design ({error!r})") from None
         return Bits(interface.input_bits, interface.output_bits)
     ports = ports_of(program)
     return Bits(ports.input_bits, ports.output_bits)
@@ -239,7 +239,7 @@ class Sent:
         try:
             return msgspec.convert(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
-            raise InputError(f"{str(path)!r} tells nothing of vectors: {error}") from None
+            raise InputError(f"{str(path)!r} has no valid data on vectors: {error}") from None
 
 
 def summary(run: Path, bits: Bits, rows: int, digested: int) -> Sent:

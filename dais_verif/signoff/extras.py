@@ -75,7 +75,7 @@ def _judge_coverage(context: Context, folder: Path, good: str) -> Judgement:
         return Judgement(Verdict.NOT_RUN, "coverage was not counted", ("coverage was not counted",))
     reachable = sum(group.bins - group.unreachable for group in found.groups)
     percent = sum(group.hit for group in found.groups) * 1000 // max(reachable, 1) / 10
-    message = f"{found.percent:g} % of what can happen did, at least {floor:g} % is asked for"
+    message = f"{found.percent:g} % of the reachable bins were hit, at least {floor:g} % is required"
     problems = []
     if found.percent < floor:
         problems.append(f"{message}; {found.open_total} bins are open")
@@ -123,7 +123,7 @@ def _judge_netlist(context: Context, folder: Path) -> Judgement:
         problems.append("the synthesis failed")
     netlist = sha256_of(folder / NETLIST)
     if netlist not in simulated(folder / _SIM).rtl.sha256:
-        problems.append("what was simulated is not the netlist that was made")
+        problems.append("the simulated netlist is not the one that was made")
     return Judgement(judged.verdict, judged.message, tuple(problems), judged.reproduce)
 
 

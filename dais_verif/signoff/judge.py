@@ -133,7 +133,7 @@ def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked
         yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
         yield from read_others(subject, record)
     if record.unchecked is not (policy.overflow == "unchecked"):
-        yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
+        yield f"overflow was {'not ' if record.unchecked else ''}checked, contrary to the policy"
     if record.seed != asked.seed:
         yield f"the seed was {record.seed}, must be {asked.seed}"
     yield from same_inputs(subject, record)
@@ -184,7 +184,7 @@ def same_simulators(record: SimulationRecord, wanted: Sequence[str]) -> Iterator
 def _complete(subject: Subject, record: SimulationRecord, asked: Asked) -> Iterator[str]:
     """Every simulator has compared every bit of every vector, and found what the others found."""
     if asked.rows < 1:
-        yield "the policy asks for no vectors"
+        yield "the policy requires no vectors"
     directed = sum(part.vectors for part in record.stimulus if part.name == "directed") if asked.covered else 0
     if record.vectors != asked.rows + directed:
         yield f"{record.vectors} vectors, must be {asked.rows + directed}"
@@ -212,7 +212,7 @@ def _of_simulator(simulator: SimulatorResult, rows: int, bits: int) -> Iterator[
     if simulator.cached:
         yield f"{name} did not build the design for this run"
     if not simulator.version:
-        yield f"{name} does not say which version it is"
+        yield f"{name} does not report its version"
 
 
 def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sent) -> Iterator[str]:
@@ -224,7 +224,7 @@ def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sen
     # What they found must be what the golden model expects: also where they never compared it.
     for simulator in record.simulators:
         if simulator.digest != sent.digest:
-            yield f"{simulator.name} found outputs that are not those of the golden model, whatever it says"
+            yield f"{simulator.name} found outputs that differ from the golden model, contrary to its report"
     wanted = distinct_wanted(program, asked)
     if sent.distinct < wanted:
         yield f"{sent.distinct} of {sent.rows} vectors are different, must be at least {wanted}"
@@ -241,7 +241,7 @@ def distinct_of(possible: int, asked: Asked) -> int:
 
 
 def possible_inputs(program: Program) -> int:
-    """At most so many different inputs has ``program``, by the bits that it reads and the intervals declared."""
+    """At most this many different inputs has ``program``, by the bits that it reads and the intervals declared."""
     count = 1
     elements = ports_of(program).inputs
     declared: dict[int, list[int]] = {}
@@ -316,11 +316,11 @@ def sound_proof(subject: Subject, policy: Policy, record: ProofRecord) -> Iterat
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
     if record.unchecked is not (policy.overflow == "unchecked"):
-        yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
+        yield f"overflow was {'not ' if record.unchecked else ''}checked, contrary to the policy"
     if record.cached_claims:
         yield f"{record.cached_claims} claims were taken from earlier proofs"
     if record.rtl.emitted is not subject.emitted:
-        yield f"the RTL was {'emitted' if record.rtl.emitted else 'given'}, which is not what is signed off"
+        yield f"the RTL was {'emitted' if record.rtl.emitted else 'given'}, but that is not what is signed off"
     if policy.front_end == "both" and record.rtl.front_ends != ["slang", "yosys"]:
         yield f"the RTL was read by {' and '.join(record.rtl.front_ends) or 'no front end'}, not by slang and Yosys"
     if not record.rtl.emitted:

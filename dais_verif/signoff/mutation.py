@@ -67,7 +67,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
     score = score_of(found.killed, found.to_kill)
     told = "no mutant is anything but equivalent" if score is None else f"{score:g} % of the mutants are killed"
     unknown = f"{found.unknown} of {found.mutants} are unknown"
-    message = f"{told}, at least {asked.floor:g} % is asked for; {unknown}"
+    message = f"{told}, at least {asked.floor:g} % is required; {unknown}"
     problems = [*_problems(context, record)]
     if not found.reaches(asked.floor):
         problems.insert(0, message)

@@ -62,7 +62,7 @@ BUILT_IN = """\
 
 simulators = ["icarus", "verilator"]  # each simulates every vector; for VHDL: ["ghdl"]
 vectors = 10000          # generated for every seed
-# distinct = 1000        # so many of them must differ, if the inputs can hold so many; else a tenth
+# distinct = 1000        # at least this many must differ, if the inputs allow it; default: a tenth
 seeds = [0]
 inputs = []              # files of vectors (.npy, .csv), which go first
 exhaustive_bits = 16     # outputs that so few input bits reach are checked on all of them; 0: none

@@ -83,7 +83,7 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
         if found is not None:
             rows += int(np.count_nonzero(outputs[found[0]] != found[1]))
     if found is None:
-        raise InputError("no output takes two values on these vectors: no model can be poisoned so that it shows")
+        raise InputError("no output takes two values on these vectors: no poisoned model would be detected")
     number, value = found
     constant = -value if program.outputs[number][2] else value
     if program.origin.layout == "alir":

@@ -98,8 +98,8 @@ def sign_off(
     _clear(folder)
     if design.origin.assumed:
         raise InputError.of(
-            "{path}: the file is valid as headerless and as published and they differ; a sign-off does not assume "
-            "which is meant: give {layout}",
+            "{path}: the file is valid as headerless and as published and they differ; a sign-off does not choose "
+            "between them: give {layout}",
             path=path,
         )
     if isinstance(design, Machine):
@@ -200,7 +200,7 @@ def require_ours(folder: Path) -> None:
     foreign = [name for name in there if name not in _OURS] or ([] if _is_ours(folder) else there)
     if foreign:
         raise InputError(
-            f"{str(folder)!r} holds {foreign[0]!r}, which no sign-off left there; choose another folder with -o"
+            f"{str(folder)!r} holds {foreign[0]!r}, which was not left by a sign-off; choose another folder with -o"
         )
 
 
@@ -290,7 +290,7 @@ def _require_kept(
     for now, then in zip(stages_in(again), stages_in(results), strict=True):
         if now != then:
             why = next(result.message for result in again if result.name == now.name)
-            raise InputError(f"{now.name}: what is kept of its evidence is not enough to judge it again: {why}")
+            raise InputError(f"{now.name}: the stored evidence is not enough to judge it again: {why}")
     for finding in unjudged(context, stages, again):
         raise InputError(str(finding))
 

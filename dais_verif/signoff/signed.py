@@ -38,7 +38,7 @@ def check_signature(
     if not path.exists():
         if certificate.signer or trust is not None:
             return [CertificateFinding(SIGNATURE, f"a signature by {certificate.signer or 'a signer'}", "none")], []
-        return [], ["it is not signed: anyone who can write all its files can make another"]
+        return [], ["it is not signed: anyone who can write its files can forge it"]
     try:
         signature = read_signature(read_plain(path, _MOST_BYTES, "signature"), data)
         when = (trust and trust.when) or datetime.now(timezone.utc)
@@ -51,7 +51,7 @@ def check_signature(
             CertificateFinding(SIGNATURE, f"a signature by {certificate.signer or 'no signer'}", f"one by {name}")
         ], []
     if trust is None:
-        return [], [f"signed by {name}; --allowed-signers says who that is"]
+        return [], [f"signed by {name}; --allowed-signers tells who that is"]
     time = when.isoformat(timespec="seconds")
     if not who:
         return [
@@ -59,5 +59,5 @@ def check_signature(
                 SIGNATURE, f"a signer that {trust.allowed} allows at {time}", f"{name}, which it does not"
             )
         ], []
-    now = "" if trust.when else ": no trusted source says when it was signed (--verify-time)"
+    now = "" if trust.when else ": its time of signing is not confirmed by a trusted source (--verify-time)"
     return [], [f"signed by {', '.join(who)} ({name})", f"the key was judged as of {time}{now}"]

@@ -177,7 +177,7 @@ class _Reader:
 
     def end(self) -> None:
         if self._data:
-            _refuse("something follows it")
+            _refuse("data follows it")
 
 
 def _refuse(why: str) -> NoReturn:

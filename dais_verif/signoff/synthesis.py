@@ -78,7 +78,7 @@ def _run_nothing(context: Context, folder: Path) -> None:
 
 
 def _refuse(context: Context, folder: Path, found: dict[str, Directives]) -> Judgement:
-    raise InputError("synthesis reads it otherwise than simulators do: " + "; ".join(_told(found)))
+    raise InputError("synthesis reads it differently from simulators: " + "; ".join(_told(found)))
 
 
 def _told(found: dict[str, Directives]) -> Iterator[str]:

@@ -190,12 +190,9 @@ def other_in_bulk(first: Chunk, found: Words, differing: list[int], latency: int
     if 2 * wrong > len(found):
         return (
             f"{wrong} of the first {len(found)} vectors are wrong {counted(latency or 0, 'edge')} after their inputs:"
-            " the latency is another one, or the RTL is wrong"
+            " the latency is wrong, or the RTL is wrong"
         )
-    return (
-        f"vector {first.start + min(differing)} comes out otherwise among bubbles, stalls and resets than when "
-        "every edge has a sample"
-    )
+    return f"vector {first.start + min(differing)} differs with bubbles, stalls and resets from the run without them"
 
 
 def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:

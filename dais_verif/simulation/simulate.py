@@ -171,7 +171,7 @@ class PendingRun:
         if not answer_path.is_file():
             log = folder / "simulation.log"
             why = launch.cause(simulation, log)
-            raise ToolError(f"the {self.simulator} bench gave no answer: {why} (full output: {log})")
+            raise ToolError(f"the {self.simulator} bench gave no result: {why} (full output: {log})")
         answer = Answer.load(answer_path)
         _cross_check(self.simulator, answer, job.closed(), bool(launch.failed_tests(results)), folder)
         return replace(answer, complaint=launch.complaint(folder / "simulation.log", answer.begins))

@@ -35,7 +35,7 @@ __all__ = ["EarlyVerdict", "few_rows", "on_common_chunks", "plan_of", "self_chec
 _SELF_CHECK_BUDGET = 10_000
 _MOST_CHECKED = 16
 
-#: Beyond so many ops the numpy engine is checked only if it is the one that gave the expected bits: to compile the
+#: Beyond this many ops the numpy engine is checked only if it is the one that gave the expected bits: to compile the
 #: program for it takes seconds.
 _LARGE = 2_000
 

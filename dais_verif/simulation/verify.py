@@ -237,7 +237,7 @@ def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -
         return (
             Verdict.RTL_MISMATCH,
             f"{answer.mismatching_rows} of {answer.rows} vectors are wrong {counted(answer.latency or 0, 'edge')} after"
-            " their inputs: the latency is another one, or the RTL is wrong",
+            " their inputs: the latency is wrong, or the RTL is wrong",
         )
     if len({answer.digest for answer in answers.values()}) > 1:
         counts = ", ".join(f"{name} {answer.mismatching_rows}" for name, answer in answers.items())
@@ -295,7 +295,7 @@ def second_opinion(
         where = f"vector {difference.row}, which {other} was not given before its replay,"
         if set(found) - {"0", "1"}:
             return Verdict.X_IN_OUTPUT, f"{where} has X or Z in the output ({other})"
-        return Verdict.SIMULATORS_DISAGREE, f"{where} comes out otherwise there than in {name}: {message}"
+        return Verdict.SIMULATORS_DISAGREE, f"{where} has other outputs there than in {name}: {message}"
     return Verdict.RTL_MISMATCH, message
 
 

@@ -121,7 +121,7 @@ def result_of(future: Future[_Result], what: str) -> _Result:
 class Session:
     """Commands that share a working directory, a log and one time limit, which starts now.
 
-    ``silence``: they are also stopped when none has written anything into the log for so many seconds.
+    ``silence``: they are also stopped when none has written anything into the log for this many seconds.
 
     The log is begun afresh; each command writes itself into it before its output, so that a user can
     repeat by hand what failed. ``env``: the whole environment; None: what tools are given of ours.

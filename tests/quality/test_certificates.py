@@ -239,7 +239,7 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
     "forged: a record with a mismatch": (everywhere(SIM, '"mismatches": 0', '"mismatches": 1'), "found 1 mismatches"),
     "forged: a record of another run": (
         everywhere(SIM, '"digest": "', '"digest": "0'),
-        "not those of the golden model",
+        "differ from the golden model",
     ),
     "forged: a seeded fault not found": (everywhere(BAD, '"mismatches": ', '"mismatches": 1'), "spoilt vectors"),
     "forged: no fault was seeded": (
@@ -374,7 +374,7 @@ def test_a_signature_holds(copy: Path) -> None:
     ending = verify(copy, *allowed(copy, KEY))
     assert ending.findings == []
     assert ending.tree["notes"][0].startswith("signed by ada@lab (SHA256:")
-    assert verify(copy).tree["notes"][0].endswith("--allowed-signers says who that is")
+    assert verify(copy).tree["notes"][0].endswith("--allowed-signers tells who that is")
 
 
 def resigned(folder: Path) -> None:

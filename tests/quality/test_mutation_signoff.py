@@ -39,7 +39,7 @@ def test_a_floor_that_is_met_is_certified_with_the_score(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("more", "says"),
     [
-        ("floor = 100.0\n", "at least 100 % is asked for"),
+        ("floor = 100.0\n", "at least 100 % is required"),
         ("floor = 0.0\nmost_unknown = 0.0\n", ""),
     ],
     ids=["floor", "no floor"],

@@ -42,7 +42,7 @@ def test_a_bench_that_compares_nothing(says: str, tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("DAIS_VERIF_BENCH_SAYS", says)
     run = run_sim(EVERY, tmp_path)
     assert run.ending == FAILURE
-    assert "bench gave no answer" in run.record["message"] or "bench passed but compared" in run.record["message"]
+    assert "bench gave no result" in run.record["message"] or "bench passed but compared" in run.record["message"]
 
 
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
@@ -54,7 +54,7 @@ def test_the_answer_of_an_earlier_run(simulator: str, tmp_path: Path, request: p
     request.getfixturevalue("monkeypatch").setenv("DAIS_VERIF_BENCH_SAYS", "nothing")
     run = run_sim(EVERY, tmp_path, simulator=simulator)
     assert run.ending == FAILURE
-    assert "gave no answer" in run.record["message"]
+    assert "gave no result" in run.record["message"]
     assert not answer.exists()
 
 

@@ -150,7 +150,7 @@ VACUOUS = {
     # nothing compares
     "comparison disabled": Vacuous(QUICK, FOUND_NOTHING, sabotaged("comparison disabled")),
     "comparison disabled, wrong RTL": Vacuous(
-        QUICK + GIVEN, "not those of the golden model", sabotaged("comparison disabled"), wrong_rtl()
+        QUICK + GIVEN, "differ from the golden model", sabotaged("comparison disabled"), wrong_rtl()
     ),
     "comparison of one bit": Vacuous(QUICK, "spoilt vectors", sabotaged("comparison of one bit")),
     "golden equals DUT by mistake": Vacuous(QUICK, FOUND_NOTHING, sabotaged("outputs taken from the model")),
@@ -167,7 +167,7 @@ VACUOUS = {
         BOTH, "simulated in icarus, must be icarus, verilator", sabotaged("only one simulator")
     ),
     "simulator that does nothing": Vacuous(QUICK, "ran no test", nothing_simulated),
-    "simulator that lies": Vacuous(QUICK, "not those of the golden model", liar(clever=False)),
+    "simulator that lies": Vacuous(QUICK, "differ from the golden model", liar(clever=False)),
     "simulator that lies well": Vacuous(QUICK, FOUND_NOTHING, liar(clever=True)),
     "stale build": Vacuous(QUICK, "a fault was seeded, and the verdict is", stale_compiler),
     "sim that says nothing": Vacuous(QUICK, "not valid JSON", sabotaged("ends at once without a word")),
@@ -193,7 +193,7 @@ VACUOUS = {
     "prover with another design": Vacuous(PROVED + GIVEN, DISAGREE, sabotaged("prover with another design")),
     # stages
     "coverage below the floor": Vacuous(
-        QUICK + "coverage = 100.0\n", "at least 100 % is asked", sabotaged("no directed vectors")
+        QUICK + "coverage = 100.0\n", "at least 100 % is required", sabotaged("no directed vectors")
     ),
     "coverage of other vectors": Vacuous(
         QUICK + "coverage = 1.0\n", "coverage was counted of 3 vectors", sabotaged("no directed vectors")

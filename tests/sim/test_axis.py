@@ -141,7 +141,7 @@ BUGS = {
     ),
     "the reset forgets the spare": (
         (SKID, "      full    <= 1'b0;\n    end else if (move)", "    end else if (move)"),
-        "a beat came out though none was on its way",
+        "a beat came out though none was in flight",
     ),
     "every other clock is lost": (
         (SKID, "      s_ready <= 1'b1;\n", "      s_ready <= !s_ready;\n"),
@@ -165,7 +165,7 @@ BUGS = {
     ),
     "a reset of one clock is lost while the output waits": (
         (SHELL, "if (!aresetn) valid <= {STAGES{1'b0}};", "if (!aresetn && enable) valid <= {STAGES{1'b0}};"),
-        "a beat came out though none was on its way",
+        "a beat came out though none was in flight",
     ),
     "the core does not stand": ((SHELL, "assign core_en = enable;", "assign core_en = 1'b1;"), "TDATA is"),
 }  # fmt: skip

@@ -123,7 +123,7 @@ def test_what_is_too_slow_is_not_signed_off_and_not_waived(signed: Signed) -> No
     ended = sign_beside(signed, policy)
     assert ended.verdict == "NOT_SIGNED_OFF"
     assert not ended.stage("timing")["passed"] and not ended.stage("timing")["waived"]
-    assert "990.00 MHz are asked for" in ended.stage("timing")["message"]
+    assert "990.00 MHz are required" in ended.stage("timing")["message"]
 
 
 def sign_beside(signed: Signed, policy: Path, name: str = "other") -> Ending:

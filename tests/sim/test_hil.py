@@ -341,7 +341,7 @@ class TestBrokenOffRuns:
         with python_board(*computing(EVERY)) as board, on_tcp(board) as target:
             run = hil(EVERY, tmp_path, target, "--vectors", 2500, "--resume")
         assert run.ending == ("INVALID_INPUT", 2)
-        assert "start afresh without --resume" in run.record["message"]
+        assert "start again without --resume" in run.record["message"]
 
     def test_ctrl_c_leaves_the_port_free_and_the_run_to_be_resumed(self, tmp_path: Path) -> None:
         answer, seen = dying(1 << 30)

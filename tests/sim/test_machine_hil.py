@@ -141,7 +141,7 @@ class TestWrongBoards:
         assert record.verdict is Verdict.RTL_MISMATCH
         assert record.first_mismatch is not None and record.first_mismatch.blame is not None
         assert (
-            "gives the same wrong bits each time: the logic on the board is another" in record.first_mismatch.blame.text
+            "gives the same wrong bits each time: the logic on the board is wrong" in record.first_mismatch.blame.text
         )
 
     def test_other_logic(self, wrong: tuple[SimulationRecord, Path]) -> None:

@@ -206,7 +206,7 @@ class TestIdentify:
 
     def test_an_echo(self) -> None:
         with python_board(echo=True) as board:
-            assert "came back unchanged; the link is a loop or an echo" in self.nobody(board)
+            assert "came back unchanged; the link is looped back" in self.nobody(board)
 
     def test_a_link_that_is_closed(self) -> None:
         ours, theirs = socket.socketpair()

@@ -133,9 +133,9 @@ def test_a_mismatch_begins_with_what_is_wrong() -> None:
     [
         ((None, "no"), "icarus compared 9 vectors and found no mismatch; if verilator cannot build this RTL", "icarus"),
         (("no", None), "verilator compared 9 vectors and found no mismatch; if icarus cannot build", "verilator"),
-        (("no", "no"), "nothing is known of the RTL; read the tool's log", None),
-        (("no", "NOT RUN: its build was ended"), "nothing is known of the RTL; read the tool's log;", "verilator"),
-        (("iverilog was not found on PATH", "g++ too"), "nothing is known of the RTL; install what is", None),
+        (("no", "no"), "nothing is known about the RTL; read the tool's log", None),
+        (("no", "NOT RUN: its build was ended"), "nothing is known about the RTL; read the tool's log;", "verilator"),
+        (("iverilog was not found on PATH", "g++ too"), "nothing is known about the RTL; install the missing", None),
     ],
 )
 def test_a_simulator_that_failed_says_what_is_known_and_the_way_on(

@@ -33,12 +33,12 @@ def test_what_went_in_comes_out() -> None:
         ([BEATS[0], BEATS[2]], "beat 1 was lost or overtaken: beat 2 came out first"),
         ([BEATS[2]], "beat 0, 1 was lost or overtaken: beat 2 came out first"),
         ([BEATS[0], BEATS[0], BEATS[1], BEATS[2]], "beat 0 came out twice"),
-        ([*BEATS[:3], BEATS[2]], "a beat came out though none was on its way, it repeats beat 2"),
+        ([*BEATS[:3], BEATS[2]], "a beat came out though none was in flight, it repeats beat 2"),
         (BEATS[:2], "1 beat never came out, the first is beat 2"),
         ([BEATS[0], BEATS[1]._replace(last="0"), BEATS[2]], "beat 1: TLAST is 0, must be 1"),
         ([BEATS[0], BEATS[1]._replace(user="1000"), BEATS[2]], "beat 1: TUSER is 0x8, must be 0x1"),
         ([BEATS[0], BEATS[1]._replace(data="0001x001"), BEATS[2]], "beat 1: TDATA is 0001x001, must be 00010001"),
-        ([*BEATS[:3], BEATS[7]], "a beat came out though none was on its way: TDATA 0x77, TLAST 1, TUSER 0x7"),
+        ([*BEATS[:3], BEATS[7]], "a beat came out though none was in flight: TDATA 0x77, TLAST 1, TUSER 0x7"),
     ],
 )
 def test_a_difference_is_named_for_what_it_is(found: list[Beat], problem: str) -> None:
@@ -58,7 +58,7 @@ def test_after_a_reset_nothing_is_on_its_way() -> None:
     board.expect(1, BEATS[1])
     assert board.forget() == 2
     board.found(BEATS[0])
-    assert board.problems[0].startswith("a beat came out though none was on its way")
+    assert board.problems[0].startswith("a beat came out though none was in flight")
 
 
 def test_all_problems_are_counted_and_few_are_kept() -> None:

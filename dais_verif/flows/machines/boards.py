@@ -73,7 +73,8 @@ def board_decisions(restart: Restart, cycles: int) -> list[Decision]:
         Decision(
             "sequences",
             f"{cycles} cycles at most, each from a reset",
-            "a vector of the board is so many cycles; between two, inputs that are resets are 1 and all others 0",
+            "a vector of the board is this many cycles; between two vectors, inputs that are resets are 1 and all "
+            "others 0",
         )
     ]
     if restart.added:

@@ -25,7 +25,7 @@ Rows = Mapping[str, tuple[tuple[Fraction, ...], ...]]
 
 @dataclass(frozen=True, eq=False)
 class MachineCase:
-    """``machine`` and the ``sequences`` that it is given, all of so many ``cycles``.
+    """``machine`` and the ``sequences`` that it is given, all of ``cycles`` cycles.
 
     ``kernel``: the name and the seed of the request for the kernel that the machine does.
     """

@@ -74,7 +74,7 @@ class Steps:
         return -(-self.first_write // self.interval)
 
     def latency(self, groups: int) -> int:
-        """Return the cycles from that of start to that of done, for so many groups."""
+        """Return the cycles from that of start to that of done, for this many groups."""
         return (groups - 1) * self.interval + self.last_write + 2 if groups else 1
 
 

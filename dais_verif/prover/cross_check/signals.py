@@ -21,7 +21,7 @@ __all__ = ["CrossCheck", "compare_readings"]
 _EVERY = 256
 #: How many levels of cut points are looked behind where two readings seem to differ; the last: all.
 _LEVELS = (1, 2, 4, 1 << 30)
-#: A name that reads more than so many others, directly or not, is not compared down to the inputs.
+#: A name that reads more than this many others, directly or not, is not compared down to the inputs.
 _LARGEST = 2000
 
 

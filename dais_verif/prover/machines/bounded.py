@@ -41,7 +41,7 @@ class _Run(NamedTuple):
 def search_from_power_up(
     machine: Machine, step: Step, opened: Open, rtl: RtlCycle, *, cycles: int, seconds: float
 ) -> Found | None:
-    """Return the shortest sequence of at most ``cycles`` that the solver finds within about so many ``seconds``."""
+    """Return the shortest sequence of at most ``cycles`` that the solver finds within about ``seconds``."""
     end = time.monotonic() + seconds
     for run in islice(_runs(machine, step, opened, rtl), cycles):
         for name, differs in run.differ:
@@ -62,7 +62,7 @@ def cycles_until_equal(
 ) -> int | None:
     """After how many edges from power-up, at most ``cycles``, registers hold what they correspond to, for all inputs.
 
-    In the cycles before all outputs are equal. None if that is not shown within about so many ``seconds``.
+    In the cycles before all outputs are equal. None if that is not shown within about ``seconds``.
     """
     end = time.monotonic() + seconds
     for number, run in enumerate(islice(_runs(machine, step, opened, rtl), cycles), 1):

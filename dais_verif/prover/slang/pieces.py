@@ -15,7 +15,7 @@ from dais_verif.prover.terms import Term, concat, extract, replaced
 
 __all__ = ["Pieces", "Value", "assigned", "chosen", "part", "whole"]
 
-#: Beyond so many bits a value is kept in pieces.
+#: Beyond this many bits a value is kept in pieces.
 _WIDE = 1024
 
 

@@ -24,7 +24,7 @@ _RANGES = {
     TokenKind.PlusDivMinus: ast.ValueRangeKind.AbsoluteTolerance,
     TokenKind.PlusModMinus: ast.ValueRangeKind.RelativeTolerance,
 }
-#: A subject of at most so many bits is looked at value by value.
+#: A subject of at most this many bits is looked at value by value.
 _WIDEST = 12
 
 

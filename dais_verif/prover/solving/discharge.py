@@ -20,7 +20,7 @@ __all__ = ["Discharge", "decide"]
 
 #: Input bits of which all combinations are tried, if every term is narrow; and if not.
 _EXHAUSTIVE_BITS, _WIDE_BITS = 20, 10
-#: Beyond so many bits the solver goes first where there is no product or table, which are what it is slow at.
+#: Beyond this many bits the solver goes first where there is no product or table, which are what it is slow at.
 _SOON_BITS = 13
 #: Rows evaluated at once.
 _ROWS = 1 << 16

@@ -62,7 +62,7 @@ def draw(
 def put_to_the_solver(
     program: Program, netlists: Mapping[str, Netlist], dut: Dut, proof: Proof, options: ProofOptions, seconds: float
 ) -> tuple[Sample, dict[str, str]]:
-    """Ask the solver about the claims that ``proof.drawn`` names, for so many ``seconds`` per percent of a sample.
+    """Ask the solver about the claims that ``proof.drawn`` names, for ``seconds`` per percent of a sample.
 
     ``netlists``: the design by how its terms are: as written, where nothing made any before; and last as the proof left
     it, for what cannot be stated otherwise. Also returns, of claims that the solver found not to hold, the statement as

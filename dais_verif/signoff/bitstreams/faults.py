@@ -70,7 +70,9 @@ def _behind(found: ReadBack, controls: Collection[str] = ()) -> tuple[Cell, str,
             candidates.append((tables[signal], str(bit), register is None or register.reset == _NEVER))
     for candidate in (*(found for found in candidates if found[2]), *candidates):
         return candidate
-    raise InputError("no output bit of the bitstream is made by a table: no fault can be seeded that is sure to show")
+    raise InputError(
+        "no output bit of the bitstream is made by a table: no fault can be seeded that is certain to be visible"
+    )
 
 
 def _bits_of(chip: Chip, configuration: Configuration, cell: Cell) -> list[Bit]:

@@ -103,7 +103,7 @@ def with_read_back(judged: Judgement, folder: Path) -> Judgement:
     """Return the judgement of a simulation, with a problem more if it was not of what was read back."""
     problems = list(judged.problems)
     if judged.verdict is Verdict.PASS and simulated(folder).rtl.sha256 != [sha256_of(folder / READ_BACK)]:
-        problems.append("what was simulated is not what was read back")
+        problems.append("the simulated logic is not what was read back")
     return Judgement(judged.verdict, judged.message, tuple(problems), judged.reproduce)
 
 
@@ -129,9 +129,9 @@ def problems_of_proof(context: Context, folder: Path, record: ProofRecord) -> It
     yield from same_program(context.subject, record.program.hash, record.program.file_sha256)
     made = [sha256_of(context.folder / FOLDER / READ_BACK)]
     if record.rtl.sha256 != made or [sha256_of(folder / READ_BACK)] != made:
-        yield "what was proved is not what was read back and simulated"
+        yield "the proved logic is not what was read back and simulated"
     if record.unchecked is not (context.policy.overflow == "unchecked"):
-        yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
+        yield f"overflow was {'not ' if record.unchecked else ''}checked, contrary to the policy"
     if record.cached_claims:
         yield f"{record.cached_claims} claims were taken from earlier proofs"
 

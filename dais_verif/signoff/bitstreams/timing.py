@@ -44,10 +44,10 @@ def _judge(context: Context, folder: Path) -> Judgement:
     required = context.policy.bitstream.required
     problems = []
     if bitstream != context.subject.only("bitstream").sha256:
-        problems.append("the time is that of another bitstream")
+        problems.append("the timing belongs to another bitstream")
     if path is None:
         return Judgement(Verdict.NOT_RUN, "icetime finds no path", ("icetime finds no path in the bitstream",))
-    message = f"the longest path takes {path:.2f} ns, {1000 / path:.2f} MHz; {required:.2f} MHz are asked for"
+    message = f"the longest path takes {path:.2f} ns, {1000 / path:.2f} MHz; {required:.2f} MHz are required"
     if 1000 / path < required:
         problems.append(message)
     return Judgement(Verdict.PASS, message, tuple(problems), known=bool(problems))

@@ -115,7 +115,7 @@ class SentCycles:
         try:
             return msgspec.convert(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
-            raise InputError(f"{str(path)!r} tells nothing of cycles: {error}") from None
+            raise InputError(f"{str(path)!r} has no valid data on cycles: {error}") from None
 
     @classmethod
     def of(cls, machine: Machine, rows: Sequence[SequenceRows]) -> SentCycles:

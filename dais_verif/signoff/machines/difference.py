@@ -42,8 +42,8 @@ def _program(context: Context) -> tuple[Program, Path]:
     program = load_program(path)
     if program.origin.assumed:
         raise InputError(
-            f"{str(path)!r} is valid as headerless and as published and they differ; a sign-off does not assume which"
-            " is meant: write it as v1, and name that as [diff] against"
+            f"{str(path)!r} is valid as headerless and as published and they differ; a sign-off does not choose between"
+            " them: write it as v1, and name that as [diff] against"
         )
     return program, path
 
@@ -92,7 +92,7 @@ def _of_subject(context: Context, record: DiffRecord) -> Iterator[str]:
     if record.frame is None or record.frame.sha256 != context.subject.only("frame").sha256:
         yield "the record is of another frame than that of the policy"
     if record.unchecked is not (context.policy.overflow == "unchecked"):
-        yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
+        yield f"overflow was {'not ' if record.unchecked else ''}checked, contrary to the policy"
 
 
 def _proved(record: DiffRecord, program: Program) -> Iterator[str]:

@@ -57,7 +57,7 @@ def judge_machine_simulation(context: Context, folder: Path, asked: Asked) -> Ju
 
 def _complete(record: SimulationRecord, asked: Asked, sent: SentCycles) -> Iterator[str]:
     if asked.rows < 1:
-        yield "the policy asks for no cycles"
+        yield "the policy requires no cycles"
     if record.vectors != asked.rows or sent.cycles != asked.rows:
         yield f"{record.vectors} cycles, of which {sent.cycles} are expected, must be {asked.rows}"
     yield from of_simulators(record, sent)
@@ -83,11 +83,11 @@ def _of_simulator(simulator: SimulatorResult, sent: SentCycles) -> Iterator[str]
         yield f"{name} has no digest of the outputs that it found"
     # What it found must be what the golden model expects: also where it never compared it.
     if simulator.digest != sent.digest:
-        yield f"{name} found outputs that are not those of the golden model, whatever it says"
+        yield f"{name} found outputs that differ from the golden model, contrary to its report"
     if simulator.cached:
         yield f"{name} did not build the design for this run"
     if not simulator.version:
-        yield f"{name} does not say which version it is"
+        yield f"{name} does not report its version"
 
 
 def _worth_it(machine: Machine, record: SimulationRecord, asked: Asked, sent: SentCycles) -> Iterator[str]:

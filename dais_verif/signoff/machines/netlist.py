@@ -56,7 +56,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
     if read_call(folder / _SYNTH).exit_code:
         problems.append("the synthesis failed")
     if judged.verdict is Verdict.PASS and sha256_of(folder / NETLIST) not in simulated(folder / _SIM).rtl.sha256:
-        problems.append("what was simulated is not the netlist that was made")
+        problems.append("the simulated netlist is not the one that was made")
     return Judgement(judged.verdict, judged.message, tuple(problems), judged.reproduce)
 
 
@@ -71,9 +71,9 @@ def _judge_proof(context: Context, folder: Path) -> Judgement:
     def problems(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
         yield from same_program(subject, record.program.hash, record.program.file_sha256)
         if netlist not in record.rtl.sha256:
-            yield "what was proved is not the netlist that was made"
+            yield "the proved netlist is not the one that was made"
         if record.unchecked is not (policy.overflow == "unchecked"):
-            yield f"overflow was {'not ' if record.unchecked else ''}checked, which is not what the policy asks"
+            yield f"overflow was {'not ' if record.unchecked else ''}checked, contrary to the policy"
         if record.cached_claims:
             yield f"{record.cached_claims} claims were taken from earlier proofs"
         yield from all_claims_proved(subject, record)

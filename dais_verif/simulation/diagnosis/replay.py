@@ -43,7 +43,7 @@ def replay(
     env = {JOB_VARIABLE: str(question)}
     launch.run(simulation, "dais_verif.simulation.diagnosis.probe", folder, env=env, waves=True, timeout=timeout)
     if not answer.is_file():
-        raise ToolError(f"the {simulator} replay gave no answer (full output: {folder / 'simulation.log'})")
+        raise ToolError(f"the {simulator} replay gave no result (full output: {folder / 'simulation.log'})")
     seen = Seen.load(answer)
     if not waves.is_file():
         return seen, None

@@ -145,11 +145,11 @@ def _simulated(
         writable=tuple(one.task.folder for one in ready),
     )
     if not all(Path(job.answer).is_file() for job in jobs):
-        raise ToolError(f"the {name} bench gave no answer: {launch.cause(simulation, folder / 'simulation.log')}")
+        raise ToolError(f"the {name} bench gave no result: {launch.cause(simulation, folder / 'simulation.log')}")
     answers = [Answer.load(Path(job.answer)) for job in jobs]
     clean = all(is_clean(answer, job) for answer, job in zip(answers, jobs, strict=True))
     if clean == bool(launch.failed_tests(results)):
-        raise ToolError(f"the {name} bench and its answers do not tell the same story")
+        raise ToolError(f"the {name} bench and its answers contradict each other")
     ended, share = time.monotonic(), len(ready)
     return [
         SimulatorOutcome(

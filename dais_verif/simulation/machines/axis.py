@@ -142,10 +142,10 @@ def _simulate(
     results = launch.run(simulation, _BENCH, run, env=env, seed=seed, waves=waves, timeout=timeout)
     log = run / "simulation.log"
     if not answer_path.is_file():
-        raise ToolError(f"the {simulator} bench gave no answer: {launch.cause(simulation, log)} (full output: {log})")
+        raise ToolError(f"the {simulator} bench gave no result: {launch.cause(simulation, log)} (full output: {log})")
     answer = AxisAnswer.load(answer_path)
     if _whole(answer, job) == bool(launch.failed_tests(results)):
-        raise ToolError(f"the {simulator} bench and its answer tell different stories (full output: {log})")
+        raise ToolError(f"the {simulator} bench and its answer contradict each other (full output: {log})")
     return _Outcome(answer, simulation.version, built - started, time.monotonic() - built, simulation.cached)
 
 

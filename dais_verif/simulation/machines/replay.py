@@ -156,7 +156,7 @@ class _Replay:
         launch.run(self.simulation, _BENCH, self.folder, env=env, waves=True, timeout=self.timeout)
         if not answer.is_file():
             log = self.folder / "simulation.log"
-            raise ToolError(f"the {self.simulation.simulator} replay gave no answer (full output: {log})")
+            raise ToolError(f"the {self.simulation.simulator} replay gave no result (full output: {log})")
         self.last = MachineSeen.load(answer)
         return self.last
 

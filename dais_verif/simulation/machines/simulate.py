@@ -102,7 +102,7 @@ class _Runner:
             simulation, _BENCH, folder, env=env, seed=self.seed, waves=self.waves, timeout=self.timeout
         )
         if not answer_path.is_file():
-            raise ToolError(f"the {name} bench gave no answer: {launch.cause(simulation, log)} (full output: {log})")
+            raise ToolError(f"the {name} bench gave no result: {launch.cause(simulation, log)} (full output: {log})")
         answers = load_answers(answer_path)
         refused = any(answer.port_error for answer in answers)
         if not refused and [answer.cycles for answer in answers] != [asked.cycles for asked in files]:
@@ -110,7 +110,7 @@ class _Runner:
         clean = not refused and all(answer.first is None for answer in answers)
         clean &= any(answer.bits for answer in answers)
         if clean == bool(launch.failed_tests(results)):
-            raise ToolError(f"the {name} bench and its answer tell different stories (full output: {log})")
+            raise ToolError(f"the {name} bench and its answer contradict each other (full output: {log})")
         return answers
 
 

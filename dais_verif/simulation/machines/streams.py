@@ -120,9 +120,9 @@ def oracle_stream(
         before = seen.setdefault(state, cycle)
         if before < cycle:
             if found and found[-1].cycle > before:
-                raise InputError("the machine gives beats for ever, though nothing goes in any more")
+                raise InputError("the machine keeps giving beats without any input")
             return OutputStream(found, cycle + 1)
-    raise InputError(f"the machine does not come to rest in {_LONGEST_DRAIN} cycles without an input")
+    raise InputError(f"the machine is still active after {_LONGEST_DRAIN} cycles without an input")
 
 
 def _rows(

@@ -66,7 +66,7 @@ def watch_outputs(
     launch.run(built, _BENCH, place, env={MACHINE_JOB_VARIABLE: str((place / "job.json").absolute())}, timeout=timeout)
     if not Path(job.answer).is_file():
         log = place / "simulation.log"
-        raise ToolError(f"the {simulator} bench gave no answer: {launch.cause(built, log)} (full output: {log})")
+        raise ToolError(f"the {simulator} bench gave no result: {launch.cause(built, log)} (full output: {log})")
     answer = WatchAnswer.load(Path(job.answer))
     if answer.port_error is not None:
         raise InputError(answer.port_error)
@@ -79,7 +79,7 @@ def _watched(machine: Machine, cycle: int, row: str, valid: str, data: str | Non
     values: list[int | None] = []
     for signal, element, bits in element_bits(machine, row):
         if signal.name == valid and bits != "1":
-            raise ToolError(f"{valid} is {bits} in cycle {cycle}: it is not known whether data is there")
+            raise ToolError(f"{valid} is {bits} in cycle {cycle}: it is not known whether data is valid")
         if signal.name == data:
             values.append(_raw(bits, signal.types[element]))
     return Watched(cycle, tuple(values))

@@ -105,7 +105,7 @@ class Clocked:
         return seen
 
     async def hold(self, row: str, edges: int) -> None:
-        """Give ``row`` for so many edges."""
+        """Give ``row`` for this many edges."""
         for _ in range(edges):
             await self._drive(row)
             await self._rise()

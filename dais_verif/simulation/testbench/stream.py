@@ -45,7 +45,7 @@ NEVER = Pauses()
 
 @dataclass
 class Stop:
-    """One long stop of a side, for so many clocks, as soon as it is due."""
+    """One long stop of a side, for this many clocks, as soon as it is due."""
 
     clocks: int
 
@@ -97,7 +97,7 @@ class StreamScoreboard:
         self.unknown += any(set(field) - {"0", "1"} for field in beat)
         if not self._waiting:
             again = f", it repeats beat {self._last[0]}" if self._last and self._last[1] == beat else ""
-            self.problem(f"a beat came out though none was on its way{again}: {_shown(beat)}")
+            self.problem(f"a beat came out though none was in flight{again}: {_shown(beat)}")
             return
         number, wanted = self._waiting[0]
         if beat != wanted:
