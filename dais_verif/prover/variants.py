@@ -31,7 +31,7 @@ from dais_verif.prover.stretching import stretched_vectors
 from dais_verif.record.proof import Claim, Status
 from dais_verif.verdict import Verdict
 
-__all__ = ["Answer", "Proved", "proved_design"]
+__all__ = ["Answer", "Proved", "has_registers", "proved_design"]
 
 _ROWS = 2048
 #: Vectors on which the design as a whole is evaluated, of those on which an obligation fails.
@@ -75,7 +75,7 @@ class Proved:
         """
         signals = [netlist.signals.get(name) for name, _ in self._names.values()]
         widths = [width for _, width in self._names.values()]
-        if _has_registers(netlist) or [None if s is None else s.width for s in signals] != widths:
+        if has_registers(netlist) or [None if s is None else s.width for s in signals] != widths:
             return None
         cut = {index: signal for index, signal in zip(self._names, signals, strict=True) if signal is not None}
         boundary = Boundary.of(self._program, netlist, self._dut)
@@ -154,7 +154,7 @@ def proved_design(program: Program, netlist: Netlist, dut: Dut, options: ProofOp
 
     Raises ``InputError`` for what a proof refuses.
     """
-    if options.bits or dut.interface.clocking is not None or _has_registers(netlist):
+    if options.bits or dut.interface.clocking is not None or has_registers(netlist):
         return None
     boundary = Boundary.of(program, netlist, dut)
     cut = named_signals(program, netlist)
@@ -184,5 +184,6 @@ def _failing(count: int) -> Answer:
     return Answer(Verdict.UNKNOWN, f"{verb} not hold as {'it stands' if count == 1 else 'they stand'}")
 
 
-def _has_registers(netlist: Netlist) -> bool:
+def has_registers(netlist: Netlist) -> bool:
+    """Whether anything of ``netlist`` has a clock."""
     return any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers)

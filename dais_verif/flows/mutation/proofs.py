@@ -29,6 +29,7 @@ from dais_verif.worker_processes import worker_processes
 
 if TYPE_CHECKING:
     from dais_verif.prover import variants
+    from dais_verif.prover.bit_level.variants import ProvedNetlist
     from dais_verif.prover.netlist import Netlist
     from dais_verif.prover.results import ProofOptions
 
@@ -162,7 +163,7 @@ class Prover:
                 mutant.number, Verdict.UNKNOWN, f"no answer within {time.process_time() - begun:.0f} s of CPU time"
             )
 
-    def _proved(self, mutant: ToProve, base: variants.Proved | None) -> Proved:
+    def _proved(self, mutant: ToProve, base: variants.Proved | ProvedNetlist | None) -> Proved:
         from dais_verif.prover.proof import prove
 
         question = self._question
@@ -208,14 +209,16 @@ class Prover:
         )
 
     @cached_property
-    def _base(self) -> variants.Proved | None:
-        """The design as it is, proved op by op; None: each mutant takes a whole proof."""
+    def _base(self) -> variants.Proved | ProvedNetlist | None:
+        """The design as it is, proved op by op or bit by bit; None: each mutant takes a whole proof."""
+        from dais_verif.prover.bit_level.variants import proved_netlist
         from dais_verif.prover.variants import proved_design
 
         question = self._question
         try:
             with _at_most(_BASE_SECONDS):
-                return proved_design(question.program, self._netlist(question.files), question.dut, self._options)
+                asked = question.program, self._netlist(question.files), question.dut, self._options
+                return proved_design(*asked) or proved_netlist(*asked)
         except (InputError, RecursionError, _Late):
             return None
 
