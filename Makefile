@@ -118,8 +118,8 @@ test-interop: .venv/.ready-test  ## da4ml: its interpreters, its Verilog and VHD
 test-all: .venv/.ready-test lint  ## Everything, long campaigns included
 	.venv/bin/python -m pytest -n 2 --dist loadscope tests
 
-# What codespell reads: pages, and what users see of the code. tools/vocabulary.txt holds words that we write otherwise.
-PROSE := README.md CONTRIBUTING.md docs examples dais_verif/api dais_verif/cli dais_verif/troubleshooting.py
+# What codespell reads: pages and the package. tools/vocabulary.txt holds words that we write otherwise.
+PROSE := README.md CONTRIBUTING.md docs examples dais_verif
 
 lint: .venv/.ready-test  ## ruff, mypy --strict, and codespell on what users read
 	.venv/bin/codespell -D - -D tools/vocabulary.txt $(PROSE)

@@ -1,6 +1,6 @@
 """A file that keeps what was found before, as an SQLite database: whatever is wrong with it, it is only a cache.
 
-One that is damaged is removed, so that the next writer makes it anew; one that is in use, or read-only, is left.
+One that is damaged is removed, so that the next writer makes it again; one that is in use, or read-only, is left.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def read(path: Path, ask: Callable[[sqlite3.Connection], _T], nothing: _T) -> _T
 
 
 def write(path: Path, keep: Callable[[sqlite3.Connection], None]) -> None:
-    """Let ``keep`` write into the database at ``path``, made anew if it is damaged; or into none, if that cannot be."""
+    """Let ``keep`` write into the database at ``path``, made again if it is damaged; or into none if it cannot be."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         for _ in range(2):

@@ -36,7 +36,7 @@ def table(values: Sequence[int], width: int) -> str:
 
 
 def serial_dot(*, cleared: bool = True) -> Machine:
-    """Eight products, one a cycle, summed; the sum begins anew where the counter is 0, unless it is not ``cleared``."""
+    """Eight products, one a cycle, summed; the sum begins again where the counter is 0, if it is ``cleared``."""
     made = MachineBuilder()
     x, w, en = made.input("x", BYTE), made.input("w", BYTE), made.input("en", BIT)
     count = made.register("count", unsigned(3), initial=0)

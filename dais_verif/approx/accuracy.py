@@ -13,7 +13,7 @@ from dais_verif.errors import InputError
 
 __all__ = ["Accuracy"]
 
-#: Far beyond what the sums below lose by rounding, and far below what anybody reads.
+#: Far beyond what the sums below lose by rounding, and far below the shown digits.
 _MARGIN = 1e-9
 _STEPS = 60
 

@@ -184,7 +184,7 @@ def read_chip(path: Path, device: str) -> Chip:
         block = block.strip()
         blocks.setdefault(block.split(None, 1)[0], []).append(block)
     if ".buffer" not in blocks or ".net" not in blocks:
-        raise ToolError(f"{path} is not a chip database of IceStorm; install fpga-icestorm-chipdb anew")
+        raise ToolError(f"{path} is not a chip database of IceStorm; reinstall fpga-icestorm-chipdb")
     return Chip(device, text, {name: tuple(found) for name, found in blocks.items()})
 
 

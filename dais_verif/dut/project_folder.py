@@ -154,7 +154,7 @@ class _Reader:
             for one in (_DA4ML_04, _DA4ML, _ALKAID)
         }
         if not (self._exists("misc.json") or self._exists("build_binder.mk")):
-            there[_DA4ML_04] = []  # anybody may call a file model.json
+            there[_DA4ML_04] = []  # any tool may write a file model.json
         found = [one for one, names in there.items() if names]
         if not found:
             self._refuse(

@@ -14,7 +14,7 @@ __all__ = ["SILENT", "Progress", "SimulationWatcher", "listener"]
 
 
 def _nothing(text: str) -> None:
-    """Tell nobody."""
+    """Drop the report."""
 
 
 class Progress(SimulationWatcher, SignOffListener, RegressionWatcher):

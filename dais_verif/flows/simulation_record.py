@@ -78,7 +78,7 @@ def begun_machine_record(
     project: ProjectInfo | None = None,
 ) -> SimulationRecord:
     """Return the record of a machine's run while it goes on; its vectors are cycles."""
-    why = "the simulation is started anew: registers have their initial values there alone"
+    why = "the simulation is restarted for it: registers have their initial values only at its start"
     decisions = [Decision("sequences", "each from power-up", why), _overflow(request)]
     decisions += _left_out(watched.design) if "icarus" in simulators and asked.rtl else []
     info = ProgramInfo.of_machine(machine)

@@ -21,7 +21,7 @@ from dais_verif.program.types import type_of_interval
 
 __all__ = ["Element", "Lowering", "Row", "Step", "conflict_of", "step_of"]
 
-#: More muxes than that for one memory are no help to anybody.
+#: More muxes for one memory than this are not useful.
 _MOST_WORDS = 1 << 16
 #: A data word holds integers below that, and not below minus that.
 _WORD = 1 << 63

@@ -89,7 +89,7 @@ def _require_reset(machine: Machine, reset: str | None) -> None:
             continue
         if reset is None:
             raise InputError(
-                f"no reset is named, and register {signal.name} changes: a stream begins anew after aresetn"
+                f"no reset is named, and register {signal.name} changes: a stream starts again after aresetn"
             )
         if signal.reset != View(reset, 0, 1):
-            raise InputError(f"register {signal.name} is not reset by {reset}: a stream begins anew after aresetn")
+            raise InputError(f"register {signal.name} is not reset by {reset}: a stream starts again after aresetn")

@@ -20,7 +20,7 @@ __all__ = ["bits_of", "exact_bits", "input_bits"]
 
 #: Wider results are taken as a whole, since telling their bits apart costs the square of their number.
 _FINE = 128
-#: More bits than anybody asked for. All bits of an integer, so that a union with it is again as large.
+#: More bits than any caller asks for. All bits of an integer, so that a union with it is again as large.
 _TOO_MANY = -1
 
 

@@ -155,7 +155,7 @@ def _number(term: Term, kind: FixedType, f: int, width: int) -> Term:
 
 
 def _union(own: Element, given: Element) -> Element:
-    """All bits of an input that matter to anybody."""
+    """All bits of an input that matter to either side."""
     if not own.width or not given.width:
         return own if own.width else given
     low, high = min(own.lo, given.lo), max(own.lo + own.width, given.lo + given.width)

@@ -63,7 +63,7 @@ class Driver(NamedTuple):
     ``clock``: they are so after an edge; None: at once. ``part``: gives some of these bits, from a lowest one on, and
     reads only what they need; None: all must be made for any. ``late``: they change only when all else that happens at
     the same time has happened, so registers that they clock see what others have taken in. ``executed``: by rules that
-    hold for all values, before anybody asked, so what cancels out is not read.
+    hold for all values, before any term was requested, so what cancels out is not read.
     """
 
     low: int

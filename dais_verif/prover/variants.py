@@ -1,4 +1,4 @@
-"""Designs that differ in little from one that is proved: only what the difference reaches is proved anew.
+"""Designs that differ in little from one that is proved: only what the difference reaches is proved again.
 
 What is proved of an op is proved of the logic between its signal and those that it reads, whatever the rest of the
 design is. So where a design has the very obligation that another had, it needs no second proof; the others are decided
@@ -171,7 +171,7 @@ def proved_design(program: Program, netlist: Netlist, dut: Dut, options: ProofOp
         return None
     costs, cut = Costs(), dict(builder.cut)
     claims = {key: claim_of(key, obligation, cut, pool, costs) for key, obligation in obligations.items()}
-    stated = dict(obligations)  # what is pursued may be stated anew, without signals that others rest on
+    stated = dict(obligations)  # what is pursued may be stated again, without signals that others rest on
     proof = settled(builder, obligations, claims, 0, None, assumptions, options, watcher, pool, costs)
     found = [*proof.ops, *proof.outputs]
     if proof.dropped or any(claim.status is not Status.PROVED for claim in found):

@@ -274,7 +274,8 @@ class Sample:
     """Obligations that the solver was asked as they are written: ``sampled`` of ``population``, drawn with ``seed``.
 
     ``claims``: one that rests on each. ``confirmed``: how many hold. ``undecided``: why the solver could not tell, by
-    claim; ``contradicted``: claims that it found not to hold though they were proved. ``terms``: what was written anew.
+    claim; ``contradicted``: claims that it found not to hold though they were proved. ``terms``: what was written
+    again.
     """
 
     population: int

@@ -53,7 +53,7 @@ class Call:
 def own_cache(folder: Path) -> Iterator[None]:
     """Verbs that are called within have ``folder`` for a cache, which is empty at first, and gone at last.
 
-    What lies in the cache of this machine is code that anybody may have put there who can write to it.
+    What lies in the cache of this machine is code that may come from anyone who can write to it.
     """
     shutil.rmtree(folder, ignore_errors=True)
     make_folder(folder)

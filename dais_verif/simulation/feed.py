@@ -2,7 +2,7 @@
 
 Chunks are made while earlier ones are simulated, never more than a few ahead of the slowest simulation. Each is
 written once and linked into the folder of every simulation, which removes its link when it is done: the disk holds
-what is in flight, unless somebody wants to keep it all.
+what is in flight, unless all of it is to be kept.
 
 A simulation that need not run all of them has a feed of its own, so that it delays no other simulation, and may be told
 that it has done enough.

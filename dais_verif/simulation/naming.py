@@ -16,7 +16,7 @@ DA4ML: Naming = "v{}".format
 def chosen(ops: Sequence[Op], own: Naming, seen: Mapping[str, str]) -> Naming:
     """Return the names by which the bits of ``ops`` are found in ``seen``: ``own``, or da4ml's if there are none.
 
-    Anybody may call a signal v3. So da4ml's count only where most of them have as many bits as the op; not all of
+    Any design may have a signal v3. So da4ml's count only where most of them have as many bits as the op; not all of
     them, for a wrong width is a mistake to be found.
     """
     if any(own(op.index) in seen for op in ops):

@@ -78,7 +78,7 @@ def begin(
 
 
 class PendingRun:
-    """A simulator that builds a design and starts it before anybody knows what it will have to do.
+    """A simulator that builds a design and starts it before its task is known.
 
     To load Python, cocotb and numpy takes longest where nothing has to be built: so it is done while the job is
     still being planned, and the bench waits for it.

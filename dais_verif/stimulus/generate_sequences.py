@@ -62,7 +62,7 @@ def generate_sequences(machine: Machine, cycles: int, seed: int = 0) -> list[Inp
     """Sequences of ``cycles`` cycles in all, each from power-up.
 
     The first begins with corners and has half of them, but at most 4,096. The others are of equal length, within a
-    cycle: memories, which no reset clears, begin anew in each.
+    cycle: memories, which no reset clears, begin again in each.
     """
     if cycles < _FEW:
         return [generate_sequence(machine, cycles, seed)]

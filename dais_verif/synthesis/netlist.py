@@ -123,7 +123,7 @@ def _model_files(target: Target) -> list[Path]:
     for path in paths:
         if not path.is_file():
             raise ToolError(
-                f"{path}, the cell models of Yosys, does not exist; install Yosys anew (Debian: apt-get install yosys),"
+                f"{path}, the cell models of Yosys, does not exist; reinstall Yosys (Debian: apt-get install yosys),"
                 " or set DAIS_VERIF_YOSYS to one that has its share/yosys beside its folder"
             )
     return paths

@@ -2,7 +2,7 @@
 
 An entry is a folder named by the hash of everything that the build depends on. It appears by one rename, when it
 is whole, and a run links what it needs into its own folder: so neither a run that is killed, nor two that build the
-same thing, nor the removal of an entry in use, can make anybody simulate something broken.
+same thing, nor the removal of an entry in use, can make a run simulate a broken build.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class Session:
 
     ``silence``: they are also stopped when none has written anything into the log for this many seconds.
 
-    The log is begun afresh; each command writes itself into it before its output, so that a user can
+    A new log is begun; each command writes itself into it before its output, so that a user can
     repeat by hand what failed. ``env``: the whole environment; None: what tools are given of ours.
     ``writable``: folders beside ``cwd`` in which commands may write if they run in a sandbox.
     """

@@ -236,7 +236,7 @@ def cocotb_entry() -> str:
     folders = package.submodule_search_locations if package else None
     spec = importlib.machinery.PathFinder.find_spec("cocotb.simulator", folders)
     if spec is None or spec.origin is None:
-        raise ToolError("cocotb has no module cocotb.simulator; install it anew (pip install --force-reinstall cocotb)")
+        raise ToolError("cocotb has no module cocotb.simulator; reinstall it (pip install --force-reinstall cocotb)")
     return f"{Path(spec.origin).resolve()},initialize"
 
 

@@ -3,7 +3,7 @@
 That is Verilator's runtime, cocotb's main program and the headers that every design includes. It is the same for
 every design, yet takes several times as long to compile as a small one. So it is kept in the cache, in a folder
 named by everything it depends on. That folder is renamed into place when it is complete, under a lock: what exists
-is whole, however a build was stopped. It is sealed with the hashes of its files, and compiled anew where they do not
+is whole, however a build was stopped. It is sealed with the hashes of its files, and compiled again where they do not
 fit; that finds damage, and no enemy, who can seal as well: who can write into the cache can run code as its user.
 """
 

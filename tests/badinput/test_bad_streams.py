@@ -62,7 +62,7 @@ def test_an_enable_that_does_not_hold_everything(tmp_path: Path) -> None:
 
 def test_a_reset_that_leaves_something(tmp_path: Path) -> None:
     said = refused(moving_sum(all_reset=False), tmp_path, write_stream(tmp_path))
-    assert "register line is not reset by rst: a stream begins anew after aresetn" in said
+    assert "register line is not reset by rst: a stream starts again after aresetn" in said
 
 
 def test_a_machine_without_such_bits(tmp_path: Path) -> None:
@@ -89,7 +89,7 @@ def test_options_that_only_programs_have(tmp_path: Path) -> None:
     ):
         with pytest.raises(dais_verif.DaisError, match=said):
             dais_verif.emit(moving_sum(), output=tmp_path / "out", **more)
-    with pytest.raises(dais_verif.InputError, match="cycles are those of a machine"):
+    with pytest.raises(dais_verif.InputError, match="cycles are for machines"):
         dais_verif.emit(PROGRAM, wrap="uart", cycles=8, output=tmp_path / "out")
 
 

@@ -276,7 +276,10 @@ class TestVerdicts:
         ("more", "says"),
         [
             ({"layout": "v1"}, "layout is for programs"),
-            ({"resume": True, "output": "out"}, "resume is for programs: a run of a machine begins afresh"),
+            (
+                {"resume": True, "output": "out"},
+                "resume is for programs: a run of a machine always starts from the beginning",
+            ),
         ],
     )
     def test_options_that_only_programs_have(self, more: dict[str, Any], says: str, tmp_path: Path) -> None:

@@ -61,7 +61,7 @@ def read_built(folder: Path, program: Program) -> BuildRecord:
 class TapsSearch:
     """The search for the op that is wrong on a board which runs the bitstream of ``built``, in the folder ``given``.
 
-    ``load``: the command that loads a bitstream; None: the board is simulated, and is made of the bitstream anew.
+    ``load``: the command that loads a bitstream; None: the board is simulated, and is made of the bitstream again.
     ``folder``: where bitstreams with taps are built.
     """
 

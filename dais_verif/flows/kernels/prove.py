@@ -168,7 +168,7 @@ def compare_with_members(
     with TemporaryDirectory(prefix="dais-verif-") as folder:
         timed = _timed(instance, form, facts)
         path = Path(folder) / "timed.toml"
-        # Made anew: what a folder says of its frame is no part of what is claimed.
+        # Made again: what a folder says of its frame is no part of what is claimed.
         frame = memory_frame(instance, MemoryFacts(**facts)) if form == "memory" else frame_text(raster_of(instance))
         path.write_text(with_signals(frame, timed), encoding="utf-8")
         bits = [bit for cycles in timed.values() for bit in cycles.values()]

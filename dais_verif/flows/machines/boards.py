@@ -62,7 +62,9 @@ def require_whole(*, layout: str | None, resume: bool, blame: Path | None) -> No
     if layout:
         raise RequestError.of("{layout} is for programs, and this is a machine (ALIRFSM): leave it out.")
     if resume:
-        raise RequestError.of("{resume} is for programs: a run of a machine begins afresh; leave it out.")
+        raise RequestError.of(
+            "{resume} is for programs: a run of a machine always starts from the beginning; leave it out."
+        )
     if blame is not None:
         raise RequestError.of("{blame} is for programs, whose ops have taps; of a machine there are none yet.")
 

@@ -248,8 +248,8 @@ class _Frames:
             # Whatever a reset leaves may hold anything: if frames are right then, too, it does not matter.
             left = frozenset(missed)
             each = [unroll(machine, said.frame, after=frames, without=left) for frames in range(said.frame.before)]
-            anew = [*each, unroll(machine, said.frame, without=left)]
-            if all(self.unrolled(one, b, self.request, None).record.verdict is Verdict.PASS for one in anew):
+            rebuilt = [*each, unroll(machine, said.frame, without=left)]
+            if all(self.unrolled(one, b, self.request, None).record.verdict is Verdict.PASS for one in rebuilt):
                 return found, True
         for cycle in range(min(said.frame.cycles, _RESETS)):
             broken = replace(said, frame=broken_off(said.frame, cycle, said.reset))

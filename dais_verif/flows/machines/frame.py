@@ -36,7 +36,7 @@ _MOST_BEFORE = 256
 
 @dataclass(frozen=True)
 class FrameFile:
-    """What a frame file says: the frame, and the values of inputs that make the machine wait or begin anew.
+    """What a frame file says: the frame, and the values of inputs that make the machine wait or begin again.
 
     ``sha256``: of its bytes.
     """

@@ -1,7 +1,7 @@
 """Prove a folded network: RTL = machine for ever, every frame = all members, all members = the network, unrolled.
 
-Each configuration on its own. What the hardware is to compute is read anew from the network and the configurations in
-the folder, and frames and members are made anew of that: what else lies in the folder is no part of what is claimed.
+Each configuration on its own. What the hardware is to compute is read again from the network and the configurations in
+the folder, and frames and members are made again of that: what else lies in the folder is no part of what is claimed.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecor
     members = unfold_chain(folder.chain, number)
     with TemporaryDirectory(prefix="dais-verif-") as place:
         path = Path(place) / "frame.toml"
-        # Made anew: what a folder says of its frames is no part of what is claimed.
+        # Made again: what a folder says of its frames is no part of what is claimed.
         for frame, timed in _frames(folder, number):
             bits = [bit for cycles in timed.values() for bit in cycles.values()]
             path.write_text(with_signals(frame, timed), encoding="utf-8")

@@ -1,7 +1,7 @@
 """Prove a bitstream behind a link: it is the RTL of core, wrapper and link in every cycle, and that core the program.
 
 Both halves are shown in one run. What is read back is known by bitstream and pins alone; the RTL that it
-is compared with is written anew from the program.
+is compared with is written again from the program.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ def _cone(ops: Mapping[int, Op], outputs: Sequence[Output], to: Callable[[int], 
 
 
 def _numbered(draft: _Draft, n_in: int, inputs: Sequence[int]) -> Program | None:
-    """Return the program of ``draft`` with ops, ``inputs`` and tables numbered anew; None if it is not valid."""
+    """Return the program of ``draft`` with ops, ``inputs`` and tables numbered again; None if it is not valid."""
     number = {old: new for new, old in enumerate(sorted(draft.ops))}
     ops = [draft.ops[old].rewired(number.__getitem__) for old in sorted(draft.ops)]
     place = {old: new for new, old in enumerate(inputs)}

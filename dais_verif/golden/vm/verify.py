@@ -38,7 +38,7 @@ class Fault(NamedTuple):
 def first_fault(iseq: InstructionSequence) -> Fault | None:
     """Return the fault at the lowest position, or None.
 
-    Columns in which none was found, and which nobody can have written to since, are not looked at again.
+    Columns in which none was found, and which cannot have been written since, are not looked at again.
     """
     allocation = iseq.allocation
     columns = (*iseq.columns, iseq.holder, allocation.bits, allocation.saved, allocation.saved_slots)

@@ -1,7 +1,7 @@
 """The control of a stream: where the scan is, where its outputs are, and what of a window lies outside of the image.
 
-The scan counts pixels that come in. The place of outputs follows some beats behind it: it begins anew when the scan has
-come so far, and goes on over the begin of the next image. Between images, while no pixel comes, it is carried on
+The scan counts pixels that come in. The place of outputs follows some beats behind it: it begins again when the scan
+has come so far, and goes on over the begin of the next image. Between images, while no pixel comes, it is carried on
 without one until the last output is there.
 """
 

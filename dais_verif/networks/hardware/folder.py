@@ -112,7 +112,7 @@ class NetworkFolder:
         return self.path / RTL
 
     def _networks(self) -> tuple[Network, ...]:
-        """Return the network under each configuration, read anew. Raises as their readers do."""
+        """Return the network under each configuration, read again. Raises as their readers do."""
         said, data = self._said, read_plain(self.path / NETWORK, _MOST_BYTES)
         if CONFIGURATIONS not in said.files:
             return networks_of(data, None, said.grid)
@@ -128,12 +128,12 @@ class NetworkFolder:
 
     @cached_property
     def stream(self) -> StreamNetwork:
-        """The network as a stream, made anew, of which the folder has the machine that was written."""
+        """The network as a stream, made again, of which the folder has the machine that was written."""
         return stream_network(self.chain)
 
     @cached_property
     def chain(self) -> Chain:
-        """The network under all configurations, with its stages, made anew.
+        """The network under all configurations, with its stages, made again.
 
         Raises ``InputError`` if the manifest says something else.
         """

@@ -1,6 +1,6 @@
 """SAT sweeping: nodes that agree on all patterns so far are proved equal, from the inputs on, and merged.
 
-A graph is built anew, gate by gate. Before a gate is kept, it is compared with those of its class, which agree with it
+A graph is built again, gate by gate. Before a gate is kept, it is compared with those of its class, which agree with it
 on every pattern: over a small window, then down to the words that the op reads which it seems to belong to, then by the
 SAT solver. If it is equal to one of them, that one takes its place in all that follows, so what is compared later has
 common points close by. A pair that differs gives a pattern that tells it, and more of the others, apart.

@@ -1,4 +1,4 @@
-"""A graph anew, with other literals in the place of some of its inputs."""
+"""Rebuild a graph with other literals in place of some of its inputs."""
 
 from __future__ import annotations
 

@@ -22,8 +22,8 @@ _LEAST_MEMORY = 512
 def rtl_gates(opened: Open, graph: Aig, inputs: dict[Port, int], clock: str) -> Gates:
     """Return ``opened`` as gates of ``graph``; ``inputs``, which are shared, get those that are missing.
 
-    What nothing defines may be anything, in each cycle anew. Raises ``InputError`` for an array of so many bits that it
-    would be a memory, if it is not ``[0:n]``, has contents at power-up, or is used in a way that is not understood.
+    What nothing defines may be anything, in each cycle again. Raises ``InputError`` for an array of so many bits that
+    it would be a memory, if it is not ``[0:n]``, has contents at power-up, or is used in a way that is not understood.
     """
     netlist = opened.netlist
     ports = [netlist.signals[name] for name in netlist.inputs if name != clock]

@@ -97,7 +97,7 @@ class Execution:
         self._around: list[Any] = []
 
     def forget(self) -> None:
-        """Ask for the values of what was not assigned anew."""
+        """Ask for the values of what was not assigned again."""
         self._outer = cache(self._given)
 
     def statement(self, s: Any) -> None:

@@ -17,7 +17,7 @@ _NO_NUMBERS = (
     ast.SimpleAssignmentPatternExpression,
     ast.StructuredAssignmentPatternExpression,
     ast.ReplicatedAssignmentPatternExpression,
-    ast.InvalidExpression,  # a pattern that pyslang binds for each element anew
+    ast.InvalidExpression,  # a pattern that pyslang binds for each element again
 )
 
 

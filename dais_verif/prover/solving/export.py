@@ -1,4 +1,4 @@
-"""A proof as files for other solvers: every statement that it rests on, stated anew, without any rule of ours.
+"""A proof as files for other solvers: every statement that it rests on, stated again, without any rule of ours.
 
 The design is read and every op is given its meaning once more while terms stay as they are written. So anyone who runs
 another solver on the files need trust neither the normal form, nor how an obligation was decided here.

@@ -1,7 +1,7 @@
 """A sample of the obligations of a proof, put to the solver once more as they are written.
 
 Most obligations are decided by the normal form, or in it, and a rule of it that changes a value would be believed
-without a doubt. So some are stated anew while no rule is in force, as ``export`` states them all, and the solver must
+without a doubt. So some are stated again while no rule is in force, as ``export`` states them all, and the solver must
 find that they hold. Which ones depends on the seed and on nothing else.
 """
 

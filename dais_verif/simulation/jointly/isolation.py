@@ -41,7 +41,7 @@ _FUNCTIONS = {"$signed", "$unsigned", "$clog2", "$bits"}
 #: Read files of the folder, which is one for all; modules that do so share a build if none of them is used.
 _READERS = {"$readmemh", "$readmemb"}
 
-#: Directives that hold until they are said anew, which is done before each design.
+#: Directives that hold until they are said again, which is done before each design.
 _TIME = r"1(?:00?)?\s*[munpf]?s"
 _DIRECTIVE = re.compile(
     rf"`(?:timescale\s+{_TIME}\s*/\s*{_TIME}|default_nettype\s+(?:none|wire)|resetall)\s*(?://.*)?", re.ASCII

@@ -280,7 +280,7 @@ def _called(*names: str) -> tuple[str, ...]:
 
 
 def _is_numbered_alike(block: Block, seen: MachineSeen) -> bool:
-    """Whether alkaid's signals of ops are those of this block: it may have fused ops, and numbered them anew."""
+    """Whether alkaid's signals of ops are those of this block: it may have fused ops, and numbered them again."""
     theirs = [(op, seen.seen[key]) for op in block.program.ops if (key := _key(block, op.index)) in seen.seen]
     return all(called.startswith("block_") or len(bits) == op.type.width for op, (bits, called) in theirs)
 

@@ -26,7 +26,7 @@ __all__ = [
     "simulation",
 ]
 
-#: Nothing that is worth keeping: mcode, which most machines have, writes machine code anew in each run, and what a
+#: Nothing that is worth keeping: mcode, which most machines have, writes machine code again in each run, and what a
 #: build leaves is a list of design units and where they are, made in a tenth of a second.
 OUTPUT = None
 
@@ -59,7 +59,7 @@ def build(
     *,
     texts: Sequence[bytes] | None = None,
 ) -> Simulation:
-    """Analyse ``sources``, in whatever order they are given, anew. ``texts``: their bytes, if known.
+    """Analyse ``sources``, in whatever order they are given, again. ``texts``: their bytes, if known.
 
     Of ``options`` only time counts: every signal can be read, and each run decides whether it records.
     """

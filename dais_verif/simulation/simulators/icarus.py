@@ -80,7 +80,7 @@ def build(
     *,
     texts: Sequence[bytes] | None = None,
 ) -> Simulation:
-    """Compile ``sources`` anew, whatever their dates. ``texts``: their bytes, if known.
+    """Compile ``sources`` again, whatever their dates. ``texts``: their bytes, if known.
 
     Attributes with computed values, which Icarus refuses, are left out of what it compiles.
 

@@ -85,7 +85,7 @@ class Simulator(Protocol):
         *,
         texts: Sequence[bytes] | None = None,
     ) -> Simulation:
-        """Compile ``sources`` anew, whatever their dates. ``texts``: their bytes, if known. Raises ``ToolError``."""
+        """Compile ``sources`` again, whatever their dates. ``texts``: their bytes, if known. Raises ``ToolError``."""
 
     def simulation(self, top: str, build_dir: Path, *, waves: bool) -> Simulation:
         """Return what was built in ``build_dir``."""

@@ -91,7 +91,7 @@ def build(
     *,
     texts: Sequence[bytes] | None = None,
 ) -> Simulation:
-    """Compile ``sources`` anew. ``texts``: their bytes, if known.
+    """Compile ``sources`` again. ``texts``: their bytes, if known.
 
     The bench can read ``ports`` of the top module, and signals in any module whose names are in ``signals``; if those
     are given, waves hold them and the ports, and what else is declared beside them. Every signal more takes time to

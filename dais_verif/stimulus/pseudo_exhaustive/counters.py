@@ -19,7 +19,7 @@ __all__ = ["MAX_BITS", "WORD", "Counter"]
 
 #: Port bits are handled as words of so many.
 WORD = 64
-#: A counter of more bits would not be run to its end by anybody, and its products must fit 62 bits.
+#: A counter of more bits would never be run to its end, and its products must fit 62 bits.
 MAX_BITS = 31
 #: Irrational numbers: the fractions of their multiples are spread evenly from the first on.
 _GOLDEN, _OTHER = (math.sqrt(5) - 1) / 2, math.sqrt(2)

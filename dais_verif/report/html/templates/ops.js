@@ -1,4 +1,4 @@
-// The list of all ops, a page at a time: what the picture shows, for whoever does not see it.
+// The list of all ops, a page at a time: what the picture shows, for readers who do not see it.
 
 const PAGE_ROWS = 50;
 
