@@ -53,7 +53,7 @@ endef
 BUILT_FROM := pyproject.toml setup.py tools/setup.sh $(wildcard dais_verif/golden/kernel/*)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-machines bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
+.PHONY: help setup setup-synth setup-bitstream setup-test sim regress prove hil synth signoff check test test-interop test-all lint docs examples schemas supported-verilog map bench-golden bench-sim bench-prove bench-coverage bench-datapath bench-products bench-machines bench-bitstream soundness evidence mutate-prover kernel-faults bitstream-flips twins others-rtl prove-rtl screenshots clean distclean
 
 help:  ## List the targets
 	@echo "make sim PROGRAM=prog.bin [SIM=icarus|verilator|both|ghdl] [VECTORS=1000] [SEED=0] [OUT=folder]"
@@ -159,6 +159,9 @@ bench-prove: .venv/.ready-test  ## prove of networks up to 95,000 ops, twice, he
 bench-datapath: .venv/.ready-test  ## Products and sums of DatapathBench (fetched, MIT), ours and bitwuzla's proof of each; DATAPATH=folder takes one that is here
 	@test -d "$$DATAPATH" || git clone --depth 1 -- https://github.com/cowardsa/DatapathBench "$$DATAPATH"
 	.venv/bin/python -m bench.datapath -- "$$DATAPATH"
+
+bench-products: .venv/.ready-test  ## Netlists of 100 products of 12 by 12 bits for every target, and of their sums, proved; needs Yosys, half an hour
+	.venv/bin/python -m bench.products
 
 bench-coverage: .venv/.ready-test  ## What counting coverage costs beside sim, and what it finds; writes build/bench-coverage.md
 	@mkdir -p build

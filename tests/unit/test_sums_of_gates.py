@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.arithmetic_circuits import adder, inputs, multiplier
@@ -17,6 +18,7 @@ from dais_verif.prover.bit_level.algebra.meaning import meaning_of, number_of
 from dais_verif.prover.bit_level.algebra.polynomials import Polynomial, plus, single, times
 from dais_verif.prover.bit_level.algebra.proof import holds
 from dais_verif.prover.bit_level.bit_blasting import Word, blast
+from dais_verif.prover.bit_level.patterns import mixed, simulate, value_of
 
 SEEDS = st.integers(0, 1 << 40)
 
@@ -110,3 +112,23 @@ def test_a_term_holds_the_number_that_it_is_said_to_mean(seed: int, width: int) 
     found = values_of(graph, number.polynomial)
     assert all(number.least <= value <= number.most for value in found)
     assert [value % (1 << width) for value in found] == word_values(graph, bits)
+
+
+@pytest.mark.parametrize(("bits", "ahead"), [(16, True), (24, False)])
+def test_what_is_said_of_wide_products_is_so_on_random_values(bits: int, ahead: bool) -> None:
+    graph = Aig()
+    a, b = inputs(graph, bits, bits)
+    word = multiplier(graph, (a, b), width=2 * bits, ahead=ahead)
+    gates = Gates(graph, word, 0)
+    said = {node: gates.sum_of(node) for node in sorted(graph.behind(word))}
+    rng = random.Random(bits)
+    patterns = [mixed(rng, 256) for _ in range(2 * bits)]
+    values = simulate(graph, patterns, 256)
+    assert sum(polynomial is not None for polynomial in said.values()) > len(said) // 2
+    for row in range(0, 256, 8):
+        x, y = (sum((patterns[place + at] >> row & 1) << place for place in range(bits)) for at in (0, bits))
+        assert sum((value_of(values, bit, 256) >> row & 1) << place for place, bit in enumerate(word)) == x * y
+        for node, polynomial in said.items():
+            if polynomial is not None:
+                total = sum(c for monomial, c in polynomial.items() if all(values[n] >> row & 1 for n in monomial))
+                assert total == values[node] >> row & 1
