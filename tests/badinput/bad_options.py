@@ -91,7 +91,7 @@ CASES = {
         "--netlist", ".", says=("'.' is not a folder of `dais-verif synth", "synth.json")
     ),
     "netlist without its target": sim("--netlist", "m.v", says=("'m.v'", "--target ice40|ecp5|xilinx|generic")),
-    "netlist and rtl": sim("--netlist", "m.v", "--rtl", "m.v", says=("--netlist and --rtl", "give one of them")),
+    "netlist and rtl": sim("--netlist", "m.v", "--rtl", "m.v", says=("--netlist and --rtl", "give only one")),
     "netlist and stages": sim("--netlist", "m.v", "--stages", "2", says=("--stages", "--clock")),
     "target without a netlist": sim("--target", "ice40", says=("--target", "give the netlist with --netlist")),
     "synth for nothing": synth(says=("Missing option '--target'",)),

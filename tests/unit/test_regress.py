@@ -207,7 +207,7 @@ def test_a_cluster_without_its_packages(
         (["--shard", "3/2"], "must be like 2/5"),
         (["--shard", "0/2"], "must be like 2/5"),
         (["--seed", "1", "--fresh-seed"], "exclude each other"),
-        (["--resume", "--rerun-failed"], "give one of them"),
+        (["--resume", "--rerun-failed"], "give only one"),
         (["--seed-from", "/nowhere"], "No such file"),
         (["--timeout", "nan"], "nan is not a finite number"),
         (["--junit", "/nowhere/junit.xml"], "there is no such folder"),
