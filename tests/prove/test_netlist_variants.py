@@ -110,7 +110,11 @@ def test_bits_without_a_driver_are_for_a_whole_proof(tmp_path: Path) -> None:
         "assign model_out[2]", "wire open; assign model_out[2] = open ^"
     )
     (tmp_path / "open.v").write_text(text.replace("^ =", "^"))
-    assert proved(SUMS, tmp_path).of(elaborate([tmp_path / "open.v"], "model"), 5.0) is None
+    base = proved(SUMS, tmp_path)
+    assert base.of(elaborate([tmp_path / "open.v"], "model"), 5.0) is None
+    (tmp_path / "wrong.v").write_text(verilog(graph, "model", given, [found[0] ^ 1, *found[1:]]))
+    answer = base.of(elaborate([tmp_path / "wrong.v"], "model"), 5.0)
+    assert answer is not None and answer.verdict is Verdict.RTL_MISMATCH, "the next one is compared as ever"
 
 
 def test_what_differs_from_no_proved_netlist_is_none(tmp_path: Path) -> None:

@@ -44,7 +44,6 @@ class ProvedNetlist:
         self._bits = ProgramBits.of(program, boundary, assumptions, self._aig, {})
         #: What is 1 where a wrong output counts.
         self._counts = self._aig.all([*self._bits.assumptions, *(self._bits.kept if options.check else ())])
-        self._inputs = _inputs(self._aig)
         self._words = self._results(netlist, boundary)
 
     def of(self, netlist: Netlist, seconds: float, *, quick: bool = False, suspect: int | None = None) -> Answer | None:
@@ -56,8 +55,9 @@ class ProvedNetlist:
         boundary = Boundary.of(self._program, netlist, self._dut)
         if has_registers(netlist) or any(not wire.width for _, wire in boundary.wires):
             return None
+        inputs = _inputs(self._aig)
         words = self._results(netlist, boundary)
-        if _inputs(self._aig) > self._inputs:  # bits that are undefined
+        if _inputs(self._aig) > inputs:  # bits that are undefined
             return None
         pairs = [
             (number, x, y)
@@ -69,7 +69,7 @@ class ProvedNetlist:
         counts = at[self._counts >> 1] ^ self._counts & 1
         pairs = [(number, at[x >> 1] ^ x & 1, at[y >> 1] ^ y & 1) for number, x, y in pairs]
         rng = random.Random(self._seed)
-        patterns = [mixed(rng, _PATTERNS) for _ in range(self._inputs)]
+        patterns = [mixed(rng, _PATTERNS) for _ in range(inputs)]
         values = simulate(small, patterns, _PATTERNS)
         for number, x, y in pairs:
             wrong = value_of(values, x, _PATTERNS) ^ value_of(values, y, _PATTERNS)
