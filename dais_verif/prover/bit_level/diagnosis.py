@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from dais_verif.program import Program
 from dais_verif.prover.bit_level.aig import Aig
-from dais_verif.prover.bit_level.fraig import Fraig
 from dais_verif.prover.bit_level.miter import ProgramBits
 
 __all__ = ["Diagnosis"]
@@ -18,15 +17,17 @@ class Diagnosis:
     Others may be right, too: a mapper is free to compute what reads them without them.
     """
 
-    def __init__(self, program: Program, bits: ProgramBits, aig: Aig, results: Iterable[int], fraig: Fraig) -> None:
-        """``results``: the bits of the netlist's outputs."""
+    def __init__(
+        self, program: Program, bits: ProgramBits, aig: Aig, results: Iterable[int], at: Callable[[int], int]
+    ) -> None:
+        """``results``: the bits of the netlist's outputs. ``at``: returns the same for literals proved to be equal."""
         self._program = program
         needed = aig.behind(bit for word in bits.outputs for bit in word)
-        points = {fraig.at(2 * node) >> 1 for node in aig.behind(results) if fraig.made(node)}
+        points = {at(2 * node) >> 1 for node in aig.behind(results)}
         self.found: set[int] = set()
         for op in program.ops:
             wanted = [bit for bit in bits.ops[op.index] if bit >> 1 in needed]
-            if wanted and all(fraig.at(bit) < 2 or fraig.at(bit) >> 1 in points for bit in wanted):
+            if wanted and all(at(bit) >> 1 in points for bit in wanted):
                 self.found.add(op.index)
         self._needed = {op.index for op in program.ops if any(bit >> 1 in needed for bit in bits.ops[op.index])}
 

@@ -1,4 +1,4 @@
-"""The proof of a netlist, whose signals are bits without names: swept, then every output by itself."""
+"""The proof of a netlist, whose signals are bits without names: swept by ops, by gates, then each output by itself."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import random
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from operator import ne
 
 from dais_verif.errors import InputError
 from dais_verif.program import Program
@@ -15,10 +16,12 @@ from dais_verif.prover.bit_level.bit_blasting import Word
 from dais_verif.prover.bit_level.diagnosis import Diagnosis
 from dais_verif.prover.bit_level.fraig import Fraig
 from dais_verif.prover.bit_level.miter import Miter, ProgramBits
-from dais_verif.prover.bit_level.patterns import columns, row_of, simulate, value_of
+from dais_verif.prover.bit_level.op_question import ProvedBits
+from dais_verif.prover.bit_level.op_sweep import sweep_ops
+from dais_verif.prover.bit_level.patterns import columns, mixed, row_of, simulate, value_of
 from dais_verif.prover.bit_level.product_rows import FoundRows, rows_of_products
 from dais_verif.prover.bit_level.products import Rows
-from dais_verif.prover.bit_level.word_lemmas import word_lemmas
+from dais_verif.prover.bit_level.word_lemmas import WordLemma, word_lemmas
 from dais_verif.prover.boundary import Boundary
 from dais_verif.prover.costs import Costs
 from dais_verif.prover.netlist import Netlist
@@ -31,6 +34,8 @@ __all__ = ["NetlistProof", "sweep_netlist"]
 #: Vectors of the kind that other proofs begin with; the rest is random bits, so many that signatures fit memory.
 _VECTORS = 512
 _LEAST, _MOST, _BITS = 512, 16_384, 1 << 28
+#: Further patterns by which the bits of ops are looked for.
+_MORE = 4096
 
 
 @dataclass(frozen=True)
@@ -70,11 +75,11 @@ def sweep_netlist(
     found = work.diagnosis.found
     ops = [Claim(op=op.index, status=Status.PROVED, method=Method.SWEEP) for op in program.ops if op.index in found]
     if work.counterexample is None:
-        return NetlistProof(ops, outputs, None, work.fraig.merged, "", work.costs)
+        return NetlistProof(ops, outputs, None, work.merged, "", work.costs)
     wrong = work.counterexample.output
     diagnosis = work.diagnosis.behind(wrong, [claim.number for claim in outputs if claim.status is Status.PROVED])
     counterexample = replace(work.counterexample, op=next(iter(diagnosis), None))
-    return NetlistProof(ops, outputs, counterexample, work.fraig.merged, _told(program, wrong, diagnosis), work.costs)
+    return NetlistProof(ops, outputs, counterexample, work.merged, _told(program, wrong, diagnosis), work.costs)
 
 
 def _told(program: Program, output: int, diagnosis: Sequence[int]) -> str:
@@ -109,18 +114,49 @@ class _Work:
             self._read(program, netlist, assumptions, watcher, {op: found.rows for op, found in rows.items()})
         results = self._results
         merged = {op for op, found in rows.items() if found.merged}
-        roots = [bit for pair in self._pairs.values() for word in pair for bit in word]
-        self.fraig = Fraig(
+        lemmas = word_lemmas(self._program_bits, self._aig, results, self._patterns, self._count, options.seed, merged)
+        self._proved = self._swept_by_ops(lemmas, watcher)
+        self.fraig = self._swept_by_gates(lemmas, watcher)
+        self.merged = len(self._proved.merged) + self.fraig.merged
+        self.diagnosis = Diagnosis(program, self._program_bits, self._aig, results, self._at)
+
+    def _swept_by_ops(self, lemmas: Mapping[int, WordLemma], watcher: ProofWatcher) -> ProvedBits:
+        """Return which bits of ops the netlist has, as far as each follows from those of its operands."""
+        rng = random.Random(self._options.seed)
+        patterns = [value | mixed(rng, _MORE) << self._count for value in self._patterns]
+        return sweep_ops(
+            self._program_bits,
             self._aig,
-            [*roots, *self._program_bits.kept, *self._program_bits.assumptions],
+            self._results,
+            simulate(self._aig, patterns, self._count + _MORE),
+            self._count + _MORE,
+            lemmas,
+            lambda done, total: watcher.progress("ops swept", done, total),
+        )
+
+    def _swept_by_gates(self, lemmas: Mapping[int, WordLemma], watcher: ProofWatcher) -> Fraig:
+        """Sweep, on both sides, all that open outputs depend on, and the conditions that may be taken for granted."""
+        at = self._proved.at
+        words = [word for a, b in self._pairs.values() if any(map(ne, map(at, a), map(at, b))) for word in (a, b)]
+        roots = [bit for word in words for bit in word]
+        if roots:
+            roots += [*self._program_bits.kept, *self._program_bits.assumptions]
+        known = {node: WordLemma(literal, ()) for node, literal in self._proved.merged.items()}
+        return Fraig(
+            self._aig,
+            roots,
             self._patterns,
             self._count,
             self._program_bits.words,
-            options.seed,
+            self._options.seed,
             lambda done, total: watcher.progress("nodes swept", done, total),
-            word_lemmas(self._program_bits, self._aig, results, self._patterns, self._count, options.seed, merged),
+            {**lemmas, **known},
         )
-        self.diagnosis = Diagnosis(program, self._program_bits, self._aig, results, self.fraig)
+
+    def _at(self, literal: int) -> int:
+        """Return one number for all literals that are proved to be equal: of the swept graph, or else below 0."""
+        literal = self._proved.at(literal)
+        return self.fraig.at(literal) if self.fraig.made(literal >> 1) else -1 - literal
 
     def _read(
         self,
@@ -219,7 +255,7 @@ class _Work:
         return Claim.of(key, status, Method.SWEEP, basis=basis, inputs=inputs)
 
     def _decided(self, a: Word, b: Word, number: int) -> tuple[Status, Basis]:
-        pairs = [(self.fraig.at(x), self.fraig.at(y)) for x, y in zip(a, b, strict=True)]
+        pairs = [(self._at(x), self._at(y)) for x, y in zip(a, b, strict=True)]
         pairs = [(x, y) for x, y in pairs if x != y]
         bases: list[Basis] = []
         end = time.monotonic() + self._options.timeout

@@ -1,0 +1,163 @@
+"""Sweep a netlist op by op: find the bits of each op in the netlist by their values, and prove them from its operands.
+
+A mapper keeps most words of a program. Each op has a SAT solver of its own, in which the bits of other ops are
+variables, the same ones on both sides; so no question is larger than an op, however deep the network is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from dais_verif.program import Op
+from dais_verif.program.opcodes import Code
+from dais_verif.program.ranges import Interval, analyse
+from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
+from dais_verif.prover.bit_level.bit_blasting import Word, blast
+from dais_verif.prover.bit_level.miter import ProgramBits
+from dais_verif.prover.bit_level.op_question import OpQuestion, ProvedBits
+from dais_verif.prover.bit_level.windows import Window
+from dais_verif.prover.bit_level.word_lemmas import WordLemma
+from dais_verif.prover.lemmas import within
+from dais_verif.prover.terms import var
+
+__all__ = ["sweep_ops"]
+
+#: How many ops may be looked through, one after the other, to prove one bit.
+_DEEPER = 8
+#: Nodes that a bit is compared with; of those that are constant on all patterns, thousands are alike.
+_TRIED, _TRIED_CONSTANT = 8, 24
+#: Gates of the window before a node in which the words are looked for that it may be made of.
+_WINDOW = 120
+#: Bits of both operands of a product from which on SAT is not tried.
+_PRODUCT = 12
+
+
+def sweep_ops(
+    bits: ProgramBits,
+    aig: Aig,
+    results: Iterable[int],
+    values: Sequence[int],
+    count: int,
+    lemmas: Mapping[int, WordLemma],
+    tell: Callable[[int, int], None],
+) -> ProvedBits:
+    """Return which nodes of ``aig`` are proved to be equal.
+
+    ``results``: literals of the netlist. ``values``: of each node, on the same ``count`` patterns. ``lemmas``: what is
+    known of nodes of the netlist if bits that they are made of are equal.
+    """
+    return _Sweep(bits, aig, results, values, count, lemmas, tell).proved
+
+
+class _Sweep:
+    def __init__(
+        self,
+        bits: ProgramBits,
+        aig: Aig,
+        results: Iterable[int],
+        values: Sequence[int],
+        count: int,
+        lemmas: Mapping[int, WordLemma],
+        tell: Callable[[int, int], None],
+    ) -> None:
+        self._bits, self._aig, self._values, self._ones = bits, aig, values, (1 << count) - 1
+        self.proved = ProvedBits(aig, bits)
+        self._needed = aig.behind(bit for word in bits.outputs for bit in word)
+        #: The nodes of the netlist that have some values, or their opposite.
+        self._members: dict[int, list[int]] = {}
+        for node in sorted(aig.behind(results)):
+            self._members.setdefault(self._shape(node), []).append(node)
+        #: What lemmas say of bits of the program.
+        self._told: dict[int, list[tuple[int, WordLemma]]] = {}
+        for node, lemma in lemmas.items():
+            self._told.setdefault(lemma.literal >> 1, []).append((node, lemma))
+        self._near = self._windows(self._members.get(0, ()))
+        intervals = analyse(bits.program, declared=False).intervals
+        live = [op for op in bits.program.ops if any(bit >> 1 in self._needed for bit in bits.ops[op.index])]
+        for done, op in enumerate(live):
+            tell(done, len(live))
+            self._sweep(op, intervals[op.index])
+
+    def _shape(self, node: int) -> int:
+        value = self._values[node]
+        return value ^ self._ones if value & 1 else value
+
+    def _same(self, bit: int, node: int) -> int:
+        """Return the literal of ``node`` that has the values of ``bit``, given that one of the two has."""
+        return 2 * node | (bit & 1) ^ (self._values[node] != self._values[bit >> 1])
+
+    def _windows(self, nodes: Iterable[int]) -> dict[int, list[int]]:
+        """Return for each node those of ``nodes`` in whose windows it is."""
+        near: dict[int, list[int]] = {}
+        for node in nodes:
+            window = Window(self._aig, node)
+            window.grow(_WINDOW)
+            for inside in (*window.inside, *window.leaves):
+                near.setdefault(inside, []).append(node)
+        return near
+
+    def _sweep(self, op: Op, interval: Interval) -> None:
+        """Prove the range of ``op``, and its bits from the least significant one on, as carries need it."""
+        word, proved = self._bits.ops[op.index], self.proved
+        for bit in word:
+            for node, lemma in self._told.get(bit >> 1, ()):
+                if all(proved.at(a) == proved.at(b) for a, b in lemma.given):
+                    proved.merge(2 * node, lemma.literal)
+        if self._is_large_product(op):
+            return
+        question = OpQuestion(proved, op.index)
+        self._prove_range(op, word, interval, question)
+        below = FALSE
+        for bit in word:
+            node = bit >> 1
+            if proved.owner.get(node) == op.index and node in self._needed and proved.at(bit) == bit:
+                self._find(op, bit, below, question)
+            below = bit
+
+    def _is_large_product(self, op: Op) -> bool:
+        return op.code == Code.MUL and sum(len(self._bits.ops[index]) for index in op.operands) > _PRODUCT
+
+    def _find(self, op: Op, bit: int, below: int, question: OpQuestion) -> None:
+        """Merge ``bit`` with what equals it: a constant, the bit ``below`` it in the word, nodes of the netlist."""
+        shape = self._shape(bit >> 1)
+        if not shape:
+            constant = TRUE if self._values[bit >> 1] ^ (self._ones if bit & 1 else 0) else FALSE
+            if question.proves(bit, constant):
+                self.proved.merge(bit, constant)
+        elif below > TRUE and self._shape(below >> 1) == shape:
+            other = self._same(bit, below >> 1)
+            if question.proves(bit, other):
+                self.proved.merge(bit, other)
+        nodes = self._members.get(shape, [])[:_TRIED] if shape else self._rarely_one(op)
+        likely = [self._same(bit, node) for node in nodes]
+        found = [
+            other for other in likely if self.proved.at(other) == self.proved.at(bit) or question.proves(bit, other)
+        ]
+        if not found and shape:
+            # The netlist may compute the bit from others than the operands: both are looked into, as far as it takes.
+            found = [other for other in likely if question.proves(bit, other, _DEEPER)][:1]
+        for other in found:
+            self.proved.merge(bit, other)
+
+    def _rarely_one(self, op: Op) -> list[int]:
+        """Return nodes that are constant on all patterns, those first that are near to most bits that ``op`` reads.
+
+        By their values nothing tells them apart: a network has thousands of them.
+        """
+        hits: Counter[int] = Counter()
+        for index in op.operands:
+            for bit in self._bits.ops[index]:
+                hits.update({node for point in self.proved.points(bit) for node in self._near.get(point, ())})
+        return [node for node, _ in hits.most_common(_TRIED_CONSTANT)]
+
+    def _prove_range(self, op: Op, word: Word, interval: Interval, question: OpQuestion) -> None:
+        """Prove that ``op`` lies within its interval, from those of its operands, or of the ops before them."""
+        if not op.type.width:
+            return
+        variable = var(len(word), "value")
+        ((literal,),) = blast(self._aig, [within(op.type, variable, interval)], {variable: word})
+        if literal == TRUE:
+            return
+        if question.proves(literal, TRUE) or OpQuestion(self.proved, op.index).proves(literal, TRUE, _DEEPER):
+            self.proved.ranges[op.index] = literal
