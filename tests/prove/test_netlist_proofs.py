@@ -200,7 +200,7 @@ class TestIsRefused:
     def test_rtl_beside_it(self, tmp_path: Path) -> None:
         path = save(NEGATED["-"], tmp_path)
         done = command("prove", path, "--netlist", tmp_path, "--rtl", tmp_path / "a.v")
-        assert done.returncode == 2 and "give one of them" in done.stderr
+        assert done.returncode == 2 and "give only one" in done.stderr
 
     @pytest.mark.slow
     def test_nothing_is_said_of_an_undriven_bit(self, tmp_path: Path) -> None:

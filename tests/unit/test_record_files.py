@@ -204,7 +204,10 @@ def test_real_ones_conform_and_the_verb_prints_the_schema(tmp_path: Path, capsys
     for words, kind in (
         (["coverage", str(example)], "coverage"),
         (["fuzz", "--count", "2", "-o", str(tmp_path / "crashers")], "fuzzing"),
-        (["mutate", str(example), "--count", "2", "--vectors", "10", "--sim", "icarus"], "mutation"),
+        (
+            ["mutate", str(example), "--count", "2", "--vectors", "10", "--sim", "icarus", "-o", str(tmp_path)],
+            "mutation",
+        ),
     ):
         assert main._run([*words, "--json"]) == 0, kind
         validate(kind, capsys.readouterr().out)

@@ -25,8 +25,8 @@ __all__ = ["sweep_ops"]
 
 #: How many ops may be looked through, one after the other, to prove one bit.
 _DEEPER = 8
-#: Nodes that a bit is compared with; of those that are constant on all patterns, thousands are alike.
-_TRIED, _TRIED_CONSTANT = 8, 24
+#: Nodes that have the same values and are all compared with a bit; of more than these, the nearest.
+_FEW, _NEAREST = 4, 24
 #: Gates of the window before a node in which the words are looked for that it may be made of.
 _WINDOW = 120
 #: Bits of both operands of a product from which on SAT is not tried.
@@ -72,7 +72,8 @@ class _Sweep:
         self._told: dict[int, list[tuple[int, WordLemma]]] = {}
         for node, lemma in lemmas.items():
             self._told.setdefault(lemma.literal >> 1, []).append((node, lemma))
-        self._near = self._windows(self._members.get(0, ()))
+        crowds = [nodes for nodes in self._members.values() if len(nodes) > _FEW]
+        self._near = self._windows(node for nodes in crowds for node in nodes)
         intervals = analyse(bits.program, declared=False).intervals
         live = [op for op in bits.program.ops if any(bit >> 1 in self._needed for bit in bits.ops[op.index])]
         for done, op in enumerate(live):
@@ -129,27 +130,31 @@ class _Sweep:
             other = self._same(bit, below >> 1)
             if question.proves(bit, other):
                 self.proved.merge(bit, other)
-        nodes = self._members.get(shape, [])[:_TRIED] if shape else self._rarely_one(op)
-        likely = [self._same(bit, node) for node in nodes]
+        likely = [self._same(bit, node) for node in self._candidates(op, shape)]
         found = [
             other for other in likely if self.proved.at(other) == self.proved.at(bit) or question.proves(bit, other)
         ]
         if not found and shape:
             # The netlist may compute the bit from others than the operands: both are looked into, as far as it takes.
-            found = [other for other in likely if question.proves(bit, other, _DEEPER)][:1]
+            nearest = likely[: 2 * _FEW]
+            found = [other for other in nearest if question.proves(bit, other, _DEEPER)][:1]
         for other in found:
             self.proved.merge(bit, other)
 
-    def _rarely_one(self, op: Op) -> list[int]:
-        """Return nodes that are constant on all patterns, those first that are near to most bits that ``op`` reads.
+    def _candidates(self, op: Op, shape: int) -> list[int]:
+        """Return nodes with values of ``shape``; of many, those that are near to most bits that ``op`` reads.
 
-        By their values nothing tells them apart: a network has thousands of them.
+        High bits change so rarely that by their values thousands of a network are alike.
         """
+        members = self._members.get(shape, [])
+        if len(members) <= _FEW:
+            return members
         hits: Counter[int] = Counter()
         for index in op.operands:
             for bit in self._bits.ops[index]:
                 hits.update({node for point in self.proved.points(bit) for node in self._near.get(point, ())})
-        return [node for node, _ in hits.most_common(_TRIED_CONSTANT)]
+        alike = set(members)
+        return [node for node, _ in hits.most_common() if node in alike][:_NEAREST]
 
     def _prove_range(self, op: Op, word: Word, interval: Interval, question: OpQuestion) -> None:
         """Prove that ``op`` lies within its interval, from those of its operands, or of the ops before them."""
