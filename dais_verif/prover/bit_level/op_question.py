@@ -26,6 +26,7 @@ class ProvedBits:
 
     def __init__(self, aig: Aig, bits: ProgramBits) -> None:
         self.aig = aig
+        self._bits = bits
         self.owner: dict[int, int] = {}
         self.ranges: dict[int, int] = {}
         self._equal: dict[int, int] = {}
@@ -52,6 +53,12 @@ class ProvedBits:
         """Return the nodes that equal ``literal``, or its opposite."""
         node = self.at(literal) >> 1
         return self._points.get(node, [node])
+
+    def read_by(self, op: int) -> set[int]:
+        """Return the ops that own bits of the operands of ``op``."""
+        words = (self._bits.ops[index] for index in self._bits.program.ops[op].operands)
+        nodes = {self.at(bit) >> 1 for word in words for bit in word}
+        return {self.owner[node] for node in nodes if node in self.owner}
 
     def merge(self, a: int, b: int) -> None:
         """Make one class of two literals that are proved to be equal."""
@@ -166,22 +173,29 @@ class OpQuestion:
                 self._solver.add_clause([self._variable(literal)])
 
     def _look_through(self, a: int, b: int) -> bool:
-        """Replace the variables of the latest op that the two are made of by its gates; False if there are none."""
+        """Replace the variables of one op that the two are made of by its gates; False if there is none.
+
+        That is an op which reads what one of the two alone is made of, else one of these, else any; the latest.
+        """
+        one, other = self._read_by(a), self._read_by(b)
         low, high, owner = self._aig.low, self._aig.high, self._proved.owner
-        leaves = [node for node in self._read_by(a, b) if low[node] >= 0]
-        if not leaves:
+        gates = {node for node in one | other if low[node] >= 0}
+        ops = {owner[node] for node in gates}
+        alone = {owner[node] for node in one ^ other if node in owner}
+        wanted = {op for op in ops if alone & self._proved.read_by(op)} or ops & alone or ops
+        if not wanted:
             return False
-        latest = max(owner[node] for node in leaves)
+        latest = max(wanted)
         self._inside.add(latest)
-        for node in sorted(node for node in leaves if owner[node] == latest):
+        for node in sorted(node for node in gates if owner[node] == latest):
             if self._load(low[node]) and self._load(high[node]):
                 self._leaves.discard(node)
                 self._add_gate(node)
         return True
 
-    def _read_by(self, *literals: int) -> set[int]:
-        """Return the variables that ``literals`` are made of."""
-        waiting, seen, leaves = [self._proved.at(literal) >> 1 for literal in literals], {0}, set[int]()
+    def _read_by(self, literal: int) -> set[int]:
+        """Return the variables that a literal is made of."""
+        waiting, seen, leaves = [self._proved.at(literal) >> 1], {0}, set[int]()
         while waiting:
             node = waiting.pop()
             if node in seen:

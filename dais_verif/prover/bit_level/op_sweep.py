@@ -134,7 +134,7 @@ class _Sweep:
         found = [
             other for other in likely if self.proved.at(other) == self.proved.at(bit) or question.proves(bit, other)
         ]
-        if not found and shape:
+        if not found:
             # The netlist may compute the bit from others than the operands: both are looked into, as far as it takes.
             nearest = likely[: 2 * _FEW]
             found = [other for other in nearest if question.proves(bit, other, _DEEPER)][:1]
