@@ -9,23 +9,11 @@ from dais_verif.cli.verb import Verb
 __all__ = ["schema"]
 
 
-_KINDS = (
-    "result",
-    "proof",
-    "regression",
-    "signoff",
-    "conversion",
-    "coverage",
-    "mutation",
-    "fuzzing",
-    "shrinking",
-    "configurations",
-    "approximation",
-)
+_KINDS = "result proof regression signoff conversion coverage mutation fuzzing shrinking configurations approximation"
 
 
 @click.command(cls=Verb)
-@click.argument("kind", type=click.Choice(_KINDS))
+@click.argument("kind", type=click.Choice(_KINDS.split()))
 def schema(kind: str) -> int:
     """Print the JSON schema of the records of KIND: what --json prints and -o keeps.
 

@@ -6,8 +6,10 @@ import ast
 import os
 import subprocess
 import sys
+import tokenize
 from functools import cache
 from pathlib import Path
+from token import NAME, NUMBER
 
 import pytest
 
@@ -180,9 +182,15 @@ def test_no_level_holds_more_files_than_a_reader_takes_in() -> None:
 
 
 def test_the_command_line_is_thin() -> None:
-    """Options, requests and prints: what decides, and what renders, is elsewhere."""
-    lines = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in (PACKAGE / "cli").rglob("*.py")}
-    assert sum(lines.values()) < 2950, sum(lines.values())
+    """Options, requests and prints: what decides, and what renders, is elsewhere. Help texts may be as long as they need."""
+    lines = {path: lines_of_code(path) for path in (PACKAGE / "cli").rglob("*.py")}
+    assert sum(lines.values()) < 1800, sum(lines.values())
+
+
+def lines_of_code(path: Path) -> int:
+    """Return how many lines hold a name, a number or a keyword, which text alone does not."""
+    with path.open("rb") as file:
+        return len({token.start[0] for token in tokenize.tokenize(file.readline) if token.type in (NAME, NUMBER)})
 
 
 @pytest.mark.parametrize("folder", ["cli", "flows"])
