@@ -182,7 +182,7 @@ def test_no_level_holds_more_files_than_a_reader_takes_in() -> None:
 
 
 def test_the_command_line_is_thin() -> None:
-    """Options, requests and prints: what decides, and what renders, is elsewhere. Help texts may be as long as they need."""
+    """It holds options, requests and prints; other packages decide and render. Help texts may be long."""
     lines = {path: lines_of_code(path) for path in (PACKAGE / "cli").rglob("*.py")}
     assert sum(lines.values()) < 1800, sum(lines.values())
 
