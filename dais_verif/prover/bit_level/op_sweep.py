@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import islice
 
 from dais_verif.program import Op
 from dais_verif.program.opcodes import Code
@@ -29,6 +30,8 @@ _DEEPER = 8
 _FEW, _NEAREST = 4, 24
 #: Gates of the window before a node in which the words are looked for that it may be made of.
 _WINDOW = 120
+#: Windows that are made; a network of 4,353 ops has 7,000 nodes that are hard to tell apart.
+_CROWDED = 50_000
 #: Bits of both operands of a product from which on SAT is not tried.
 _PRODUCT = 12
 
@@ -73,7 +76,7 @@ class _Sweep:
         for node, lemma in lemmas.items():
             self._told.setdefault(lemma.literal >> 1, []).append((node, lemma))
         crowds = [nodes for nodes in self._members.values() if len(nodes) > _FEW]
-        self._near = self._windows(node for nodes in crowds for node in nodes)
+        self._near = self._windows(islice((node for nodes in crowds for node in nodes), _CROWDED))
         intervals = analyse(bits.program, declared=False).intervals
         live = [op for op in bits.program.ops if any(bit >> 1 in self._needed for bit in bits.ops[op.index])]
         for done, op in enumerate(live):
