@@ -185,7 +185,7 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
     "a file emptied": (lambda folder: (folder / SIM / "vectors.json").write_text(""), "vectors.json sha256"),
     "a link for a file": (
         lambda folder: ((folder / "t").write_text(""), (folder / SIM / "link").symlink_to(folder / "t")),
-        "link is no plain file",
+        "link is not a plain file",
     ),
     "two stages swapped": (swapped, "evidence/simulation-1/printed.json sha256"),
     # the certificate

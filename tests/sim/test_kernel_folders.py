@@ -180,14 +180,14 @@ def test_files_that_were_changed_are_refused(folders: dict[str, Path], tmp_path:
     [
         ('"dais-verif/kernel/1"', '"dais-verif/kernel/9"', "schema"),
         ('"form": "memory"', '"form": "cloud"', "form 'cloud'"),
-        ('"pad": 0', '"pad": "x"', "no manifest"),
-        ('"kernel"', '"colonel"', "no manifest"),
+        ('"pad": 0', '"pad": "x"', "not a valid manifest"),
+        ('"kernel"', '"colonel"', "not a valid manifest"),
         ('"input 0"', '"output 0"', "two tensors"),
         ('"s2.1"', '"s2"', "s2"),
         ("    4,\n", "    -4,\n", "below 0"),
         ('"pad": 0', '"pad": 9', "the pad of input 0 is 9"),
         ('"s2.1"', '"s3.1"', "port in0_data of the machine carries s2.1"),
-        ("{", "[", "no manifest"),
+        ("{", "[", "not a valid manifest"),
     ],
 )
 def test_manifests_that_lie_are_refused(

@@ -35,7 +35,7 @@ def test_finds_inputs_that_break_a_promise(capsys: pytest.CaptureFixture[str]) -
     (broken,) = record.overflow.broken or []
     assert broken.op == 1 and broken.inputs is not None
     assert not -8 <= 2 * int(broken.inputs[0]) <= 7
-    with pytest.raises(VerdictError, match=r"PROGRAM_INVALID: 1 op can be made") as caught:
+    with pytest.raises(VerdictError, match=r"PROGRAM_INVALID: 1 op can break a promise") as caught:
         record.raise_for_verdict()
     assert caught.value.verdict is Verdict.PROGRAM_INVALID
     assert capsys.readouterr() == ("", "")

@@ -96,7 +96,7 @@ REFUSED: dict[str, tuple[Callable[[Any], object], str]] = {
         lambda m: m.connect(m.input("x", BYTE), m.register("r", [BYTE] * 4)[0].at(m.input("i", BYTE), 0.5)),
         "are counted by int",
     ),
-    "a source that is not a view": (lambda m: m.connect(3, m.wire("w", BYTE)), "a connection: 3 is no view"),
+    "a source that is not a view": (lambda m: m.connect(3, m.wire("w", BYTE)), "a connection: 3 is not a view"),
     "a target that is none": (lambda m: m.connect(m.input("x", BYTE), None), "a connection: None is not a view"),
     "no name": (lambda m: m.input("", BYTE), "signal '': a name must be a text of 1 to 255 characters"),
     "an invisible name": (lambda m: m.wire("x\n", BYTE), "signal 'x\\n': a name must be"),

@@ -52,7 +52,7 @@ def test_ports_have_the_widths_that_follow_from_the_parameters(source, tmp_path)
         ("sum", {"M": "8"}, "module sum has no parameter M"),
         ("sum", {"KIND": "kinds::NONE"}, "parameter KIND of sum cannot be kinds::NONE"),
         ("none", {"W": "8"}, "no module none in the RTL; it holds pad, sum"),
-        ("pad", {"W": "8"}, "port p of pad cannot be passed on"),
+        ("pad", {"W": "8"}, "port p of pad cannot be connected"),
     ],
     ids=["unknown", "local", "no_value", "module", "inout"],
 )

@@ -181,7 +181,7 @@ def test_cocotb_is_entered_where_it_says_itself() -> None:
 
 def test_cocotb_without_its_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("importlib.machinery.PathFinder.find_spec", lambda *_: None)
-    with pytest.raises(ToolError, match=r"^cocotb has no module cocotb\.simulator; install it"):
+    with pytest.raises(ToolError, match=r"^cocotb has no module cocotb\.simulator; reinstall it"):
         tools.cocotb_entry()
 
 
