@@ -11,7 +11,7 @@ from operator import ne
 from dais_verif.errors import InputError
 from dais_verif.program import Program
 from dais_verif.prover.assumptions import Assumptions
-from dais_verif.prover.bit_level.aig import Aig
+from dais_verif.prover.bit_level.aig import FALSE, Aig
 from dais_verif.prover.bit_level.bit_blasting import Word
 from dais_verif.prover.bit_level.diagnosis import Diagnosis
 from dais_verif.prover.bit_level.fraig import Fraig
@@ -36,6 +36,8 @@ _VECTORS = 512
 _LEAST, _MOST, _BITS = 512, 16_384, 1 << 28
 #: Further patterns by which the bits of ops are looked for.
 _MORE = 4096
+#: Nodes of a graph that is not swept gate by gate where an output is known to be wrong.
+_LARGE = 200_000
 
 
 @dataclass(frozen=True)
@@ -139,6 +141,8 @@ class _Work:
         at = self._proved.at
         words = [word for a, b in self._pairs.values() if any(map(ne, map(at, a), map(at, b))) for word in (a, b)]
         roots = [bit for word in words for bit in word]
+        if self.counterexample is not None and len(self._aig) > _LARGE:
+            roots = []  # that names no wrong op that the sweep by ops does not name, and takes hours
         if roots:
             roots += [*self._program_bits.kept, *self._program_bits.assumptions]
         known = {node: WordLemma(literal, ()) for node, literal in self._proved.merged.items()}
@@ -257,6 +261,8 @@ class _Work:
     def _decided(self, a: Word, b: Word, number: int) -> tuple[Status, Basis]:
         pairs = [(self._at(x), self._at(y)) for x, y in zip(a, b, strict=True)]
         pairs = [(x, y) for x, y in pairs if x != y]
+        if any(min(pair) < FALSE for pair in pairs):
+            return Status.UNKNOWN, Basis.PLAIN
         bases: list[Basis] = []
         end = time.monotonic() + self._options.timeout
         for x, y in pairs:
