@@ -39,7 +39,7 @@ def canonical(tree: Tree) -> bytes:
 
 
 def failed(verdict: str, *, excused: bool) -> Tree:
-    """Return what is kept of a stage that did not pass. ``excused``: the policy puts up with it."""
+    """Return what is kept of a stage that did not pass. ``excused``: the policy tolerates it."""
     return {"verdict": verdict, "message": "", **({"excused": True} if excused else {})}
 
 

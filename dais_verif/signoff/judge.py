@@ -55,10 +55,10 @@ _UNDECIDED = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.IN
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a stage found (``verdict``, ``message``) and why that is not enough; empty ``problems``: it is.
+    """The finding of a stage (``verdict``, ``message``), and why it is not sufficient; if it is, no ``problems``.
 
-    ``excused``: it found nothing out, and the policy puts up with that. ``ran``: False if it could not even begin.
-    ``known``: what it refuses is known to be wrong, so that no waiver stands in for it.
+    ``excused``: the stage was inconclusive, and the policy tolerates that. ``ran``: False if it could not begin.
+    ``known``: the refused finding is known to be wrong, so no waiver can excuse it.
     """
 
     verdict: Verdict
