@@ -47,7 +47,7 @@ def mutate(dut: DesignRequest, as_json: bool, **asked: Any) -> int:
     """Change the RTL of PROGRAM in many places, one at a time: is each change detected (docs/mutation.md)?
 
     \b
-    dais-verif mutate prog.bin --count 1000 -o mutation          our RTL
+    dais-verif mutate prog.bin --count 1000 -o mutation          emitted RTL
     dais-verif mutate prog.bin --rtl model.v --judge sim         your RTL, by simulation only
     dais-verif mutate prog.bin --add-vectors more.csv            vectors that kill what random ones miss
     dais-verif mutate m.mach                                     a machine's, from power-up

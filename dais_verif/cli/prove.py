@@ -78,9 +78,9 @@ def prove(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) ->
     """Prove for all inputs that RTL of PROGRAM, combinational or a pipeline, computes it.
 
     \b
-    dais-verif prove prog.bin                                   our RTL
-    dais-verif prove prog.bin --stages 4                        our RTL, pipelined
-    dais-verif prove prog.bin --rtl model.v lib.v --top model   RTL of others
+    dais-verif prove prog.bin                                   emitted RTL
+    dais-verif prove prog.bin --stages 4                        emitted RTL, pipelined
+    dais-verif prove prog.bin --rtl model.v lib.v --top model   your RTL
     dais-verif prove DIR                                        a project folder of alkaid or da4ml
     dais-verif prove prog.bin --rtl core.v --ports ports.toml   with other ports
     dais-verif prove prog.bin --netlist net                     a netlist of `synth -o net`

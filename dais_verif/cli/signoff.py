@@ -92,8 +92,8 @@ def signoff(dut: DesignRequest, html: Path | None, as_json: bool, **asked: Any) 
     """Run all that a policy asks of PROGRAM and its RTL, and certify it.
 
     \b
-    dais-verif signoff prog.bin                              our RTL, the built-in policy
-    dais-verif signoff prog.bin --rtl a.v b.v --top model    RTL of others, in place of the policy's
+    dais-verif signoff prog.bin                              emitted RTL, the built-in policy
+    dais-verif signoff prog.bin --rtl a.v b.v --top model    your RTL, instead of the RTL that the policy names
     dais-verif signoff --show-policy > policy.toml           a policy to edit: RTL, seeds, stages, waivers
     dais-verif signoff prog.bin --policy policy.toml -o out
     dais-verif signoff prog.bin --sign ~/.ssh/id_ed25519     the certificate is signed

@@ -93,17 +93,17 @@ def sim(
     """Simulate the Verilog of PROGRAM and compare every output bit of every vector with the golden model.
 
     \b
-    dais-verif sim prog.bin                                   our RTL, both simulators
+    dais-verif sim prog.bin                                   emitted RTL, both simulators
     dais-verif sim prog.bin --vectors 10000 --seed 7 --sim verilator
     dais-verif sim prog.bin --inputs x.npy                    your vectors, then generated ones
-    dais-verif sim prog.bin --rtl model.v lib.v --top model   RTL of others
+    dais-verif sim prog.bin --rtl model.v lib.v --top model   your RTL
     dais-verif sim DIR                                        a project folder of alkaid or da4ml
     dais-verif sim prog.bin --rtl model.vhd lib.vhd           the same in VHDL, in GHDL
-    dais-verif sim prog.bin --netlist DIR                     what `synth -o DIR` made of it
+    dais-verif sim prog.bin --netlist DIR                     the netlist that `synth -o DIR` wrote
     dais-verif sim prog.bin --rtl model.v --ports ports.toml  with other ports (docs/any-dut.md)
     dais-verif sim prog.bin --rtl model.v --clock clk         pipelined, its latency found out
-    dais-verif sim prog.bin --stages 4                        our RTL, pipelined, with all its pins
-    dais-verif sim prog.bin --wrapped DIR                     what `emit --wrap axis -o DIR` wrote, through its streams
+    dais-verif sim prog.bin --stages 4                        emitted RTL, pipelined, with all its pins
+    dais-verif sim prog.bin --wrapped DIR                     the wrapper of `emit --wrap axis -o DIR`, by its streams
     dais-verif sim m.fsm.json --inputs x.npz                  a machine: its sequences, before and after every edge
     dais-verif sim prog.bin --waves -o out                    waves in out/icarus, out/verilator
     dais-verif sim prog.bin --coverage                        what the vectors make it do, and vectors for the rest

@@ -57,7 +57,7 @@ class RegressionRequest:
     """What to simulate, and how. What is None or empty is left to the manifests, or to what ``regress`` does without.
 
     ``paths``: programs, folders, globs, or TOML manifests. ``seed_from``: the seeds of an earlier run, by its folder or
-    record; ``fresh_seed``: draw one. ``stages``: our RTL with so many pipeline stages, 0: combinational. ``shard``:
+    record; ``fresh_seed``: draw one. ``stages``: pipeline stages of the emitted RTL, 0: combinational. ``shard``:
     ``(2, 5)`` is the second of five shares. ``resume``: take over what an interrupted run in the same folder had
     finished; ``rerun_failed``: only what passed there. ``retries``: further attempts at a job that failed; if they
     differ it is flaky, which ``allow_flaky`` accepts if the last one passed. ``timeout``: seconds for each

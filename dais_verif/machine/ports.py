@@ -43,7 +43,7 @@ def port_names(machine: Machine) -> dict[str, str]:
 
 
 def signal_names(machine: Machine) -> dict[str, str]:
-    """Return the names that all signals have in our RTL: those of ports, and of others what is free beside them."""
+    """Return the names of all signals in the emitted RTL: ports keep theirs, others get names that are free."""
     named = port_names(machine)
     names = Names([CLOCK, *named.values()])
     return named | names.take_all(name for name in machine.signals if name not in named)

@@ -38,7 +38,7 @@ def approximate(
 ) -> Approximated:
     """Return the network in ``data``, the bytes of an ONNX file, under configuration ``name`` of ``file``.
 
-    ``grid``: bits behind the point that weights have once they are multiplied by 4/3; without it 2 more than they had.
+    ``grid``: fractional bits of the weights that are multiplied by 4/3; None: 2 more than they had.
     Raises ``ConfigurationError`` with the line if the configuration is not for this network, ``NetworkError`` for what
     cannot be applied, with node and reason.
     """

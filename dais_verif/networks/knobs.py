@@ -50,7 +50,7 @@ class Applied:
 class Approximation:
     """What is applied to which node, by the tensor that it writes; ``notes``: what was decided where it is open.
 
-    ``grid``: bits behind the point of weights that are scaled by 4/3; None: ``GRID`` more than they have.
+    ``grid``: fractional bits of the weights that are scaled by 4/3; None: ``GRID`` more than they have.
     """
 
     nodes: Mapping[str, Applied]
@@ -83,7 +83,7 @@ def sampled(weights: Elements, knob: Knob, grid: int | None, notes: list[str]) -
     furthest = max(abs(a - b) for a, b in zip(found.ravel(), scaled.ravel(), strict=True))
     why = "that was asked for" if grid is not None else f"{GRID} more than the weights have"
     notes.append(
-        f"knob {knob.number} multiplies weights by {factor}: they have {bits} bits behind the point, {why}; the largest"
+        f"knob {knob.number} multiplies weights by {factor}: they have {bits} fractional bits, {why}; the largest"
         f" error of one is {float(furthest):.3g}"
     )
     return found
@@ -128,7 +128,7 @@ def half_element(ops: Arithmetic, element: Element) -> Element:
         raise Refusal(f"a value can be {float(max(-lo, hi)):g}, beyond {_LARGEST}, and infinite in half precision")
     f = 0 if element.op is None else element.f - element.shift
     if f > _LAST:
-        raise Refusal(f"a value has {f} bits behind the point, and numbers of half precision have {_LAST} at most")
+        raise Refusal(f"a value has {f} fractional bits; half-precision numbers have at most {_LAST}")
     unit = Fraction(1, 1 << f) if f >= 0 else Fraction(1 << -f)
     found: Element = element
     step = 1

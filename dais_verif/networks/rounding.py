@@ -16,7 +16,7 @@ _HALF = Fraction(1, 2)
 
 
 def _fraction_bits(a: Element) -> int:
-    """How many bits stand behind the point."""
+    """Return the number of fractional bits."""
     if isinstance(a, Value):
         return 0 if a.op is None else a.f - a.shift
     return raw_of(a)[1]

@@ -46,7 +46,7 @@ class Apart:
         return Answer(found.equal, self._inputs.vector(found.model) if found.equal is False else None)
 
     def _difference(self, output: int) -> tuple[Term, int]:
-        """Return the second less the first, as a signed number, and its bits behind the point."""
+        """Return the second less the first, as a signed number, and its number of fractional bits."""
         (a_kind, a), (b_kind, b) = (self._output(side, output) for side in (0, 1))
         f = max(a_kind.f, b_kind.f)
         numbers = []

@@ -1,4 +1,4 @@
-"""Vectors of networks: ``.npz``, an array an input by its name, (samples, sizes of it); and what inputs can hold."""
+"""Vectors of networks: ``.npz``, one array for each input, by its name, (samples, *shape); and what inputs can hold."""
 
 from __future__ import annotations
 

@@ -309,7 +309,7 @@ def test_rtl_with_other_ports_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"design": DesignRequest(pins=Pins(clock="c"))}, "clock c is for RTL of others"),
+        ({"design": DesignRequest(pins=Pins(clock="c"))}, "clock c applies only to RTL given with"),
         ({"design": DesignRequest(pins=Pins(reset="r"))}, "reset is for programs, and this is a machine"),
         ({"exhaustive": True}, "exhaustive is for programs"),
         ({"out_of_range": True}, "out_of_range is for programs"),

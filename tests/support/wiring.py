@@ -16,7 +16,7 @@ __all__ = ["Seen", "Wiring", "over_inputs"]
 
 
 class Seen:
-    """Signals as whoever asks reads them: ``s("a")`` is all of ``a``, ``s("a", 2, 3)`` three of its bits."""
+    """Signals, read by the function given: ``s("a")`` is all of ``a``, ``s("a", 2, 3)`` three of its bits."""
 
     def __init__(self, wiring: Wiring, read: Read) -> None:
         self._wiring, self._read = wiring, read

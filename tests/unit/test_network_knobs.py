@@ -78,7 +78,7 @@ def test_what_half_precision_has_not_is_refused() -> None:
     from dais_verif.program import FixedType
 
     ops = Arithmetic()
-    for kind, said in ((FixedType(1, 16, 0), "infinite"), (FixedType(1, 1, 25), "25 bits behind")):
+    for kind, said in ((FixedType(1, 16, 0), "infinite"), (FixedType(1, 1, 25), "25 fractional bits")):
         with pytest.raises(Refusal, match=said):
             half_element(ops, ops.builder.input(kind))
     with pytest.raises(Refusal, match="infinite"):
@@ -92,7 +92,7 @@ def test_a_grid_is_declared() -> None:
     found = computed(data, np.ones((1, 1, 2, 2)), 236, grid=3, notes=notes)
     assert found.tolist() == [3 * 1.375]
     (note,) = notes
-    assert "3 bits behind the point, that was asked for" in note and "0.0417" in note
+    assert "3 fractional bits, that was asked for" in note and "0.0417" in note
 
 
 CONFIGURATION = """0.0

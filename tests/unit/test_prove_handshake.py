@@ -1,4 +1,4 @@
-"""What tells that outputs are valid told so of inputs some edges ago: proved, broken by fewest edges, or neither."""
+"""`valid_out` equals `valid_in` some edges ago: proved, refuted by a shortest trace, or undecided."""
 
 from __future__ import annotations
 

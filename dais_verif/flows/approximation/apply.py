@@ -39,7 +39,7 @@ _MOST_BYTES = 1 << 20
 class ApplyRequest:
     """An ONNX file, a file of configurations, the name of one, and the folder to write.
 
-    ``grid``: bits behind the point of weights that a knob multiplies by 4/3; None: 2 more than they have. ``form``:
+    ``grid``: fractional bits of the weights that a knob multiplies by 4/3; None: 2 more than they have. ``form``:
     ``unrolled``, a program, or ``memory``, a machine with memories, with ``parallel`` members of each stage side by
     side, at most, and fused nodes ``at_once`` in one member each. ``select``: names with commas between them, in the
     place of ``config``: one machine with an input that chooses one of them.

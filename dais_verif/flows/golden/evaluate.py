@@ -47,7 +47,8 @@ class EvaluationRequest:
     ``raw_inputs``, ``raw``: inputs, outputs are raw integers, in units of the port element's last bit and of each
     output's 2**-f. ``output``: a file to write, .npy, of a machine .npz, or else CSV. ``sample``: of a machine, its
     outputs before or after the edge of each cycle. Of a network ``inputs`` are numbers that its inputs can hold, and
-    .npz, too: an array an input. Of a folded network ``config`` is the name of a configuration; None: its first.
+    .npz, too, with one array for each input. Of a folded network ``config`` is the name of a configuration; None: the
+    first.
     """
 
     program: AnyProgram

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 __all__ = ["prove_machine"]
 
 _FILE = "counterexample.npz"
-#: Cycles that confirm RTL of others.
+#: Cycles simulated to confirm a proof of RTL that was not emitted here.
 _CYCLES = 500
 _SHOWN = 64
 #: What a simulator may say of a sequence that the proof found to be wrong.
@@ -140,7 +140,9 @@ def _require_options(request: ProveRequest) -> None:
     )
     if pins.clock is not None and not (asked.rtl or asked.of_bits) and not is_folder(request.program):
         raise RequestError.of(
-            "{clock} {value} is for RTL of others, given with {rtl}: ours has {ours}.", value=pins.clock, ours=CLOCK
+            "{clock} {value} applies only to RTL given with {rtl}: emitted RTL has clock {ours}.",
+            value=pins.clock,
+            ours=CLOCK,
         )
 
 

@@ -139,5 +139,7 @@ def _require_options(request: SimulationRequest) -> None:
     )
     if pins.clock is not None and not (asked.rtl or asked.of_bits) and not is_folder(request.program):
         raise RequestError.of(
-            "{clock} {value} is for RTL of others, given with {rtl}: ours has {ours}.", value=pins.clock, ours=CLOCK
+            "{clock} {value} applies only to RTL given with {rtl}: emitted RTL has clock {ours}.",
+            value=pins.clock,
+            ours=CLOCK,
         )

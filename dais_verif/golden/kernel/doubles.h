@@ -1,4 +1,4 @@
-/* The reals of a block as integers, one array an input; integers, one array an output, as float64 rows.
+/* The reals of a block as integers, one array for each input; integers, one array for each output, as float64 rows.
  *
  * Included once for each instruction set (isa.h). A tile is as many columns as a vector has lanes, and as many rows as
  * a vector has integers. Each lane collects the integers of one column from some rows, then lanes and vectors are

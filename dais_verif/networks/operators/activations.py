@@ -15,7 +15,7 @@ from dais_verif.networks.reals import Mapped, Quotient, Real, table
 
 __all__ = ["OPERATORS"]
 
-#: Bits behind the point of exp(x - max) in a softmax of more than two numbers. The last is 1 but for the largest, whose
+#: Fractional bits of exp(x - max) in a softmax of more than two numbers. The last is 1 but for the largest, whose
 #: power is 1 exactly: no other is taken for 0, nor one quotient for a number of steps that is none.
 _EXP_BITS = 33
 
