@@ -92,7 +92,7 @@ def test_jobs_are_filtered_and_sorted(made: Callable[..., Path], open_page: Open
     page.get_by_label("Search").fill("nothing like it")
     assert (shown.inner_text(), rows.count()) == ("0 of 36 shown", 0)
     page.get_by_role("button", name="Clear").click()
-    page.get_by_label("only flaky").check()
+    page.get_by_label("flaky only").check()
     assert rows.count() == 1
     page.get_by_role("button", name="Clear").click()
     assert rows.count() == 36
@@ -142,7 +142,7 @@ def test_search_finds_ops_by_number_kind_and_type(made: Callable[..., Path], ope
     assert listed.count() == 1 and "mul" in listed.inner_text()
     find.fill("no such op")
     assert found.inner_text() == "0 ops found" and page.locator("#next").is_disabled()
-    assert page.locator("#ops-shown").inner_text() == "No op fits"
+    assert page.locator("#ops-shown").inner_text() == "No matching op"
     find.fill("")
     assert listed.count() == PROGRAM.n_ops
     for box in page.locator("#kinds input").all()[1:]:

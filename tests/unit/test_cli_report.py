@@ -73,8 +73,8 @@ def test_a_proof_beside_a_run() -> None:
 def test_coverage_as_its_verb_keeps_it() -> None:
     assert main._run(["coverage", "net/prog.bin", "--vectors", "20", "--timeout", "0", "-o", "cov"]) == 0
     assert run("cov", "--exit-code") == 0
-    assert "no RTL was looked at" in page()
-    assert "Counted by a run of its own" in page()
+    assert "no RTL was examined" in page()
+    assert "Counted by a separate coverage run" in page()
 
 
 def test_evidence_of_a_sign_off_is_on_its_page_unless_it_had_to_fail() -> None:
@@ -113,8 +113,8 @@ def test_earlier_runs_are_of_the_same_program_only() -> None:
         assert f"2026-11-{day} 00:00:00 UTC" in page()
     assert "2026-11-13" not in page()
     assert "Seconds of each simulation" in page() and "run 3: 1.2 s, RTL_MISMATCH, 1000 vectors" in page()
-    assert run("run") == 0 and "None were found" in page()
-    assert run("run", "--history", "run") == 0 and "None were found" in page(), "a run is not earlier than itself"
+    assert run("run") == 0 and "None found" in page()
+    assert run("run", "--history", "run") == 0 and "None found" in page(), "a run is not earlier than itself"
     assert run("run", "--history", "absent") == 2
 
 
@@ -132,13 +132,13 @@ def test_bugs_that_a_sign_off_plants_are_no_failures_of_the_program(capsys: pyte
     assert run("run", "--history", "old") == 0
     trend = page().partition('id="trend"')[2].partition("</section>")[0]
     assert trend.count("RTL_MISMATCH</span>") == 1 and "old/mine" in trend
-    assert trend.count("SIGNED OFF</span>") == 1 and "of a sign-off" in trend
+    assert trend.count("SIGNED OFF</span>") == 1 and "from a sign-off" in trend
     Path("old/signed/signoff.json").write_text("{")
     assert run("run", "--history", "old") == 0
     assert page().partition('id="trend"')[2].count("RTL_MISMATCH</span>") == 1
     Path("old/signed/signoff.json").write_text(replace(made, stages=stages).to_json())
     capsys.readouterr()
-    assert run("old/signed", "--history", "old/signed") == 0 and "None were found" in page()
+    assert run("old/signed", "--history", "old/signed") == 0 and "None found" in page()
     assert capsys.readouterr().out.startswith("SIGNED OFF  all stages passed\n")
 
 
@@ -165,7 +165,7 @@ def test_another_program_is_not_shown(capsys: pytest.CaptureFixture[str]) -> Non
         (["net"], "holds no record of a run"),
         (["net/prog.bin"], "not JSON"),
         (["check.json"], "a record of a verb that has no page, such as check, diff or synth; give that of sim, hil,"),
-        (["error.json"], "ended in an error and speaks of no program (INVALID_INPUT: no such file)"),
+        (["error.json"], "ended in an error, and names no program (INVALID_INPUT: no such file)"),
         (["run", "-o", "run"], "it is a folder"),
         (["run", "-o", "absent/page.html"], "cannot write 'absent/page.html'"),
     ],

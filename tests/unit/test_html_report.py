@@ -135,7 +135,7 @@ def test_every_verdict_is_shown_as_it_is(name: str, verdict: Verdict) -> None:
 def test_a_run_that_goes_on_is_no_pass(document: Any, verdict: Verdict) -> None:
     page = page_of(replace(document, state="running", verdict=verdict))
     assert page.heading == "INTERRUPTED"
-    assert "the run was not completed, or goes on" in page.text
+    assert "the run was not completed or is still running" in page.text
 
 
 def claims_pass(document: Any, **changed: Any) -> Document:
@@ -151,7 +151,7 @@ def claims_pass(document: Any, **changed: Any) -> Document:
         (claims_pass(passed_run(), simulators=[SimulatorResult("icarus", "11", 5, 9, 1)]), "icarus did not pass"),
         (claims_pass(passed_run(), simulators=[SimulatorResult("x", "1", 5, 9, 0, 1)]), "x did not pass"),
         (claims_pass(passed_run(), simulators=[SimulatorResult("x", "1", 5, 9, failure="!")]), "x did not pass"),
-        (claims_pass(mismatch_run()), "it holds a mismatch"),
+        (claims_pass(mismatch_run()), "it contains a mismatch"),
         (claims_pass(passed_proof(), outputs=[]), "no output was proved"),
         (claims_pass(failed_proof()), "1 of"),
         (claims_pass(signoff()), "stages did not pass: prove"),
@@ -192,7 +192,7 @@ def test_proof_and_simulation_of_one_design_are_one_evidence() -> None:
 def test_evidence_of_one_design_says_nothing_of_another() -> None:
     other = replace(passed_proof(), rtl=replace(passed_proof().rtl, sha256=["ef" * 32]))
     page = page_of(passed_run(), other)
-    assert "2 designs that are not known to be the same" in page.text
+    assert "2 designs that are not known to be identical" in page.text
     assert f"1 exhausted, {PROGRAM.n_out - 1} sampled" in page.text
     unknown = replace(passed_proof(), rtl=ProvedRtl(top="model", emitted=True))
     assert "2 designs" in page_of(passed_run(), unknown).text
@@ -208,7 +208,7 @@ def test_the_worst_verdict_is_that_of_the_page() -> None:
 
 def test_wrong_outranks_proved_and_the_contradiction_is_said() -> None:
     page = page_of(mismatch_run(), passed_proof())
-    assert "output 0 is wrong by simulation, yet proof says otherwise" in page.text
+    assert "output 0 is wrong according to simulation, but proof says otherwise" in page.text
     assert f"1 wrong, {PROGRAM.n_out - 1} proved" in page.text
     assert "Contradiction" not in page_of(mismatch_run(), failed_proof()).text
 
@@ -258,8 +258,8 @@ def test_a_refuted_proof_proves_nothing_and_an_open_one_what_rests_on_proved_ops
 def test_coverage_alone_is_no_verdict_on_rtl() -> None:
     page = page_of(coverage_run())
     assert page.heading == "PASS", "as the verb says it"
-    assert "77.7 % of bins hit With limits: no RTL was looked at" in page.text and "77.7 % of the bins" in page.text
-    assert "no RTL was looked at" not in page_of(coverage_run(), passed_run()).text
+    assert "77.7 % of bins hit With limits: no RTL was examined" in page.text and "77.7 % of the bins" in page.text
+    assert "no RTL was examined" not in page_of(coverage_run(), passed_run()).text
     assert page_of(coverage_run(), coverage_run()).heading == "PASS"
     order = [str(values.get("id")) for tag, values in page.seen if tag == "section"]
     assert order[:2] == ["coverage", "compared"] and order.count("coverage") == 1
@@ -272,7 +272,7 @@ def test_coverage_alone_is_no_verdict_on_rtl() -> None:
 def test_coverage_beside_a_run_is_said_to_be_of_its_own() -> None:
     page = page_of(replace(passed_run(), coverage=None), coverage_run())
     assert page.heading == "PASS" and "all 8000 output bits" in page.text
-    assert "77.7 %" in page.text and "Counted by a run of its own, seed 7" in page.text
+    assert "77.7 %" in page.text and "Counted by a separate coverage run, seed 7" in page.text
     page = page_of(coverage_run(), passed_run())
     assert "83.3 %" in page.text and "77.7 % of the bins" not in page.text and "run of its own" not in page.text
 
@@ -348,7 +348,7 @@ def test_numbers_of_a_run_are_on_its_page() -> None:
         "unknown",
         "398",
         "2.00 s",
-        "a promise that is broken wraps",
+        "values that break a promise wrap",
     ):
         assert words in text
     assert "83.3 %" in text and "1,000 vectors, 12 of them" in text
@@ -362,7 +362,7 @@ def test_bits_that_differ_are_marked() -> None:
 def test_without_a_program_nothing_links_to_ops(name: str) -> None:
     page = page_of(DOCUMENTS[name], program=None)
     assert page.ops == set()
-    assert "The program was not at hand" in page.text
+    assert "because the program was not available" in page.text
 
 
 def test_links_to_ops_are_of_ops_that_there_are() -> None:

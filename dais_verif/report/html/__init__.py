@@ -1,4 +1,4 @@
-"""Records as one HTML page that needs nothing else: for people, on screen, on paper and read aloud.
+"""Records as one self-contained HTML page, for the screen, for paper and for screen readers.
 
 Importing this package without the extra [report] raises a ``ModuleNotFoundError`` that names the extra.
 """

@@ -20,7 +20,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 16.0, 16.0, 40.0
 
 
 class Mark(NamedTuple):
-    """A configuration in the plot: where, and what it says."""
+    """A configuration in the plot: its position and its text."""
 
     x: float
     y: float
@@ -38,7 +38,7 @@ class Plot(NamedTuple):
 
 
 class Point(NamedTuple):
-    """What the plot is made of: a configuration, with its loss and what goes upwards."""
+    """A point to plot: a configuration, with its loss and its value on the vertical axis."""
 
     name: str
     loss: float
@@ -73,7 +73,7 @@ def plot_points(points: Sequence[Point], curve: Sequence[str]) -> Plot:
 
 
 def _share(value: float, lowest: float, highest: float) -> float:
-    """Where ``value`` lies between both, from 0 to 1; also where their difference is beyond float64."""
+    """Return the position of ``value`` between both, from 0 to 1, even if their difference exceeds float64."""
     width = highest / 2 - lowest / 2
     return (value / 2 - lowest / 2) / width if width > 0 else 0.5
 

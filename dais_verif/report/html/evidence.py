@@ -1,4 +1,4 @@
-"""What is known of each output, from all records of a page: the best evidence for each design, wrong before all."""
+"""The best evidence for each output, from all records of a page, by design; wrong outputs come first."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["GRADES", "JudgedDesign", "Grade", "OutputRow", "designs_of", "output_rows"]
 
-#: What outranks what: an output that is known to be wrong is wrong whatever else was found.
+#: Grades in descending priority: an output known to be wrong is wrong whatever else was found.
 GRADES = {
-    "wrong": "a vector shows it to be wrong",
+    "wrong": "a vector shows that it is wrong",
     "proved": "for all inputs",
     "exhausted": "all inputs that reach it were compared",
     "sampled": "some vectors were compared",
     "none": "nothing is known",
 }
 
-#: Verdicts with which a vector shows that the design is wrong, and not the program or our tools.
+#: Verdicts with which a vector shows that the design is wrong, rather than the program or our tools.
 _WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
 
 
 @dataclass(frozen=True)
 class JudgedDesign:
-    """What was judged: RTL by the hashes of its files, or a board. Evidence of one design says nothing of another."""
+    """A design: RTL, identified by the hashes of its files, or a board. Evidence applies to one design only."""
 
     label: str
     files: list[tuple[str, str]]
@@ -44,8 +44,8 @@ class JudgedDesign:
 class Grade:
     """Evidence for one output of one design.
 
-    ``vectors``: of the largest run that compared it. ``by``: which records. ``against``: records that say proved or
-    exhausted of what a vector shows to be wrong; one of them must be mistaken.
+    ``vectors``: of the largest run that compared it. ``by``: the records that say so. ``against``: records that say
+    proved or exhausted about an output that a vector shows to be wrong; one of the two must be incorrect.
     """
 
     grade: str
@@ -58,8 +58,8 @@ class Grade:
 class OutputRow:
     """One output.
 
-    ``type`` and ``op`` are unknown where the program is not at hand; ``op`` is None if it is constant. ``grades``: one
-    a design. ``bins``: bins, hit and unreachable of its coverage.
+    ``type`` and ``op`` are unknown if the program is not available; ``op`` is None for a constant. ``grades``: one per
+    design. ``bins``: bins, hit and unreachable of its coverage.
     """
 
     output: int
@@ -70,12 +70,12 @@ class OutputRow:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether a vector shows it to be wrong, of any of the designs."""
+        """True if a vector shows that it is wrong in any of the designs."""
         return any(grade.grade == "wrong" for grade in self.grades)
 
 
 def designs_of(sources: Sequence[Source]) -> list[JudgedDesign]:
-    """Return the designs that the records of a program's page speak of, in the order in which they come up."""
+    """Return the designs in the records of a program's page, in order of appearance."""
     found: dict[object, list[Source]] = {}
     for source in sources:
         if not isinstance(source.document, RegressionRecord | CoverageRecord):
@@ -84,7 +84,7 @@ def designs_of(sources: Sequence[Source]) -> list[JudgedDesign]:
 
 
 def _identity(source: Source) -> object:
-    """Return what two records must share to be of one design. A record without hashes is a design of its own."""
+    """Return the key that two records of one design share. A record without hashes is a design of its own."""
     document = source.document
     if isinstance(document, SimulationRecord) and document.board is not None:
         return "board", document.board.target, document.board.program
@@ -112,7 +112,7 @@ def _design(group: list[Source]) -> JudgedDesign:
 def output_rows(
     sources: Sequence[Source], designs: Sequence[JudgedDesign], program: Program | None, coverage: Coverage | None
 ) -> list[OutputRow]:
-    """Return a row for every output of the program, wrong ones first, so that they are found among thousands."""
+    """Return a row for every output of the program, wrong ones first, so that users find them among thousands."""
     documents = [source.document for source in sources if not isinstance(source.document, RegressionRecord)]
     count = program.n_out if program is not None else max((d.program.n_out for d in documents), default=0)
     grades = [_grades(design, count) for design in designs]
@@ -143,13 +143,13 @@ def _better(a: Grade, b: Grade) -> Grade:
         by += second.by
     elif first.grade == "wrong" and second.grade in ("proved", "exhausted"):
         against += second.by
-    # What was compared stays compared where something better is known as well.
+    # The number of compared vectors is kept when better evidence is known as well.
     vectors = max(first.vectors, second.vectors)
     return Grade(first.grade, vectors, tuple(dict.fromkeys(by)), tuple(dict.fromkeys(against)))
 
 
 def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
-    """``(output, grade, vectors)`` as far as the record can be relied on."""
+    """Yield ``(output, grade, vectors)`` as far as the record can be relied on."""
     document = source.document
     if standing_of(document).verdict is not document.verdict:
         return
@@ -160,7 +160,7 @@ def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
                 yield document.first_mismatch.output, "wrong", 0
             if document.outputs and document.verdict in (Verdict.PASS, Verdict.TOOL_FAILURE, *_WRONG):
                 yield from ((known.output, known.grade, known.vectors) for known in document.outputs)
-            elif passed and document.evidence is not None:  # what records said before they had a grade an output
+            elif passed and document.evidence is not None:  # older records hold no grade for each output
                 vectors = min(simulator.vectors_compared for simulator in document.simulators)
                 for grade, outputs in (
                     ("exhausted", document.evidence.exhausted),
@@ -175,7 +175,7 @@ def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
             if document.proved_outputs is not None:
                 yield from ((output, "proved", 0) for output in document.proved_outputs)
                 return
-            # As records were before they listed them: an output is proved from the signals of the ops before it.
+            # Older records do not list outputs: an output is proved from the signals of the ops before it.
             sound = document.counterexample is None and all(claim.status is Status.PROVED for claim in document.ops)
             if passed or (document.verdict is Verdict.UNKNOWN and sound):
                 for claim in document.outputs:

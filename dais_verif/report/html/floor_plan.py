@@ -1,4 +1,4 @@
-"""The page of a bitstream: what it uses of a device, and where, as a picture of its tiles."""
+"""The page of a bitstream: the device resources that it uses, and a picture of its tiles."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["write_floor_plan_page"]
 
-#: Size of a tile in the picture.
+#: Side of a tile in the picture, in pixels.
 _SIDE = 18
 
 

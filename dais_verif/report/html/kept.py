@@ -1,4 +1,4 @@
-"""One page of records that were kept, with the program and earlier runs if they are found."""
+"""One page of stored records, with the program and earlier runs if they are found."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ __all__ = ["Listener", "ReportRequest", "machine_of", "render_report"]
 
 
 class Listener(Protocol):
-    """Hears of what goes on."""
+    """Receives progress messages."""
 
     def warning(self, text: str) -> None:
-        """Take a warning."""
+        """Receive a warning."""
 
     def working(self, what: str) -> AbstractContextManager[object]:
-        """Take what is done while the block runs."""
+        """Receive the name of the work done while the block runs."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRequest:
-    """Which ``records``, files or folders, on which page. ``program``: to show; None: where the records say it was.
+    """A page of ``records``, files or folders. ``program``: to show; None: at the path in the records.
 
     ``history``: folders with earlier runs.
     """
@@ -44,11 +44,11 @@ class ReportRequest:
 
 
 def render_report(request: ReportRequest, *, progress: Listener) -> Standing:
-    """Write the page, and return what it says first. Raises ``InputError`` if a record cannot be used."""
+    """Write the page, and return its headline. Raises ``InputError`` if a record cannot be used."""
     sources = list(map(read_source, dict.fromkeys(request.records)))
     info = program_of(sources[0].document)
     if info is None and (request.program is not None or request.history):
-        raise InputError("a regression is of many programs: --program and --history are for records of one")
+        raise InputError("a regression covers many programs: --program and --history are for records of one program")
     shown = None if info is None else _program(info, request.program, request.layout, progress)
     earlier: list[Source] = []
     if info is not None and request.history:
@@ -59,7 +59,7 @@ def render_report(request: ReportRequest, *, progress: Listener) -> Standing:
 
 
 def machine_of(info: ProgramInfo) -> Machine | None:
-    """Return the machine that a record is of, if it is where the record says, and still the same."""
+    """Return the machine of a record, if its file exists and is unchanged."""
     if info.layout not in MACHINE_LAYOUTS or info.path is None:
         return None
     try:
@@ -70,7 +70,7 @@ def machine_of(info: ProgramInfo) -> Machine | None:
 
 
 def _program(info: ProgramInfo, path: Path | None, layout: str | None, progress: Listener) -> Program | Machine | None:
-    """Return the program that is named, which must be right, or else the one where the record says, if it is."""
+    """Return the program at ``path``, which must match; if None, the one at the path in the record, if it exists."""
     if info.layout in MACHINE_LAYOUTS:
         machine = machine_of(info) if path is None else load_machine(path)
         if machine is None:

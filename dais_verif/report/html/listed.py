@@ -1,4 +1,4 @@
-"""Pages of what ``show`` lists: a machine, or a bitstream."""
+"""Pages for ``show``: a machine, or a bitstream."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["write_listed_page"]
 
 
 def write_listed_page(listed: Machine | FloorPlan | None, path: Path) -> None:
-    """Write the page of ``listed`` to ``path``; None: a program. Raises ``RequestError`` for that."""
+    """Write the page of ``listed`` to ``path``; None: a program, which raises ``RequestError``."""
     if listed is None:
         raise RequestError.of("{html} is for machines and bitstreams; the page of a program is made by `report`.")
     if isinstance(listed, FloorPlan):

@@ -19,7 +19,7 @@ __all__ = ["Chart", "charts_of", "write_measured_page", "write_page"]
 
 
 class Chart(NamedTuple):
-    """A plot with what goes upwards in it; ``unit``: what stands behind its numbers."""
+    """A plot with its vertical axis; ``unit``: the suffix of its numbers."""
 
     title: str
     plot: Plot
@@ -27,7 +27,7 @@ class Chart(NamedTuple):
 
 
 def charts_of(record: MeasuredRecord) -> list[Chart]:
-    """Return plots of the configurations that were measured: speed-up, then each cost that is known of all of them."""
+    """Return plots of the measured configurations: speed-up, followed by each cost that is known for all of them."""
     measured = [one for one in record.measured if one.refused is None]
     if not measured:
         return []
@@ -58,7 +58,7 @@ def charts_of(record: MeasuredRecord) -> list[Chart]:
 
 
 def write_page(record: ConfigurationsRecord | MeasuredRecord, path: str | Path) -> None:
-    """Write the page of ``record``, of whichever kind. Raises ``InputError`` if it cannot be written."""
+    """Write the page of ``record``. Raises ``InputError`` if it cannot be written."""
     if isinstance(record, MeasuredRecord):
         write_measured_page(record, path)
     else:

@@ -14,12 +14,12 @@ from dais_verif.report.html.page import fragment
 
 __all__ = ["record_html"]
 
-#: Values of a record that are told in a row of their own.
+#: Types of values that are shown in a row of their own.
 _PLAIN = (str, int, float, bool)
 
 
 def record_html(record: Record) -> str:
-    """Return ``record`` as HTML without a script, to stand among other things."""
+    """Return ``record`` as HTML without a script, for embedding."""
     return fragment(
         "notebook.html",
         record=record,

@@ -1,4 +1,4 @@
-"""The page itself: one self-contained HTML file, nothing fetched, nothing run but its own script."""
+"""The page: one self-contained HTML file that fetches nothing and runs only its own script."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ __all__ = ["fragment", "render", "render_template", "write_report"]
 _PAGE_SCRIPTS = ("page.js",)
 _VIEW_SCRIPTS = ("graph.js", "canvas.js", "ops.js", "view.js")
 
-#: Beyond it a page would have more than some ten megabytes, and open after many seconds.
+#: With more ops, a page would exceed some ten megabytes and take many seconds to open.
 _MOST_OPS = 200_000
 
 
@@ -58,15 +58,15 @@ def write_report(
     path: str | Path,
     history: Iterable[Source] = (),
 ) -> Standing:
-    """Write the page of ``records`` to ``path``: those of one program, or one regression. Returns what it says first.
+    """Write the page of ``records`` to ``path``: of one program, or of one regression. Returns its headline.
 
-    ``program``: shown if it is given; it must be that of the records. ``history``: earlier runs of it. A ``Source``
-    is a record with its file, which the page then links to. Raises ``InputError``.
+    ``program``: shown if given; it must be the program in the records. ``history``: earlier runs of it. A ``Source`` is
+    a record with its file, which the page links to. Raises ``InputError``.
     """
     path = Path(path)
     sources = [record if isinstance(record, Source) else Source(record) for record in records]
     text = render(sources, program, tuple(history), path.parent)
-    # A file name may hold bytes that are no UTF-8; Python keeps them as lone surrogates.
+    # A file name may hold bytes that are not UTF-8; Python keeps them as lone surrogates.
     write_atomically(path, text.encode("utf-8", "backslashreplace"))
     return overall(sources)
 
@@ -77,7 +77,7 @@ def render(
     history: Sequence[Source] = (),
     folder: str | Path = "",
 ) -> str:
-    """Return the page as text. ``folder``: where it will lie, so that links are relative. Raises ``InputError``."""
+    """Return the page as text. ``folder``: its location, for relative links. Raises ``InputError``."""
     folder = Path(folder)
     if not sources:
         raise InputError("a report needs at least one record")
@@ -98,7 +98,7 @@ def _program_page(
     if len(hashes) > 1:
         raise InputError(
             f"the records are of {len(hashes)} programs ({', '.join(found[:12] for found in hashes)});"
-            " a report is of one: give the records of one program"
+            " a report covers one program: give the records of one program"
         )
     if program is not None and program.hash != hashes[0]:
         raise InputError(
@@ -106,7 +106,7 @@ def _program_page(
             " give the program that was verified"
         )
     if machine is not None and machine.hash != hashes[0]:
-        raise InputError("the machine is not the one that the records are of; give the machine that was verified")
+        raise InputError("the machine is not the one in the records; give the machine that was verified")
     standing = overall(sources)
     found = with_stages(sources)
     documents = [source.document for source in found]
@@ -150,7 +150,7 @@ def _program_page(
 
 
 def _counted(sources: Sequence[Source]) -> tuple[Source, Coverage] | None:
-    """Return the coverage to show, and whose it is: that of a run before one that was counted apart from all runs."""
+    """Return the coverage to show and its source: a run takes precedence over a separate coverage count."""
     found = [
         (source, coverage)
         for source in sources
@@ -187,7 +187,7 @@ def _regression_page(source: Source, folder: Path) -> str:
 
 
 def _matrix(jobs: Sequence[JobResult]) -> dict[str, dict[str, list[JobResult]]]:
-    """Jobs by program, those of the first job first, then by variant and simulator."""
+    """Return jobs by program, in order of the first job of each, and by variant and simulator."""
     columns = sorted({f"{job.job.variant}, {job.job.simulator}" for job in jobs})
     found: dict[str, dict[str, list[JobResult]]] = {}
     for job in jobs:
@@ -200,7 +200,7 @@ def _matrix(jobs: Sequence[JobResult]) -> dict[str, dict[str, list[JobResult]]]:
 
 
 def render_template(name: str, folder: Path, scripts: Sequence[str] = _PAGE_SCRIPTS, **facts: Any) -> str:
-    """Return the page that the template ``name`` makes of ``facts``. ``folder``: where it will lie."""
+    """Render the template ``name`` with ``facts``. ``folder``: the location of the page."""
     style, script = _file("style.css"), "".join(map(_file, scripts))
     policy = f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; img-src data:"
     return (
@@ -218,17 +218,17 @@ def render_template(name: str, folder: Path, scripts: Sequence[str] = _PAGE_SCRI
 
 
 def fragment(name: str, **facts: object) -> str:
-    """Return the template ``name``, which is a part of a page, with the style of parts and without a script."""
+    """Return the template ``name``, a part of a page, with the style for parts and without a script."""
     return _environment().get_template(name).render(**facts, style=Markup(_file("notebook.css")))
 
 
 def _hash(text: str) -> str:
-    """Return what a content security policy calls an inline script or style: only this very text is let in."""
+    """Return the source expression with which a content security policy allows exactly this inline script or style."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _link(path: Path | None, folder: Path) -> str | None:
-    """``path`` as seen from the page, if it is there. Quoted whole, so that no name can be another scheme."""
+    """Return the link to ``path`` if it exists. All of it is quoted, so that no name can contain a URL scheme."""
     if path is None or not path.exists():
         return None
     try:
@@ -244,7 +244,7 @@ def _file(name: str) -> str:
 
 
 def _shown(value: object) -> object:
-    """Return what a template says of ``value``: text that others wrote is shown with its control characters escaped."""
+    """Return ``value`` for a template, with control characters in foreign text escaped."""
     return printable(value) if type(value) is str else value
 
 
@@ -285,12 +285,12 @@ def _pretty(tree: Any) -> Markup:
 
 
 def _count(number: int) -> str:
-    """With separators: ``12,345``."""
+    """Return the number with separators: ``12,345``."""
     return f"{number:,}"
 
 
 def _with_noun(number: int, noun: str, plural: str | None = None) -> str:
-    """With separators and a noun: ``12,345 ops``."""
+    """Return the number with separators and a noun: ``12,345 ops``."""
     return _count(number) + counts.counted(number, noun, plural).removeprefix(str(number))
 
 
@@ -303,7 +303,7 @@ def _seconds(seconds: float) -> str:
 
 
 def _moment(started: str) -> str:
-    """Return a time in UTC as people read it; what is none stays as it is."""
+    """Return a time in UTC in readable form; other text is returned unchanged."""
     try:
         moment = datetime.fromisoformat(started.replace("Z", "+00:00")).astimezone(timezone.utc)
     except (ValueError, OverflowError):
@@ -312,7 +312,7 @@ def _moment(started: str) -> str:
 
 
 def _differing(bits: str, other: str) -> list[tuple[str, bool]]:
-    """``bits`` cut into runs that are as in ``other``, and runs that are not; both have the same length."""
+    """Split ``bits`` into runs that equal ``other``, and runs that differ; both have the same length."""
     runs: list[tuple[str, bool]] = []
     for bit, beside in zip(bits, other.ljust(len(bits)), strict=False):
         if runs and runs[-1][1] == (bit != beside):
@@ -323,7 +323,7 @@ def _differing(bits: str, other: str) -> list[tuple[str, bool]]:
 
 
 def _tone(verdict: Verdict) -> str:
-    """How a verdict looks: good, bad or open."""
+    """Return the tone of a verdict: good, bad or open."""
     if verdict is Verdict.PASS:
         return "good"
     return "open" if verdict in (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.INTERRUPTED) else "bad"

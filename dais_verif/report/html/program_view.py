@@ -1,6 +1,6 @@
-"""The data of the zoomable view of a program, small enough for 50,000 ops: what the page cannot know by itself.
+"""The data of the zoomable view of a program, compact enough for 50,000 ops: only what the page cannot derive.
 
-Operands are not listed: the page reads them off ``text``, where each is a ``%N``.
+Operands are not listed: the page reads them from ``text``, where each is a ``%N``.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ FAMILIES: Mapping[str, str] = {
     "bit_binary": "bits",
 }
 
-#: Larger integers do not survive as a number of JavaScript and are written as text.
+#: JavaScript numbers do not represent larger integers exactly, so they are written as text.
 _EXACT = 1 << 53
 
 _STATUS = {Status.PROVED: "P", Status.REFUTED: "R", Status.UNKNOWN: "U"}
 
 
 class KindCount(NamedTuple):
-    """How often one kind of op occurs, and how wide its results are."""
+    """How often one kind of op occurs, and the range of its result widths."""
 
     mnemonic: str
     family: str
@@ -60,7 +60,7 @@ class KindCount(NamedTuple):
 
 
 class Facts(NamedTuple):
-    """What a table can say of the whole program. ``levels``: ops on the longest path, inputs included."""
+    """Facts about the whole program, for tables. ``levels``: ops on the longest path, inputs included."""
 
     kinds: list[KindCount]
     levels: int
@@ -69,7 +69,7 @@ class Facts(NamedTuple):
 
 
 def facts_of(program: Program) -> Facts:
-    """Kinds of op, most frequent first, and the size of the graph."""
+    """Return the kinds of op, most frequent first, and the size of the graph."""
     widths: dict[str, list[int]] = {}
     words: dict[str, str] = {}
     for op in program.ops:
@@ -87,10 +87,10 @@ def view_data(
     rows: Sequence[OutputRow],
     blamed: Iterable[int],
 ) -> dict[str, Any]:
-    """Return lists with an entry an op, by name; ``kind`` and ``type`` index ``kinds`` and ``types``.
+    """Return lists with one entry per op, by name; ``kind`` and ``type`` index ``kinds`` and ``types``.
 
-    ``bins``: bins, hit and unreachable of each op's coverage, one after the other, or null. ``claims``: a letter an op
-    (P, R, U; - where nothing is claimed), or null. ``blamed``: ops that a mismatch names.
+    ``bins``: bins, hit and unreachable of each op's coverage, concatenated, or null. ``claims``: one letter per op (P,
+    R, U; - for no claim), or null. ``blamed``: ops that a mismatch names.
     """
     kinds: dict[str, int] = {}
     types: dict[FixedType, int] = {}
@@ -102,7 +102,7 @@ def view_data(
             specs.append({"name": name, "family": FAMILIES[name], "words": op.spec.words, "promise": op.spec.promise})
         kind_of.append(kinds.setdefault(name, len(kinds)))
         type_of.append(types.setdefault(op.type, len(types)))
-    # The intervals that da4ml's JSON declares are what its inputs are promised to keep to.
+    # The intervals that da4ml's JSON declares are promises about the inputs.
     analysis = analyse(program, declared=True)
     return {
         "n": program.n_ops,

@@ -1,4 +1,4 @@
-"""What a page is made of: records, and the files that they were read from."""
+"""The sources of a page: records, and the files that they were read from."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Document: TypeAlias = SimulationRecord | SignOffRecord | ProofRecord | CoverageR
 
 @dataclass(frozen=True)
 class Source:
-    """A record. ``path``: its file, if it has one. ``stage``: of the sign-off that it is evidence of, else empty."""
+    """A record. ``path``: its file, if any. ``stage``: the stage of the sign-off whose evidence it is, else empty."""
 
     document: Document
     path: Path | None = None
@@ -31,7 +31,7 @@ class Source:
 
     @property
     def kind(self) -> str:
-        """What made the record, in a word or two."""
+        """The kind of run that made the record, in a word or two."""
         match self.document:
             case SignOffRecord():
                 return "sign-off"
@@ -46,38 +46,38 @@ class Source:
 
     @property
     def name(self) -> str:
-        """What it is called on the page."""
+        """Its name on the page."""
         return f"stage {self.stage}" if self.stage else self.kind
 
 
 def program_of(document: Document) -> ProgramInfo | None:
-    """Return the program that ``document`` speaks of; None for a regression, which is of many."""
+    """Return the program of ``document``; None for a regression, which covers many."""
     return None if isinstance(document, RegressionRecord) else document.program
 
 
 def read_source(path: str | Path) -> Source:
-    """Return the record in the file ``path``, or in the folder that a verb kept. Raises ``InputError``."""
+    """Return the record in the file ``path``, or in the output folder of a command. Raises ``InputError``."""
     file = record_file(path)
     return _source(read_record(file), file)
 
 
 def source_of(data: bytes, path: str | Path | None) -> Source:
-    """Return the record that ``data`` is as JSON. ``path``: its file, if it has one. Raises ``InputError``."""
+    """Parse ``data`` as a record in JSON. ``path``: its file, if any. Raises ``InputError``."""
     return _source(parse_record(data, "the record"), None if path is None else Path(path))
 
 
 def _source(document: AnyRecord, path: Path | None) -> Source:
     if isinstance(document, Failed):
         said, name = f"{document.verdict.value}: {document.message}", "the record" if path is None else repr(str(path))
-        raise InputError(f"{name} is of a run that ended in an error and speaks of no program ({said})")
+        raise InputError(f"{name} comes from a run that ended in an error, and names no program ({said})")
     return Source(document, path)
 
 
 def with_stages(sources: Iterable[Source]) -> list[Source]:
     """Return ``sources``, each sign-off followed by the records that its stages name as evidence.
 
-    Not those of stages that have to fail: what they seeded is wrong, not what was signed off. Evidence that is no
-    record, or of another program, is left out.
+    Stages that have to fail are excluded: the seeded fault is wrong, not the signed-off design. Evidence that is not a
+    record, or is of another program, is left out.
     """
     found: list[Source] = []
     for source in sources:
@@ -105,10 +105,10 @@ def _evidence(signoff: SignOffRecord, folder: Path) -> Iterator[Source]:
 
 
 def records_below(folders: Iterable[Path], program_hash: str) -> list[Source]:
-    """All records of the program in and below ``folders``; other files are passed over.
+    """Return all records of the program in and below ``folders``; other files are ignored.
 
-    Evidence of a sign-off is its own: of it only the records that its stages name, without those that had to fail.
-    Raises ``InputError`` for what is no folder.
+    Of the evidence in the folder of a sign-off, only the records that its stages name are returned, without stages that
+    had to fail. Raises ``InputError`` for a path that is not a folder.
     """
     paths: dict[Path, None] = {}
     for folder in folders:

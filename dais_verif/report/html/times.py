@@ -1,4 +1,4 @@
-"""Where the time of a run went, as bars on one time line."""
+"""The run time of each stage, as bars on one time line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Bar(NamedTuple):
 
 
 class Split(NamedTuple):
-    """The bars of a run. ``overlap``: they are drawn where they happened; else one after the other."""
+    """The bars of a run. ``overlap``: they are drawn at their actual times; else one after the other."""
 
     bars: list[Bar]
     whole: float
@@ -30,7 +30,7 @@ class Split(NamedTuple):
 
 
 def split_of(document: Document) -> Split | None:
-    """Return the split of a run, from whatever its record noted; None if it noted nothing."""
+    """Return the split of a run, from the times in its record; None if there are none."""
     match document:
         case SimulationRecord(profile=list(stages)) if stages:
             whole = max(stage.end for stage in stages) or 1.0

@@ -1,4 +1,4 @@
-"""Earlier runs of the same program: a row each, and charts of how their numbers went."""
+"""Earlier runs of the same program: one row each, and charts of time and coverage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["Chart", "Point", "Run", "charts_of", "runs_of"]
 WIDTH, HEIGHT = 640.0, 140.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 12.0, 14.0, 22.0
 
-#: Of more runs than these only the latest are shown.
+#: Only this many of the latest runs are shown.
 _SHOWN = 200
 
 
@@ -31,8 +31,8 @@ _SHOWN = 200
 class Run:
     """A run.
 
-    ``started``: as its record says, else (``dated_by_file``) when its file was written. ``here``: it is what this page
-    is about. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where they were not recorded.
+    ``started``: from its record, else (``dated_by_file``) the modification time of the file. ``here``: the run is shown
+    on this page. ``vectors``, ``seconds`` and ``coverage`` (percent) are None where they were not recorded.
     """
 
     source: Source
@@ -48,7 +48,7 @@ class Run:
 
 
 class Point(NamedTuple):
-    """A mark in a chart: where, which run (numbered from 1), and what it says."""
+    """A mark in a chart: its position, its run (numbered from 1), and its text."""
 
     x: float
     y: float
@@ -67,7 +67,7 @@ class Chart(NamedTuple):
 
 
 def runs_of(sources: Sequence[Source], history: Sequence[Source]) -> list[Run]:
-    """Return the runs of the page and all others in ``history``, oldest first; each file once, the latest 200."""
+    """Return the runs on the page and all others in ``history``, oldest first; each file once, the latest 200."""
     known = {source.path.resolve() for source in sources if source.path is not None}
     there = [source for source in sources if not source.stage]
     earlier = [source for source in history if source.path is None or source.path.resolve() not in known]
@@ -115,7 +115,7 @@ def _written(path: Path | None) -> str:
 
 
 def charts_of(runs: Sequence[Run]) -> list[Chart]:
-    """For each kind of run that occurs at least twice its seconds, and the coverage where that is known."""
+    """Return charts of the seconds, and of the coverage if known, of each kind of run that occurs at least twice."""
     charts = []
     for kind in dict.fromkeys(run.source.kind for run in runs):
         numbered = [(at, run) for at, run in enumerate(runs, 1) if run.source.kind == kind]

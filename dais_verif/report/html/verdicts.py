@@ -1,4 +1,4 @@
-"""The verdict of a page: that of its records, unless a record is not complete or contradicts itself."""
+"""The verdict of a page: that of its records, unless a record is incomplete or contradicts itself."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["Standing", "limits_of", "overall", "standing_of"]
 
-#: What several records come to: the first of these that any of them has.
+#: The verdict of several records is the first of these that any of them has.
 _WORST_FIRST = (
     Verdict.SIMULATORS_DISAGREE,
     Verdict.RTL_MISMATCH,
@@ -38,7 +38,7 @@ _WORST_FIRST = (
 
 
 class Standing(NamedTuple):
-    """What a record is worth, why, and in which word that is said: the one that its own verb prints."""
+    """The verdict of a record, the reason, and the word for it that the record's own command prints."""
 
     verdict: Verdict
     message: str
@@ -46,15 +46,17 @@ class Standing(NamedTuple):
 
     @classmethod
     def of(cls, verdict: Verdict, message: str) -> Standing:
-        """Return a verdict that this page comes to, in its own name."""
+        """Return a verdict that this page itself reaches."""
         return cls(verdict, message, verdict.value)
 
 
 def standing_of(document: Document) -> Standing:
-    """Judge ``document``: INTERRUPTED if it was not completed, UNKNOWN if it says PASS and shows otherwise."""
+    """Judge ``document``: INTERRUPTED if it is incomplete, UNKNOWN if it says PASS and shows otherwise."""
     said = f"{document.verdict.value}: {document.message}" if document.message else document.verdict.value
     if not isinstance(document, ProofRecord | CoverageRecord) and document.state != "complete":
-        return Standing.of(Verdict.INTERRUPTED, f"the run was not completed, or goes on; until then it says {said}")
+        return Standing.of(
+            Verdict.INTERRUPTED, f"the run was not completed or is still running; the record so far says {said}"
+        )
     if document.verdict is Verdict.PASS:
         doubts = list(_doubts(document))
         if doubts:
@@ -63,10 +65,10 @@ def standing_of(document: Document) -> Standing:
 
 
 def overall(sources: Sequence[Source]) -> Standing:
-    """Return the worst of all ``sources``, at least one. What is evidence of a stage is judged by its sign-off."""
+    """Return the worst of all ``sources``, at least one. Evidence of a stage is judged by its sign-off."""
     judged = [source for source in sources if not source.stage]
     standings = [(standing_of(source.document), source) for source in judged]
-    # That coverage was counted says nothing of the RTL: beside other records it is not what a pass rests on.
+    # A coverage count says nothing about the RTL: next to other records, it cannot be the basis of a pass.
     of_rtl = [
         pair
         for pair in standings
@@ -82,12 +84,12 @@ def overall(sources: Sequence[Source]) -> Standing:
 
 
 def limits_of(sources: Sequence[Source]) -> list[str]:
-    """Return what qualifies the verdict of a page, whichever it is: not to be overlooked by who reads only that."""
+    """Return what qualifies the verdict of a page, for readers who read only the verdict."""
     documents = [source.document for source in sources if not source.stage]
     waivers = sum(len(d.waivers) for d in documents if isinstance(d, SimulationRecord | SignOffRecord))
     warnings = sum(len(d.warnings) for d in documents if not isinstance(d, RegressionRecord))
     found = {
-        "no RTL was looked at": all(isinstance(d, CoverageRecord) for d in documents),
+        "no RTL was examined": all(isinstance(d, CoverageRecord) for d in documents),
         "overflow was not checked": any(
             d.unchecked for d in documents if isinstance(d, SimulationRecord | ProofRecord | CoverageRecord)
         ),
@@ -104,7 +106,7 @@ def limits_of(sources: Sequence[Source]) -> list[str]:
 
 
 def _doubts(document: Document) -> Iterator[str]:
-    """Yield what a record that says PASS holds against it."""
+    """Yield the contradictions in a record that says PASS."""
     match document:
         case SimulationRecord():
             yield from _doubts_of_run(document)
@@ -135,4 +137,4 @@ def _doubts_of_run(record: SimulationRecord) -> Iterator[str]:
         if simulator.mismatches or simulator.vectors_with_x or simulator.failure:
             yield f"{simulator.name} did not pass"
     if record.first_mismatch is not None:
-        yield "it holds a mismatch"
+        yield "it contains a mismatch"

@@ -1,1 +1,1 @@
-"""Instances of kernels on a page: grids of what a member touches, and charts of when members do what."""
+"""Instances of kernels on a page: grids of the elements that a member accesses, and charts of member activity."""

@@ -1,4 +1,4 @@
-"""The picture of a kernel that lies beside its machine."""
+"""The picture of a kernel, stored next to its machine."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from dais_verif.record.kernel_picture import KernelPicture
 
 __all__ = ["picture_beside"]
 
-#: The file of the picture, as a folder of a kernel has it.
+#: The file name of the picture in the folder of a kernel.
 _PICTURE = "picture.json"
 _MOST_BYTES = 1 << 24
 
 
 def picture_beside(machine: Machine | None) -> KernelPicture | None:
-    """Return the picture of the kernel that ``machine`` is; None if none lies beside its file, or that of another."""
+    """Return the picture of the kernel ``machine``; None if there is none next to its file, or it is of another one."""
     if machine is None or machine.origin.path is None:
         return None
     try:

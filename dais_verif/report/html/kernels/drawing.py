@@ -1,4 +1,4 @@
-"""What a page draws of an instance: rectangles and texts, with the places where they stand."""
+"""The drawing of an instance: rectangles and texts with their positions."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from dais_verif.report.kernel_picture_text import region_words
 
 __all__ = ["Bar", "Box", "ChartDrawing", "GridDrawing", "Label", "chart_drawing", "grid_drawing", "template_facts"]
 
-#: Width of a chart, and of the labels in it; height of its rows.
+#: Width of a chart and of its labels; height of its rows.
 CHART_WIDTH, _LABELS, _ROW = 680.0, 132.0, 20.0
-#: Room of a grid for coordinates, left and above; a cell, at most, and the width of all of them.
+#: Margins of a grid for coordinates, left and top; the largest size of a cell, and the width of all cells.
 _LEFT, _TOP, _CELL, _WIDEST = 40.0, 18.0, 16.0, 480.0
-#: What of a bar is wide enough for a letter.
+#: The minimum width of a bar that holds a letter.
 _LETTER = 11.0
 
 _CLASSES = {TOUCHED: "touched", UNTOUCHED: "untouched", OUTSIDE: "outside"}
 
 
 class Box(NamedTuple):
-    """A rectangle: ``kind`` is its class."""
+    """A rectangle: ``kind`` is its CSS class."""
 
     x: float
     y: float
@@ -31,7 +31,7 @@ class Box(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A text, and where it is held: its ``start``, ``middle`` or ``end``."""
+    """A text and its anchor: ``start``, ``middle`` or ``end``."""
 
     x: float
     y: float
@@ -40,7 +40,7 @@ class Label(NamedTuple):
 
 
 class GridDrawing(NamedTuple):
-    """A grid: ``boxes`` of cells in a row that are alike, of ``cell`` pixels each."""
+    """A grid: ``boxes`` are runs of equal cells in a row, each cell ``cell`` pixels wide."""
 
     title: str
     width: float
@@ -51,7 +51,7 @@ class GridDrawing(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """An activity: ``told`` says what, ``letter`` stands in it where there is room."""
+    """An activity: ``told`` is its description, ``letter`` is drawn in it if there is room."""
 
     box: Box
     told: str
@@ -68,7 +68,7 @@ class ChartDrawing(NamedTuple):
 
 
 def template_facts(picture: KernelPicture | None) -> dict[str, Any]:
-    """Return what the template of a kernel needs; None: there is none on the page."""
+    """Return the data for the template of a kernel; None: the page shows no kernel."""
     return {
         "picture": picture,
         "grid_drawing": grid_drawing,
@@ -79,7 +79,7 @@ def template_facts(picture: KernelPicture | None) -> dict[str, Any]:
 
 
 def grid_drawing(grid: Grid) -> GridDrawing:
-    """Return where the cells of ``grid`` stand."""
+    """Return the positions of the cells of ``grid``."""
     columns, rows = len(grid.rows[0]), len(grid.rows)
     cell = min(_CELL, round(_WIDEST / columns, 1))
     boxes = []
@@ -102,7 +102,7 @@ def grid_drawing(grid: Grid) -> GridDrawing:
 
 
 def chart_drawing(chart: Chart) -> ChartDrawing:
-    """Return where the bars of ``chart`` stand; what lies beside of its cycles is cut."""
+    """Return the positions of the bars of ``chart``; what lies outside its range of cycles is clipped."""
     names = [
         f"load {one.tensor}" if one.member is None else f"member {','.join(map(str, one.member))}"
         for one in chart.activities

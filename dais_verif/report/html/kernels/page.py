@@ -1,4 +1,4 @@
-"""The page of an instance: index space, what a member reads and writes, and when the first members do what."""
+"""The page of an instance: index space, elements that a member accesses, and activity of the first members."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Machines on pages: what is in one, and a diagram of it."""
+"""Machines on pages: their content, and a diagram."""

@@ -1,4 +1,4 @@
-"""In which column of a diagram each box stands, and which lines lead back."""
+"""The column of each box in a diagram, and the lines that lead back."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["columns_of", "feedback_of"]
 
 
 def feedback_of(graph: Graph) -> frozenset[Edge]:
-    """Edges that lead back to where they come from, without which there is no loop: those to registers, if possible."""
+    """Return edges whose removal breaks all loops; edges into registers are preferred."""
     after: dict[str, list[Edge]] = {key: [] for key in graph.nodes}
     found: set[Edge] = set()
     for edge in sorted(graph.edges, key=lambda edge: edge.clocked):
@@ -20,7 +20,7 @@ def feedback_of(graph: Graph) -> frozenset[Edge]:
 
 
 def _leads(after: dict[str, list[Edge]], start: str, end: str) -> bool:
-    """Whether edges lead from ``start`` to ``end``."""
+    """Return True if edges lead from ``start`` to ``end``."""
     seen, waiting = {start}, [start]
     while waiting:
         key = waiting.pop()
@@ -33,7 +33,7 @@ def _leads(after: dict[str, list[Edge]], start: str, end: str) -> bool:
 
 
 def columns_of(graph: Graph, back: frozenset[Edge]) -> dict[str, int]:
-    """Return the column of each node: behind all that it reads, and what nothing leads to just before what reads it."""
+    """Return the column of each node: right of all that it reads; sources stand just left of their first reader."""
     after: dict[str, list[str]] = {key: [] for key in graph.nodes}
     before: dict[str, list[str]] = {key: [] for key in graph.nodes}
     for edge in graph.edges:

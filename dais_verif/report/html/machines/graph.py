@@ -1,4 +1,4 @@
-"""What a diagram of a machine shows: its parts as nodes, its connections as edges; of a large one, groups of them."""
+"""The graph of a machine for its diagram: parts as nodes, connections as edges; in large machines, groups of parts."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from dais_verif.program import FixedType
 
 __all__ = ["Edge", "Graph", "Node", "graph_of"]
 
-#: With more boxes than this the picture is unreadable: then all of one kind become one.
+#: With more boxes than this the picture is unreadable; parts of one kind are then merged.
 _MOST_NODES = 50
-#: Of lines, for each box that there may be.
+#: The largest number of lines per permitted box.
 _LINES = 2
-#: Which kinds are put together first.
+#: The order in which kinds are merged.
 _GROUPED = ("wire", "input", "output", "register", "memory", "block")
-#: A part with more of its kind than these may be put into a group.
+#: A kind with more parts than this may be merged.
 _FEW = 4
 _LONGEST_LABEL, _LONGEST_LINE = 30, 34
 _PLURAL = {"memory": "memories"}
@@ -27,7 +27,7 @@ _PLURAL = {"memory": "memories"}
 
 @dataclass(frozen=True)
 class Node:
-    """A box: its ``kind``, its name, lines of text below that, and what a pointer on it is told."""
+    """A box: its ``kind``, its name, lines of text below it, and its tooltip."""
 
     key: str
     kind: str
@@ -38,7 +38,7 @@ class Node:
 
 @dataclass(frozen=True)
 class Edge:
-    """A line from ``source`` to ``target``, keys of nodes. ``clocked``: it acts at edges of the clock."""
+    """A line from ``source`` to ``target``, keys of nodes. ``clocked``: it acts at clock edges."""
 
     source: str
     target: str
@@ -49,7 +49,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """Nodes by their keys, and edges. ``grouped``: kinds of which one box stands for all."""
+    """Nodes by key, and edges. ``grouped``: kinds that are drawn as a single box."""
 
     nodes: dict[str, Node]
     edges: tuple[Edge, ...]
@@ -57,7 +57,7 @@ class Graph:
 
 
 def graph_of(machine: Machine, most: int = _MOST_NODES) -> Graph:
-    """Return the graph of ``machine``, of at most about ``most`` nodes."""
+    """Return the graph of ``machine``, with at most about ``most`` nodes."""
     graph = _Builder(machine).graph()
     for kind in _GROUPED:
         if len(graph.nodes) <= most and len(graph.edges) <= _LINES * most:
@@ -110,7 +110,7 @@ class _Builder:
         return Node(self.key(signal.name), kind, _cut(signal.name, _LONGEST_LINE), shown, told)
 
     def all_controls(self) -> dict[str, dict[str, dict[str, None]]]:
-        """Return what each signal decides, for which no line is drawn: by words, the names of what it decides."""
+        """Return what each signal controls without a line: controlled signals, by the word for the control."""
         found: dict[str, dict[str, dict[str, None]]] = {}
 
         def note(signal: str, word: str, name: str) -> None:
@@ -145,7 +145,7 @@ class _Builder:
             yield Edge(source, target, _cut(label, _LONGEST_LABEL), any(clocked for _, clocked, _ in parts), told)
 
     def label(self, connection: Connection, source: View, word: str) -> str:
-        """``[3] when en``: which elements are read, and on what condition."""
+        """Return ``[3] when en``: the elements that are read, and the condition."""
         read, written = self.part(source), self.part(connection.target)
         parts = [read] if read else []
         if written:
@@ -155,7 +155,7 @@ class _Builder:
         return " ".join(parts)
 
     def part(self, view: View) -> str:
-        """Return the brackets behind a name, if a view is not of all elements."""
+        """Return the brackets after a name, unless the view covers all elements."""
         text, name = self.spelling.view(view), self.spelling.name(view.signal)
         return text[len(name) :]
 
@@ -176,7 +176,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _together(graph: Graph, kind: str) -> Graph:
-    """Return the same with all nodes of a ``kind`` in one, unless they are few."""
+    """Return the graph with all nodes of a ``kind`` merged into one, unless there are few."""
     members = [node for node in graph.nodes.values() if node.kind == kind]
     if len(members) <= _FEW:
         return graph

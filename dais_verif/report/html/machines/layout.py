@@ -1,8 +1,8 @@
-"""Where the boxes of a diagram stand and how its lines run, so that nothing lies over a text or along another line.
+"""The layout of a diagram: no line runs over a text or along another line.
 
-Boxes stand in columns, what is read to the left of what reads it; a line that leads back, as all feedback through
-registers does, runs below all boxes. Between two columns there is room for one vertical track for each line, and then
-for labels, which stand above the last stretch of their lines.
+Boxes stand in columns, each to the right of what it reads; a line that leads back, such as feedback through registers,
+runs below all boxes. Between two columns there is room for one vertical track for each line, followed by labels, which
+stand above the last stretch of their lines.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from dais_verif.report.html.machines.graph import Edge, Graph, Node
 
 __all__ = ["Box", "Drawing", "Line", "draw"]
 
-#: Pixels: between lines that enter a box, of a line of text, of a character, around a text, between tracks and boxes.
+#: Pixels: between lines that enter a box, height of a text line, width of a character, around a text, between tracks
+#: and boxes.
 _SLOT, _TEXT, _CHARACTER, _TITLE, _PADDING, _TRACK, _GAP = 20, 15, 6.7, 8.0, 12, 10, 18
 _MARGIN = 12
 #: Where lines enter and leave boxes, and pass columns, by what is left of their y in slots.
@@ -27,7 +28,7 @@ _SWEEPS = 12
 
 @dataclass(frozen=True)
 class Box:
-    """A node in its place; ``texts``: a line of text each, and where its middle is."""
+    """A placed node; ``texts``: one line of text each, and the position of its middle."""
 
     node: Node
     x: float
@@ -37,7 +38,7 @@ class Box:
 
     @property
     def texts(self) -> list[tuple[str, float, bool]]:
-        """Each text, the y of its baseline, and whether it is the title."""
+        """Each text, the y of its baseline, and a flag for the title."""
         lines = [(self.node.title, True), *((line, False) for line in self.node.lines)]
         top = self.y + (self.height - len(lines) * _TEXT) / 2
         return [(text, top + (at + 0.75) * _TEXT, title) for at, (text, title) in enumerate(lines)]
@@ -45,7 +46,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Line:
-    """An edge as the corners of a path, and where its label ends, right-aligned."""
+    """An edge as the corners of a path, and the right end of its label."""
 
     edge: Edge
     points: tuple[tuple[float, float], ...]
@@ -53,7 +54,7 @@ class Line:
 
     @property
     def path(self) -> str:
-        """As SVG has it, corners rounded."""
+        """The path in SVG syntax, with rounded corners."""
         points = self.points
         parts = [f"M{points[0][0]:g} {points[0][1]:g}"]
         for before, corner, after in zip(points, points[1:], points[2:], strict=False):
@@ -64,7 +65,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Drawing:
-    """All of it, in a picture of ``width`` x ``height``."""
+    """The complete diagram, in a picture of ``width`` x ``height``."""
 
     width: float
     height: float
@@ -99,7 +100,7 @@ class _Place:
 
 @dataclass
 class _Chain:
-    """An edge and the places that it visits, from left to right, unless it leads ``back``: then only its ends."""
+    """An edge and the places that it passes, from left to right; if it leads ``back``, only its ends."""
 
     edge: Edge
     places: list[_Place]
@@ -108,7 +109,7 @@ class _Chain:
 
 @dataclass(frozen=True)
 class _Room:
-    """Where lines leave and enter boxes, and their tracks; where columns and the tracks before them begin."""
+    """The y at which lines leave and enter boxes, their tracks, and the x of columns and of the tracks before them."""
 
     ports: dict[tuple[int, int, str], float]
     tracks: dict[tuple[int, int, int], int]
@@ -168,7 +169,7 @@ class _Layout:
         return max(text, max(len(place.left), len(place.right)) * _SLOT + _PADDING)
 
     def order(self) -> None:
-        """Order each column by where its neighbours stand, to and fro, so that few lines cross."""
+        """Order each column by the positions of neighbours, sweeping both ways, so that few lines cross."""
         self.number()
         for sweep in range(_SWEEPS):
             columns = self.columns if sweep % 2 == 0 else self.columns[::-1]
@@ -196,7 +197,7 @@ class _Layout:
         return [chain.places[near]] if 0 <= near < len(chain.places) else []
 
     def stack(self) -> None:
-        """Give each place its y: as near to its neighbours as those above and below it in its column allow."""
+        """Assign each place its y: as close to its neighbours as the places above and below it allow."""
         for column in self.columns:
             y = 0.0
             for place in column:
@@ -237,7 +238,7 @@ class _Layout:
         return Drawing(room.end, lane + _GAP if self.back else bottom + _MARGIN, boxes, tuple(lines))
 
     def room(self) -> _Room:
-        """Where columns and the tracks between them stand."""
+        """Compute the positions of columns and of the tracks between them."""
         ports = self.ports()
         tracks = self.tracks(ports)
         widths = [max((self.width(place) for place in column), default=0.0) for column in self.columns]
@@ -274,8 +275,9 @@ class _Layout:
     def ports(self) -> dict[tuple[int, int, str], float]:
         """Return the y at which each chain leaves and enters each of its places.
 
-        Those that leave never stand at the y of one that enters the next column, nor pass it at that, so that no line
-        runs along another: each of the three has heights of its own, and so have neighbouring columns that are passed.
+        A line never leaves at the y of a line that enters the next column, and never passes it at that y, so that no
+        line runs along another: leaving, entering and passing lines use separate heights, and so do neighbouring
+        columns.
         """
         numbers = {id(chain): number for number, chain in enumerate(self.chains)}
         found: dict[tuple[int, int, str], float] = {}
@@ -302,9 +304,9 @@ class _Layout:
         return near.y + near.height / 2
 
     def tracks(self, ports: dict[tuple[int, int, str], float]) -> dict[tuple[int, int, int], int]:
-        """Return the track of each stretch of each chain, by the column before which it stands.
+        """Return the track of each stretch of each chain, by the column before which it runs.
 
-        Lines that go up turn the sooner the higher they begin, those that go down the later, so that they do not cross.
+        The higher an upward line begins, the earlier it turns; a downward line turns later. So lines do not cross.
         """
         wanted: dict[int, list[tuple[tuple[int, float], int, int]]] = {}
         for number, chain in enumerate(self.chains):
@@ -331,7 +333,7 @@ class _Layout:
 
 
 def _straight(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """``points`` without those that are no corners."""
+    """Return ``points`` without those that are not corners."""
     found: list[tuple[float, float]] = []
     for point in points:
         if found and point == found[-1]:
@@ -344,8 +346,8 @@ def _straight(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]
 
 
 def _settle(column: list[_Place], wanted: Sequence[float]) -> None:
-    """Put places where they want to be, moved apart as little as keeps them from overlapping."""
-    groups: list[tuple[float, list[int]]] = []  # where the first of a group wants to be, on average; its members
+    """Put places at their preferred positions, moved apart as little as possible to avoid overlap."""
+    groups: list[tuple[float, list[int]]] = []  # the preferred start of a group, on average; its members
     for at in range(len(column)):
         groups.append((wanted[at], [at]))
         while len(groups) > 1:

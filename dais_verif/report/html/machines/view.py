@@ -1,4 +1,4 @@
-"""What a page says of a machine: its diagram, and tables of blocks, signals and connections."""
+"""A machine on a page: its diagram, and tables of blocks, signals and connections."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from dais_verif.report.html.machines.layout import Drawing, draw
 
 __all__ = ["MachineView", "SignalRow", "view_of"]
 
-#: So many rows of a table are on the page.
+#: The number of rows that a table shows.
 _MOST_ROWS = 2000
-#: So many characters of initial values, and so many runs of types.
+#: The number of characters of initial values, and of runs of types, that are shown.
 _CHARACTERS, _VALUES = 80, 16
 
 
 @dataclass(frozen=True)
 class SignalRow:
-    """A signal as a row: what it is, its types, what it holds at first, its reset and its schedule."""
+    """A signal as a row: its kind, types, initial value, reset and schedule."""
 
     name: str
     kind: str
@@ -38,7 +38,7 @@ class SignalRow:
 
 @dataclass(frozen=True)
 class MachineView:
-    """``drawing``; ``grouped``: kinds of which it shows one box. ``left_out``: rows that are not on the page."""
+    """The machine on a page. ``grouped``: kinds drawn as one box. ``left_out``: rows that are not on the page."""
 
     drawing: Drawing
     grouped: tuple[str, ...]
@@ -50,7 +50,7 @@ class MachineView:
 
 
 def view_of(machine: Machine) -> MachineView:
-    """Return what there is to say of ``machine``."""
+    """Return the view of ``machine``."""
     graph = graph_of(machine)
     spelling = Spelling(machine)
     signals = [_row(machine, s, spelling) for s in machine.signals.values() if s.name not in spelling.ports]

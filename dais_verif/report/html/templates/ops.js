@@ -55,7 +55,7 @@ const makeList = (graph) => {
       return row;
     }));
     const from = page * PAGE_ROWS + 1, to = page * PAGE_ROWS + shown.length;
-    byId("ops-shown").textContent = shown.length ? `Ops ${from.toLocaleString("en")} to ${to.toLocaleString("en")} of ${ops.length.toLocaleString("en")}` : "No op fits";
+    byId("ops-shown").textContent = shown.length ? `Ops ${from.toLocaleString("en")} to ${to.toLocaleString("en")} of ${ops.length.toLocaleString("en")}` : "No matching op";
     byId("page-number").textContent = `page ${page + 1} of ${pages}`;
     byId("first-page").disabled = byId("page-before").disabled = page === 0;
     byId("last-page").disabled = byId("page-after").disabled = page === pages - 1;

@@ -99,7 +99,7 @@ for (const filters of document.querySelectorAll("[data-filters]")) {
     }
     const number = (count) => count.toLocaleString("en");
     const all = `${number(fitting)} of ${number(body.rows.length)}`;
-    shown.textContent = fitting > most ? `the first ${number(most)} of ${number(fitting)} that fit` : `${all} shown`;
+    shown.textContent = fitting > most ? `the first ${number(most)} of ${number(fitting)} matches` : `${all} shown`;
     more.hidden = fitting <= most;
     more.textContent = `Show all ${number(fitting)}`;
   };

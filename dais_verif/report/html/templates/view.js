@@ -129,13 +129,13 @@ const startView = () => {
   const describe = () => {
     const { selected: op, behind, ahead } = picture.state, title = byId("details-title"), body = byId("details-body");
     byId("details").classList.toggle("chosen", op >= 0);
-    if (op < 0) { title.textContent = "No op chosen"; body.replaceChildren("Click an op, search for one, or walk with the arrow keys."); return; }
+    if (op < 0) { title.textContent = "No op selected"; body.replaceChildren("Click an op, search for one, or use the arrow keys."); return; }
     const kind = graph.kindOf(op), type = graph.typeOf(op), [k, i, f] = type, width = k + i + f;
     title.textContent = `Op ${op}: ${kind.name}`;
     const facts = document.createElement("dl");
     row(facts, "Computes", expression(data.text[op]), ` (${kind.words})`);
-    row(facts, "Type", inCode(graph.typeName(type)), ` ${k ? "signed" : "unsigned"}, ${words(width, "bit")}, ${f} of them after the point`);
-    row(facts, "Range", `${real(data.low[op], f)} to ${real(data.high[op], f)}`, width ? ` (raw ${data.low[op]} to ${data.high[op]})` : "", data.declared ? ", from the intervals that the source declares" : ", from types alone");
+    row(facts, "Type", inCode(graph.typeName(type)), ` ${k ? "signed" : "unsigned"}, ${words(width, "bit")}, ${f} of them fractional`);
+    row(facts, "Range", `${real(data.low[op], f)} to ${real(data.high[op], f)}`, width ? ` (raw ${data.low[op]} to ${data.high[op]})` : "", data.declared ? ", from the intervals that the source declares" : ", from types only");
     const changes = ["its type always holds the exact result", "its type may not hold the exact result", "its type never holds the exact result"][data.changes[op]];
     row(facts, kind.promise ? "Promise" : "Quantised", kind.promise ? changes.replace("always", "is shown to") .replace("is shown to holds", "is shown to hold") : changes);
     row(facts, "Level", String(data.level[op]));
