@@ -35,7 +35,7 @@ def print_applied(record: AppliedRecord, out: Console) -> None:
 
 
 def print_measured(record: MeasuredRecord, out: Console) -> None:
-    """Print a line for each configuration, and why some are left out."""
+    """Print a line for each configuration, and the reason for each that is skipped."""
     more = measured_columns(record)
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in (*_COLUMNS, *more):
@@ -57,7 +57,7 @@ def print_measured(record: MeasuredRecord, out: Console) -> None:
 
 
 def measured_columns(record: MeasuredRecord) -> dict[str, Callable[[Measured], str]]:
-    """Return the columns that not every record has, by their titles."""
+    """Return the columns that only some records have, by title."""
     found: dict[str, Callable[[Measured], str]] = {}
     if record.sharpened:
         found["reached"] = lambda one: f"{max(one.reached or [0.0]):g}"
@@ -72,7 +72,7 @@ def measured_columns(record: MeasuredRecord) -> dict[str, Callable[[Measured], s
 
 
 def measured_notes(record: MeasuredRecord) -> list[str]:
-    """Return what was decided or left undecided, each configuration by its name."""
+    """Return notes on what was decided or left undecided, with the name of each configuration."""
     notes = [f"{one.name}: {note}" for one in record.measured for note in one.notes]
     for one in record.measured:
         if one.unfinished:

@@ -1,4 +1,4 @@
-"""What was built, as text."""
+"""Build records as text."""
 
 from __future__ import annotations
 

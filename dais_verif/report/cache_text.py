@@ -1,4 +1,4 @@
-"""What is kept on this machine, as text."""
+"""The contents of the cache on this machine, as text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MEGABYTE = 1_000_000
 
 
 def print_cache(contents: CacheContents, out: Console) -> None:
-    """Print what is kept, for a person."""
+    """Print the contents of the cache."""
     found = contents.builds
     if found:
         table = Table(box=None, pad_edge=False, header_style="dim")
@@ -33,7 +33,7 @@ def print_cache(contents: CacheContents, out: Console) -> None:
 
 
 def removed_line(removed: RemovedFromCache) -> str:
-    """Return what was removed, in a line."""
+    """Return one line about what was removed."""
     more = f", {_megabytes(removed.proofs_bytes)} of proofs" if removed.proofs_bytes else ""
     more += f", {_megabytes(removed.runtime_bytes)} of Verilator's runtime" if removed.runtime_bytes else ""
     more += f", {removed.abandoned} temporary folders of runs that were killed" if removed.abandoned else ""

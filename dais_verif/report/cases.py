@@ -1,6 +1,6 @@
-"""A record as test cases, which is how JUnit and GitHub see the world.
+"""Records as test cases, the form that JUnit and GitHub expect.
 
-The cases alone must not look like a pass if the record is not one: if no case says why, one more does.
+The cases alone must not look like a pass if the record is not a pass: if no case shows the reason, one is added.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ __all__ = ["Case", "cases_of", "title_of"]
 
 @dataclass(frozen=True)
 class Case:
-    """One thing that was tested.
+    """One tested item.
 
-    ``passed`` and ``skipped`` exclude each other; neither: it failed, and ``verdict`` says how. ``details``: lines
-    below the message. ``file``: what a reader would look at first.
+    ``passed`` and ``skipped`` exclude each other; if neither is set, the case failed and ``verdict`` says how.
+    ``details``: lines below the message. ``file``: the file to look at first.
     """
 
     group: str
@@ -38,7 +38,7 @@ class Case:
 
 
 def cases_of(record: AnyRecord) -> list[Case]:
-    """All cases of ``record``."""
+    """Return all cases of ``record``."""
     match record:
         case RegressionRecord():
             cases = [_of_job(result) for result in record.jobs]
@@ -57,7 +57,7 @@ def cases_of(record: AnyRecord) -> list[Case]:
 
 
 def title_of(record: AnyRecord) -> str:
-    """Return what kind of run it was."""
+    """Return the kind of run that made the record."""
     names = {
         RegressionRecord: "regress",
         SignOffRecord: "signoff",

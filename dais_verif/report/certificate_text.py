@@ -1,4 +1,4 @@
-"""On the terminal: what a check of a certificate found."""
+"""The check of a certificate, as text on the terminal."""
 
 from __future__ import annotations
 

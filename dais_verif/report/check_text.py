@@ -1,4 +1,4 @@
-"""What is in a program, and what is known of overflow, as text."""
+"""The content of a program and the overflow analysis, as text."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from dais_verif.record.check import CheckRecord, Overflow
 
 __all__ = ["SHOWN", "print_check"]
 
-#: So many ops of a kind are listed.
+#: The number of ops of a kind that are listed.
 SHOWN = 10
 
 
 def print_check(record: CheckRecord, out: Console, *, everything: bool = False) -> None:
-    """Print ``record`` for a person; ``everything``: every op concerned, not only the first ``SHOWN``."""
+    """Print ``record``; ``everything``: every op concerned, not only the first ``SHOWN``."""
     info, ports, overflow = record.program, record.ports, record.overflow
     alir = info.layout == "alir"
     assumed = " (assumed)" if info.layout_assumed else ""
@@ -55,19 +55,19 @@ def print_check(record: CheckRecord, out: Console, *, everything: bool = False) 
 
 
 def _name(opcode: str, alir: bool) -> str:
-    """Return the opcode's word; in ALIR its number too, as -2, 3 and 4 are not those of DAIS."""
+    """Return the name of the opcode; for ALIR also its number, because -2, 3 and 4 differ from those of DAIS."""
     number, word = opcode.split()
     return f"{word} ({number})" if alir else word
 
 
-#: Rows that a machine has, too.
+#: Rows that machines have as well.
 _OF_ALL = ("program", "hash", "layout", "ops", "tables", "widths", "overflow", "  possible", "  certain")
 
 
 def _machine_rows(
     record: CheckRecord, rows: Sequence[tuple[str, object]], everything: bool
 ) -> list[tuple[str, object]]:
-    """Return what is said of a machine: its parts in the place of a program's shape."""
+    """Return the rows of a machine: its parts instead of the shape of a program."""
     of = record.machine
     assert of is not None
     parts = [
@@ -83,7 +83,7 @@ def _machine_rows(
 
 
 def _proof_rows(overflow: Overflow, everything: bool) -> list[tuple[str, str]]:
-    """Return how the possible ones were decided, if requested."""
+    """Return how possible overflows were decided, if a proof was requested."""
     if overflow.proved_by_proof is None or overflow.broken is None:
         return []
     rows = [("    proved safe", _listing(overflow.proved_by_proof, everything))]

@@ -13,9 +13,9 @@ __all__ = ["print_configurations", "short", "skipping_words"]
 
 
 def print_configurations(record: ConfigurationsRecord, out: Console, *, nodes: bool = False) -> None:
-    """Print ``record`` for a person. A narrow terminal folds lists of knobs, and cuts no number.
+    """Print ``record``. A narrow terminal wraps lists of knobs and never truncates a number.
 
-    ``nodes``: print every op of every node, too.
+    ``nodes``: also print every op of every node.
     """
     for line in _table(record.configurations, out.width):
         out.print(line)
@@ -36,7 +36,7 @@ def print_configurations(record: ConfigurationsRecord, out: Console, *, nodes: b
     out.print(f"{record.message}{left_out}")
 
 
-#: Characters for knobs, however narrow the terminal is.
+#: Minimum width of the knob column, in characters, on narrow terminals.
 _NARROWEST = 20
 
 _COLUMNS = ("name", "speed-up", "energy", "accuracy", "loss", "curve", "half", "node:knob")
@@ -63,10 +63,10 @@ def _cells(one: ConfigurationInfo) -> Iterator[str]:
 
 
 def short(number: float) -> str:
-    """Return ``number`` with two places, or where they say little of it with a few digits."""
+    """Return ``number`` with two decimal places, or with a few significant digits where two places say little."""
     return f"{number + 0.0:.2f}" if not number or 0.01 <= abs(number) < 1e6 else f"{number:.3g}"
 
 
 def skipping_words(one: ConfigurationInfo) -> str:
-    """Return which nodes leave something out, each with its knob, as ``node:knob``."""
+    """Return the nodes that skip computation, each with its knob, as ``node:knob``."""
     return " ".join(f"{node}:{op.knob}" for node, op in one.skipping)

@@ -26,7 +26,7 @@ _SHOWN_FILES = 4
 _SHOWN_INPUTS = 32
 _SHOWN_BITS = 128
 _TIME_LINE = 50
-#: What to do about pins that break their protocol: no vector of its own is to be looked at.
+#: What to do about pins that violate their protocol: there is no single failing vector to look at.
 _PROTOCOL = (
     "look for a register that reset or enable does not reach, or whose valid bit is late; or the latency and pins"
     " that were given are not those of the RTL (--latency auto finds out)"
@@ -79,7 +79,7 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
 
 
 def _next_step(record: SimulationRecord) -> str:
-    """Return what to do; where a simulator failed, what is known all the same, and the way on."""
+    """Return the next step; where a simulator failed, also what is known nevertheless."""
     if record.verdict is Verdict.RTL_MISMATCH and record.first_mismatch is None and record.board is None:
         return _PROTOCOL
     if record.verdict is Verdict.PROGRAM_INVALID and record.program.layout in ("alirfsm", "mach"):
@@ -123,14 +123,14 @@ def _print_board(board: BoardInfo, out: Console) -> None:
 
 
 def program_line(program: ProgramInfo) -> str:
-    """Which program it is and how large, in one line."""
+    """Return the program and its size in one line."""
     assumed = " (layout assumed)" if program.layout_assumed else ""
     shape = f"{counted(program.n_in, 'input')}, {counted(program.n_out, 'output')}, {counted(program.n_ops, 'op')}"
     return f"{program.path}  {program.layout}{assumed}, {shape}"
 
 
 def source_line(emitted: bool, files: Sequence[str]) -> str:
-    """Where the RTL of a record comes from; of many files the first."""
+    """Return where the RTL of a record comes from; for many files, only the first ones."""
     if emitted:
         return "emitted from the program"
     if len(files) <= _SHOWN_FILES:
@@ -140,12 +140,12 @@ def source_line(emitted: bool, files: Sequence[str]) -> str:
 
 
 def verdict_text(verdict: Verdict, message: str) -> Text:
-    """Return the last word of a run: the verdict, in its colour, and why."""
+    """Return the last line of a run: the verdict, in its colour, and the reason."""
     return Text.assemble(Text(verdict.value, style=_STYLE.get(verdict, "bold red")), "  ", message)
 
 
 def _ports(record: SimulationRecord) -> str:
-    """Return what is not as in our own combinational modules."""
+    """Return the properties of the ports that differ from those of our own combinational modules."""
     latencies = sorted({found.latency for found in record.simulators if found.latency is not None})
     *others, last = latencies or [0]
     several = "".join(f"{one} or " for one in others)
@@ -163,7 +163,7 @@ def _simulators(record: SimulationRecord) -> Table:
     for name in ("simulator", "version", "vectors", "bits compared", "mismatches", "X", "build", "run"):
         table.add_column(name, justify="left" if name in ("simulator", "version") else "right")
     for s in record.simulators:
-        if s.failure and not s.version:  # with a version it has answered, if only that a pin breaks its protocol
+        if s.failure and not s.version:  # it has a version, so it ran, perhaps only to report a protocol violation
             table.add_row(s.name, Text("failed", style="red"), "-", "-", "-", "-", "-", "-")
             continue
         version = (s.version or "").split(" ")[0]
@@ -190,7 +190,7 @@ def _print_evidence(evidence: Evidence, out: Console) -> None:
 
 
 def _outputs(numbers: list[int]) -> str:
-    """``output 3`` or ``outputs 0-4, 7``."""
+    """Return ``output 3`` or ``outputs 0-4, 7``."""
     runs: list[list[int]] = []
     for number in sorted(numbers):
         if runs and runs[-1][1] == number - 1:
@@ -202,7 +202,7 @@ def _outputs(numbers: list[int]) -> str:
 
 
 def _print_profile(stages: list[Stage], out: Console) -> None:
-    """When each stage ran, on one time line: they overlap."""
+    """Print when each stage ran on a common time line, because stages overlap."""
     whole = max((stage.end for stage in stages), default=0.0)
     table = Table(box=None, pad_edge=False, header_style="dim")
     table.add_column("stage")
@@ -216,7 +216,7 @@ def _print_profile(stages: list[Stage], out: Console) -> None:
 
 
 def print_mismatch(mismatch: Mismatch, out: Console) -> None:
-    """Print the failing vector, what was expected and found, and where it comes from."""
+    """Print the failing vector, the expected and found values, and the origin of the mismatch."""
     where = f"vector {mismatch.row}, output {mismatch.output}" if mismatch.place is None else str(mismatch.place)
     out.print(f"\nfirst mismatch: {where}, in {mismatch.simulator}", markup=False)
     table = Table(box=None, pad_edge=False, header_style="dim")
@@ -243,7 +243,7 @@ def print_mismatch(mismatch: Mismatch, out: Console) -> None:
 
 
 def _add_pair(table: Table, what: str, expected: Value, found: Value) -> None:
-    """Two values that should be equal, and marks below the bits that are not."""
+    """Add two values that should be equal, with marks below the bits that differ."""
     for name, value in (("expected", expected), ("found", found)):
         known = value.raw is not None
         table.add_row(what + name, value.real if known else "?", str(value.raw) if known else "?", _cut(value.bits))

@@ -1,4 +1,4 @@
-"""Coverage on the terminal: kinds of bins, the ops with most that are open, and the first of those."""
+"""Coverage on the terminal: kinds of bins, the ops with the most open bins, and the first open bins."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["print_coverage"]
 def print_coverage(
     coverage: Coverage, out: Console, *, mnemonics: dict[int, str] | None = None, shown: int = 10
 ) -> None:
-    """Print the table of groups, the worst ``shown`` ops and as many open bins. ``mnemonics``: names of ops."""
+    """Print the table of groups, the worst ``shown`` ops and as many open bins. ``mnemonics``: mnemonic of each op."""
     table = Table(box=None, pad_edge=False, header_style="")
     table.add_column("coverage")
     for column in ("bins", "hit", "unreachable", "open"):

@@ -1,4 +1,4 @@
-"""Where two programs first differ, as text."""
+"""The first difference between two programs, as text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def print_diff(record: DiffRecord, out: Console) -> None:
     out.print(f"b          {program_line(record.b)}", markup=False)
     first, difference = record.first_different_op, record.difference
     if record.frame:
-        pass  # ops of the program of a frame are none of the machine
+        pass  # the ops of a frame's program are not ops of the machine
     elif record.identical:
         out.print(f"structure  the same program, hash {record.a.hash}", markup=False)
     elif first is None:
@@ -53,12 +53,12 @@ def print_diff(record: DiffRecord, out: Console) -> None:
         out.print(f"replay     {record.replay}", markup=False)
 
 
-#: Values of a sequence that are printed; its file has all.
+#: The number of values of a sequence that are printed; its file holds all of them.
 _MOST_VALUES = 32
 
 
 def _print_sequence(frame: FrameInfo, difference: OutputDifference, out: Console) -> None:
-    """Print the inputs of a machine, cycle by cycle, and what is wrong then."""
+    """Print the inputs of a machine, cycle by cycle, and what is wrong in the last cycle."""
     values, output = frame.witness or [], frame.output
     assert output is not None
     begin = "in some state" if frame.frame is None else "from power-up"

@@ -1,4 +1,4 @@
-"""What was emitted, as text: of a pipeline its shape, of one with a wrapper its folder."""
+"""Emitted RTL as text: the shape of a pipeline, the folder of a wrapper."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dais_verif.record.network import FoldedNetwork
 
 __all__ = ["print_folded", "print_pipeline", "wrapper_line"]
 
-#: Up to this many stages each one's depth is shown.
+#: Up to this number of stages, the depth of each stage is shown.
 _SHOWN = 16
 
 
 def print_pipeline(pipeline: PipelineInfo, out: Console) -> None:
-    """Print three lines for a person."""
+    """Print three lines about the pipeline."""
     depths = pipeline.depths
     shown = ", ".join(f"{depth:g}" for depth in depths)
     if len(depths) > _SHOWN:
@@ -28,14 +28,14 @@ def print_pipeline(pipeline: PipelineInfo, out: Console) -> None:
 
 
 def wrapper_line(folder: WrapperFolderInfo) -> str:
-    """Return where a module with a wrapper was written."""
+    """Return a line that names the folder of a module with a wrapper."""
     return (
         f"top module {folder.top}, in {folder.folder}: {counted(len(folder.files), 'file')}, which README.md explains"
     )
 
 
 def print_folded(network: FoldedNetwork, out: Console) -> None:
-    """Print the stages of a network as a machine, and what each configuration takes."""
+    """Print the stages of a network as a machine, and the cost of each configuration."""
     several = len(network.configurations) > 1
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("stage", "node", "members", "ops", "cycles", *(["in"] if several else [])):

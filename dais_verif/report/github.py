@@ -1,4 +1,4 @@
-"""Records for GitHub: annotations, which are commands on standard output, and the summary of a step, in Markdown."""
+"""Records for GitHub: annotations (workflow commands on standard output) and the step summary in Markdown."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["append_summary", "commands_of", "summary_of"]
 
-#: GitHub shows no more of each kind for a step.
+#: GitHub shows at most this many annotations of each kind per step.
 _ANNOTATIONS = 10
-#: A summary may take 1 MiB, more than is readable.
+#: GitHub limits a summary to 1 MiB, which is more than is readable.
 _ROWS, _LONGEST_CELL = 100, 500
 _VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def commands_of(record: AnyRecord) -> str:
-    """Return a line for each failure, at most ten, and a warning for each flaky job that passed all the same."""
+    """Return a line for each failure, at most ten, and a warning for each flaky job that passed."""
     cases = cases_of(record)
     failed = [case for case in cases if not case.passed and not case.skipped]
     flaky = [case for case in cases if case.passed and case.flaky]
@@ -37,7 +37,7 @@ def commands_of(record: AnyRecord) -> str:
 
 
 def summary_of(record: AnyRecord) -> str:
-    """Return the verdict, then a table of what failed or was flaky."""
+    """Return the verdict, followed by a table of failed and flaky jobs."""
     cases = cases_of(record)
     shown = [case for case in cases if (not case.passed and not case.skipped) or case.flaky]
     mark = ":white_check_mark:" if record.verdict is Verdict.PASS else ":x:"
@@ -55,7 +55,7 @@ def summary_of(record: AnyRecord) -> str:
 
 
 def append_summary(text: str, environ: Mapping[str, str]) -> None:
-    """Add ``text`` to the summary of the step that runs, if one does. Raises ``InputError`` if that cannot be."""
+    """Append ``text`` to the summary of the current step, if there is one. Raises ``InputError`` if writing fails."""
     path = environ.get(_VARIABLE)
     if not path:
         return
@@ -74,7 +74,7 @@ def _command(kind: str, case: Case) -> str:
 
 
 def _relative(path: str) -> str:
-    """As seen from the folder of the checkout, where steps run."""
+    """Return ``path`` relative to the checkout, where steps run."""
     absolute = Path(path).absolute()
     return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else os.path.normpath(path)
 
@@ -97,6 +97,6 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _markdown(text: str) -> str:
-    """``text`` as it is, whatever it holds: no markup, no cell border, no HTML."""
+    """Return ``text`` escaped, so that it is neither markup, nor a cell border, nor HTML."""
     letters = (f"&#{ord(x)};" if x.isascii() and not (x.isalnum() or x in " .,;") else x for x in text)
     return "".join(letters).replace("&#10;", "<br>")

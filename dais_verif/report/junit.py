@@ -1,4 +1,4 @@
-"""Records as JUnit XML, which every CI reads."""
+"""Records as JUnit XML, which every CI system reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["junit_of"]
 
-#: Something was found; everything else kept us from finding out, which JUnit calls an error.
+#: A defect was found; any other verdict means that none could be found out, which JUnit calls an error.
 _FOUND = (
     Verdict.RTL_MISMATCH,
     Verdict.PROGRAMS_DIFFER,
@@ -27,12 +27,12 @@ _FOUND = (
     Verdict.NOT_SIGNED_OFF,
 )
 
-#: What no XML document can hold, however it is written.
+#: Characters that no XML document can hold, even escaped.
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def junit_of(record: AnyRecord) -> bytes:
-    """``record`` as a document with one suite: a case for each job, stage or run."""
+    """Return ``record`` as a document with one suite: a case for each job, stage or run."""
     suite = TestSuite(title_of(record))
     suite.add_testcases([_case(case) for case in cases_of(record)])
     document = JUnitXml(title_of(record))
@@ -49,7 +49,7 @@ def _case(case: Case) -> TestCase:
     if case.skipped:
         found.result = [Skipped(message, kind)]
     elif not case.passed:
-        # Lists of failures show no more than this line.
+        # CI systems show only this line in lists of failures.
         headline = f"{kind}: {message}"
         result = (Failure if case.verdict in _FOUND else Error)(headline, kind)
         result.text = "\n".join((headline, *map(_text, case.details)))

@@ -1,4 +1,4 @@
-"""An instance of a kernel in characters: grids of its index space and tensors, and when the first members do what."""
+"""An instance of a kernel in characters: grids of its index space and tensors, and activity of the first members."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from dais_verif.record.kernel_picture import Activity, Chart, Grid, KernelPictur
 
 __all__ = ["print_picture", "region_words"]
 
-#: Characters of a chart behind its labels, at least.
+#: Minimum width of a chart after its labels, in characters.
 _NARROWEST = 24
 
 
 def print_picture(picture: KernelPicture, out: Console) -> None:
-    """Print ``picture`` for a person. A narrow terminal makes charts coarser, and cuts no grid."""
+    """Print ``picture``. A narrow terminal makes charts coarser, and truncates no grid."""
     for line in _lines(picture, out.width):
         out.print(line.rstrip(), markup=False, soft_wrap=True)
 
@@ -52,7 +52,7 @@ def _coordinates(member: list[int]) -> str:
 
 
 def region_words(tensor: TensorPicture) -> str:
-    """Return in words which elements of ``tensor`` the member touches."""
+    """Describe the elements of ``tensor`` that the member accesses."""
     region = ", ".join(str(first) if first == last else f"{first}..{last}" for first, last in tensor.region)
     shape = ", ".join(map(str, tensor.shape))
     outside = ""
@@ -64,7 +64,7 @@ def region_words(tensor: TensorPicture) -> str:
 
 
 def _grid(grid: Grid) -> Iterator[str]:
-    """Yield the marks, with the coordinate of each row, and those of the first and the last column."""
+    """Yield the marks, with the coordinate of each row, and of the first and the last column."""
     last_row, last_column = grid.first_row + len(grid.rows) - 1, grid.first_column + len(grid.rows[0]) - 1
     width = max(len(str(grid.first_row)), len(str(last_row)), 4)
     yield f"  {grid.title}{', cut' if grid.cut else ''}"
@@ -77,7 +77,7 @@ def _grid(grid: Grid) -> Iterator[str]:
 
 
 def _chart(chart: Chart, width: int) -> Iterator[str]:
-    """Yield a line for each tensor that is loaded, and for each member; a character for one cycle, or several."""
+    """Yield a line for each loaded tensor and for each member; one character stands for one or several cycles."""
     rows: dict[str, list[Activity]] = {}
     for activity in chart.activities:
         label = f"load {activity.tensor}" if activity.member is None else f"member {_coordinates(activity.member)}"
@@ -94,7 +94,7 @@ def _chart(chart: Chart, width: int) -> Iterator[str]:
 
 
 def _ticks(chart: Chart, each: int, zero: int) -> str:
-    """Numbers of cycles behind that of cycle 0, every ten characters."""
+    """Return the numbers of cycles counted from cycle 0, every ten characters."""
     text = ""
     for at in range(10, (chart.last - chart.first) // each + 1 - zero, 10):
         text = text.ljust(at - 1) + str(at * each)
@@ -103,7 +103,7 @@ def _ticks(chart: Chart, each: int, zero: int) -> str:
 
 def _bar(chart: Chart, activities: list[Activity], each: int) -> str:
     bar = [" "] * ((chart.last - chart.first) // each + 1)
-    # What is short is drawn over what is long.
+    # Short activities are drawn over long ones.
     for activity in sorted(activities, key=lambda one: one.first - one.last):
         first, last = max(activity.first, chart.first), min(activity.last, chart.last)
         for at in range((first - chart.first) // each, (last - chart.first) // each + 1):

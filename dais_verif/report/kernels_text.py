@@ -19,7 +19,7 @@ _LETTERS = {"i": "signed", "u": "unsigned", "f": "binary32"}
 
 
 def print_kernels(listing: KernelListing, out: Console) -> None:
-    """Print the kernels, a line each, and the libraries that are left out."""
+    """Print the kernels, one per line, and the libraries that are skipped."""
     table = Table(box=None, pad_edge=False, header_style="dim")
     for name in ("kernel", "library", "what it computes"):
         table.add_column(name)
@@ -31,7 +31,7 @@ def print_kernels(listing: KernelListing, out: Console) -> None:
 
 
 def print_shown(found: KernelInfo | KernelPicture, out: Console, page: Path | None = None) -> None:
-    """Print what a kernel takes, or pictures of an instance, which also go to ``page``."""
+    """Print the parameters of a kernel, or pictures of an instance, which are also written to ``page``."""
     if isinstance(found, KernelInfo):
         return print_kernel(found, out)
     print_picture(found, out)
@@ -42,7 +42,7 @@ def print_shown(found: KernelInfo | KernelPicture, out: Console, page: Path | No
 
 
 def print_kernel(kernel: KernelInfo, out: Console) -> None:
-    """Print what a kernel takes."""
+    """Print the parameters of a kernel."""
     rows = [("kernel", kernel.name), ("library", f"{kernel.library} ({kernel.where})")]
     if kernel.about:
         rows.append(("computes", kernel.about))
@@ -62,7 +62,7 @@ def print_kernel(kernel: KernelInfo, out: Console) -> None:
 
 
 def print_printed(run: KernelRun, out: Console) -> None:
-    """Print what members print, and in which simulators they print something else, if that was asked for."""
+    """Print the text that members print, and the simulators in which it differs, if that was requested."""
     for number, text in enumerate(run.printed or []):
         _print_text(f"printed    by members of sample {number}", text, out)
     for one in run.printed_by or []:
@@ -76,7 +76,7 @@ def _print_text(title: str, text: str, out: Console) -> None:
 
 
 def print_build(build: KernelBuild, out: Console) -> None:
-    """Print what was written, and what the hardware takes."""
+    """Print what was written, and the cost of the hardware."""
     rows = [
         ("kernel", build.kernel),
         ("written", f"{build.output}: {', '.join(build.files)}"),

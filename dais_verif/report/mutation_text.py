@@ -9,14 +9,14 @@ from dais_verif.record.campaigns.mutation import Fate, MutantRow, MutationRecord
 
 __all__ = ["print_mutation"]
 
-#: Mutants of one fate that are shown; the record has all.
+#: The number of mutants shown for each fate; the record lists all of them.
 _SHOWN = 20
-#: The fates to list, in this order.
+#: The fates that are listed, in this order.
 _TOLD = (Fate.UNSOUND, Fate.SURVIVED, Fate.PROOF, Fate.UNKNOWN)
 
 
 def print_mutation(record: MutationRecord, out: Console) -> None:
-    """Print how many mutants met which fate, those that simulation did not kill, and the verdict."""
+    """Print the number of mutants by fate, the mutants that simulation did not kill, and the verdict."""
     judges = ", ".join(record.judges)
     out.print(
         f"mutants    {len(record.mutants)} of {record.possible}, seed {record.seed}; judged by {judges}", markup=False

@@ -1,4 +1,4 @@
-"""The record of a proof on the terminal: what was claimed, by what means it was decided, and what is open."""
+"""The record of a proof on the terminal: the claims, the methods that decided them, and the open claims."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SHOWN = 10
 
 
 def print_proof(record: ProofRecord, out: Console, *, bitwise: bool = False, mismatch: Mismatch | None = None) -> None:
-    """Print ``record`` for a person. ``bitwise``: of a netlist. ``mismatch``: what a simulator showed to be wrong."""
+    """Print ``record``. ``bitwise``: of a netlist. ``mismatch``: the mismatch that a simulator showed."""
     rtl, seconds = record.rtl, record.seconds
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"hash       {record.program.hash}", markup=False)
@@ -108,14 +108,14 @@ def _methods(record: ProofRecord) -> Table:
 
 
 def _print_trace(handshake: Handshake, out: Console) -> None:
-    """Print the pins before each edge of a run that breaks the protocol."""
+    """Print the pins before each edge of a run that violates the protocol."""
     for edge, pins in enumerate(handshake.trace):
         shown = "  ".join(f"{name} {value}" for name, value in pins.items())
         out.print(f"  edge {edge:>3} {shown}", markup=False)
 
 
 def _name(record: ProofRecord, claim: Claim) -> str:
-    """Return what a claim is of; of a machine the block, the output or the register."""
+    """Return the subject of a claim; for a machine, the block, the output or the register."""
     machine = record.machine
     if machine is None:
         return claim.name
@@ -125,7 +125,7 @@ def _name(record: ProofRecord, claim: Claim) -> str:
 
 
 def _word(record: ProofRecord, claim: Claim) -> str:
-    """Return the status of a claim; in a proof that passed nothing rests on a signal that does not hold its op."""
+    """Return the status of a claim; in a proof that passed, nothing depends on a signal that does not hold its op."""
     passed = record.verdict is Verdict.PASS and claim.kind == "op" and claim.status is not Status.PROVED
     return "ignored" if passed else claim.status.value
 

@@ -1,4 +1,4 @@
-"""What a person sees of a regression while it runs."""
+"""The live table of a running regression."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST_NAME = 60
 def regression_table(
     jobs: int, results: Sequence[JobResult], running: Sequence[str], workers: int, elapsed: float, left: float
 ) -> Group:
-    """Return counts, the last failures and what is ``running``; ``elapsed``, ``left``: seconds."""
+    """Return counts, the latest failures and the ``running`` jobs; ``elapsed``, ``left``: seconds."""
     passed = sum(result.verdict is Verdict.PASS for result in results)
     failed = [result for result in results if result.verdict is not Verdict.PASS]
     flaky = sum(result.flaky for result in results)
@@ -49,20 +49,20 @@ def regression_table(
 
 
 def seconds_left(jobs: int, results: Sequence[JobResult], known: Sequence[float], workers: int) -> float:
-    """Estimate the seconds of all jobs that are left: ``known`` ones of some, for others what those that ended took."""
+    """Estimate the seconds of all remaining jobs: the ``known`` ones, else the average of finished jobs."""
     own = [result.seconds for result in results if not result.resumed and result.attempts]
     usual = sum(own) / len(own) if own else 0.0
     return (sum(known) + (jobs - len(results) - len(known)) * usual) / max(workers, 1)
 
 
 def job_word(result: JobResult) -> str:
-    """Return what became of a job: verdict, how it came about, seconds."""
+    """Return the outcome of a job: verdict, remarks, seconds."""
     word = f"{result.verdict.value}{' (flaky)' if result.flaky else ''}{' (taken over)' if result.resumed else ''}"
     return word if result.resumed else f"{word} {result.seconds:.1f} s"
 
 
 def duration(seconds: float) -> str:
-    """``45 s``, ``3:05``, ``2:00:00``."""
+    """Return a duration as ``45 s``, ``3:05`` or ``2:00:00``."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

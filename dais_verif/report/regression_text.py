@@ -1,4 +1,4 @@
-"""A regression on the terminal: the failures first, each with the line that reproduces it, then the verdict."""
+"""A regression on the terminal: failures first, each with the command that reproduces it, then the verdict."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["print_regression"]
 
-#: More failures than this are only in the record.
+#: Further failures are only in the record.
 _SHOWN = 20
 
 
@@ -47,7 +47,7 @@ def _print_failure(result: JobResult, out: Console) -> None:
 
 
 def _table(jobs: Sequence[JobResult]) -> Table:
-    """How many of each variant and simulator passed and failed; those of the first job first."""
+    """Return the numbers of passed and failed jobs by variant and simulator, in order of the first job."""
     rows: dict[tuple[str, str], Counter[str]] = {}
     for result in jobs:
         counts = rows.setdefault((result.job.variant, result.job.simulator), Counter())

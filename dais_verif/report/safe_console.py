@@ -1,4 +1,4 @@
-"""The console of the command line: nothing that a name or a message holds reaches the terminal as a command."""
+"""The console of the command line: text from names and messages never reaches the terminal as a control sequence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["SafeConsole"]
 class SafeConsole(Console):
     """A console that prints text as it is: no markup, no emoji, and control characters escaped.
 
-    Line breaks of ours are at the begin or the end of what is printed; those within are not ours.
+    Our line breaks are at the beginning or the end of the printed text; those inside it are escaped.
     """
 
     def __init__(self, *, stderr: bool = False) -> None:

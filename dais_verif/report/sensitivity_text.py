@@ -1,4 +1,4 @@
-"""What flipped bits change at the outputs, as text."""
+"""The effects of flipped bits on the outputs, as text."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from dais_verif.report.console import program_line, verdict_text
 __all__ = ["print_sensitivity"]
 
 _SHOWN = 10
-#: Columns a table may take: it is read in files and pipes as well, where nothing may be cut.
+#: The width limit of a table, in columns: output is also read in files and pipes, where nothing may be truncated.
 _WIDTH = 10_000
 
 
 def print_sensitivity(record: SensitivityRecord, out: Console, *, top: int) -> None:
-    """Print ``record`` for a person, with the ``top`` worst ops."""
+    """Print ``record``, with the ``top`` worst ops."""
     count, bits = record.count, record.bits
     unchecked = ", overflow unchecked" if record.unchecked else ""
     what = "every bit" if bits else "the last bit"
@@ -71,7 +71,7 @@ def _table(record: SensitivityRecord, effects: Sequence[FlipEffect]) -> Table:
 
 
 def _patterns(record: SensitivityRecord) -> dict[int, str]:
-    """Return for every op a character a bit, most significant first."""
+    """Return one character per bit for every op, most significant first."""
     bits: dict[int, dict[int, str]] = {}
     for effect in record.effects:
         bits.setdefault(effect.op, {})[effect.bit] = "#" if effect.changed else "."
@@ -81,7 +81,7 @@ def _patterns(record: SensitivityRecord) -> dict[int, str]:
 
 
 def _about(text: str) -> str:
-    """Return an exact number to six digits, or as it is where a float knows no such number."""
+    """Return an exact number to six digits, or unchanged if it has no float equivalent."""
     try:
         value = Fraction(*(int(part, 16) for part in text.split("/"))) if "x" in text else Fraction(text)
         near = float(value)

@@ -9,12 +9,12 @@ from dais_verif.record.fuzzing import ShrinkRecord
 
 __all__ = ["print_shrinking"]
 
-#: A program of more lines is in its file only.
+#: Programs with more lines are only in their file.
 _LINES = 40
 
 
 def print_shrinking(record: ShrinkRecord, out: Console) -> None:
-    """Print what fails, the smallest case, and where it is."""
+    """Print the failure, the smallest case, and its location."""
     rows = [("failure", record.failure), ("before", str(record.before)), ("after", str(record.after))]
     if record.rtl is not None:
         rows.append(

@@ -1,4 +1,4 @@
-"""A sign-off on the terminal: its stages, what they found of the outputs, and what it comes to."""
+"""A sign-off on the terminal: its stages, their findings for the outputs, and the result."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["print_sign_off"]
 
-#: RTL files that are named.
+#: The number of RTL files that are named.
 _SHOWN = 3
 
 
 def print_sign_off(record: SignOffRecord, folder: Path, out: Console) -> None:
-    """Print ``record`` for a person; ``folder``: where it is kept."""
+    """Print ``record``; ``folder``: its location."""
     files = record.rtl.files
     more = f" and {len(files) - _SHOWN} more files" if len(files) > _SHOWN else ""
     source = "emitted from the program" if record.rtl.emitted else ", ".join(files[:_SHOWN]) + more

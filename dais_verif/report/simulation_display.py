@@ -1,4 +1,4 @@
-"""What a person sees while simulators work: a line for each, with its step, a bar and vectors a second."""
+"""The progress display of simulators: a line for each, with its step, a bar and vectors per second."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Display"]
 
 
 class Display:
-    """Lines that go away again on a terminal; plain lines, one a step, where there is none."""
+    """Lines that disappear on a terminal; elsewhere plain lines, one per step."""
 
     def __init__(self, err: Console) -> None:
         self._err = err
@@ -45,7 +45,7 @@ class Display:
             self._err.print(text, markup=False)
 
     def stage(self, name: str) -> None:
-        """Show that a stage begins; the names of a simulator's begin with its own."""
+        """Show that a stage begins; the names of a simulator's stages begin with the name of the simulator."""
         simulator, _, step = name.partition(" ")
         if step == "replay":
             self._progress.update(self._task(f"{simulator} replay"), description=f"{simulator} replay")
@@ -53,7 +53,7 @@ class Display:
             self._progress.update(self._task(simulator), description=f"{simulator} {step}")
 
     def vectors(self, simulator: str, done: int, total: int) -> None:
-        """Vectors that ``simulator`` has run."""
+        """Show the number of vectors that ``simulator`` has run."""
         self._progress.update(self._task(simulator), completed=done, total=total)
 
     def _task(self, simulator: str) -> TaskID:

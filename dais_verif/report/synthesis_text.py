@@ -1,4 +1,4 @@
-"""What a program costs on an FPGA, as text."""
+"""The cost of a program on an FPGA, as text."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def print_synthesis(record: SynthesisRecord, out: Console) -> None:
 
 
 def placed_lines(placed: PlaceAndRoute | None) -> list[str]:
-    """Return the lines about place and route; none if it was not asked for."""
+    """Return the lines about place and route; none if it was not requested."""
     if placed is None:
         return []
     if placed.verdict is not None:

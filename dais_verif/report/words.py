@@ -1,6 +1,6 @@
-"""The word that a record ends in: the verdict, and for a sign-off the words that everybody reads in its place.
+"""The final word of a record: the verdict, or for a sign-off its customary wording.
 
-Console, HTML page and summaries take it from here, so that none of them can say it another way.
+Console, HTML page and summaries share it, so that they always agree.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ __all__ = ["signed_word", "stage_word", "word_of"]
 
 
 def signed_word(verdict: Verdict) -> str:
-    """Return what a sign-off, or a check of its certificate, says for ``verdict``."""
+    """Return the word that a sign-off, or a check of its certificate, uses for ``verdict``."""
     return {Verdict.PASS: "SIGNED OFF", Verdict.NOT_SIGNED_OFF: "NOT SIGNED OFF"}.get(verdict, verdict.value)
 
 
 def word_of(record: object, verdict: Verdict) -> str:
-    """Return what a ``record`` of whichever kind says for ``verdict``."""
+    """Return the word that ``record``, of any kind, uses for ``verdict``."""
     return signed_word(verdict) if isinstance(record, SignOffRecord) else verdict.value
 
 
 def stage_word(result: StageResult) -> str:
-    """Return what became of a stage of a sign-off, in a word or two."""
+    """Return the outcome of a stage of a sign-off, in a word or two."""
     if result.passed:
         return "found" if result.must_fail else "passed"
     if result.waived:

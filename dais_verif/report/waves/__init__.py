@@ -1,4 +1,4 @@
-"""Files with which a waveform viewer shows the signals that matter, grouped, as the numbers that they stand for."""
+"""Files that make a waveform viewer show the relevant signals, grouped, as the numbers that they represent."""
 
 from dais_verif.report.waves.gtkwave import gtkwave
 from dais_verif.report.waves.surfer import surfer

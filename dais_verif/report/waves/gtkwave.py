@@ -23,19 +23,19 @@ __all__ = ["gtkwave"]
 
 #: Beyond this GTKWave writes hexadecimal digits instead of a decimal number.
 _DECIMAL_BITS = 64
-#: A fraction below 0.0001 is dropped by GTKWave, which looks for the point in a number printed as ``%.16g``.
+#: GTKWave drops a fraction below 0.0001, because it looks for the point in a number printed as ``%.16g``.
 _FRACTION_BITS = 13
-#: A longer number is cut.
+#: Longer numbers are truncated.
 _CHARACTERS = 20
 
 _PIXELS = 800
 
-#: Characters of a comment: a longer one would push the values out of sight.
+#: Maximum length of a comment: a longer one would push the values out of view.
 _COMMENT = 44
 
 
 def gtkwave(view: View) -> str:
-    """Return the text of a save file for ``view``, to be written beside the waves."""
+    """Return the text of a save file for ``view``, to be stored next to the waves."""
     text = io.StringIO()
     save = GTKWSave(text)
     save.comment(*view.heading)
@@ -58,7 +58,7 @@ def gtkwave(view: View) -> str:
 def _trace(save: GTKWSave, trace: Trace) -> None:
     real = _shows_fractions(trace)
     kind = "signed" if trace.signed else "dec"
-    # What pyvcd has no words for stands before the name, where GTKWave looks for it: after the flags.
+    # pyvcd does not support these lines. They stand after the flags and before the name, where GTKWave expects them.
     shift = f"[fpshift_count] {trace.f}\n" if real else ""
     save.trace(
         f"{shift}{_line(trace, _label(trace, real))}",
@@ -77,7 +77,7 @@ def _line(trace: Trace, label: str) -> str:
 
 
 def _shows_fractions(trace: Trace) -> bool:
-    """Whether GTKWave shows every value of the trace as the real number that it stands for, exactly."""
+    """Return True if GTKWave shows every value of the trace as its real number, exactly."""
     if not 0 < trace.f <= _FRACTION_BITS or trace.width > _DECIMAL_BITS:
         return False
     digits = len(str(1 << max(trace.width - trace.f, 0)))
@@ -85,7 +85,7 @@ def _shows_fractions(trace: Trace) -> bool:
 
 
 def _label(trace: Trace, real: bool) -> str:
-    """GTKWave shows what follows the last point of a label, and ends it at a brace."""
+    """Return the label. GTKWave shows the text after the last point of a label, and ends it at a brace."""
     unit = "" if real or trace.f == 0 else f" (times 2^{-trace.f})"
     digits = " (hex)" if trace.width > _DECIMAL_BITS else ""
     return f"{trace.label}{unit}{digits}"

@@ -1,11 +1,11 @@
-"""A command file of Surfer (``surfer --command-file``): the commands that its manual lists, one a line.
+"""A command file of Surfer (``surfer --command-file``): documented commands, one per line.
 
 Its other kind of file, the saved state, changes with every version. A version that does not know a command says so and
 carries on. ``#`` begins a comment and ``;`` separates commands, wherever they stand. A line of the display is named by
 its number, in hexadecimal with the digits a to p. What is added goes below the focused line, so none stays focused.
 
 Surfer has fixed-point formats only for vectors with negative indices, and shows no slices of a vector: numbers are
-integers, and what they stand for at the failing vector is part of the name.
+shown as integers, and their real value at the failing vector is part of the name.
 """
 
 from __future__ import annotations

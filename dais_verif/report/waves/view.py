@@ -1,4 +1,4 @@
-"""What a viewer is to show, whichever viewer it is."""
+"""The signals that a waveform viewer is to show, independent of the viewer."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ class Signal(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Its name with its scope and without its range."""
+        """Its name with its scope, without its range."""
         return f"{self.scope}.{self.name}"
 
 
 class Trace(NamedTuple):
     """One line of the display: ``signal``, or its ``width`` bits from bit ``lsb`` on, bit 0 the least significant.
 
-    Its bits are an integer, ``signed`` or not, in units of ``2**-f``. ``real`` is what it stands for at the failing
-    vector, as text, or None where a bit is X or Z.
+    Its bits are an integer, ``signed`` or not, in units of ``2**-f``. ``real`` is its value at the failing vector, as
+    text, or None where a bit is X or Z.
     """
 
     signal: Signal
@@ -39,7 +39,7 @@ class Trace(NamedTuple):
 
     @property
     def whole(self) -> bool:
-        """Whether it is all of its signal."""
+        """True if the trace covers the whole signal."""
         return self.width == self.signal.width
 
 
@@ -52,7 +52,7 @@ class Group(NamedTuple):
 
 
 class View(NamedTuple):
-    """Everything shown of the file ``waves``, which lies in the same folder.
+    """The content of the display for the file ``waves`` in the same folder.
 
     Times are in the units of the waves: the failing vector lasts from ``start`` to ``end``.
     """
@@ -65,5 +65,5 @@ class View(NamedTuple):
 
     @property
     def middle(self) -> int:
-        """Where the marker stands: the values beside the names are those of the failing vector."""
+        """The time of the marker: viewers show the values of the failing vector next to the names."""
         return (self.start + self.end) // 2
