@@ -1,8 +1,9 @@
 """pytest plugin: programs as tests.
 
-``pytest --dais prog.bin folder/`` makes a test of every program. A function marked
-``@pytest.mark.dais_program("prog.bin", vectors=5000)`` is run with the record of every program as ``dais_result``. Each
-runs ``dais-verif`` in a process of its own, and passes only if its record says that bits were compared and all equal.
+``pytest --dais prog.bin folder/`` creates a test for every program. A function marked
+``@pytest.mark.dais_program("prog.bin", vectors=5000)`` runs once for every program, with its record as ``dais_result``.
+Each test runs ``dais-verif`` in a separate process, and passes only if the record says that bits were compared and all
+were equal.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ _GIVEN = pytest.StashKey[frozenset[Path]]()
 
 @dataclass(frozen=True)
 class Ask:
-    """One run: ``options`` are those of the verb ``verb`` without their dashes, ``True`` for a flag."""
+    """One run: ``options`` are those of the command ``verb`` without their dashes, ``True`` for a flag."""
 
     program: Path
     verb: str = "sim"
@@ -47,9 +48,9 @@ class Ask:
 
 
 class ProgramFailed(Exception):
-    """A run that did not pass; the text is its verdict in one line, then what it printed, and how to reproduce it.
+    """A run that did not pass. The text holds its verdict in one line, its output, and the command to reproduce it.
 
-    ``record``: what it left, None if it left nothing.
+    ``record``: the record of the run; None if there is none.
     """
 
     def __init__(self, text: str, record: Mapping[str, Any] | None) -> None:
@@ -69,19 +70,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="extend",
         default=[],
         metavar="PROGRAM",
-        help="Programs, or folders of programs, each a test: its RTL in the simulators against the golden"
+        help="Programs or folders of programs. Each program is a test: its RTL is simulated against the golden"
         " model. Test files go before this option.",
     )
     group.addoption("--dais-sim", choices=("icarus", "verilator", "both"), help="Simulator. Default: both.")
     group.addoption("--dais-vectors", type=int, metavar="N", help="Vectors for each program. Default: 1000.")
     group.addoption("--dais-seed", type=int, metavar="S", help="Seed of the generated vectors. Default: 0.")
-    group.addoption("--dais-stages", type=int, metavar="N", help="A pipeline of N stages instead of one module.")
-    group.addoption("--dais-prove", action="store_true", help="A second test for each program: a proof of its RTL.")
-    group.addoption("--dais-out", type=Path, metavar="DIR", help="Folder to keep what runs leave, one folder a test.")
+    group.addoption("--dais-stages", type=int, metavar="N", help="Test a pipeline of N stages instead of one module.")
+    group.addoption("--dais-prove", action="store_true", help="Add a second test for each program: a proof of its RTL.")
+    group.addoption("--dais-out", type=Path, metavar="DIR", help="Folder for output, one subfolder per test.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Programs that were given are arguments like test files; alone, they are all of them."""
+    """Add the given programs to the test files of the session; without test files, they are the whole session."""
     config.addinivalue_line(
         "markers",
         "dais_program(*programs, **options): run `dais-verif sim` with these options on each program; the test takes"
@@ -95,12 +96,12 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
-    """Say what the first test waits for, if programs were given: what their runs print is seen only if they fail."""
+    """Announce what delays the first test, because the output of a run is shown only if it fails."""
     return _first_build() if config.stash[_GIVEN] and config.getoption("--dais-sim") != "icarus" else None
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> str | None:
-    """Return the same for marked functions."""
+    """Announce the same for marked functions."""
     marked = any("dais_result" in getattr(item, "fixturenames", ()) for item in items)
     return _first_build() if marked and not config.stash[_GIVEN] else None
 
@@ -111,7 +112,7 @@ def _first_build() -> str | None:
 
     try:
         ready = verilator_runtime.intact(verilator_runtime.place())
-    except (DaisError, OSError):  # a simulator that is missing is what the test says
+    except (DaisError, OSError):  # the test itself reports a missing simulator
         return None
     return None if ready else "dais-verif: the first test compiles Verilator's runtime, once per machine: 10 to 40 s"
 
@@ -119,7 +120,7 @@ def _first_build() -> str | None:
 def _programs(paths: Iterable[Path]) -> Iterator[Path]:
     for path in paths:
         if path.is_dir():
-            from dais_verif.regression.programs import SUFFIXES, find  # only now: most sessions have no programs
+            from dais_verif.regression.programs import SUFFIXES, find  # imported late: most sessions have no programs
 
             found = find(str(path))
             if not found:
@@ -137,7 +138,7 @@ def _programs(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ProgramFile | None:
-    """Return a collector for a program that was given."""
+    """Return a collector for a given program."""
     if file_path.resolve() not in parent.config.stash[_GIVEN]:
         return None
     return ProgramFile.from_parent(parent, path=file_path)
@@ -147,7 +148,7 @@ class ProgramFile(pytest.File):
     """The tests of one program."""
 
     def collect(self) -> Iterator[ProgramItem]:
-        """``sim``, and ``prove`` if that is asked for."""
+        """Yield a ``sim`` test, and a ``prove`` test if requested."""
         option = self.config.getoption
         stages = {} if option("--dais-stages") is None else {"stages": option("--dais-stages")}
         asked = {"sim": option("--dais-sim"), "vectors": option("--dais-vectors"), "seed": option("--dais-seed")}
@@ -166,7 +167,7 @@ class ProgramItem(pytest.Item):
         self.ask = ask
 
     def runtest(self) -> None:
-        """Run it; raises ``ProgramFailed``."""
+        """Run the command; raises ``ProgramFailed``."""
         factory: pytest.TempPathFactory = self.config._tmp_path_factory  # type: ignore[attr-defined]
         attempt = _attempt(self)
         folder = _folder(self.config, factory, self.nodeid, attempt)
@@ -177,13 +178,13 @@ class ProgramItem(pytest.Item):
             raise
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """Return what the run printed, not where Python was."""
+        """Return the output of the run instead of a Python traceback."""
         if isinstance(excinfo.value, ProgramFailed):
             return str(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, None, str]:
-        """Return the program, which has no lines."""
+        """Return the path of the program, which has no line numbers."""
         return self.path, None, f"{self.path.name}: {self.name}"
 
 
@@ -191,13 +192,13 @@ class ProgramItem(pytest.Item):
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Make a marked function a test for each of its programs; their paths are relative to its file."""
+    """Parametrize a marked function with its programs; their paths are relative to its file."""
     marker = metafunc.definition.get_closest_marker("dais_program")
     if marker is None:
         return
     where = metafunc.definition.nodeid
     if "dais_result" not in metafunc.fixturenames:
-        pytest.fail(f"{where} is marked dais_program and would run none: it must take dais_result", pytrace=False)
+        pytest.fail(f"{where} is marked dais_program but runs no program: it must take dais_result", pytrace=False)
     beside = metafunc.definition.path.parent
     paths = [path for text in marker.args for path in _matching(beside, str(text))]
     if not paths:
@@ -213,13 +214,13 @@ def _matching(beside: Path, text: str) -> list[Path]:
 
 
 def _names(paths: Sequence[Path]) -> list[str]:
-    """Stems, or file names where two are alike."""
+    """Return stems, or file names if two stems are equal."""
     stems = [path.stem for path in paths]
     return stems if len(set(stems)) == len(stems) else [path.name for path in paths]
 
 
 class ProgramResult(Mapping[str, Any]):
-    """The record of a run (docs/result.md), made on first access, at the latest as the test begins."""
+    """The record of a run (docs/result.md), made on first access, at the latest when the test begins."""
 
     def __init__(self, ask: Ask, folder: Path, attempt: int = 1) -> None:
         self._ask, self._folder, self._attempt = ask, folder, attempt
@@ -241,7 +242,7 @@ class ProgramResult(Mapping[str, Any]):
 
 @pytest.fixture
 def dais_result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> ProgramResult:
-    """Return the record of a run of the test's program; the test fails with what the run printed if it did not pass."""
+    """Return the record of a run of the test's program; if the run did not pass, the test fails with its output."""
     ask: Ask | None = getattr(request, "param", None)
     if ask is None:
         pytest.fail("dais_result needs a program: mark the test with @pytest.mark.dais_program(...)", pytrace=False)
@@ -251,7 +252,7 @@ def dais_result(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPat
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
-    """Judge the run as part of the test rather than of its set-up, so that a mismatch is a failure and not an error."""
+    """Judge the run in the call phase of the test, not in set-up, so that a mismatch is a failure, not an error."""
     result = getattr(item, "funcargs", {}).get("dais_result")
     if isinstance(result, ProgramResult):
         problem = None
@@ -268,12 +269,12 @@ def pytest_runtest_call(item: pytest.Item) -> None:
 
 
 def _attempt(item: pytest.Item) -> int:
-    """Which run of the test this is; pytest-rerunfailures counts them."""
+    """Return the number of this run of the test, as pytest-rerunfailures counts them."""
     return int(getattr(item, "execution_count", 1))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Name what passed only when it was run again: the same vectors, so something else was not the same."""
+    """List tests that passed only when rerun: the vectors were the same, so the cause lies elsewhere."""
     for report in terminalreporter.stats.get("passed", []):
         attempt = dict(getattr(report, "user_properties", ())).get("dais_attempt", 1)
         if attempt != 1:
@@ -308,12 +309,12 @@ def _run(ask: Ask, folder: Path, attempt: int) -> dict[str, Any]:
 
         said += f"\nreproduce  {own_command(ask.words(folder)[3:])}"
     if attempt > 1:
-        said += f"\nrun {attempt} of this test, on the same vectors as those before"
+        said += f"\nrun {attempt} of this test, on the same vectors as the runs before"
     raise ProgramFailed(f"{problem}\n\n{said.strip()}", record)
 
 
 def _record_in(folder: Path) -> dict[str, Any] | None:
-    """Return the record that a run left, None if it left none, or one that was cut short."""
+    """Return the record that a run wrote; None if there is none, or it is truncated."""
     try:
         record = json.loads((folder / "result.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -322,7 +323,7 @@ def _record_in(folder: Path) -> dict[str, Any] | None:
 
 
 def _headline(said: str) -> str | None:
-    """Return the verdict that a run printed, and why, in one line: summaries show no more than the first."""
+    """Return the verdict and the reason that a run printed, in one line, because summaries show only the first line."""
     for line in reversed(said.splitlines()):
         found = re.fullmatch(r"(?:dais-verif: )?([A-Z_]+)(?::|  ) *(.*)", line)
         if found and found[1] in _VERDICTS:
@@ -331,7 +332,7 @@ def _headline(said: str) -> str | None:
 
 
 def _vacuous(verb: str, record: Mapping[str, Any]) -> str | None:
-    """Why a record is none of a pass, whatever its exit code was."""
+    """Return why a record does not show a pass, whatever the exit code was."""
     if record["verdict"] != "PASS":
         return f"the verdict in result.json is {record['verdict']}"
     if verb == "sim" and not (record["simulators"] and all(one["bits_compared"] for one in record["simulators"])):
@@ -342,7 +343,7 @@ def _vacuous(verb: str, record: Mapping[str, Any]) -> str | None:
 
 
 def _tell(item: pytest.Item, record: Mapping[str, Any] | None, attempt: int) -> None:
-    """Put what JUnit XML says of a run, beside its time, in the place of what it said of a run before."""
+    """Set the properties that JUnit XML shows for a run, replacing those of an earlier attempt."""
     found = [] if record is None else _properties(record)
     if attempt > 1:
         found.append(("dais_attempt", attempt))
@@ -350,7 +351,7 @@ def _tell(item: pytest.Item, record: Mapping[str, Any] | None, attempt: int) -> 
 
 
 def _properties(record: Mapping[str, Any]) -> list[tuple[str, object]]:
-    """Hash, verdict, seed, vectors, and what each simulator compared."""
+    """Return hash, verdict, seed, vectors, and the number of bits that each simulator compared."""
     known = {
         "dais_hash": (record.get("program") or {}).get("hash"),
         "dais_verdict": record.get("verdict"),

@@ -83,7 +83,7 @@ def test_a_rerun_is_told_as_such(project: Path) -> None:
     )  # fmt: skip
     assert done.returncode == 1 and "1 failed, 1 passed, 2 rerun" in done.stdout, done.stdout
     assert "dais-verif: passed only in run 2: flaky.bin::sim" in done.stdout
-    assert "run 2 of this test, on the same vectors as those before" in done.stdout
+    assert "run 2 of this test, on the same vectors as the runs before" in done.stdout
     kept = {path.name for path in (project / "kept").iterdir()}
     assert kept >= {"flaky.bin_sim_run2", "test_marked.py_test_wrong_wrong__run2"}
     assert "During handling" not in done.stdout
