@@ -1,4 +1,4 @@
-"""For cocotb benches of users: a reference model, a scoreboard, and vectors.
+"""Support for users' cocotb benches: a reference model, a scoreboard, and vectors.
 
 ``DaisModel`` computes the expected outputs, ``Scoreboard`` watches a design and compares every output bit,
 ``generate_vectors``, ``exhaustive_vectors`` and ``read_vectors`` are vectors to drive, as async iterables. See
@@ -18,13 +18,13 @@ from dais_verif.cocotb.vectors import VectorStream, exhaustive_vectors, generate
 from dais_verif.cocotb.words import FixedPointVector
 
 __all__ = [
-    # what must come out
+    # expected outputs
     "DaisModel",
     "FixedPointVector",
-    # what comes out
+    # observed outputs
     "Scoreboard",
     "ScoreboardError",
-    # what goes in
+    # inputs
     "VectorStream",
     "exhaustive_vectors",
     "generate_vectors",

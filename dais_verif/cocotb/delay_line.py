@@ -19,8 +19,8 @@ class DelayLine(Generic[_T]):
     def step(self, item: _T | None, *, enable: bool = True, reset: bool = False) -> _T | None:
         """Pass one rising edge, and return what the outputs show just before it.
 
-        ``item``: what the inputs show just before it. With ``enable`` at 0 nothing moves; a ``reset`` empties the line,
-        and nothing is due.
+        ``item``: the inputs just before the edge. With ``enable`` at 0 the line holds its state; a ``reset`` empties
+        it, and no output is due.
         """
         if reset:
             self._places.extend([None] * len(self._places))

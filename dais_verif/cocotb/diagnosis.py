@@ -62,10 +62,11 @@ def explain(
     rtl: Rtl | None,
     output: Path | None,
 ) -> tuple[Mismatch, str]:
-    """Return the mismatch of a row, and text about it.
+    """Return the mismatch of a row, with a text about it.
 
-    ``vector``: the row's inputs; ``before``: those of the row before it. With ``rtl`` they are replayed in a build of
-    their own, as ``dais-verif sim`` does. Else signals of the design as it is now are read, if it is combinational.
+    ``vector``: the inputs of the row; ``before``: those of the previous row. With ``rtl`` they are replayed in a
+    separate build, as ``dais-verif sim`` does. Else, for a combinational design, the current signals of the design are
+    read.
     """
     name = next((known for begin, known in _SIMULATORS.items() if begin in cocotb.SIM_NAME.lower()), "icarus")
     folder = Path(tempfile.mkdtemp(prefix="dais-verif-")) if output is None else output.absolute()
@@ -102,7 +103,7 @@ def explain(
 
 
 def _reproduce(program: Program, rtl: Rtl, rows: Sequence[Batch], folder: Path) -> str:
-    """Return the command that runs ``rows`` again, or nothing if no command can express it."""
+    """Return the command that runs ``rows`` again, or an empty string if no command can express it."""
     path = program.origin.path
     if not path:
         return ""
@@ -140,7 +141,7 @@ def _ports(ports: Path | Mapping[str, Any] | None, folder: Path) -> tuple[str, .
     if ports is None:
         return ()
     if isinstance(ports, Mapping):
-        # What TOML calls a key, a basic string, an array and an integer are written so in JSON, too.
+        # TOML keys, basic strings, arrays and integers are written in the same way in JSON.
         tables = (
             "".join([f"[{table}]\n", *(f"{json.dumps(key)} = {json.dumps(value)}\n" for key, value in keys.items())])
             for table, keys in ports.items()

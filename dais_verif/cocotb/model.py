@@ -20,16 +20,16 @@ from dais_verif.program.ports import ports_of
 
 __all__ = ["DaisModel", "InputVector"]
 
-#: What one vector of inputs may be given as.
+#: Accepted forms of one vector of inputs.
 InputVector = FixedPointVector | LogicArray | Sequence[object]
 
 
 class DaisModel:
-    """The expected outputs of a design of ``program``, bit for bit.
+    """The expected outputs of a design that implements ``program``, bit for bit.
 
-    ``program``: a ``Program``, or a path of one. ``latency``: rising clock edges from an input to its output, for
-    ``step``. ``check``: a vector on which the program breaks a promise of its own raises ``ViolationError``; else the
-    value is quantised, as hardware does.
+    ``program``: a ``Program`` or its path. ``latency``: rising clock edges from an input to its output, for ``step``.
+    ``check``: raise ``ViolationError`` for a vector on which the program breaks one of its own promises; else the value
+    is quantised, as in hardware.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class DaisModel:
         exactly and quantised as the program says; with ``raw`` they are integers in units of the last bit that
         ``model_inp`` carries of the input. A ``LogicArray`` is the bits of that input there.
 
-        Raises ``InputError`` for X, Z and what is not a vector, ``ViolationError`` as ``check`` says.
+        Raises ``InputError`` for X, Z and anything that is not a vector, ``ViolationError`` according to ``check``.
         """
         return self.run(self.batch(inputs, raw=raw))
 
@@ -61,8 +61,8 @@ class DaisModel:
     ) -> FixedPointVector | None:
         """Pass one rising clock edge, and return the expected outputs just before it; None: no output is due.
 
-        ``inputs``: the inputs of the design at that edge; None if its ``valid`` is 0. With ``enable`` at 0 nothing
-        moves; a ``reset`` drops vectors in flight.
+        ``inputs``: the inputs of the design at that edge; None if its ``valid`` is 0. With ``enable`` at 0 the pipeline
+        holds its state; a ``reset`` drops vectors in flight.
         """
         taken = None if inputs is None or reset or not enable else self(inputs, raw=raw)
         return self._line.step(taken, enable=enable, reset=reset)

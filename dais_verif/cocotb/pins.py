@@ -15,7 +15,7 @@ __all__ = ["PinReader", "PinState"]
 class PinState(NamedTuple):
     """The state of the pins. ``valid_out``: its bit; None if there is no such pin.
 
-    ``unknown``: one of them was never 0 or 1 yet, so checking has not started. ``problem``: why they cannot be used.
+    ``unknown``: a pin has never been 0 or 1 yet, so checking has not started. ``problem``: why they cannot be used.
     """
 
     reset: bool = False
@@ -27,7 +27,7 @@ class PinState(NamedTuple):
 
 
 class PinReader:
-    """Reads the pins, and remembers which of them were ever 0 or 1: X is an error from then on."""
+    """Reads the pins, and records which of them have ever been 0 or 1: from then on, X is an error."""
 
     def __init__(self, dut: Any, clocking: Clocking) -> None:
         names = {"reset": clocking.reset, "enable": clocking.enable, "valid": clocking.valid_in}
@@ -38,11 +38,11 @@ class PinReader:
 
     @property
     def handles(self) -> list[Any]:
-        """All that is read."""
+        """The handles of all pins."""
         return [*(handle for _, handle in self._pins.values()), *([] if self._valid_out is None else [self._valid_out])]
 
     def read(self) -> PinState:
-        """Return the pins as they are now."""
+        """Return the current state of the pins."""
         seen = {}
         for what, (name, handle) in self._pins.items():
             value = str(handle.value)

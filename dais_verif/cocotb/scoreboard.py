@@ -75,7 +75,7 @@ class Scoreboard:
     ``output``; None for ``output``: a temporary folder. ``stop``: the first mismatch ends the test; else all are
     counted, and the test fails at its end. ``check``: a vector on which the program breaks a promise is an error.
 
-    It also fails a test in which no output bit was compared: at ``verify``, or without that when the test ends.
+    The test also fails if no output bit was compared: at ``verify``, or, without that call, at its end.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class Scoreboard:
         self._dut, self._interface = dut, dut_of(dut, self.model.program, where, pins)
         if settle is not None and (self._interface.interface.clocking is not None or not settle > 0):
             raise InputError(f"settle must be a time above 0 in ns, for a combinational design, not {settle!r}")
-        #: How inputs and outputs lie in the ports of the design.
+        #: The layout of inputs and outputs in the ports of the design.
         self.inputs: RowLayout = input_layout(self.model.program, self._interface.ports.inputs)
         self.outputs = RowLayout(self._interface.ports.outputs, self._interface.output_types, "output")
         sources = _paths(rtl)
@@ -113,10 +113,10 @@ class Scoreboard:
         self._output, self._stop, self._settle = None if output is None else Path(output), stop, settle
         self._reads = RowReader(dut, self._interface.interface.inputs)
         self._found = RowReader(dut, self._interface.interface.outputs)
-        #: Vectors and output bits that were compared; vectors with another output bit, or X; inputs that were not
-        #: taken as vectors since they held X or Z.
+        #: Compared vectors and output bits; vectors with a wrong output bit, or X; inputs that were not taken as
+        #: vectors because they held X or Z.
         self.vectors = self.bits = self.mismatches = self.skipped = 0
-        #: The first mismatch, with what is to blame, and the text about it.
+        #: The first mismatch, with its blame, and the text about it.
         self.first_mismatch: Mismatch | None = None
         self._failure: str | None = None
         self._told = False
@@ -159,14 +159,15 @@ class Scoreboard:
         """Raise ``ScoreboardError`` at the end of the test, unless it was raised before."""
         problem = None if self._told else self._problem()
         if problem:
-            # cocotb fails the test, and keeps no word of what is raised here.
+            # cocotb fails the test but does not print the message of this exception.
             self._dut._log.error("dais-verif: %s", problem)
             raise ScoreboardError(problem)
 
     async def _watch_inputs(self) -> None:
         """Check a combinational design in each time step in which a port changes.
 
-        An output that changes while the inputs stay is compared again: what it was before does not count alone.
+        An output that changes while the inputs are stable is compared again, because its earlier value alone proves
+        nothing.
         """
         changes = Changes(self._reads.handles, self._found.handles)
         settle = 0 if self._settle is None else get_sim_steps(self._settle, "ns", round_mode="ceil")
@@ -188,8 +189,8 @@ class Scoreboard:
     async def _watch_clock(self, clocking: Clocking) -> None:
         """Check a clocked design at each rising edge, with the values before it.
 
-        What a simulator shows in the time step of an edge is from before it or from after it, as it likes; so all is
-        read at the end of each time step in which something changes, for the edge to come.
+        A simulator may show a signal in the time step of an edge with its value before or after it. So all signals are
+        read at the end of each time step in which something changes, for use at the next edge.
         """
         line = DelayLine[_Sample](clocking.latency or 0)
         pins, clock = PinReader(self._dut, clocking), handle_of(self._dut, clocking.clock)
@@ -238,7 +239,7 @@ class Scoreboard:
             )
 
     def _sample(self, row: str, *, required: str | None = None) -> _Sample | None:
-        """Return the vector of ``row``; None if it holds X or Z, which is an error where ``required`` says so."""
+        """Return the vector of ``row``; None if it holds X or Z, which is an error if ``required`` is set."""
         if self.inputs.bits and set(row) - {"0", "1"}:
             self.skipped += 1
             if required:
@@ -290,7 +291,7 @@ class Scoreboard:
 
 
 def _module_of(dut: Any) -> str:
-    """Return the name of the module of ``dut``, of an instance that of what it is an instance of."""
+    """Return the module name of ``dut``; for an instance, the name of the instantiated module."""
     name = str(dut._def_name)
     return name if re.fullmatch(r"[A-Za-z_]\w*", name) else str(dut._name)
 

@@ -18,9 +18,9 @@ from dais_verif.stimulus.generate import Generated
 
 __all__ = ["VectorStream", "exhaustive_vectors", "generate_vectors", "read_vectors"]
 
-#: Vectors that are made at a time.
+#: The number of vectors generated at a time.
 _BLOCK = 256
-#: More than this many are not exhaustive but endless.
+#: More vectors than this would take forever.
 _MOST_BITS = 24
 
 
@@ -28,7 +28,8 @@ _MOST_BITS = 24
 class VectorStream:
     """Vectors for a design: ``async for vector in stream`` or ``for vector in stream``, any number of times.
 
-    ``count``: vectors, without bubbles. Where the inputs of a program have no bits, the port is given 0 and 1 in turn.
+    ``count``: the number of vectors, without bubbles. If the inputs of a program have no bits, the port is driven with
+    0 and 1 in turn.
     """
 
     count: int
@@ -58,7 +59,7 @@ class VectorStream:
         return replace(self, _triggers=triggers)
 
     def with_bubbles(self, share: float, seed: int = 0) -> VectorStream:
-        """Return the stream with None inserted where no vector is given, for ``async for``.
+        """Return the stream with None inserted for bubbles, for ``async for``.
 
         ``share``: the approximate share of None in the stream, 0 to less than 1.
         """
@@ -76,7 +77,7 @@ def generate_vectors(
 ) -> VectorStream:
     """Return ``count`` vectors, corners first, then random ones, as ``dais-verif sim`` generates for ``seed``.
 
-    ``layout``: how the inputs lie in the ports, ``Scoreboard.inputs``; None: as in ``model_inp``.
+    ``layout``: the layout of the inputs in the ports, ``Scoreboard.inputs``; None: as in ``model_inp``.
     """
     generated = Generated([model.program], count, seed)
 

@@ -15,20 +15,20 @@ __all__ = ["Changes", "LastWord"]
 
 
 class LastWord(Coroutine[Any, Any, None]):
-    """A coroutine that is asked when its task is cancelled, as cocotb does with all tasks at the end of a test.
+    """A coroutine that is notified when its task is cancelled, as cocotb does with all tasks at the end of a test.
 
-    ``end`` raises if the test must not pass: cocotb fails a test of which a task ends so, even one that never began.
+    ``end`` raises an exception if the test must not pass: cocotb then fails the test, even if the task never began.
     """
 
     def __init__(self, within: Coroutine[Any, Any, None], end: Callable[[], None]) -> None:
         self._within, self._end = within, end
 
     def send(self, value: Any) -> Any:
-        """Resume what is within."""
+        """Resume the inner coroutine."""
         return self._within.send(value)
 
     def throw(self, kind: Any, value: BaseException | object = None, traceback: TracebackType | None = None) -> Any:
-        """Ask ``end`` if this is a cancellation; else pass the exception on."""
+        """Call ``end`` if this is a cancellation; else pass the exception on."""
         if not isinstance(kind, CancelledError):
             return self._within.throw(kind)
         self._within.close()
@@ -36,7 +36,7 @@ class LastWord(Coroutine[Any, Any, None]):
         raise kind
 
     def close(self) -> None:
-        """End what is within."""
+        """Close the inner coroutine."""
         self._within.close()
 
     def __await__(self) -> Any:
@@ -44,9 +44,9 @@ class LastWord(Coroutine[Any, Any, None]):
 
 
 class Changes:
-    """Says when one of ``handles`` or ``others`` changes.
+    """Reports when one of ``handles`` or ``others`` changes.
 
-    ``when``: the last time step in which one of ``handles`` did, at first the current one.
+    ``when``: the last time step in which one of ``handles`` changed; initially the current one.
     """
 
     def __init__(self, handles: Sequence[Any], others: Sequence[Any] = ()) -> None:

@@ -22,7 +22,7 @@ __all__ = ["FixedPointVector", "RowLayout", "input_layout"]
 
 @dataclass(frozen=True)
 class RowLayout:
-    """Where elements lie in a packed row, and the type of each. ``what``: ``input`` or ``output``, for messages."""
+    """The position and type of each element in a packed row. ``what``: ``input`` or ``output``, for messages."""
 
     elements: tuple[Element, ...]
     types: tuple[FixedType, ...]
@@ -30,7 +30,7 @@ class RowLayout:
 
     @property
     def bits(self) -> int:
-        """Bits of a row, without the filler of a port that carries nothing."""
+        """The bits of a row, without the padding of a port that carries no data."""
         return sum(element.width for element in self.elements)
 
     def of_row(self, row: str) -> FixedPointVector:
@@ -58,7 +58,7 @@ class FixedPointVector:
     """One vector of inputs or outputs.
 
     ``raw``: integers, in units of the last bit of each element. Two are equal if their layouts and values are.
-    ``idle``: what a port is given that carries no bits at all, which must not matter.
+    ``idle``: the value for a port that carries no bits at all, which must not matter.
     """
 
     layout: RowLayout
@@ -72,7 +72,7 @@ class FixedPointVector:
 
     @cached_property
     def bits(self) -> tuple[LogicArray, ...]:
-        """The bits of each element, for designs with a port an element; without bits: an array of length 0."""
+        """The bits of each element, for designs with one port per element; for no bits, an array of length 0."""
         return tuple(
             LogicArray(_text(value, element.width))
             for value, element in zip(self.raw, self.layout.elements, strict=True)
@@ -80,7 +80,7 @@ class FixedPointVector:
 
     @cached_property
     def row(self) -> str:
-        """All bits as text, most significant first; a row without bits is ``idle``, as its port is one bit wide."""
+        """All bits as text, most significant first; a row without bits is ``idle``, as its port has one bit."""
         whole = 0 if self.layout.bits else self.idle
         for value, (offset, width, _) in zip(self.raw, self.layout.elements, strict=True):
             whole |= (value & (1 << width) - 1) << offset
@@ -114,7 +114,7 @@ def input_layout(program: Program, elements: Sequence[Element]) -> RowLayout:
 
 
 def value_of(value: Any, element: Element) -> Fraction | int | float:
-    """Return what a caller gave for an input as a number; bits are the pattern that its port element carries."""
+    """Return the caller's value for an input as a number; bits are the pattern that its port element carries."""
     if isinstance(value, LogicArray):
         if len(value) != element.width:
             raise InputError(f"a LogicArray of {len(value)} bits was given for an input of {element.width}")
