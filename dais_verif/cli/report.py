@@ -25,8 +25,8 @@ from dais_verif.report.html.kept import ReportRequest, render_report
 def report(exit_code: bool, as_json: bool, **asked: Any) -> int:
     """Render RECORDS, which -o kept, as one HTML page that works offline.
 
-    RECORDS are result.json (of sim, hil, prove), signoff.json or regression.json, or folders that hold one. Several
-    records of one program make one page, with the best evidence for each output; a regression has its own.
+    RECORDS are result.json (of sim, hil, prove), coverage.json, signoff.json or regression.json, or folders that hold
+    one. Several records of one program make one page, with the best evidence for each output; a regression has its own.
 
     \b
     dais-verif sim prog.bin -o run                      keeps run/result.json
