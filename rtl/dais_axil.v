@@ -1,4 +1,4 @@
-// AXI4-Lite registers of a core in its shell: what it is, what it has done, and its check of itself.
+// AXI4-Lite registers of a wrapped core: identification, counters and self-check.
 //
 //   0x00 MAGIC      0x44414953, "DAIS"           0x24 USER_BITS
 //   0x04 VERSION    of this map, 0x00010000      0x28 CHECK_BEATS  vectors of a self-check; read and write
@@ -9,9 +9,9 @@
 //   0x20 LATENCY    of the core
 //   0x60 BEATS_IN   0x68 BEATS_OUT   0x70 STALLS_IN   0x78 STALLS_OUT   0x80 PACKETS
 //
-// Counters have 64 bits; reading the low word keeps the high word, at the next address, until it is read. A stall is
-// a clock with TVALID and without TREADY; a packet is a TLAST that left. A self-check counts as stalls, not as beats.
-// Anything else answers SLVERR and does nothing: unknown addresses, writes to what cannot be written or, while BUSY, to
+// Counters have 64 bits; reading the low word latches the high word, at the next address, until it is read. A stall is
+// a clock with TVALID and without TREADY; a packet is a TLAST sent. A self-check counts as stalls, not as beats.
+// Other accesses return SLVERR and have no effect: unknown addresses, writes to read-only words or, while BUSY, to
 // CHECK_BEATS; START while BUSY or with CHECK_BEATS 0. No output depends on an input without a register between them.
 `default_nettype none
 
@@ -47,7 +47,7 @@ module dais_axil #(
   output reg         s_axil_rvalid,
   input  wire        s_axil_rready,
 
-  // the outside's streams, to be counted
+  // external streams, to be counted
   input  wire        s_axis_tvalid,
   input  wire        s_axis_tready,
   input  wire        m_axis_tvalid,
@@ -66,7 +66,7 @@ module dais_axil #(
   localparam [1:0] OKAY = 2'b00, SLVERR = 2'b10;
   localparam [5:0] CONTROL = 6'h02, CHECK_BEATS = 6'h0A;  // addresses of words
 
-  // Writes: address and data wait for each other, then are carried out together.
+  // Writes: address and data wait for each other; the write is done once both have arrived.
   reg        have_address, have_data;
   reg [5:0]  address;
   reg [31:0] data;
@@ -118,7 +118,7 @@ module dais_axil #(
     end
   end
 
-  // Counters, one clock late.
+  // Counters, delayed by one clock.
   localparam COUNTERS = 5;
   wire [511:0]           counts;
   reg  [COUNTERS-1:0]    events;

@@ -1,4 +1,4 @@
-// AXI4-Stream shell around a DAIS core, which lies outside of it: core_inp, core_out and core_en go there.
+// AXI4-Stream shell for a DAIS core, which is instantiated outside: core_inp, core_out and core_en connect to it.
 //
 //   s_axis --> skid buffer --> core_inp -> core -> core_out --> m_axis
 //                         \--> TVALID, TLAST, TUSER: LATENCY registers --/
@@ -7,10 +7,10 @@
 // to whole bytes above. Pad bits are ignored at s_axis and 0 at m_axis. TLAST and TUSER travel with their beat.
 //
 // LATENCY is that of the core, in clocks: core_inp driven before edge t, core_out sampled at edge t + LATENCY.
-// A core with LATENCY > 0 keeps all its registers while core_en is 0; it needs no reset, as what is
-// valid is known here. With LATENCY = 0 the core is combinational and its output is registered here.
+// A core with LATENCY > 0 holds all its registers while core_en is 0; it needs no reset, because
+// validity is tracked here. With LATENCY = 0 the core is combinational and its output is registered here.
 //
-// One beat a clock. A beat taken at s_axis at edge t is offered at m_axis to edge t + 1 + max(LATENCY, 1).
+// One beat per clock. A beat taken at s_axis at edge t is offered at m_axis to edge t + 1 + max(LATENCY, 1).
 // s_axis_tready is a register: no combinational path leads from m_axis to s_axis, nor from s_axis to m_axis.
 // aresetn is synchronous and active low, and drops everything in flight.
 `default_nettype none
@@ -48,7 +48,7 @@ module dais_axis #(
   wire                valid_in, valid_out;
   wire [OUT_BITS-1:0] result;
 
-  // Everything moves on unless a beat waits at m_axis; then everything stands, the core too.
+  // The whole pipeline advances unless a beat waits at m_axis; then all of it stalls, including the core.
   wire enable = !valid_out || m_axis_tready;
   assign core_en = enable;
 
@@ -74,7 +74,7 @@ module dais_axis #(
     .m_ready(enable)
   );
 
-  // What travels beside the core, youngest stage in the least significant bits.
+  // Sideband pipeline parallel to the core, youngest stage in the least significant bits.
   reg  [STAGES-1:0]          valid;
   reg  [STAGES*SIDE-1:0]     side;
   wire [STAGES:0]            valid_next = {valid, valid_in};
@@ -107,7 +107,7 @@ module dais_axis #(
       assign m_axis_tdata = result;
     end
 
-    // Pad bits of the input carry nothing.
+    // Pad bits of the input are ignored.
     if (8*((IN_BITS+7)/8) > IN_BITS) begin : input_pad
       wire unused_pad = &{1'b0, s_axis_tdata[8*((IN_BITS+7)/8)-1:IN_BITS]};
     end

@@ -1,23 +1,23 @@
 // Frames of vectors in, frames of results out: a host on a byte stream drives an AXI4-Stream core.
 //
 // The stream may be a UART (dais_uart), a USB FIFO, a mailbox behind JTAG or PCIe: a byte is passed whenever valid and
-// ready are both 1. rx_ready is always 1; a host that sends more than the buffer holds loses a frame, is told, and
+// ready are both 1. rx_ready is always 1; a host that sends more than the buffer holds loses a frame, is notified, and
 // sends it again.
 //
-// Nothing is remembered from one frame to the next: a request that is repeated is answered again. The request is a
-// byte that says what is wanted, four bytes that come back unchanged, and data:
-//   01 identify   back: 81, the four bytes, identity (see below)
-//   02 run        back: 82, the four bytes, one result a vector; vectors and results are whole bytes, first bit in bit 0
-//   others        back: the byte with bit 7 set, the four bytes
-// A frame that came damaged is answered by FF and four bytes 0. docs/hil.md has it all.
+// No state is kept from one frame to the next: a repeated request is answered again. The request is a
+// command byte, a four-byte tag that is returned unchanged, and data:
+//   01 identify   reply: 81, tag, identity (see below)
+//   02 run        reply: 82, tag, one result per vector; vectors and results are whole bytes, first bit in bit 0
+//   others        reply: the command byte with bit 7 set, tag
+// A damaged frame is answered by FF and four zero bytes. docs/hil.md describes the protocol.
 `default_nettype none
 
 module dais_bridge #(
   parameter IN_BITS = 8,           // bits of model_inp
   parameter OUT_BITS = 8,          // bits of model_out
-  parameter LATENCY = 0,           // of the core, for the host to know
+  parameter LATENCY = 0,           // of the core, reported to the host
   parameter [255:0] PROGRAM = 0,   // hash of the program that the core was made from
-  parameter BUFFER_BITS = 12       // requests that wait may take 2**BUFFER_BITS bytes
+  parameter BUFFER_BITS = 12       // the request buffer holds 2**BUFFER_BITS bytes
 ) (
   input  wire       aclk,
   input  wire       aresetn,
@@ -62,16 +62,16 @@ module dais_bridge #(
     .in_ready(reply_ready), .tx_data(tx_data), .tx_valid(tx_valid), .tx_ready(tx_ready)
   );
 
-  (* fsm_encoding = "none" *) reg [2:0] state;  // with these numbers, by which a bitstream is proved
+  (* fsm_encoding = "none" *) reg [2:0] state;  // fixed encoding: the proof of a bitstream relies on it
   reg [5:0]  index;
   reg [7:0]  kind;
   reg [31:0] tag;
-  reg        has_data;  // the request goes on after its tag
+  reg        has_data;  // the request has data after its tag
 
   wire take = request_valid && request_ready;
   wire give = reply_valid && reply_ready;
 
-  // Vectors: bytes move in from the top, so that the first one ends at the bottom.
+  // Vectors: bytes are shifted in from the top, so that the first one ends at the bottom.
   reg [8*IN_BYTES-1:0] vector;
   reg [31:0]           vector_bytes;
   reg                  vector_whole, vector_ends;
@@ -99,9 +99,9 @@ module dais_bridge #(
     end
   end
 
-  // Results: bytes move out at the bottom.
+  // Results: bytes are shifted out at the bottom.
   reg [8*OUT_BYTES-1:0] result;
-  reg [31:0]            result_bytes;  // that are left
+  reg [31:0]            result_bytes;  // remaining
   reg                   result_ends;
   assign result_tready = state == VECTORS && (result_bytes == 0 || (result_bytes == 1 && reply_ready && !result_ends));
 
@@ -119,7 +119,7 @@ module dais_bridge #(
     end
   end
 
-  wire [8*64-1:0] identity = {{8*(64-WHO_BYTES){1'b0}}, IDENTITY};  // whatever `index` is, it is defined
+  wire [8*64-1:0] identity = {{8*(64-WHO_BYTES){1'b0}}, IDENTITY};  // padded, so that it is defined for every `index`
   assign request_ready = state == KIND || state == TAG || state == SKIP ||
                          (state == VECTORS && vector_room && !vector_ends);
   assign reply = state == VECTORS ? result[7:0] :

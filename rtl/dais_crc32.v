@@ -1,4 +1,4 @@
-// One byte more in a CRC-32 (IEEE 802.3: reflected, polynomial 04C11DB7, starts from and is sent as the complement).
+// CRC-32 update by one byte (IEEE 802.3: reflected, polynomial 04C11DB7, starts from and is sent as the complement).
 // Combinational. A register that has seen a message and then its CRC, least significant byte first, holds DEBB20E3.
 `default_nettype none
 

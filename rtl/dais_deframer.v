@@ -1,15 +1,15 @@
-// Bytes of a link in, contents of good frames out.
+// Deframer: takes bytes of a link, returns the contents of good frames.
 //
 // Framing is that of PPP (RFC 1662): a frame ends at a flag 7E; 7D means that the next byte was sent with bit 5 inverted.
-// So a flag never stands within a frame, and a receiver that has lost its place finds it at the next one.
+// So a flag never occurs within a frame, and a receiver that has lost synchronization regains it at the next flag.
 //
-// A frame is kept until its CRC is known, then handed out without the CRC, `out_last` at its last byte. A frame that is
-// wrong (CRC, shorter than LEAST bytes, more than there is room for) is handed out as the single byte BAD, in its
-// place among the others. The link is never held up: rx has no ready.
+// A frame is buffered until its CRC is known, then output without the CRC, `out_last` at its last byte. A frame that is
+// wrong (CRC, shorter than LEAST bytes, larger than the free space) is output as the single byte BAD, in its
+// place among the others. The link is never stalled: rx has no ready.
 `default_nettype none
 
 module dais_deframer #(
-  parameter BUFFER_BITS = 12,  // room for 2**BUFFER_BITS bytes
+  parameter BUFFER_BITS = 12,  // the buffer holds 2**BUFFER_BITS bytes
   parameter [3:0] LEAST = 9,   // bytes of the shortest frame, CRC included; 6 to 14
   parameter [7:0] BAD = 8'h7F
 ) (
@@ -25,14 +25,14 @@ module dais_deframer #(
   localparam [7:0] FLAG = 8'h7E, ESCAPE = 8'h7D;
   localparam [BUFFER_BITS:0] ROOM = {1'b1, {BUFFER_BITS{1'b0}}};
 
-  // The frame that comes in: its last five bytes wait here, for four of them are the CRC, and the one before is the last.
+  // Incoming frame: its last five bytes are held here: four of them are the CRC, the fifth is the last data byte.
   reg [39:0] waiting;
   reg [31:0] crc;
-  reg [3:0]  length;  // stops at 15
+  reg [3:0]  length;  // saturates at 15
   reg        escaped, dropped;
 
-  // Complete frames lie up to `committed`, what has come of the next one up to `head`.
-  // No place is read at the edge at which it is written: it is free then, and `fetch` reads what is complete.
+  // Complete frames end at `committed`; the received part of the next one ends at `head`.
+  // No address is read at the edge at which it is written: it is free then, and `fetch` reads only complete frames.
   (* no_rw_check *) reg [8:0] memory [0:(1 << BUFFER_BITS) - 1];
   reg [BUFFER_BITS:0] head, committed, tail;
   reg [8:0] out;
@@ -57,7 +57,7 @@ module dais_deframer #(
     if (!resetn) begin
       {head, committed} <= 0;
     end else if (ends) begin
-      // A good frame that fills the last place has none for its end: then it is as if it had never come.
+      // A good frame that fills the buffer leaves no room for its end marker: it is dropped.
       head <= has_room ? place + 1'b1 : committed;
       committed <= has_room ? place + 1'b1 : committed;
     end else if (write) begin

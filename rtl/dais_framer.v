@@ -1,6 +1,6 @@
-// Contents of frames in, bytes of a link out: the reverse of dais_deframer.
+// Framer: takes the contents of frames, returns bytes of a link; the inverse of dais_deframer.
 //
-// Each frame begins and ends with a flag, so that noise before it spoils nothing. The CRC is added here.
+// Each frame begins and ends with a flag, so that noise before it does no harm. The CRC is added here.
 `default_nettype none
 
 module dais_framer (
@@ -17,9 +17,9 @@ module dais_framer (
   localparam [7:0] FLAG = 8'h7E, ESCAPE = 8'h7D;
   localparam [1:0] OPEN = 2'd0, BODY = 2'd1, CHECK = 2'd2, CLOSE = 2'd3;
 
-  (* fsm_encoding = "none" *) reg [1:0] state;  // with these numbers, by which a bitstream is proved
+  (* fsm_encoding = "none" *) reg [1:0] state;  // fixed encoding: the proof of a bitstream relies on it
   reg [1:0]  index;
-  reg        escaping;  // the escape of this byte is out, the byte itself is next
+  reg        escaping;  // the escape of this byte has been sent, the byte itself is next
   reg [31:0] crc;
 
   wire [7:0]  plain = state == CHECK ? ~crc[7:0] : in_data;

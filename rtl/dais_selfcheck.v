@@ -1,13 +1,13 @@
-// A stream switch before and behind dais_axis that can check the core by itself, at full speed.
+// Stream switch around dais_axis that checks the core without a host, at full speed.
 //
-// Idle, both streams pass unchanged. After `start` the input is blocked, what is in flight leaves by m_axis, then
-// `beats` pseudo-random vectors run through the core, one a clock, and their outputs are folded into `signature`,
+// When idle, both streams pass unchanged. After `start` the input is blocked, beats in flight leave by m_axis, then
+// `beats` pseudo-random vectors run through the core, one per clock, and their outputs are folded into `signature`,
 // which the host compares with the one computed from the golden model.
 //
-// All of it rests on one step, next(x): x ^= x << 13; x ^= x >> 17; x ^= x << 5 on 32 bits (xorshift32), linear and
-// one-to-one, so that no single wrong beat can go unnoticed.
+// Everything is based on one step, next(x): x ^= x << 13; x ^= x >> 17; x ^= x << 5 on 32 bits (xorshift32), linear and
+// one-to-one, so that a single wrong beat is always detected.
 //   stimulus   32-bit lane i of TDATA begins as (i+1) * 0x9E3779B9 mod 2^32; lane <= next(lane) after each beat
-//   outputs    lanes of 32 bits, all ones at first; lane i <= next(lane i-1) ^ bits 32i+31..32i of TDATA, where the
+//   outputs    lanes of 32 bits, initially all ones; lane i <= next(lane i-1) ^ bits 32i+31..32i of TDATA, where the
 //              lane before lane 0 is the last one
 //   signature  0, then for lane 0 and up: signature <= next(signature) ^ lane
 `default_nettype none
@@ -20,7 +20,7 @@ module dais_selfcheck #(
   input  wire                                   aclk,
   input  wire                                   aresetn,
 
-  // the streams of the outside
+  // external streams
   input  wire [8*((IN_BITS+7)/8)-1:0]           s_axis_tdata,
   input  wire                                   s_axis_tvalid,
   output wire                                   s_axis_tready,
@@ -45,11 +45,11 @@ module dais_selfcheck #(
   input  wire [(USER_BITS>0 ? USER_BITS:1)-1:0] from_tuser,
 
   input  wire                                   start,  // for one clock; ignored unless idle and beats > 0
-  input  wire                                   give_up,  // stops waiting for the stream to drain
-  input  wire [31:0]                            beats,  // must stay while busy
+  input  wire                                   give_up,  // aborts waiting for the stream to drain
+  input  wire [31:0]                            beats,  // must be stable while busy
   output wire                                   waiting,
   output wire                                   busy,
-  output reg                                    done,   // `signature` is that of the last check
+  output reg                                    done,   // `signature` holds the result of the last check
   output reg  [31:0]                            signature
 );
   localparam IN_BYTES  = (IN_BITS+7)/8;
@@ -81,7 +81,7 @@ module dais_selfcheck #(
   assign busy    = !idle;
   assign waiting = state == DRAIN;
 
-  // The switch. Only registers stand between the outside's streams and it.
+  // The switch. It is separated from the external streams by registers only.
   reg  [32*IN_LANES-1:0]  stimulus;
   assign s_axis_tready = idle && to_tready;
   assign to_tvalid     = checking ? to_send != 32'd0 : idle && s_axis_tvalid;
@@ -129,7 +129,7 @@ module dais_selfcheck #(
     end
   end
 
-  // What goes in.
+  // Stimulus.
   genvar i;
   generate
     for (i = 0; i < IN_LANES; i = i + 1) begin : lane_in
@@ -141,7 +141,7 @@ module dais_selfcheck #(
     end
   endgenerate
 
-  // What comes out; shifted down a lane at a time to be folded.
+  // Outputs; shifted down one lane at a time for folding.
   reg  [32*OUT_LANES-1:0] folded;
   wire [32*OUT_LANES-1:0] found;
 

@@ -1,14 +1,14 @@
-// Skid buffer: a register slice for a valid/ready stream, both directions registered, one beat a clock.
+// Skid buffer: a register slice for a valid/ready stream, both directions registered, one beat per clock.
 //
 // s_ready is a register, so there is no path from m_ready to it: when the receiver stops, the beat that
-// is already on its way is put aside in `spare`. m_valid and m_data are registers as well.
+// is already on its way is stored in `spare`. m_valid and m_data are registers as well.
 `default_nettype none
 
 module dais_skid #(
   parameter WIDTH = 8
 ) (
   input  wire             clk,
-  input  wire             resetn,  // synchronous, active low; drops what is held
+  input  wire             resetn,  // synchronous, active low; drops stored beats
   input  wire [WIDTH-1:0] s_data,
   input  wire             s_valid,
   output reg              s_ready,  // low during reset and one clock after it

@@ -1,12 +1,12 @@
-// A peripheral on SPI, mode 0, the first bit of a byte highest; a bit takes at least 8 clocks, and from the fall of
+// SPI peripheral, mode 0, most significant bit first; a bit takes at least 8 clocks, and from the falling edge of
 // spi_cs_n to the first edge of spi_sck at least 4.
 //
-// The bytes are those of a UART, but for one rule: a byte 00 means nothing, either way. Whoever has nothing to send
-// sends that, and whoever has to send a byte 00 sends 7D 20 in its place, which RFC 1662 reads as 00. So the host may
-// ask for bytes at any time, within a frame, too, and MISO of a board without power says nothing.
+// The bytes are those of a UART, with one exception: a byte 00 is idle, in both directions. A side with nothing to send
+// sends 00, and a data byte 00 is sent as 7D 20, which RFC 1662 decodes as 00. So the host may
+// clock bytes at any time, even within a frame, and MISO of a board without power reads as idle.
 //
-// A byte is passed whenever valid and ready are both 1; what comes in cannot wait, so rx has no ready. A byte that
-// spi_cs_n breaks off is lost: the frame that it belonged to fails its check.
+// A byte is passed whenever valid and ready are both 1; received bytes cannot wait, so rx has no ready. A byte that
+// spi_cs_n cuts short is lost: its frame fails the CRC check.
 `default_nettype none
 
 module dais_spi (
@@ -24,7 +24,7 @@ module dais_spi (
 );
   localparam [7:0] NOTHING = 8'h00, ESCAPE = 8'h7D, ESCAPED = 8'h20;
 
-  // The pins belong to another clock.
+  // The pins are asynchronous to clk.
   reg [2:0] sck, deselected;
   reg [1:0] mosi;
   always @(posedge clk) begin
@@ -38,7 +38,7 @@ module dais_spi (
   wire rises = selected && sck[2:1] == 2'b01;
   wire falls = selected && sck[2:1] == 2'b10;
 
-  // Bits of this byte that have come.
+  // Received bits of this byte.
   reg [2:0] count;
 
   reg [7:0] rx_shift;
@@ -56,10 +56,10 @@ module dais_spi (
     end
   end
 
-  // A byte is taken when the one before is out; one of which no bit was sent yet waits while nobody listens.
+  // A byte is taken when the previous one has been sent; one of which no bit was sent yet waits until the host clocks.
   reg [7:0] tx_shift;
   reg       waits;    // tx_shift is a byte of which no bit was read
-  reg       escaped;  // the escape of this byte is out, or waits
+  reg       escaped;  // the escape of this byte has been sent, or waits
   wire take = (begins && !waits) || (falls && count == 0 && !waits);
   wire zero = tx_data == NOTHING;
   assign tx_ready = take && tx_valid && (!zero || escaped);

@@ -1,7 +1,7 @@
 // A UART, 8 data bits, no parity, one stop bit; a bit takes CLOCKS_PER_BIT clocks (at least 4).
 //
-// A byte is passed whenever valid and ready are both 1; what comes in cannot wait, so rx has no ready. A byte without
-// its stop bit is not passed on: the frame that it belonged to fails its check.
+// A byte is passed whenever valid and ready are both 1; received bytes cannot wait, so rx has no ready. A byte without
+// its stop bit is not passed on: its frame fails the CRC check.
 `default_nettype none
 
 module dais_uart #(
@@ -18,7 +18,7 @@ module dais_uart #(
   output wire       tx_ready
 );
   // Receiver: a bit is read in its middle. `rx_bits` counts the edges left: start bit, eight data bits, stop bit.
-  reg [2:0]  line;  // the pin belongs to another clock
+  reg [2:0]  line;  // synchronizer: the pin is asynchronous to clk
   reg [8:0]  rx_shift;
   reg [3:0]  rx_bits;
   reg [31:0] rx_wait;
@@ -50,8 +50,8 @@ module dais_uart #(
     end
   end
 
-  // Sender.
-  reg [8:0]  tx_shift;  // what is left, stop bit on top
+  // Transmitter.
+  reg [8:0]  tx_shift;  // remaining bits, stop bit on top
   reg [3:0]  tx_bits;
   reg [31:0] tx_wait;
   assign tx_ready = tx_bits == 0;
