@@ -1,4 +1,4 @@
-/* The end of lowering: what nothing reads is swept out, and bits are assigned to planes. */
+/* The end of lowering: dead code is removed, and bits are assigned to planes. */
 
 #define LAST 0x80000000u /* on an operand: nothing reads this bit after this step */
 #define DROPPED 0xFFu
@@ -9,7 +9,7 @@ static void mark(uint8_t *needed, uint32_t *operand) {
     *operand |= LAST;
 }
 
-/* Backwards over the runs: shorten and drop what nothing needs, find the last read of every bit. */
+/* Backwards over the runs: shorten and drop dead ones, find the last read of every bit. */
 static void sweep(lowering *l, uint8_t *needed) {
     for (size_t r = l->n_runs; r-- > 0;) {
         uint32_t *run = l->stream + l->starts[r], kind = run[0] & 0xFF, n = run[0] >> 8, *step = run + 2;
@@ -30,7 +30,7 @@ static void sweep(lowering *l, uint8_t *needed) {
             for (uint32_t j = 0; j < n; j++) any |= needed[step[j]];
             if (!any) n = 0;
         }
-        /* Steps of a gate may feed later ones of the same run; those that nothing needs fall out. */
+        /* Steps of a gate may feed later ones of the same run; unused ones are removed. */
         uint32_t kept = 0;
         for (uint32_t j = n; j-- > 0;) {
             uint32_t *from = step + (size_t)j * words, *to = step + (size_t)(n - 1 - kept) * words;
@@ -49,7 +49,7 @@ static void sweep(lowering *l, uint8_t *needed) {
 
 typedef struct {
     uint32_t *plane; /* of a bit */
-    uint32_t *spare; /* planes free again */
+    uint32_t *spare; /* freed planes */
     uint32_t n_spare, n_planes;
 } planes_in_use;
 

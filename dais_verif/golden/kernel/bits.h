@@ -1,4 +1,4 @@
-/* Values as vectors of bits, each named by a number: shifts for nothing, sums, products and gates. */
+/* Values as vectors of bits, each identified by a number: shifts at no cost, sums, products and gates. */
 
 /* A vector of bits: position p has weight 2**p; below lo all zero, from lo + n on all ext. */
 typedef struct {
@@ -64,12 +64,12 @@ static vector sum(lowering *l, int into, const terms *t, int64_t need) {
         end = max64(end, end_of(&u.term[j]));
         is_signed |= u.term[j].ext != ZERO;
     }
-    /* So many terms of that many bits (and a sign) need so many bits more. */
+    /* The bits that a sum needs beyond those of its terms and a sign. */
     int64_t more = u.n > 4 ? 3 : u.n > 2 ? 2 : 1;
     int64_t stop = max64(min64(end + more + (is_signed != 0), need), lo), p = lo;
     bit *out = scratch(l, into, stop - lo);
     if (!out) return NOTHING;
-    for (; p < stop; p++) { /* as long as there is nothing to add */
+    for (; p < stop; p++) { /* while there is only one term */
         int set = 0, which = 0, n_positive = u.n - u.negative;
         for (int j = 0; j < u.n; j++)
             if (at(&u.term[j], p) != ZERO) set++, which = j;
@@ -102,7 +102,7 @@ static vector negated(lowering *l, int into, vector v, int64_t need) {
     return add(l, into, NOTHING, v, 1, need);
 }
 
-/* A gate of two bits, if it needs none: a constant or one of them; else SCRAP. */
+/* The result of a gate of two bits if no gate is needed: a constant or one of them; else SCRAP. */
 static bit without_gate(uint32_t kind, bit a, bit b) {
     if (a == b) return kind == K_XOR ? ZERO : a;
     if (kind != K_AND && (a == ZERO || b == ZERO)) return a == ZERO ? b : a;

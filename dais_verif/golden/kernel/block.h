@@ -1,9 +1,9 @@
-/* The rows that one pass takes: where they come from and go to, and what the passes of all instruction sets share. */
+/* The rows of one pass: their source and destination, and code shared by the passes of all instruction sets. */
 
-/* Bytes between columns of integers: a power of two would have all of them compete for the same lines of the cache. */
+/* Bytes between columns of integers: with a power of two, all of them would compete for the same cache lines. */
 #define STRIDE(size) (PLANE_ROWS * (int64_t)(size) + 64)
 
-/* Bytes of outputs beyond which no cache keeps them until somebody reads them. */
+/* Bytes of outputs beyond which no cache keeps them until they are read. */
 #define STREAMED ((int64_t)12 << 20)
 
 enum { DOUBLES = 0 }; /* size of outputs that are float64 rows, (rows, n); integers are (n, rows) */
@@ -11,27 +11,27 @@ enum { DOUBLES = 0 }; /* size of outputs that are float64 rows, (rows, n); integ
 /* Inputs are reals of 2, 4 or 8 bytes or integers of 1, 2, 4 or 8, and by rows, (rows, n), or by columns, (n, rows). */
 enum { REAL = 'f', SIGNED = 'i', UNSIGNED = 'u' };
 
-/* Where the block that is being run comes from and goes to. */
+/* The source and destination of the current block. */
 typedef struct {
     const char *x;
     char *y;
     int64_t x_rows, y_rows; /* rows of the whole arrays */
     int x_kind, x_size;     /* of the inputs; bytes of one */
-    int by_rows;            /* inputs are so */
+    int by_rows;            /* inputs are stored by rows */
     int y_size;             /* bytes of an integer, or DOUBLES */
     int64_t first, count;   /* the rows of this block */
     int64_t n_in, n_out;
     const int64_t *shift;   /* bit 0 of the input's planes is this bit of its integers; NULL: all 0 */
     const double *in_scale, *out_scale; /* powers of two */
     const lookup *lookups;
-    char *in_ints, *out_ints;    /* rows as columns of integers, STRIDE an input or output; NULL if none are needed */
+    char *in_ints, *out_ints;    /* rows as columns of integers, STRIDE an input or output; NULL if not needed */
     double *strip;               /* some rows */
-    int streams;                 /* outputs are too many for the cache: they go straight to memory */
+    int streams;                 /* outputs exceed the cache: they are written directly to memory */
     int in_size, out_size;       /* bytes of those integers */
-    uint8_t *seen, *closed;      /* of a watched program: what was seen; what was seen in full. NULL if nobody asks */
+    uint8_t *seen, *closed;      /* of a watched program: probes seen; probes seen in full. NULL if not requested */
     const watched *watched;
-    int64_t *spent;              /* nanoseconds of each op, then of each output; NULL if nobody asks */
-    int64_t clock;               /* what reading the clock takes */
+    int64_t *spent;              /* nanoseconds of each op, then of each output; NULL if not requested */
+    int64_t clock;               /* the time that reading the clock takes */
     int64_t bad_row;             /* of a NaN or an infinity, or -1 */
 } block;
 
@@ -87,7 +87,7 @@ static int64_t clock_cost(void) {
     return least;
 }
 
-/* Bytes that integers of so many bits are put together from. */
+/* The number of bytes of integers of so many bits. */
 static int bytes_for(uint32_t bits) { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 24 ? 3 : bits <= 32 ? 4 : 8; }
 
 /* floor(x * scale) modulo 2**64, for any x; scale is a power of two. */
@@ -104,7 +104,7 @@ static int64_t far_away(block *io, double x, double scale, int64_t row) {
     return mantissa >> (exponent < -63 ? 63 : -exponent);
 }
 
-/* A float16, whose bits are given. A multiplication puts the exponent right, also that of numbers without one. */
+/* A float16, whose bits are given. A multiplication corrects the exponent, also of subnormal numbers. */
 static inline double half(uint16_t bits) {
     uint32_t high = (uint32_t)(bits & 0x7FFF) << 13 | ((bits & 0x7C00) == 0x7C00 ? 0x7F800000 : 0);
     float magnitude;
@@ -124,12 +124,12 @@ static double real_at(const char *x, int size) {
     }
 }
 
-/* Where an input of a row of the whole array is. */
+/* The address of an input of a row of the whole array. */
 static const char *input_at(const block *io, int64_t row, int64_t j) {
     return io->x + (io->by_rows ? row * io->n_in + j : io->x_rows * j + row) * io->x_size;
 }
 
-/* Puts right what is beyond the reals' fast way into integers, in inputs first .. last - 1 of some rows of the block. */
+/* Corrects values beyond the fast conversion of reals, in inputs first .. last - 1 of some rows of the block. */
 static void far_rows(block *io, int64_t row, int64_t rows, int64_t first, int64_t last) {
     for (; rows--; row++)
         for (int64_t j = first; j < last; j++) {

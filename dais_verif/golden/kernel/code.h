@@ -1,4 +1,4 @@
-/* Plane code: what it is made of, what it is made from, and the lowering that makes it. */
+/* Plane code: its elements, its source, and the state of the lowering that generates it. */
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -36,7 +36,7 @@ enum {
 };
 
 static const struct {
-    uint8_t words; /* a step */
+    uint8_t words; /* per step */
     int8_t result; /* place of the result in a step, or -1 */
     uint8_t aux;   /* aux is a bit */
     uint8_t chain; /* a step depends on the steps before it */
@@ -60,14 +60,14 @@ typedef struct {
 typedef struct {
     int32_t offset; /* index = raw - offset modulo 2**32, within 0 .. size - 1 */
     uint32_t size;
-    const int64_t *entries; /* and a 0 behind them */
+    const int64_t *entries; /* followed by a 0 */
     const int32_t *narrow;  /* the same, where they fit */
     int is_signed, may_break;
 } lookup;
 
-/* Something to be watched. */
+/* A watched place. */
 typedef struct {
-    int64_t place;  /* where what is seen of it stands */
+    int64_t place;  /* offset of its probes */
     int32_t lookup; /* of K_ENTRIES */
     int is_signed;  /* of K_SEEN */
 } watched;
@@ -78,7 +78,7 @@ typedef struct {
     const int64_t *code, *id0, *id1, *data, *k, *i, *f;
     const int64_t *inp_shift, *out_idx, *out_neg, *table_size;
     const int64_t *term_op, *term_shift, *term_negative; /* of the sums; op -1: the constant of the sum */
-    const int64_t *tables; /* entries of all, a 0 behind each table */
+    const int64_t *tables; /* entries of all, a 0 after each table */
     const int32_t *narrow; /* the same if all fit, or NULL */
     int checked, fuse, locality;
     const int64_t *places; /* of ops and outputs if they are watched, or NULL */
@@ -116,7 +116,7 @@ typedef struct {
     int64_t n_watched;
     uint32_t *stream;
     size_t length, capacity;
-    run_head *heads;   /* of each run, in the end */
+    run_head *heads;   /* of each run, after lowering */
     size_t *starts;    /* of each run */
     int32_t *owner;    /* op of each run; n + j for output j */
     size_t n_runs, runs_capacity;
@@ -130,7 +130,7 @@ typedef struct {
 #define MAX_STREAM ((size_t)1 << 27)
 #define MAX_POOL ((int64_t)1 << 28)
 
-/* ------------------------------------------------------------------ growing things */
+/* ------------------------------------------------------------------ growing arrays */
 
 static int reserve(lowering *l, size_t words) {
     if (l->failed) return 0;
@@ -188,14 +188,14 @@ static bit *scratch(lowering *l, int which, int64_t n) {
     return l->scratch[which];
 }
 
-/* ------------------------------------------------------------------ what a program says of an op */
+/* ------------------------------------------------------------------ properties of an op */
 
 static inline int64_t width(const program *p, int64_t op) { return p->k[op] + p->i[op] + p->f[op]; }
 
 static int64_t low32(int64_t data) { return (int32_t)(uint32_t)(uint64_t)data; }
 static int64_t high32(int64_t data) { return (int32_t)(uint32_t)((uint64_t)data >> 32); }
 
-/* Codes that ALIR alone has. */
+/* Codes that exist only in ALIR. */
 enum { SUM = 11, SHIFT = 12 };
 
 static int64_t n_operands(const program *p, int64_t op) {

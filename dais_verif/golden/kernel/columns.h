@@ -93,11 +93,11 @@ static void FN(load)(block *io, uint32_t input, uint32_t n, const uint32_t *to, 
         x = io->in_ints + (size_t)input * (size_t)STRIDE(size);
     } else {
         x = input_at(io, io->first, input);
-        /* The next block's rows lie far from those of the next input: no hardware prefetcher sees them coming. */
+        /* The next block's rows lie far from those of the next input, so hardware prefetchers do not fetch them. */
         for (int j = 0; j < PLANE_ROWS * size; j += 64) __builtin_prefetch(x + PLANE_ROWS * size + j);
         if (io->count < PLANE_ROWS) x = memcpy(padded, x, (size_t)(io->count * size));
     }
-    for (; shift < 0 && n; n--, shift++) memset(AT(*to++), 0, PLANE_BYTES); /* below the integers there is nothing */
+    for (; shift < 0 && n; n--, shift++) memset(AT(*to++), 0, PLANE_BYTES); /* bits below the integers are 0 */
     int groups = (int)(n + 7) / 8;
     if (size == 1 && groups == 1 && shift == 0) {
         FN(spread)((const uint8_t *)x, to, n, planes);

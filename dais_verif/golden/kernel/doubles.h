@@ -16,7 +16,7 @@ typedef int16_t FN(shorts) __attribute__((vector_size(WORDS * 2)));
 typedef int32_t FN(words) __attribute__((vector_size(WORDS * 4)));
 #define REALS FN(reals)
 
-/* What a tile of columns first .. first + columns - 1 looks like. */
+/* The shape of a tile of columns first .. first + columns - 1. */
 typedef struct {
     int columns, abreast;  /* rows side by side in a vector */
     int64_t n, apart;      /* columns of the whole array; how many rows lie between those that are side by side */
@@ -101,7 +101,7 @@ INLINE void FN(tile_in)(const FN(tile) *t, const double *x, const double *ahead,
             const double *from = x + (q * (8 / size) + s) * t->n;
             VEC one = FN(floored)(FN(get)(t, from, whole), scale, unscale);
             __builtin_prefetch(ahead, 0, 2);
-            ahead += t->columns * t->abreast; /* in turn, as hardware that prefetches likes it */
+            ahead += t->columns * t->abreast; /* in order, which suits hardware prefetchers */
             beyond |= one ^ MAGIC_BITS;
             if (size == 8) v[q] = (VEC)((FN(unsigned))one - MAGIC_BITS);
             else if (s == 8 / size - 1) v[q] = one;
@@ -274,7 +274,7 @@ static void FN(from_reals)(block *io) {
 
 static void FN(to_doubles)(block *io) { FOR_EACH_SIZE(FN(rows_out), io->out_size, io->n_out) }
 
-/* What the planes are loaded from, where that is not the inputs themselves. */
+/* The source of the planes, unless it is the inputs themselves. */
 static void FN(to_columns)(block *io) {
     if (io->x_kind == REAL) FN(from_reals)(io);
     else FN(flip_rows)(io);

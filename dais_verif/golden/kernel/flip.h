@@ -1,4 +1,4 @@
-/* Rows of integers as columns, without a look at what they are. Included once for each instruction set (isa.h).
+/* Rows of integers as columns, regardless of their meaning. Included once for each instruction set (isa.h).
  *
  * A tile is 16 bytes of a row wide and as many rows high as those are integers. */
 
@@ -26,7 +26,7 @@ INLINE void FN(weave)(bytes16 a, bytes16 b, bytes16 *low, bytes16 *high, int siz
     }
 }
 
-/* As many columns of a tile as there are, from rows that lie so many bytes apart. */
+/* The existing columns of a tile, from rows that lie so many bytes apart. */
 INLINE void FN(flip)(const char *x, int64_t apart, char *to, int64_t columns, int size) {
     bytes16 v[16], u[16];
     const int high = 16 / size;
@@ -43,7 +43,7 @@ INLINE void FN(flip_size)(block *io, int size) {
     const char *end = io->x + io->x_rows * apart;
     for (int64_t row = 0; row < io->count; row += high) {
         const char *x = input_at(io, io->first + row, 0);
-        /* The last tiles may reach beyond what there is. */
+        /* The last tiles may reach beyond the end. */
         if (io->count - row < high || end - x < (high - 1) * apart + max64(apart, 16))
             x = memcpy(io->strip, x, (size_t)(min64(high, io->count - row) * apart));
         for (int64_t j = 0, more = 1; more; j = min64(j + high, max64(io->n_in - high, 0))) {

@@ -1,4 +1,4 @@
-/* What is compiled once for every instruction set (ISA) of the machine: its vectors, and all that works on them. */
+/* Code compiled once for every instruction set (ISA) of the machine: vector types and everything that uses them. */
 
 #define CAT2(a, b) a##_##b
 #define CAT(a, b) CAT2(a, b)
@@ -41,7 +41,7 @@ typedef int64_t FN(vec) __attribute__((vector_size(16), may_alias));
 #define FULL(s, a, b, c) (s = XOR3(a, b, c), c = MAJ3(a, b, c))
 #define FULL_MINUS(s, a, b, c) (s = XNOR3(a, b, c), c = MAJ3N(a, b, c))
 
-/* Bytes to where they belong; past the cache if they are to be streamed. */
+/* Copy bytes to their destination; bypass the cache if they are to be streamed. */
 static void FN(deliver)(const block *io, char *to, const char *from, size_t n) {
 #ifdef __SSE2__
     if (io->streams && (uintptr_t)to % 16 == 0) {

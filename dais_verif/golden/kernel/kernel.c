@@ -59,12 +59,12 @@ static executor *executor_of(const char *name) {
 
 /* ------------------------------------------------------------------ the Python type */
 
-#define SPARES 8 /* so many threads find planes ready; all of this is done holding Python's lock */
+#define SPARES 8 /* threads that find planes allocated; accessed only while holding Python's lock */
 
 typedef struct {
     PyObject_HEAD
     int64_t n, n_in, n_out, n_seen;
-    lowering l;          /* what lower made; l.p is not kept */
+    lowering l;          /* the result of lower; l.p is not kept */
     uint32_t n_planes;
     row_op *rows;        /* row code, or NULL */
     row_term *row_terms; /* of its sums */
@@ -91,7 +91,7 @@ static void code_free(PyObject *self) {
     Py_DECREF(type);
 }
 
-/* At most so many rows go through row code: a pass over planes takes as long as some forty of them. */
+/* At most this many rows use row code: a pass over planes takes as long as some forty of them. */
 #define FEW_ROWS 32
 
 static char *planes_for(Code *code) {
@@ -111,12 +111,12 @@ static char *planes_for(Code *code) {
 /* Bytes of a C integer of so many bits. */
 static int size_for(int64_t bits) { return bits <= 8 ? 1 : bits <= 16 ? 2 : bits <= 32 ? 4 : 8; }
 
-/* Whether inputs can be of a kind and so many bytes. */
+/* True if inputs can have this kind and number of bytes. */
 static int known_type(int kind, int size) {
     return size == 2 || size == 4 || size == 8 || (size == 1 && kind != REAL);
 }
 
-/* Some bytes, and a few more, on a line of the cache. */
+/* At least this many bytes, aligned to a cache line. */
 static void *on_lines(size_t bytes) { return aligned_alloc(64, (bytes + 64) / 64 * 64); }
 
 static PyObject *code_run(PyObject *self, PyObject *args) {
@@ -166,7 +166,7 @@ static PyObject *code_run(PyObject *self, PyObject *args) {
             int64_t bulk = row_by_row && (last - first) % PLANE_ROWS <= FEW_ROWS ? last - (last - first) % PLANE_ROWS : last;
             broken = run(&code->l, planes, &io, first, bulk);
 #ifdef __SSE2__
-            _mm_sfence(); /* streamed outputs are there for every thread */
+            _mm_sfence(); /* make streamed outputs visible to every thread */
 #endif
             for (int64_t row = bulk; row < last && broken < 0 && io.bad_row < 0 && finite_row(&io, row); row++) {
                 if (run_row(code->rows, code->n_rows, values, &io, row)) broken = row;
@@ -246,7 +246,7 @@ static PyObject *compile_program(PyObject *module, PyObject *args) {
                      .term_op = b[13].buf, .term_shift = b[14].buf, .term_negative = b[15].buf, .checked = checked, .fuse = fuse,
                      .locality = locality, .places = b[12].len ? b[12].buf : NULL};
         code->n = p.n, code->n_in = p.n_in, code->n_out = p.n_out;
-        if (p.places) code->n_seen = p.places[p.n + p.n_out]; /* behind the last */
+        if (p.places) code->n_seen = p.places[p.n + p.n_out]; /* after the last */
         int64_t entries = b[11].len / 8, fit = 1;
         const int64_t *tables = b[11].buf;
         code->tables = malloc((size_t)b[11].len + 8);

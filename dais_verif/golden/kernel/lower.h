@@ -1,10 +1,10 @@
-/* Lowering: a DAIS program becomes plane code, one full adder, gate or multiplexer a bit.
+/* Lowering: a DAIS program becomes plane code, one full adder, gate or multiplexer per bit.
  *
  * A value is a vector of bits, each named by a number; bits that are copies, constants or sign extensions are
  * the same number again, so shifts, truncation, wrapping and sign extension cost nothing. In four steps:
  *   order     ops depth first from the outputs (schedule.h)
  *   emit      ops -> runs over bits that are written once (ops.h)
- *   sweep     backwards: drop what nothing reads (assign.h)
+ *   sweep     backwards: drop dead code (assign.h)
  *   allocate  forwards: bits -> planes, each plane reused after the last read of its bit (assign.h) */
 
 #include "code.h"
@@ -31,7 +31,7 @@ static void lowering_free(lowering *l) {
 
 #define NEW(field, count) ((l->field = calloc((size_t)(count) + 1, sizeof *l->field)) != NULL)
 
-/* Fills l; returns the number of planes, or 0 if memory does not suffice or the program is beyond this engine. */
+/* Fills l; returns the number of planes, or 0 if memory does not suffice or this engine cannot run the program. */
 static uint32_t lower(lowering *l, const program *p) {
     memset(l, 0, sizeof *l);
     l->p = p;
@@ -64,7 +64,7 @@ static uint32_t lower(lowering *l, const program *p) {
     }
     if (total > MAX_POOL || bits > MAX_POOL || !(NEW(pool, total) && NEW(input_bits, bits) && NEW(lookups, n_lookups)))
         return 0;
-    /* At most a value and three differences an op. */
+    /* At most one value and three differences per op. */
     if (p->places && !NEW(watched, 4 * n + p->n_out)) return 0;
     for (int64_t t = 0, start = 0; t < p->n_tables; start += p->table_size[t++] + 1) l->table_at[t] = start;
     int32_t *seen = calloc((size_t)n + 1, sizeof *seen);

@@ -55,16 +55,16 @@ static int is_sum(const program *p, int64_t op) {
     return p->code[op] == 0 || p->code[op] == 1 || p->code[op] == 4 || p->code[op] == SUM;
 }
 
-/* The terms of a sum are put in one place. Those that would be too many are first added up; the result lies in scratch
- * 1 or 2, in turns. */
+/* The terms of a sum are collected. If there are too many, some are added first; the result lies in scratch
+ * 1 or 2, alternately. */
 typedef struct {
     terms t;
-    int64_t lo, need; /* where the lowest of all terms begins; the position from which on nobody looks at the sum */
+    int64_t lo, need; /* where the lowest of all terms begins; the position from which on no bit of the sum is used */
     int into;
 } gathered;
 
 static void gather(lowering *l, gathered *g, vector v, int subtract) {
-    /* One that is not subtracted has to come first. */
+    /* The first term must not be a subtracted one. */
     if (g->t.n == MOST_TERMS - (g->t.n == g->t.negative)) {
         vector some = sum(l, g->into, &g->t, g->need);
         g->into = 3 - g->into;
@@ -98,7 +98,7 @@ static int64_t count_terms(const lowering *l, int64_t op) {
     return n;
 }
 
-/* Whether the only reader of op is a sum that can take n terms in its place. */
+/* True if the only reader of op is a sum that can take n terms in its place. */
 static int can_defer(const lowering *l, int64_t op, int64_t n) {
     const program *p = l->p;
     int64_t y = l->reader[op];

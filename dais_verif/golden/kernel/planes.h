@@ -1,7 +1,7 @@
 /* The executor of compiled plane code, included once for every instruction set (isa.h).
  *
  * A plane holds one bit of one value for PLANE_ROWS samples. An ADD is then a chain of full adders over
- * planes, a shift is nothing at all. See lower.h for the code that is run here. */
+ * planes, a shift costs nothing. See lower.h for the code that is executed here. */
 
 /* One step of a run; all loads come before the store, which may reuse an operand's plane. */
 #define STEP3(q, ...)                                                                                                  \
@@ -19,7 +19,7 @@
         EACH { c[w] = c0, e[w] = e0; }                                                                                 \
         for (; pc < stop; pc += words) STEP##words(pc, __VA_ARGS__)                                                    \
         break
-/* One chain of full adders a term after the first; a chain that subtracts starts with a carry. */
+/* One chain of full adders per term after the first; a chain that subtracts starts with a carry. */
 #define SUM(terms, negative)                                                                                           \
     case K_SUM(terms, negative): {                                                                                     \
         VEC carry[(terms)-1][LANES];                                                                                   \
@@ -46,7 +46,7 @@
 
 #if defined(__AVX512F__)
 /* One lookup by no more than 8 bits, of no more than 16, that breaks no promise: the table of all bytes is held in
- * registers, two of which one instruction asks. */
+ * registers, two of which one instruction reads. */
 static void FN(look_up_byte)(const lookup *t, const uint32_t *pc, char *planes) {
     uint32_t in = pc[0], out = pc[1];
     uint8_t bytes[8][PLANE_ROWS];
@@ -95,7 +95,7 @@ static void FN(find)(const lookup *t, const uint32_t *pc, uint32_t in, char *pla
     }
 }
 
-/* One lookup. Rows out of bounds read the 0 behind the table, and are reported if that breaks a promise. */
+/* One lookup. Rows out of bounds read the 0 after the table, and are reported if that breaks a promise. */
 static void FN(look_up)(const lookup *t, const uint32_t *pc, char *planes) {
     uint32_t in = pc[0], out = pc[1], size = t->size;
 #if defined(__AVX512F__)
@@ -175,7 +175,7 @@ static void FN(execute)(const run_head *head, const run_head *end, const uint32_
 
 #undef NONE
 #undef ALL
-/* The same run by run, each timed. */
+/* Execute run by run, and time each run. */
 static void FN(execute_timed)(const lowering *l, char *planes, block *io) {
     const uint32_t *pc = l->stream;
     for (size_t r = 0; r < l->n_runs; pc += l->heads[r++].words) {

@@ -1,4 +1,4 @@
-/* Ranges of values, which tell the promises that need no check, and the checks of the others. */
+/* Ranges of values, which show the promises that need no check, and the checks of the others. */
 
 typedef __int128 wide;
 
@@ -44,7 +44,7 @@ static interval sum_of(interval a, interval b) {
     return a;
 }
 
-/* The range after quantisation to the op's own type; returns whether wrapping is excluded. */
+/* The range after quantisation to the op's own type; returns true if wrapping is excluded. */
 static int settle(lowering *l, int64_t op, interval x) {
     int64_t w = width(l->p, op);
     range *r = &l->ranges[op];
@@ -79,11 +79,11 @@ static interval product_of(interval a, interval b) {
 
 #define EVERYTHING ((int64_t)1 << 40)
 
-/* What quantisation is to an op: its meaning, or a promise that it changes nothing. The exact result may be cut at the
- * top of the type, as nobody looks at what is above; then it cannot tell whether the promise is kept. */
+/* The role of quantisation in an op: its meaning, or a promise that it changes nothing. The exact result may be cut at
+ * the top of the type, if no bit above is used; then it does not show whether the promise is kept. */
 enum { IMPLIED, PROMISED, PROMISED_BUT_CUT };
 
-/* The position from which on nobody looks at the exact result, and what its quantisation then is. */
+/* The position from which on no bit of the exact result is used, and the role of its quantisation then. */
 static int64_t needed_of(const lowering *l, int64_t op, int fits) {
     return fits || !l->p->checked ? width(l->p, op) - l->p->f[op] : EVERYTHING;
 }

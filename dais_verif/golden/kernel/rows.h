@@ -139,7 +139,7 @@ static row_op *row_code(const lowering *l, int64_t *count, row_term **terms) {
     return code;
 }
 
-/* Whether all inputs of a row are numbers, also those that nothing reads. */
+/* True if all inputs of a row are numbers, including unused ones. */
 static int finite_row(block *io, int64_t row) {
     for (int64_t j = 0; io->x_kind == REAL && j < io->n_in; j++)
         if (!isfinite(real_at(input_at(io, row, j), io->x_size))) {
@@ -166,7 +166,7 @@ static int64_t read_row(block *io, const row_op *r, int64_t row) {
     return by < 64 ? (int64_t)(v >> by) : 0;
 }
 
-/* Apart, so that the registers of the other ops stay as they are. */
+/* A separate function, so that it does not affect the register allocation of the other ops. */
 static __attribute__((noinline)) int64_t sum_row(const row_op *r, const int64_t *v) {
     uint64_t x = 0;
     for (const row_term *t = r->terms, *end = t + r->c; t < end; t++) {
@@ -176,7 +176,7 @@ static __attribute__((noinline)) int64_t sum_row(const row_op *r, const int64_t 
     return (int64_t)x;
 }
 
-/* One row; returns whether it breaks a promise. */
+/* Execute one row; returns true if it breaks a promise. */
 static int run_row(const row_op *code, int64_t n, int64_t *v, block *io, int64_t row) {
     int broken = 0;
     for (const row_op *r = code; r < code + n; r++) {

@@ -1,6 +1,6 @@
 /* The order in which ops are lowered. */
 
-/* Depth first from the outputs, operands in order, so that a value is used soon after it is made; then what no
+/* Depth first from the outputs, operands in order, so that a value is used soon after it is computed; then ops that no
  * output needs. Without locality: program order. seen: all 0. Returns the number of ops that outputs need. */
 static int64_t schedule(const program *p, int32_t *order, int32_t *seen, int32_t *stack) {
     int64_t done = 0, needed = 0;
@@ -28,7 +28,7 @@ static int64_t schedule(const program *p, int32_t *order, int32_t *seen, int32_t
         }
     }
     if (p->n == 0 || p->n_out + p->n == 0) needed = done;
-    if (!p->locality) { /* the same ops, in program order: those that are needed first */
+    if (!p->locality) { /* the same ops, in program order: needed ones first */
         int32_t *is_needed = seen;
         memset(is_needed, 0, (size_t)p->n * sizeof *is_needed);
         for (int64_t j = 0; j < needed; j++) is_needed[order[j]] = 1;

@@ -1,5 +1,5 @@
-/* What a watched run sees, included once for each instruction set (isa.h). Threads share the bytes, which are only
- * ever set. What has been seen in full is not looked at again, and so a long run costs little more than a short one. */
+/* The probes of a watched run, included once for each instruction set (isa.h). Threads share the bytes, which are only
+ * ever set. Probes seen in full are not evaluated again, so a long run costs little more than a short one. */
 
 #define SAW(place) __atomic_load_n(place, __ATOMIC_RELAXED)
 #define SEE(place, ...)                                                                                                \
@@ -39,7 +39,7 @@ static void FN(see_value)(const watched *t, uint8_t *seen, uint8_t *closed, cons
     *closed = !open;
 }
 
-/* Rows in which any of the pairs behind the first differ: where the condition holds, where not; and all others. */
+/* Rows in which any of the pairs after the first differ: where the condition holds, where not; and all others. */
 static void FN(see_difference)(uint8_t *seen, uint8_t *closed, const uint32_t *pc, const uint32_t *stop, char *planes) {
     const VEC *valid = AT(VALID * PLANE_STEP), *condition = AT(pc[0]);
     VEC differs[LANES];
@@ -65,7 +65,7 @@ static void FN(see_entries)(const block *io, const lookup *t, uint8_t *seen, uin
     *closed = (uint8_t)all;
 }
 
-/* What there is to be seen at one place of the code. */
+/* The probes of one place in the code. */
 static void FN(see)(const block *io, uint32_t number, const run_head *head, const uint32_t *pc, char *planes) {
     const watched *t = &io->watched[number];
     uint8_t *seen = io->seen + t->place, *closed = io->closed + number;
@@ -74,7 +74,7 @@ static void FN(see)(const block *io, uint32_t number, const run_head *head, cons
     else FN(see_entries)(io, &io->lookups[t->lookup], seen, closed, pc, head->words, planes);
 }
 
-/* The rows of this block that are there. */
+/* The rows that exist in this block. */
 static void FN(mark_valid)(const block *io, char *planes) {
     char *valid = (char *)AT(VALID * PLANE_STEP);
     memset(valid, 0, PLANE_BYTES);

@@ -1,5 +1,5 @@
-/* Watched programs: what is seen of every op and output, written next to the computation (../seen.py says where).
- * What is watched is lowered here; seen.h has what the executor does with it. */
+/* Watched programs: probes of every op and output, recorded during the computation (../seen.py gives the layout).
+ * Probes are lowered here; seen.h holds the code that executes them. */
 
 static void put_watch(lowering *l, int64_t place, int is_signed, int64_t lookup, uint32_t kind, uint32_t *stop, uint32_t n) {
     watched found = {place, (int32_t)lookup, is_signed};
@@ -17,7 +17,7 @@ static void watch_value(lowering *l, int64_t place, const vector *v, int64_t lo,
     put_watch(l, place, is_signed, 0, K_SEEN, words, (uint32_t)w);
 }
 
-/* Whether bits differ: pairs are put behind words, which begin_pairs gave. */
+/* Record if bits differ: pairs are appended to words, which begin_pairs returned. */
 static uint32_t *begin_pairs(lowering *l, bit condition, int64_t most) {
     uint32_t *words = begin(l, K_DIFFER, 0, 2 * (size_t)(most + 1));
     if (!words) return NULL;
@@ -38,7 +38,7 @@ static void end_pairs(lowering *l, int64_t place, uint32_t *words) {
     put_watch(l, place, 0, 0, K_DIFFER, words, (uint32_t)((size_t)(words - l->stream) - start) / 2);
 }
 
-/* Whether quantisation changes the exact result, at its top and at its bottom. */
+/* Record if quantisation changes the exact result, at its top and at its bottom. */
 static void watch_change(lowering *l, int64_t op, int64_t place, vector exact) {
     int64_t lo = -l->p->f[op], top = lo + width(l->p, op);
     exact = trimmed(exact);
@@ -109,7 +109,7 @@ static void watch_entries(lowering *l, int64_t op, int64_t place) {
     put_watch(l, place, 0, l->n_lookups - 1, K_ENTRIES, words, (uint32_t)max64(wa, 1));
 }
 
-/* All that is to be seen of an op that was just lowered. */
+/* Lower all probes of an op that was just lowered. */
 static void watch_op(lowering *l, int64_t op) {
     const program *p = l->p;
     int64_t w = width(p, op), place = p->places[op] + 2 * w + 2;
@@ -120,7 +120,7 @@ static void watch_op(lowering *l, int64_t op) {
     switch (p->code[op]) {
     case 2: case 3: t = value_of(l, p->id0[op]); break;
     case SHIFT:
-        if (p->places[op + 1] - place < 6) return; /* nobody asks */
+        if (p->places[op + 1] - place < 6) return; /* not requested */
         t = shifted(value_of(l, p->id0[op]), p->data[op]);
         break;
     case -2: case -3: t = trimmed(negated(l, 0, value_of(l, p->id0[op]), EVERYTHING)); break;
