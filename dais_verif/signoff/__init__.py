@@ -1,1 +1,1 @@
-"""Sign-off: what a policy asks for is run, judged by its records, and certified; a certificate can be checked again."""
+"""Sign-off: the stages of a policy are run, judged by their records, and certified; a certificate can be rechecked."""

@@ -1,4 +1,4 @@
-"""Signing off again what a certificate speaks of, to see whether the same comes out."""
+"""Repeating the sign-off behind a certificate, to compare the results."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["run_again"]
 def run_again(
     checked: CertificateCheck, folder: Path, *, reproduce: str, jobs: int | None, listener: SignOffListener
 ) -> list[CertificateFinding]:
-    """Return what a new sign-off of the same files by the same policy finds otherwise. ``folder``: for its evidence."""
+    """Return the differences of a new sign-off of the same files by the same policy. ``folder``: for its evidence."""
     context = checked.context
     if context is None:
         return []

@@ -1,4 +1,4 @@
-"""Whose key it is: allowed signers files, read line by line as ``ssh-keygen -Y verify`` reads them.
+"""The owners of keys: allowed signers files, parsed line by line as ``ssh-keygen -Y verify`` does.
 
     line    = principals [options] keytype key [comment]
     options = cert-authority | namespaces="pattern,!pattern" | valid-after="time" | valid-before="time", each once
@@ -42,7 +42,7 @@ class _Line:
 
 
 def principals(allowed: Path, key: bytes, when: datetime) -> list[str]:
-    """Return who may sign with ``key`` at the time ``when``, by the file ``allowed``; empty if there is none.
+    """Return the principals that may sign with ``key`` at the time ``when``, by the file ``allowed``; may be empty.
 
     Raises ``InputError`` if the file cannot be read, or has a line that ``ssh-keygen`` refuses.
     """
@@ -96,7 +96,7 @@ def _key(kind: str, text: str) -> bytes:
 
 
 def _options(text: str) -> Iterator[tuple[str, str]]:
-    """Every option once. Unknown ones are refused, since they may restrict the use of the key."""
+    """Yield every option once. Unknown options are refused, since they may restrict the use of the key."""
     place, seen = 0, set[str]()
     while text:
         found = _OPTION.match(text, place)
@@ -128,7 +128,7 @@ def _permits(options: dict[str, str], when: datetime) -> bool:
 
 
 def _in_list(name: str, patterns: str) -> bool:
-    """Whether one of ``patterns`` matches and none of those with an exclamation mark."""
+    """Return True if one of ``patterns`` matches and none of those with an exclamation mark."""
     found = False
     for pattern in patterns.split(","):
         if _matches(name, pattern.removeprefix("!")):
@@ -139,7 +139,7 @@ def _in_list(name: str, patterns: str) -> bool:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """Match with ``*`` and ``?`` only, in a time that is linear in each: a later star need not look behind itself."""
+    """Match with ``*`` and ``?`` only, in linear time for each: a later star never backtracks past an earlier one."""
     place, at, star, resume = 0, 0, -1, 0
     while place < len(name):
         if at < len(pattern) and pattern[at] == "*":
@@ -167,7 +167,7 @@ def absolute_time(text: str) -> datetime:
         found = datetime.strptime(digits, form)
         if digits is not text:
             return found.replace(tzinfo=timezone.utc)
-        # As C reads it: where clocks were put back, the library decides which of two hours is meant.
+        # As in C: where clocks were put back, the library decides which of two hours is meant.
         return datetime.fromtimestamp(time.mktime(found.timetuple()), timezone.utc)
     except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not a time like 20270131 or 202701311200Z") from None

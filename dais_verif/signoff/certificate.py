@@ -1,6 +1,6 @@
-"""The certificate: what was signed off, by which policy, with which tools and on what evidence, all by hash.
+"""The certificate: the signed-off design, the policy, the tools and the evidence, all by hash.
 
-It has one form only, byte for byte: sorted keys, a fixed layout, and the hash of all else in ``self``.
+It has exactly one form, byte for byte: sorted keys, a fixed layout, and the hash of everything else in ``self``.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _SCHEMA = "dais-verif/certificate/2"
 _STATEMENT = "SIGNED OFF"
 _LOCK = ".lock"
 
-#: Of evidence, so that to hash it is over in a time that is known.
+#: Limit of evidence files, so that the time to hash one is bounded.
 _MOST_FILES, _MOST_BYTES = 100_000, 8 << 30
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Every part of a certificate must be checked."""
+    """A part of a certificate; every part must be checked."""
 
 
 class CertifiedFile(_Part, frozen=True):
@@ -73,7 +73,7 @@ class CertifiedStage(_Part, frozen=True):
 
 
 class CertifiedScore(_Part, frozen=True):
-    """Of mutants of the RTL: how many there were, how many of them equivalent and unknown, and percent killed."""
+    """The result for mutants of the RTL: how many there were, how many equivalent and unknown, and percent killed."""
 
     mutants: int
     equivalent: int
@@ -82,7 +82,7 @@ class CertifiedScore(_Part, frozen=True):
 
 
 class Certificate(_Part, frozen=True, rename={"itself": "self"}, omit_defaults=True):
-    """All of a certificate. ``layout``: as it was given. ``signer``: fingerprint of the key that signs it, or empty.
+    """A complete certificate. ``layout``: as given. ``signer``: fingerprint of the key that signs it, or empty.
 
     ``issued``: ISO 8601, UTC. ``evidence``: SHA-256 of every file that is judged; ``logs``: of all else in its folder,
     which is for people, and which is not checked.
@@ -105,7 +105,7 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}, omit_defaults=T
     logs: dict[str, str]
     signer: str
     itself: str
-    #: Where the policy asks for mutants.
+    #: Present if the policy requires mutants.
     mutation: CertifiedScore | None = None
 
     @classmethod
@@ -179,7 +179,7 @@ def parse_certificate(data: bytes, name: str) -> Certificate:
         raise InputError(f"{name} was edited: its own hash is {expected}, and it says {tree.get('self')}")
     try:
         certificate = msgspec.convert(tree, Certificate)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is not text
         raise InputError(f"{name} is not a valid certificate: {error}") from None
     if certificate.statement != _STATEMENT:
         raise InputError(f"{name} states {certificate.statement!r}, must state {_STATEMENT!r}")
@@ -214,7 +214,7 @@ def is_evidence(name: str) -> bool:
 def files_in(folder: Path) -> dict[str, str]:
     """Return the SHA-256 of every file in ``folder`` but the certificate itself and its signature, by path.
 
-    Raises ``InputError`` for what is no plain file: its content is not in the folder.
+    Raises ``InputError`` for anything but a plain file, because its content is not in the folder.
     """
     found: dict[str, str] = {}
     left = _MOST_BYTES

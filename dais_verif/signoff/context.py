@@ -1,4 +1,4 @@
-"""What all stages know, and how the verbs are told of it."""
+"""The context of all stages, and the arguments that it means for commands."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Context:
-    """What is signed off, by which policy, with evidence in which folder."""
+    """The signed-off design, the policy, and the folder of the evidence."""
 
     subject: Subject
     policy: Policy
@@ -48,7 +48,7 @@ class Context:
     jobs: int | None = None
 
     def asked(self, seed: int, vectors: int | None = None, **more: Any) -> Asked:
-        """Return what a simulation has to do."""
+        """Return the requirements on a simulation."""
         given = sum(read_batch(Path(file.path), self.subject.program.n_in).rows for file in self.subject.of("input"))
         rows = given + (self.policy.vectors if vectors is None else vectors)
         distinct = self.policy.distinct if vectors is None and self.policy.distinct is not None else rows // 10
@@ -59,9 +59,9 @@ class Context:
 class SignOffStage:
     """A stage: ``run`` leaves evidence in ``folder``, ``judge`` reads it.
 
-    ``must_fail``: a bug is seeded, and it passes if that is found. ``needs``: the folders of stages that must have
-    passed before it makes sense. ``waiver``: what a waiver calls it; empty: none can stand in for it.
-    ``gate``: those that need it also go on where it is waived.
+    ``must_fail``: a bug is seeded, and the stage passes if the bug is detected. ``needs``: the folders of stages that
+    must have passed before it makes sense. ``waiver``: its name in waivers; empty: it cannot be waived. ``gate``:
+    stages that need it also run if it is waived.
     """
 
     name: str
@@ -119,7 +119,7 @@ def interface_of(context: Context, record: SimulationRecord) -> DesignInterface:
 
 
 def pin_arguments(context: Context, record: SimulationRecord) -> list[str]:
-    """All pins of that design, as ``sim`` takes them: one with a bug in it may not show its latency."""
+    """Return all pins of that design as options of ``sim``, because a design with a bug may not reveal its latency."""
     pins = interface_of(context, record).clocking
     if pins is None:
         return []
@@ -150,7 +150,7 @@ def prove_arguments(context: Context, program: list[str], design: list[str]) -> 
 
 
 def reader_arguments(context: Context, both: bool = False) -> list[str]:
-    """Return what reads the RTL for a proof of it; of ours, that is slang unless the policy or ``both`` demands two."""
+    """Return the readers of the RTL in a proof; for ours, slang, unless the policy or ``both`` requires two."""
     asked = context.policy.front_end
     if both or asked == "both":
         return ["--front-end", "both"]

@@ -1,7 +1,7 @@
-"""Copies of all that is signed off: what was hashed is what is built and proved, whatever becomes of a file meanwhile.
+"""Copies of all signed-off files: the hashed content is what is built and proved, even if a file changes meanwhile.
 
-The copies are part of the evidence. Files that lie in one folder do so among the copies, and nothing else lies there:
-what RTL includes is found as it was, and what is not certified is not found.
+The copies are part of the evidence. Files that share a folder also do so among the copies, and the folder holds nothing
+else: RTL finds its include files as before, and finds no file that is not certified.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ SUBJECT = "subject"
 def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Policy]:
     """``subject`` and ``policy`` with copies in ``folder / SUBJECT`` in the place of all files.
 
-    Our own RTL is evidence already. Raises ``InputError`` if a file is not what was hashed any more, or if the copy of
-    one would not be found under the name that the RTL has for it.
+    Our own RTL is evidence already. Raises ``InputError`` if a file no longer matches its hash, or if its copy would
+    not be found under the name that the RTL uses.
     """
     root = folder.absolute() / SUBJECT
     sources = [] if subject.emitted else subject.of("rtl")
@@ -46,7 +46,7 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
         elif file.role == "configuration":  # beside the program, as it was
             made[number] = _copy(file, root / "program_0" / path.name)
         elif file.role == "data" and "/" in file.name:
-            # Found beside the RTL by its name; one with a folder of its own is left alone: no RTL of ours names it.
+            # Found next to the RTL by its name; one with a folder of its own is skipped, since our RTL never names it.
             if not PurePath(file.name).is_absolute() and ".." not in PurePath(file.name).parts:
                 made[number] = _copy(file, root / "rtl_0" / file.name)
         elif file.role != "rtl":
@@ -70,7 +70,7 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
 
 
 def _included(path: Path, places: list[Path]) -> list[str]:
-    """Where a file that is included has to lie, so that it is found from each folder of the RTL as it was."""
+    """Return where an included file has to lie, so that it is found from each folder of the RTL as before."""
     found = [
         f"rtl_{number}/{path.relative_to(place).as_posix()}"
         for number, place in enumerate(places)

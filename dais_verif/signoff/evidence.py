@@ -1,6 +1,6 @@
-"""What a verb left behind, read back strictly: its record, and the vectors that went to the simulators.
+"""The output of a command, read back strictly: its record, and the vectors that were simulated.
 
-Whatever is missing, cut short, unfinished or in contradiction with itself raises ``InputError``: it is no evidence.
+Anything missing, truncated, unfinished or inconsistent raises ``InputError``: it is not evidence.
 """
 
 from __future__ import annotations
@@ -63,14 +63,14 @@ class Unusable(InputError):
 
 
 class CheckEvidence(msgspec.Struct, frozen=True):
-    """What ``check`` printed, as far as it is judged."""
+    """The output of ``check``, as far as it is judged."""
 
     verdict: Verdict
     program: ProgramInfo
     overflow: dict[str, Any]
 
 
-#: What is judged of a proof: where a record lacks it, nothing may be taken for granted.
+#: The judged fields of a proof: if a record lacks one, no default may be assumed.
 _JUDGED = ("unchecked", "conditional", "cached_claims", "counterexample", "confirmation")
 _JUDGED_OF_RTL = ("top", "emitted", "files", "sha256", "data", "front_ends")
 
@@ -95,12 +95,12 @@ def simulated(folder: Path) -> SimulationRecord:
 
 
 def checked(folder: Path) -> CheckEvidence:
-    """Return what ``check`` printed."""
+    """Return the output of ``check``."""
     return _converted(folder, SCHEMA, CheckEvidence)
 
 
 def compared(folder: Path) -> DiffRecord:
-    """Return what ``diff`` printed."""
+    """Return the output of ``diff``."""
     record = _converted(folder, SCHEMA, DiffRecord)
     for name in ("proof", "frame", "unchecked"):
         if name not in read_tree(folder / PRINTED):
@@ -109,7 +109,7 @@ def compared(folder: Path) -> DiffRecord:
 
 
 def proved(folder: Path) -> ProofRecord:
-    """Return what ``prove`` printed."""
+    """Return the output of ``prove``."""
     record = _converted(folder, PROOF_SCHEMA, ProofRecord)
     printed = _printed(folder)
     tree = json.loads(printed)
@@ -122,7 +122,7 @@ def proved(folder: Path) -> ProofRecord:
 
 
 def mutated(folder: Path) -> MutationRecord:
-    """Return what ``mutate`` printed."""
+    """Return the output of ``mutate``."""
     record = _converted(folder, MUTATION_SCHEMA, MutationRecord)
     _kept(folder, _printed(folder), "mutation.json")
     return record
@@ -171,7 +171,7 @@ def _agree(folder: Path, verdict: Verdict) -> None:
 
 
 def _kept(folder: Path, printed: bytes, name: str = "result.json") -> None:
-    """Refuse a record that is not what was printed."""
+    """Refuse a stored record that differs from the printed one."""
     path = folder / RUN / name
     if not path.is_file():
         raise InputError(f"the run left no {folder.name}/{RUN}/{path.name}")
@@ -222,8 +222,8 @@ def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
 class Sent:
     """The vectors of a run, without the vectors.
 
-    ``distinct``: different ones among the first ``rows``, those that were not swept. ``digest``: what a simulator must
-    say that found just what the golden model expects of the first ``digested`` of ``total``.
+    ``distinct``: different ones among the first ``rows``, which are not exhaustive. ``digest``: the digest that a
+    simulator must report if it found exactly what the golden model expects of the first ``digested`` of ``total``.
     """
 
     rows: int
@@ -235,7 +235,7 @@ class Sent:
 
     @classmethod
     def load(cls, path: Path) -> Sent:
-        """As it was written to a file."""
+        """Load it from a file."""
         try:
             return msgspec.convert(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:

@@ -37,7 +37,7 @@ NETLIST = f"{_SYNTH}/{RUN}/netlist.v"
 
 
 def extra_stages(context: Context) -> list[SignOffStage]:
-    """Those that the policy asks for. The first simulation comes before all of them."""
+    """Return the extra stages of the policy. The first simulation comes before all of them."""
     policy = context.policy
     good = f"simulation-{policy.seeds[0]}" if policy.seeds else "simulation"
     stages = [coverage_stage(good)] if policy.coverage else []
@@ -127,7 +127,7 @@ def _judge_netlist(context: Context, folder: Path) -> Judgement:
     return Judgement(judged.verdict, judged.message, tuple(problems), judged.reproduce)
 
 
-# behind streams, and on a board: every beat is compared, but nothing is digested
+# with streams or on a board, every beat is compared, but no digest is computed
 
 
 def _run_axis(context: Context, folder: Path) -> None:

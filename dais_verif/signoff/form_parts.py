@@ -1,4 +1,4 @@
-"""What is kept of a file of evidence: parts of the forms of programs and of machines."""
+"""The retained parts of an evidence file: parts of the forms of programs and of machines."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
 
 Tree: TypeAlias = dict[str, Any]
 
-#: What is judged of a tree, seen with what is signed off and with the folder that its file is in.
+#: The judged part of a tree, given the signed-off design and the folder of its file.
 Form: TypeAlias = Callable[[Tree, Context, Path], Tree]
 
 
@@ -39,12 +39,12 @@ def canonical(tree: Tree) -> bytes:
 
 
 def failed(verdict: str, *, excused: bool) -> Tree:
-    """Return what is kept of a stage that did not pass. ``excused``: the policy tolerates it."""
+    """Return what is retained of a stage that did not pass. ``excused``: the policy tolerates it."""
     return {"verdict": verdict, "message": "", **({"excused": True} if excused else {})}
 
 
 def both(form: Form, into: str = "") -> dict[str, Form]:
-    """Return what a verb printed, what it kept, and how it ended."""
+    """Return the forms of a command's output, of the files it keeps, and of its exit."""
     return {f"{into}{CALL}": kept_call, f"{into}{PRINTED}": form, f"{into}{RUN}/result.json": form}
 
 
@@ -54,24 +54,24 @@ def only(tree: Tree, *names: str) -> Tree:
 
 
 def kept_hashes(info: Tree) -> Tree:
-    """Of the program or machine of a record."""
+    """Return the retained part of the program or machine of a record."""
     fixed = {"path": None, "layout": "", "layout_assumed": False, "n_in": 0, "n_out": 0, "n_ops": 0}
     return {**only(info, "hash", "file_sha256"), **fixed}
 
 
 def kept_head(tree: Tree) -> Tree:
-    """Return what all records begin with."""
+    """Return the retained part of the fields common to all records."""
     verdict = Verdict(tree["verdict"])
     return {"schema": tree["schema"], "verdict": verdict.value, "exit_code": verdict.exit_code, "message": ""}
 
 
 def kept_call(tree: Tree, context: Context, folder: Path) -> Tree:
-    """How a verb ended."""
+    """Return the retained part of how a command ended."""
     return {"arguments": [], "exit_code": tree["exit_code"], "seconds": 0.0}
 
 
 def kept_check(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Of ``check``."""
+    """Return the retained part of ``check``."""
     return {**kept_head(tree), "program": kept_hashes(tree["program"]), "overflow": {}}
 
 
@@ -84,7 +84,7 @@ def kept_stimulus(tree: Tree, covered: bool) -> list[Tree]:
 
 
 def kept_coverage(found: Tree | None, context: Context) -> Tree | None:
-    """As much as the policy asks for, in thousandths, if it is there."""
+    """Return as much as the policy requires, in thousandths, if it was reached."""
     thousandths = math.ceil(round(context.policy.coverage * 10, 6))
     if found is None or found["percent"] * 10 < thousandths:
         return None

@@ -1,7 +1,7 @@
-"""What is judged of each file that a stage leaves, stage by stage: a form is a tree with nothing else in it.
+"""The judged parts of each file that a stage writes, stage by stage: a form is a tree that holds nothing else.
 
-Whatever a reader needs and no judge looks at has a fixed value. Numbers of which more would do as well are cut down to
-what is enough, so that another one is found.
+Fields that a reader requires but no judge uses have a fixed value. Numbers that may exceed a requirement are reduced to
+what is required, so that any other value is detected.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def forms_of(folder: str, context: Context) -> dict[str, Form]:
 
 
 def _stage(folder: Path) -> Path:
-    """Return the folder of a call, of which ``folder`` may be what it kept."""
+    """Return the folder of a call; ``folder`` may be the output folder within it."""
     return folder.parent if folder.name == RUN else folder
 
 
@@ -59,7 +59,7 @@ def _stage(folder: Path) -> Path:
 
 
 def _simulated(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return what is kept of a simulation of the RTL that is signed off."""
+    """Return what is retained of a simulation of the signed-off RTL."""
     policy, subject = context.policy, context.subject
     covered = bool(policy.coverage) and _stage(folder).name == f"simulation-{policy.seeds[0]}"
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
@@ -81,7 +81,7 @@ def _simulated(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _run(tree: Tree, context: Context, *, covered: bool = False) -> Tree:
-    """Every simulator, every vector, every bit."""
+    """Return what is retained of a run: every simulator, every vector, every bit."""
     names = ("name", "version", "vectors_compared", "bits_compared", "mismatches", "vectors_with_x", "digest", "cached")
     return {
         **kept_head(tree),
@@ -96,7 +96,7 @@ def _run(tree: Tree, context: Context, *, covered: bool = False) -> Tree:
 
 
 def _bits(rtl: Tree, context: Context) -> int:
-    """Of a row of outputs."""
+    """Return the number of bits in a row of outputs."""
     if "bits" in rtl:
         return int(rtl["bits"])
     return (
@@ -125,7 +125,7 @@ def _seeded_in_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
-    """With a fault seeded: that it was found, by whom, and on how many vectors."""
+    """Return the result with a seeded fault: that it was detected, by which tool, and on how many vectors."""
     nothing = {"real": None, "raw": None, "bits": ""}
     fixed = {"simulator": "", "output": 0, "expected": nothing, "found": nothing, "inputs": []}
     names = ("name", "version", "vectors_compared", "mismatches", "failure")
@@ -144,7 +144,7 @@ def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _beats(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return what is kept of a run behind streams or on a board, which takes no digest of outputs."""
+    """Return what is retained of a run with streams or on a board, which computes no digest of outputs."""
     board, simulators = tree.get("board"), list[Tree]()
     for one in tree["simulators"]:
         vectors = min(one["vectors_compared"], tree["vectors"])
@@ -196,7 +196,7 @@ def _proved(tree: Tree, context: Context, folder: Path) -> Tree:
             "front_ends": _enough_readers(tree, context),
         },
         **only(tree, "unchecked", "cached_claims"),
-        # What decided a claim is not judged: one word for all, so that no edit of it can stay unseen.
+        # The method that decided a claim is not judged: it is replaced by a fixed word, so that every edit is detected.
         "outputs": [
             {"output": output, "status": status, "method": Method.IDENTICAL.value}
             for output, status in sorted(claims.items())
@@ -212,7 +212,7 @@ def _enough_readers(tree: Tree, context: Context) -> list[str]:
 
 
 def _refuted(tree: Tree, context: Context, folder: Path) -> Tree:
-    """With a fault seeded: an input that shows it, which a simulator confirms."""
+    """Return the result with a seeded fault: an input that shows it, confirmed by a simulator."""
     shown = tree.get("counterexample") or {}
     return {
         **kept_head(tree),

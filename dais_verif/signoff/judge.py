@@ -1,7 +1,6 @@
-"""Is what a stage left enough? Judged by the numbers of its record, never by its verdict alone.
+"""Decide if the evidence of a stage is sufficient, by the numbers of its record, never by its verdict alone.
 
-The same functions judge when a program is signed off and when its certificate is checked. They read evidence and
-nothing else.
+The same functions judge when a program is signed off and when its certificate is checked. They read only evidence.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ __all__ = [
     "sound_proof",
 ]
 
-#: What is kept of the vectors of a run, in the folder of its call.
+#: The record of the vectors of a run, in the folder of its call.
 SENT = "vectors.json"
 
 #: The digest of no outputs.
@@ -72,7 +71,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a simulation was to do.
+    """The requirements on a simulation.
 
     ``rtl``: it was to be of the very RTL that is signed off. ``swept``: outputs were to be exhausted. ``rows``: the
     vectors, those of files included; ``distinct``: so many of them must differ. ``covered``: coverage was to be
@@ -182,7 +181,7 @@ def same_simulators(record: SimulationRecord, wanted: Sequence[str]) -> Iterator
 
 
 def _complete(subject: Subject, record: SimulationRecord, asked: Asked) -> Iterator[str]:
-    """Every simulator has compared every bit of every vector, and found what the others found."""
+    """Check that every simulator has compared every bit of every vector, and that all found the same."""
     if asked.rows < 1:
         yield "the policy requires no vectors"
     directed = sum(part.vectors for part in record.stimulus if part.name == "directed") if asked.covered else 0
@@ -221,7 +220,7 @@ def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sen
     least = min((simulator.vectors_compared for simulator in record.simulators), default=0)
     if sent.digested != least:
         yield f"the digest is of {sent.digested} vectors, and {least} were compared by all"
-    # What they found must be what the golden model expects: also where they never compared it.
+    # The results must equal those of the golden model, even where they were not compared.
     for simulator in record.simulators:
         if simulator.digest != sent.digest:
             yield f"{simulator.name} found outputs that differ from the golden model, contrary to its report"
@@ -231,7 +230,7 @@ def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sen
 
 
 def distinct_wanted(program: Program, asked: Asked) -> int:
-    """Return how many of the vectors must differ: fewer than were asked for where there are hardly so many."""
+    """Return how many of the vectors must differ; fewer than requested if few different ones exist."""
     return distinct_of(possible_inputs(program), asked)
 
 
@@ -290,7 +289,7 @@ def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
 def judge_what_proves(
     subject: Subject, policy: Policy, folder: Path, problems_of: Callable[[Subject, Policy, ProofRecord], Iterator[str]]
 ) -> Judgement:
-    """``prove`` that must pass, of whose record ``problems_of`` says what is not enough."""
+    """Judge a ``prove`` that must pass; ``problems_of`` yields what is insufficient in its record."""
     try:
         record = proved(folder)
     except Unusable as error:
@@ -307,12 +306,12 @@ def judge_what_proves(
 
 
 def may_excuse(policy: Policy, verdict: Verdict) -> bool:
-    """Return whether the policy tolerates a proof that ends so."""
+    """Return True if the policy tolerates a proof that ends with ``verdict``."""
     return policy.proof == "optional" and verdict in _UNDECIDED
 
 
 def sound_proof(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
-    """Yield why a proof does not speak of what is signed off, or rests on what was not decided for it."""
+    """Yield why a proof does not cover the signed-off design, or relies on anything undecided."""
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
     if record.unchecked is not (policy.overflow == "unchecked"):

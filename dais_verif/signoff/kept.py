@@ -1,8 +1,8 @@
-"""What of a sign-off is evidence: of each file only what is judged, in one form, byte for byte.
+"""The evidence of a sign-off: of each file only the judged part, in one form, byte for byte.
 
-Much in a record cannot be checked later: times, messages, places. All of it is kept for people, in ``logs``.
-What is called evidence has nothing but what a judge looks at, so that an edit anywhere in it is found. What is more
-than enough is kept as enough, and of a stage that did not pass only its verdict.
+Much in a record cannot be checked later: times, messages, places. All of it is kept for people, in ``logs``. Evidence
+holds only what a judge uses, so that an edit anywhere in it is detected. Values beyond a requirement are stored as the
+requirement, and of a stage that did not pass only the verdict is stored.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from dais_verif.signoff.subject import sha256_of
 
 __all__ = ["LOGS", "keep_what_is_judged", "unjudged"]
 
-#: In the folder of a sign-off: all that its stages left, for people.
+#: In the folder of a sign-off: all output of its stages, for people.
 LOGS = "logs"
 
 _MOST_BYTES = 256 << 20
 
 
 def keep_what_is_judged(context: Context, stages: Sequence[SignOffStage], results: Sequence[StageResult]) -> None:
-    """Move all evidence to the folder ``logs`` beside it, and leave what is judged of it."""
+    """Move all evidence to the folder ``logs`` next to it, and write its judged part."""
     evidence = context.folder
     logs = evidence.with_name(LOGS)
     shutil.rmtree(logs, ignore_errors=True)
@@ -79,7 +79,7 @@ def _whole(folder: Path) -> list[str]:
 def unjudged(
     context: Context, stages: Sequence[SignOffStage], results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """Return what in the folder of the evidence no judge looks at."""
+    """Yield everything in the evidence folder that no judge uses."""
     forms: dict[Path, Form] = {}
     whole = set()
     for number, stage in enumerate(stages):
@@ -109,7 +109,7 @@ def unjudged(
 
 
 def _other(path: Path, form: Form, context: Context) -> str | None:
-    """Return why the file ``path`` is not byte for byte as it is kept."""
+    """Return why the file ``path`` differs from its retained form."""
     try:
         expected = canonical(form(read_tree(path), context, path.parent))
     except (InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

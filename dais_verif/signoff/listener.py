@@ -1,4 +1,4 @@
-"""Who wants to hear of a sign-off while it goes on."""
+"""Listeners for the progress of a sign-off."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The stage that asks how good the verification is: mutants of the RTL, and how many of them are killed.
 
-What is judged is how many met which fate. The score is made of that again, and stands in the certificate.
+The numbers of mutants by fate are judged. The score is computed again from them, and stands in the certificate.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 
 def _problems(context: Context, record: MutationRecord) -> Iterator[str]:
-    """Yield why a record does not speak of what is signed off, or of as many mutants as were asked for."""
+    """Yield why a record does not cover the signed-off design, or has fewer mutants than requested."""
     subject, policy, found = context.subject, context.policy, record.summary
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     if record.rtl.top != subject.top or record.rtl.sha256 != [file.sha256 for file in subject.of("rtl")]:
@@ -103,7 +103,7 @@ def _problems(context: Context, record: MutationRecord) -> Iterator[str]:
 
 
 def certified_score(context: Context) -> CertifiedScore | None:
-    """Return what the certificate says of mutants; None if there is no evidence of any."""
+    """Return the certificate's score for mutants; None if there is no evidence of any."""
     if MUTATION not in context.policy.stages or not (context.folder / MUTATION / "printed.json").is_file():
         return None
     found = mutated(context.folder / MUTATION).summary
@@ -111,7 +111,7 @@ def certified_score(context: Context) -> CertifiedScore | None:
 
 
 def kept_mutation(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:
-    """How many met which fate, and what they were mutants of."""
+    """Return the numbers of mutants by fate, and the design that was mutated."""
     return {
         **kept_head(tree),
         "program": kept_hashes(tree["program"]),

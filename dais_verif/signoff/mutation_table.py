@@ -1,4 +1,4 @@
-"""What a policy may ask of mutants of the RTL."""
+"""The policy's requirements on mutants of the RTL."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Mutation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def problem_of_mutation(mutation: Mutation) -> str:
-    """Return what is wrong with the table; empty: nothing."""
+    """Return what is wrong with the table; empty if nothing is."""
     if not 1 <= mutation.mutants <= _MOST_MUTANTS:
         return f"[mutation] mutants is {mutation.mutants}, must be 1 to {_MOST_MUTANTS:,}"
     if not 0 < mutation.timeout < float("inf"):

@@ -1,7 +1,7 @@
 """The stage that looks for what RTL asks of the world outside of its ports, before anything runs it.
 
-What simulators do for such RTL is not what hardware does, and may be anything: run a command, read a file that is not
-certified. A policy allows single names; a waiver stands in for the stage.
+Simulators do not treat such RTL as hardware does: it may run a command or read a file that is not certified. A policy
+allows single names; a waiver stands in for the stage.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["FOUND", "kept_uses", "outside_stage"]
 
-#: In the folder of the stage: what it found.
+#: In the folder of the stage: its findings.
 FOUND = "uses.json"
 
-#: Uses that are kept, and that are named.
+#: The number of uses that are stored, and that are named.
 _MOST, _SHOWN = 1000, 3
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """``uses``: file, line, name and what it does. ``sha256``: of the files that were looked at."""
+    """``uses``: file, line, name and effect. ``sha256``: of the files that were examined."""
 
     sha256: list[str]
     uses: list[tuple[str, int, str, str]]
@@ -78,6 +78,6 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 
 def kept_uses(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:
-    """Return what is judged of what was found."""
+    """Return the judged part of the findings."""
     allowed = context.policy.allowed
     return {"sha256": tree["sha256"], "uses": [use for use in tree["uses"] if use[2] not in allowed]}

@@ -1,4 +1,4 @@
-"""Where the files of a certificate are now, and whether they are what was certified, by content."""
+"""The current locations of the files of a certificate, and if their content is what was certified."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Places", "find_files"]
 
 @dataclass(frozen=True)
 class Places:
-    """Where the files are now, if not where they were. ``rtl``: files, or folders that hold them by their names."""
+    """Locations of files that were moved. ``rtl``: files, or folders that hold them by name."""
 
     program: Path | None = None
     rtl: tuple[Path, ...] = ()
@@ -25,10 +25,11 @@ class Places:
 def find_files(
     certified: Sequence[CertifiedFile], folder: Path, places: Places
 ) -> tuple[list[Path], list[CertificateFinding]]:
-    """Return where each of ``certified`` is now, and what is not as it was.
+    """Return the current path of each of ``certified``, and all deviations.
 
-    A file that the caller names stands for the certified file of its content, else for that of its name. One that
-    stands for none is a finding, since the caller believes that it was signed off. ``folder``: of the certificate.
+    A file that the caller names replaces the certified file with the same content, else the one with the same name. A
+    file that replaces none is a finding, since the caller believes that it was signed off. ``folder``: of the
+    certificate.
     """
     given = list(_given(certified, places.rtl))
     hashes = {path: _hash(path) for path in {path for _, path in given}}
@@ -45,7 +46,7 @@ def find_files(
 
 
 def _given(certified: Sequence[CertifiedFile], rtl: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Every place with the files that it gives: itself, or those that lie in it under a certified name."""
+    """Yield every given path with its files: itself, or the files in it that have a certified name."""
     names = dict.fromkeys(Path(file.path).name for file in certified if file.role != "program")
     for place in rtl:
         if not place.is_dir():
@@ -64,7 +65,7 @@ def _hash(path: Path) -> str | InputError:
 
 
 def _now(file: CertifiedFile, folder: Path, places: Places, hashes: dict[Path, str | InputError]) -> Path:
-    """Where the file is: where it was told to be, beside the certificate as it was, or where it was."""
+    """Return the path of the file: as given, next to the certificate, or at its original location."""
     if file.role in ("program", "kernel", "configuration") and places.program is not None and places.program.is_dir():
         return places.program / Path(file.path).name  # the folder of a kernel, or of a configuration
     if file.role == "program":
@@ -86,7 +87,7 @@ def _strangers(
     hashes: dict[Path, str | InputError],
     files: Sequence[Path],
 ) -> Iterator[CertificateFinding]:
-    """Yield a finding for every place that has nothing to do with what was certified."""
+    """Yield a finding for every path unrelated to the certified files."""
     others = [file for file in certified if file.role != "program"]
     known, taken = {file.sha256 for file in others}, set(files)
     names = ", ".join(list(dict.fromkeys(Path(file.path).name for file in others))[:8])

@@ -1,6 +1,6 @@
-"""What must be shown before a program and its RTL are signed off: a TOML file, or what is built in.
+"""The requirements for the sign-off of a program and its RTL: a TOML file, or the built-in policy.
 
-That the chain can fail is shown in every sign-off. No key turns that off.
+Every sign-off shows that the chain can fail. No key turns that off.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _SIMULATORS = ("icarus", "verilator", GHDL)
 _MOST_BITS = 24
 _MOST_BYTES = 256 << 10
 
-#: Of seeds, files of vectors and RTL files: each seed is a simulation.
+#: Limit of seeds, vector files and RTL files: each seed is a simulation.
 _MOST_OF_A_KIND = 1000
 
 BUILT_IN = """\
@@ -143,7 +143,7 @@ class Rtl(_Table, frozen=True):
 
     @property
     def pins(self) -> dict[str, str]:
-        """What is said of a clocked design, by the options of ``sim``."""
+        """The pins of a clocked design, by option of ``sim``."""
         names = ("clock", "latency", "reset", "enable", "valid_in", "valid_out")
         given = {name.replace("_", "-"): getattr(self, name) for name in names}
         return {name: str(value) for name, value in given.items() if value is not None}
@@ -157,7 +157,7 @@ class NetlistTable(_Table, frozen=True):
 
 
 class Axis(_Table, frozen=True):
-    """``[axis]``: what dais-verif emits, behind AXI4-Stream, through its streams."""
+    """``[axis]``: RTL emitted by dais-verif, wrapped in AXI4-Stream, through its streams."""
 
     pipeline: int = 3
     vectors: int = 1000
@@ -192,12 +192,12 @@ class Waived(_Table, frozen=True):
     by: str = ""
 
     def told(self) -> Waiver:
-        """As records have it."""
+        """Return the waiver as stored in records."""
         return Waiver(self.what, self.reason, self.expires.isoformat(), self.by)
 
 
 class Policy(_Table, frozen=True):
-    """What is asked for. Paths are absolute, or as seen from the folder that the sign-off runs in."""
+    """The requirements. Paths are absolute, or relative to the folder that the sign-off runs in."""
 
     simulators: tuple[str, ...] = ("icarus", "verilator")
     vectors: int = 10000
@@ -223,12 +223,12 @@ class Policy(_Table, frozen=True):
     waivers: tuple[Waived, ...] = ()
 
     def tree(self) -> dict[str, Any]:
-        """All keys, as JSON holds them."""
+        """All keys, as in JSON."""
         tree: dict[str, Any] = to_tree(msgspec.to_builtins(self))
         return tree
 
     def with_seed(self, seed: int) -> Policy:
-        """Return the same with one seed."""
+        """Return the same policy with one seed."""
         return msgspec.structs.replace(self, seeds=(seed,))
 
 
@@ -241,7 +241,7 @@ class Given:
 
 
 def with_rtl(given: Given, rtl: Rtl, simulators: tuple[str, ...] | None) -> Given:
-    """Return the same policy for other RTL, and for other ``simulators`` unless that is None. Raises ``InputError``."""
+    """Return the same policy for other RTL, and for other ``simulators`` unless None. Raises ``InputError``."""
     policy = msgspec.structs.replace(given.policy, rtl=rtl, simulators=simulators or given.policy.simulators)
     return Given(policy_of(policy.tree(), "the policy, with the RTL of the command line"), given.text)
 
@@ -258,7 +258,7 @@ def in_force(waivers: tuple[Waived, ...], today: date) -> tuple[dict[str, Waived
 
 
 def read_policy(path: Path | None) -> Given:
-    """Return the policy in the TOML file ``path``, its paths as seen from there; None: what is built in.
+    """Return the policy in the TOML file ``path``, whose paths are relative to it; None: the built-in one.
 
     Raises ``InputError`` with the key that cannot be used.
     """
@@ -278,7 +278,7 @@ def policy_of(tree: Any, name: str) -> Policy:
     reader = _Reader(name)
     try:
         policy = msgspec.convert(tree, Policy)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is no text
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is not text
         reader.refuse(str(error))
     reader.check(policy)
     return policy

@@ -1,7 +1,7 @@
-"""Checking a certificate: against the files that it speaks of, and by judging its evidence again.
+"""Checking a certificate against its files, and by judging its evidence again.
 
-A certificate says little that the evidence does not say too. So a change is found even if an attacker has taken the
-trouble to make all hashes fit; only one who makes up all the evidence is found by the signature, or by a new run.
+A certificate says little that the evidence does not say too. So a change is detected even if an attacker makes all
+hashes consistent; forged evidence is detected only by the signature, or by a new run.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ __all__ = ["CertificateCheck", "check_certificate", "read_certificate", "shorten
 
 @dataclass(frozen=True)
 class CertificateCheck:
-    """What came of it: ``findings`` speak against the certificate, ``notes`` do not."""
+    """The result: ``findings`` speak against the certificate, ``notes`` do not."""
 
     certificate: Certificate
     folder: Path
-    #: With its files where they are now; None if the program is not there.
+    #: With the current paths of its files; None if the program is missing.
     context: Context | None
     findings: list[CertificateFinding]
     notes: list[str]
@@ -78,7 +78,7 @@ def check_certificate(
     trust: Trust | None = None,
     same_tools: bool = False,
 ) -> CertificateCheck:
-    """Everything that can be checked without running anything. ``trust``: who may sign; then a signature is required.
+    """Check everything that needs no run. ``trust``: who may sign; a signature is then required.
 
     ``same_tools``: the tools here must be those of then. The signature comes first: nothing is opened that a
     certificate names whose signer is not the right one.
@@ -116,7 +116,7 @@ def check_certificate(
 
 
 def _subject(certificate: Certificate, files: Sequence[Path]) -> Subject:
-    """Return what was signed off, with its files where they are now, and the hashes that the certificate has."""
+    """Return the signed-off design, with the current paths of its files, and the hashes in the certificate."""
     pairs = list(zip(certificate.files, files, strict=True))
     programs = [now for was, now in pairs if was.role == "program"]
     if len(programs) != 1:

@@ -1,4 +1,4 @@
-"""What became of each stage, and what is known of each output: judged alike when signing off and when checking."""
+"""The result of each stage and of each output, judged in the same way when signing off and when checking."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = [
     "time_of",
 ]
 
-#: In the folder of a stage that broke off before there was anything to judge.
+#: In the folder of a stage that failed before there was anything to judge.
 FAILED = "failed.json"
 
-#: What a waiver can stand in for: nothing is known, or not enough. Nothing that is known to be wrong.
+#: The verdicts that a waiver can excuse: nothing is known, or too little. Never a design known to be wrong.
 _NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT, Verdict.NOT_SIGNED_OFF)
 
-#: What a fault that was seeded comes to: in RTL or golden model, or in a program that a machine is to compute.
+#: The verdicts that a seeded fault leads to: in RTL or golden model, or in a program that a machine is to compute.
 _SEEDED = (Verdict.RTL_MISMATCH, Verdict.PROGRAMS_DIFFER)
 
 _GRADES = ("none", "sampled", "exhausted", "proved")
@@ -60,7 +60,7 @@ def blocked(stage: SignOffStage, before: Sequence[StageResult], stages: Sequence
 
 
 def judged(stage: SignOffStage, context: Context) -> Judgement:
-    """Return what the evidence of ``stage`` is worth."""
+    """Return the judgement of the evidence of ``stage``."""
     folder = context.folder / stage.folder
     try:
         if (folder / FAILED).exists():
@@ -76,7 +76,7 @@ def judged(stage: SignOffStage, context: Context) -> Judgement:
 
 
 def judged_again(context: Context, stages: Sequence[SignOffStage], waivers: Mapping[str, Waived]) -> list[StageResult]:
-    """Return what the evidence of all ``stages`` is worth, one after the other."""
+    """Return the results of all ``stages`` from their evidence, in order."""
     results = list[StageResult]()
     for stage in stages:
         stopped = blocked(stage, results, stages)
@@ -126,7 +126,7 @@ def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputE
 
 
 def issued_at(times: Times) -> str:
-    """When a sign-off that took ``times`` ended, as its certificate says it."""
+    """Return the end time of a sign-off that took ``times``, in the format of the certificate."""
     began = time_of(times.started)
     return "" if began is None else (began + timedelta(seconds=int(times.seconds))).isoformat(timespec="seconds")
 

@@ -1,7 +1,7 @@
-"""Stages that must fail: what is signed off, with a fault seeded in it, run just as without.
+"""Stages that must fail: the signed-off design with a seeded fault, run exactly as without it.
 
-Each passes only if the very bug is found: in every simulator on as many vectors as were spoilt, the first of them
-first; by the prover with an input that a simulator confirms. A chain that cannot fail finds none.
+Each passes only if exactly this bug is detected: in every simulator on as many vectors as were affected, with the same
+first vector; by the prover with an input that a simulator confirms. A chain that cannot fail detects none.
 """
 
 from __future__ import annotations

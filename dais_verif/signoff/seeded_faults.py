@@ -1,6 +1,6 @@
 """Faults that are seeded to see them found: a golden model that means something else, and RTL with wrong bits.
 
-Both are made from what is signed off, and it is known beforehand on how many vectors they differ.
+Both are made from the signed-off design, and the number of differing vectors is known in advance.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from dais_verif.stimulus import Vectors
 
 __all__ = ["SeededFault", "Poison", "always_wrong", "poison", "sometimes_wrong"]
 
-#: So many vectors, spread over all, meet a wrong bit in RTL that is sometimes wrong; each in another output bit.
+#: The number of vectors, spread over all, with a wrong bit in RTL that is sometimes wrong; each in another output bit.
 _WRONG_VECTORS = 8
 
 _CONST = 5
@@ -40,7 +40,7 @@ _SLICE = 16384
 class Poison:
     """A program that means something else: output ``output`` is the constant ``value``.
 
-    It differs on ``rows`` vectors, from ``first`` on.
+    It differs on ``rows`` vectors, starting with ``first``.
     """
 
     name: str
@@ -67,8 +67,8 @@ class SeededFault:
 def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) -> Poison:
     """``program`` with one output made a constant that it has on some of ``vectors`` and not on others.
 
-    So nothing but the value changes: ports, intervals and promises stay as they are. ``original``: the bytes that it
-    was read from. Raises ``InputError`` if no output has two values.
+    So only the value changes: ports, intervals and promises are kept. ``original``: the bytes that it was read from.
+    Raises ``InputError`` if no output has two values.
     """
     golden = Golden(program)
     found: tuple[int, int] | None = None
@@ -95,7 +95,7 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
 
 
 def _two_values(program: Program, outputs: Sequence[IntArray], firsts: Sequence[int]) -> tuple[int, int] | None:
-    """Return an output, and a value of it that the first one is not, and that a data word holds."""
+    """Return an output and a value of it that differs from its first value and fits a data word."""
     for number, (index, _, _) in enumerate(program.outputs):
         others = outputs[number][outputs[number] != firsts[number]][:64].tolist() if index >= 0 else []
         for value in others:
@@ -124,7 +124,7 @@ def _in_columns(program: Program, number: int, constant: int) -> Program:
 
 
 def _in_json(original: bytes, number: int, constant: int) -> bytes:
-    """Return the same in da4ml's JSON, which also declares intervals: that of the output's op stays."""
+    """Return the same in da4ml's JSON, which also declares intervals: the interval of the output's op is kept."""
     tree: list[Any] = json.loads(gzip.decompress(original) if original[:2] == b"\x1f\x8b" else original)
     out_idx, ops = tree[2], tree[5]
     last, source = len(ops) - 1, ops[out_idx[number]]
@@ -147,7 +147,7 @@ def always_wrong(interface: DesignInterface, design: OriginalDesign) -> SeededFa
 def sometimes_wrong(interface: DesignInterface, design: OriginalDesign, run: Path, rows: int, seed: int) -> SeededFault:
     """Return the design with wrong bits on some of the first ``rows`` vectors of ``run`` only, the last one among them.
 
-    Where its outputs are those of one of the chosen vectors, a bit of theirs is upside down, for each another one.
+    If its outputs equal those of one of the chosen vectors, one bit is inverted, a different one for each vector.
     """
     bits = Bits(interface.input_bits, interface.output_bits)
     expected = np.concatenate([words for start, _, words in chunks(run, bits) if start < rows] or [_none(bits)])[:rows]

@@ -1,4 +1,4 @@
-"""What stages that must fail have in common: what was seeded, RTL around a design, and whether just that was found."""
+"""Shared code of stages that must fail: the seeded fault, RTL around a design, and the check that it was detected."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["SEEDED_FAULT", "is_of_what_was_seeded", "original_design", "problems_of_spoilt", "with_bad"]
 
-#: In the folder of a stage: what was seeded.
+#: In the folder of a stage: the seeded fault.
 SEEDED_FAULT = "planted.json"
 
 
@@ -31,7 +31,7 @@ def with_bad(context: Context, folder: Path, bad: SeededFault, suffix: str) -> l
     """Return the arguments for the RTL with ``bad`` around it, which goes into ``folder``."""
     make_folder(folder)
     path = folder / f"{bad.top}{suffix}"
-    # Where one Verilog module has a time scale, all must.
+    # If one Verilog module has a time scale, all must have one.
     timed = suffix == ".v" and any(b"`timescale" in Path(source).read_bytes() for source in context.subject.rtl)
     write_atomically(path, (("`timescale 1ns/1ps\n" if timed else "") + bad.text).encode())
     hashes = [file.sha256 for file in context.subject.of("rtl")] + [file_hash("rtl", path).sha256]
@@ -53,7 +53,7 @@ def original_design(context: Context) -> OriginalDesign:
 def is_of_what_was_seeded(
     context: Context, folder: Path, seeded: dict[str, Any], program: ProgramInfo, top: str | None, sha256: list[str]
 ) -> Iterator[str]:
-    """Yield why a record does not speak of what was seeded and is still there, or speaks of what is signed off."""
+    """Yield why a record is not about the seeded design, which must still exist, or is about the signed-off one."""
     subject = context.subject
     hashes = [file.sha256 for file in subject.of("rtl")]
     told = seeded.get("program"), seeded.get("top"), seeded.get("rtl")
@@ -75,7 +75,7 @@ def is_of_what_was_seeded(
 def problems_of_spoilt(
     context: Context, folder: Path, seeded: dict[str, Any], record: SimulationRecord, asked: Asked
 ) -> Iterator[str]:
-    """Why a simulation has not found just what was seeded: every simulator in as many vectors, and the first first."""
+    """Yield why a simulation did not find exactly the fault: the same count and first vector in every simulator."""
     yield from is_of_what_was_seeded(context, folder, seeded, record.program, record.rtl.top, record.rtl.sha256)
     yield from same_simulators(record, asked.simulators)
     yield from same_inputs(context.subject, record)

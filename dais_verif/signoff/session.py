@@ -1,6 +1,6 @@
 """A sign-off: every stage that the policy asks for, one after the other, then the answer and the certificate.
 
-What is known is in ``signoff.json`` at any time. A certificate is there only while it is true: an earlier one goes
+``signoff.json`` always holds the current state. A certificate exists only while it is true: an earlier one is removed
 before anything is run.
 """
 
@@ -55,19 +55,19 @@ __all__ = ["POLICY", "RECORD", "Signer", "require_ours", "sign_off", "withdraw"]
 #: In the folder of a sign-off.
 RECORD, POLICY, CACHE = "signoff.json", "policy.toml", ".cache"
 
-#: Says that the folder was made by a sign-off, from before there is a record in it.
+#: Marks the folder as made by a sign-off, before it holds a record.
 _MARK, _MARKED = ".dais-verif-signoff", b"dais-verif signoff keeps this folder and empties it\n"
 
 _LOCK = ".lock"
 _OURS = {RECORD, POLICY, EVIDENCE, LOGS, CERTIFICATE, SIGNATURE, CACHE, _LOCK, _MARK}
-#: What the schema of each begins with, in any version.
+#: The beginning of each schema, in any version.
 _SCHEMAS = {CERTIFICATE: "dais-verif/certificate/", RECORD: "dais-verif/signoff/"}
 _MOST_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
 class Signer:
-    """Who signs the certificate. ``sign``: its bytes to a signature."""
+    """The signer of the certificate. ``sign``: maps its bytes to a signature."""
 
     fingerprint: str
     sign: Callable[[bytes], bytes]
@@ -92,7 +92,7 @@ def sign_off(
 
     ``project``: the folder in which program or RTL was found. ``kernel``: the files of the kernel whose machine it is.
 
-    Raises ``InputError`` for what cannot be used at all: then there is no record.
+    Raises ``InputError`` for unusable arguments: then there is no record.
     """
     listener, policy = listener or SignOffListener(), given.policy
     _clear(folder)
@@ -177,7 +177,7 @@ def withdraw(folder: Path) -> None:
 
 
 def _clear(folder: Path) -> None:
-    """Whatever an earlier sign-off left goes, its certificate first. What is not ours is never mixed with ours."""
+    """Remove all files of an earlier sign-off, its certificate first. Files of others are never mixed with ours."""
     require_ours(folder)
     make_folder(folder)
     write_atomically(folder / _MARK, _MARKED)
@@ -191,7 +191,7 @@ def _clear(folder: Path) -> None:
 def require_ours(folder: Path) -> None:
     """Raise ``InputError`` if ``folder`` holds anything that no sign-off left there.
 
-    Names say little: a user's own ``policy.toml`` and ``evidence`` are called so, too. So one file must be there that
+    Names are not enough: a user's own files may be called ``policy.toml`` and ``evidence``. So one file must exist that
     only a sign-off writes.
     """
     if not folder.is_dir():
@@ -285,7 +285,7 @@ def _in_logs(stage: StageResult, folder: Path) -> StageResult:
 def _require_kept(
     context: Context, stages: Sequence[SignOffStage], results: Sequence[StageResult], waivers: dict[str, Waived]
 ) -> None:
-    """Raise ``InputError`` if what is kept of the evidence would be judged otherwise than all of it was."""
+    """Raise ``InputError`` if the retained evidence would be judged differently from the complete evidence."""
     again = judged_again(context, stages, waivers)
     for now, then in zip(stages_in(again), stages_in(results), strict=True):
         if now != then:
@@ -296,14 +296,14 @@ def _require_kept(
 
 
 def _drop_vectors(folder: Path) -> None:
-    """They come from the seed again, and take more room than all else; their hash is evidence enough."""
+    """Remove the vectors: they are large and can be generated from the seed; their hash is sufficient evidence."""
     for name in ("vectors", "sequence_*"):
         for vectors in sorted((folder / EVIDENCE).rglob(f"{RUN}/{name}")):
             shutil.rmtree(vectors, ignore_errors=True)
 
 
 def _problems(results: Sequence[StageResult]) -> list[str]:
-    """Why not, a line each."""
+    """Return the reasons, one line each."""
     found = [r for r in results if not (r.passed or r.waived or r.optional)]
     return [f"{r.name}: {r.message}" for r in found if not r.message.startswith(NOT_RUN)]
 

@@ -1,4 +1,4 @@
-"""Who signed a certificate, and whether that signer is allowed to."""
+"""The signer of a certificate, and the check that the signer is allowed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Trust:
-    """Who may sign: an ``allowed`` signers file.
+    """The allowed signers: an ``allowed`` signers file.
 
     ``when``: the time of the signature, if a trusted source gives it. The time in the certificate is the signer's
     word, and the owner of an expired key may write any.
@@ -33,7 +33,7 @@ class Trust:
 def check_signature(
     certificate: Certificate, folder: Path, data: bytes, trust: Trust | None
 ) -> tuple[list[CertificateFinding], list[str]]:
-    """Return what speaks against the signature of ``data``, the bytes of ``certificate``, and what is told of it."""
+    """Return findings about the signature of ``data``, the bytes of ``certificate``, and notes on it."""
     path = folder / SIGNATURE
     if not path.exists():
         if certificate.signer or trust is not None:

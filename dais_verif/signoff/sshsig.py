@@ -3,8 +3,8 @@
     blob    = "SSHSIG" version=1 publickey namespace reserved hash-name signature
     signed  = "SSHSIG" namespace reserved hash-name hash(message)
 
-Every field is a length in four bytes and so many bytes, as everywhere in ssh. ``ssh-keygen -Y verify`` accepts what
-is signed here, and the other way round.
+Every field is a four-byte length followed by that many bytes, as everywhere in ssh. ``ssh-keygen -Y verify`` accepts
+our signatures, and the other way round.
 
 The package ``sshsig`` is not used: it accepts armour with other text around it, bytes after the blob, and one changed
 byte in twenty of a signature (docs/dependencies.md).
@@ -50,12 +50,12 @@ class Signature:
 
     @property
     def fingerprint(self) -> str:
-        """As ``ssh-keygen -l`` shows it."""
+        """The fingerprint as ``ssh-keygen -l`` shows it."""
         return fingerprint(self.key)
 
 
 def fingerprint(key: bytes) -> str:
-    """Of a public key as ssh writes it."""
+    """Return the fingerprint of a public key in ssh's format."""
     return "SHA256:" + base64.b64encode(hashlib.sha256(key).digest()).decode().rstrip("=")
 
 
@@ -84,7 +84,7 @@ def load_key(path: Path, ask: Callable[[str], str] | None = None) -> Ed25519Priv
 
 
 def _is_encrypted(data: bytes) -> bool:
-    """Whether a key in OpenSSH's format says so: its first field is the cipher."""
+    """Return True if a key in OpenSSH's format is encrypted: its first field is the cipher."""
     body = b"".join(line for line in data.splitlines() if not line.startswith(b"-----"))
     try:
         raw = base64.b64decode(body, validate=True)

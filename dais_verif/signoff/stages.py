@@ -1,7 +1,7 @@
-"""The stages that a policy asks for: how each is run, and how what it left is judged.
+"""The stages of a policy: how each is run, and how its output is judged.
 
-To run a stage leaves evidence in a folder of its own; to judge it reads that evidence alone. So a certificate is
-checked later by the same judges.
+Running a stage leaves evidence in a separate folder; judging it reads only that evidence. So a certificate is checked
+later by the same judges.
 """
 
 from __future__ import annotations
@@ -43,15 +43,15 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["RTL", "emit", "ignored_in", "stages_of"]
 
-#: The folder with what is emitted, and with what is known of the modules.
+#: The folder of the emitted RTL, and of the facts about its modules.
 RTL = "rtl"
 
-#: Modules that are named.
+#: The number of modules that are named.
 _SHOWN = 8
 
 
 def stages_of(context: Context) -> list[SignOffStage]:
-    """Return what the policy asks for, in the order in which it runs. Raises ``InputError`` for what is missing."""
+    """Return the stages of the policy, in running order. Raises ``InputError`` for missing files."""
     policy, is_machine = context.policy, context.subject.is_machine
     if is_machine:
         require_for_machines(policy, context.subject.layout)
@@ -78,7 +78,7 @@ def stages_of(context: Context) -> list[SignOffStage]:
         stages += poisoned_kernel_stages((*folders[:1], "proof")) if context.subject.is_kernel else []
     extra = more_machine_stages(context) if is_machine else extra_stages(context)
     first, *rest = [*stages, *synthesis_stages(context), *extra]
-    # What is not there at all need not be simulated for a minute, and what is not hardware must not run.
+    # Missing files are found before a minute of simulation, and RTL that is not hardware must not run.
     outside = replace(outside_stage(), needs=(first.folder,))
     return [first, outside, *(replace(stage, needs=(*stage.needs, first.folder, outside.folder)) for stage in rest)]
 
@@ -87,7 +87,7 @@ def stages_of(context: Context) -> list[SignOffStage]:
 
 
 def emit(program: list[str], top: str, pipeline: list[str], folder: Path) -> Path:
-    """Our own RTL in ``folder / RTL``. Raises ``InputError`` if it cannot be made."""
+    """Emit our own RTL into ``folder / RTL``. Raises ``InputError`` if that fails."""
     path = folder / RTL / f"{top}.v"
     done = call("emit", [*program, "--top", top, *pipeline, "-o", str(path)], folder / RTL, keeps=False)
     if done.exit_code:
@@ -97,7 +97,7 @@ def emit(program: list[str], top: str, pipeline: list[str], folder: Path) -> Pat
 
 
 def _look_at_rtl(context: Context, folder: Path) -> None:
-    """Nothing is left behind: to judge the RTL is to look at it."""
+    """Write no evidence: the RTL is judged by reading it."""
 
 
 def _judge_rtl(context: Context, folder: Path) -> Judgement:
@@ -109,7 +109,7 @@ def _judge_rtl(context: Context, folder: Path) -> Judgement:
 
 
 def ignored_in(subject: Subject) -> str:
-    """Say which modules of the RTL are above the top or beside it: nothing is signed off of them. Empty: none.
+    """Return a text on modules of the RTL above or beside the top, which are not signed off. Empty: none.
 
     Raises ``InputError`` if the RTL holds no such top.
     """
@@ -156,7 +156,7 @@ def _judge_simulation(context: Context, folder: Path, seed: int) -> Judgement:
 
 
 def _of_simulation(context: Context, seed: int) -> Asked:
-    """Coverage is counted by the first."""
+    """Coverage is counted in the first simulation."""
     covered = bool(context.policy.coverage) and seed == context.policy.seeds[0]
     if context.subject.is_machine:
         return asked_of(context, seed, covered=covered)

@@ -1,4 +1,4 @@
-"""What is signed off: a program or a machine, its RTL and every file that these read, with their hashes."""
+"""The signed-off design: a program or a machine, its RTL and every file that these read, with their hashes."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from dais_verif.toolchain.sources import is_vhdl
 
 __all__ = ["Design", "FileHash", "Subject", "file_hash", "load_design", "sha256_of", "subject_of", "top_of"]
 
-#: What RTL is signed off against.
+#: The reference for the RTL.
 Design: TypeAlias = Program | Machine
 
-#: Nothing larger is signed off, so that to check a certificate is over in a time that is known.
+#: Limit of file size, so that the time to check a certificate is bounded.
 _MOST_BYTES = 4 << 30
 
 
 @dataclass(frozen=True)
 class FileHash:
-    """A file and the SHA-256 of its bytes. ``name``: what the RTL calls it, where that is not its path."""
+    """A file and the SHA-256 of its bytes. ``name``: its name in the RTL, if that is not its path."""
 
     role: str
     path: str
@@ -41,7 +41,7 @@ class FileHash:
 
 @dataclass(frozen=True)
 class Subject:
-    """A program or a machine, and its RTL. ``emitted``: it is ours."""
+    """A program or a machine, and its RTL. ``emitted``: the RTL is ours."""
 
     design: Design
     path: Path
@@ -66,12 +66,12 @@ class Subject:
 
     @property
     def is_machine(self) -> bool:
-        """Whether it is a machine, and no program."""
+        """True for a machine, False for a program."""
         return isinstance(self.design, Machine)
 
     @property
     def is_kernel(self) -> bool:
-        """Whether the machine is that of a kernel, whose files are signed off with it."""
+        """True if the machine is that of a kernel, whose files are signed off with it."""
         return any(file.role == "kernel" for file in self.files)
 
     def of(self, role: str) -> list[FileHash]:
@@ -95,7 +95,7 @@ class Subject:
         return [file.path for file in self.of("rtl")]
 
     def changed(self) -> list[str]:
-        """Return a line for every file that is not what it was."""
+        """Return a line for every file that has changed."""
         return [line for file in self.files for line in _difference(file)]
 
 
@@ -110,7 +110,7 @@ def _difference(file: FileHash) -> Iterator[str]:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the hash of the file ``path``. Raises ``InputError`` if it cannot be read, or is no regular file."""
+    """Return the hash of the file ``path``. Raises ``InputError`` if it cannot be read, or is not a regular file."""
     digest, left = hashlib.sha256(), _MOST_BYTES
     with open_plain(path, _MOST_BYTES) as file:
         try:
@@ -127,7 +127,7 @@ def sha256_of(path: Path) -> str:
 def load_design(path: Path, layout: str | None = None) -> Design:
     """Return the program or the machine in the file ``path``, by its content.
 
-    Raises ``ProgramError`` if it is none, or one that other files are part of, ``InputError`` if it cannot be read.
+    Raises ``ProgramError`` if it is neither, or consists of several files; ``InputError`` if it cannot be read.
     """
     data = read_plain(path, _MOST_BYTES)
     if not looks_like_machine(data):
@@ -137,16 +137,16 @@ def load_design(path: Path, layout: str | None = None) -> Design:
 
 
 def file_hash(role: str, path: Path, name: str = "") -> FileHash:
-    """Return the file ``path`` as it is now."""
+    """Return the file ``path`` with its current hash."""
     return FileHash(role, str(path.absolute()), sha256_of(path), name)
 
 
 def subject_of(
     design: Design, path: Path, layout: str | None, policy: Policy, emitted: Path, kernel: Sequence[Path] = ()
 ) -> Subject:
-    """Return what is signed off; ``emitted``: the RTL if the policy names none. ``kernel``: files of the machine's.
+    """Return the subject; ``emitted``: the RTL if the policy names none. ``kernel``: files of the machine's kernel.
 
-    Raises ``InputError`` if a file that it names, or that the RTL includes, is not there.
+    Raises ``InputError`` if a file that it names, or that the RTL includes, is missing.
     """
     if design.origin.file_sha256 is None:
         raise InputError(f"{str(path)!r} was not read from a file; give the path of a DAIS program")
@@ -175,7 +175,7 @@ def subject_of(
 
 
 def top_of(policy: Policy, sources: Sequence[Path]) -> str:
-    """Return the top module as the simulators of its language call it: VHDL knows no upper case."""
+    """Return the top module in the spelling of the simulators: VHDL is not case-sensitive."""
     return policy.rtl.top.lower() if any(map(is_vhdl, sources)) else policy.rtl.top
 
 
@@ -188,7 +188,7 @@ def _read_by(rtl: Rtl, sources: Sequence[Path]) -> list[FileHash]:
 
 
 def _included(sources: Sequence[Path]) -> list[Path]:
-    """All files that ``sources`` include, directly or not, from the folders in which sources lie."""
+    """Return all files that ``sources`` include, directly or not, from the folders of the sources."""
     folders = list(dict.fromkeys(source.absolute().parent for source in sources))
     found: dict[Path, None] = {}
     waiting = list(sources)
@@ -202,7 +202,7 @@ def _included(sources: Sequence[Path]) -> list[Path]:
             there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
             if not there:
                 raise InputError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")
-            for path in there:  # which of several is meant is the simulator's affair: all are part of it
+            for path in there:  # the simulator decides which of several is meant, so all are included
                 if path not in found:
                     found[path] = None
                     waiting.append(path)

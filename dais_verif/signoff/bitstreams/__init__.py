@@ -1,1 +1,1 @@
-"""Sign-off of what is loaded into an FPGA: read back, simulated, proved, fast enough; with a fault that is found."""
+"""Sign-off of an FPGA bitstream: read back, simulated, proved, fast enough; and a seeded fault is detected."""

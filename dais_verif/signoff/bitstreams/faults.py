@@ -22,7 +22,7 @@ from dais_verif.toolchain.icetime import part_of
 __all__ = ["WrongTable", "wrong_table"]
 
 
-#: What a reset is connected to that there is not.
+#: The net of a reset that does not exist.
 _NEVER = "1'b0"
 
 
@@ -82,7 +82,7 @@ def _bits_of(chip: Chip, configuration: Configuration, cell: Cell) -> list[Bit]:
 
 
 def _upside_down(text: str, place: Place, bits: list[Bit]) -> str:
-    """Return what ``iceunpack`` wrote, with ``bits`` of a tile turned over."""
+    """Return the output of ``iceunpack`` with ``bits`` of a tile inverted."""
     lines = text.split("\n")
     start = lines.index(f".logic_tile {place[0]} {place[1]}") + 1
     for row, column in bits:

@@ -1,4 +1,4 @@
-"""The stages of a bitstream: what it makes of a device, read back, simulated and proved; and with a wrong table in it.
+"""The stages of a bitstream: it is read back, simulated and proved; and the same with a wrong table seeded in it.
 
 Only the bitstream and the file of its pins are read. RTL, netlist and placement that it was made of are not.
 """
@@ -88,7 +88,7 @@ def _asked(context: Context) -> Asked:
     return context.asked(context.policy.seeds[0], context.policy.bitstream.vectors, rtl=False, swept=False)
 
 
-# as it is
+# unchanged
 
 
 def _run(context: Context, folder: Path, good: str) -> None:
@@ -100,7 +100,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 
 def with_read_back(judged: Judgement, folder: Path) -> Judgement:
-    """Return the judgement of a simulation, with a problem more if it was not of what was read back."""
+    """Return the judgement of a simulation, with another problem if it did not simulate what was read back."""
     problems = list(judged.problems)
     if judged.verdict is Verdict.PASS and simulated(folder).rtl.sha256 != [sha256_of(folder / READ_BACK)]:
         problems.append("the simulated logic is not what was read back")
@@ -125,7 +125,7 @@ def _judge_proof(context: Context, folder: Path) -> Judgement:
 
 
 def problems_of_proof(context: Context, folder: Path, record: ProofRecord) -> Iterator[str]:
-    """Yield why a proof in ``folder`` is none of the program and what was read back, as the policy asks for it."""
+    """Yield why a proof in ``folder`` does not cover the program and the read-back design as the policy requires."""
     yield from same_program(context.subject, record.program.hash, record.program.file_sha256)
     made = [sha256_of(context.folder / FOLDER / READ_BACK)]
     if record.rtl.sha256 != made or [sha256_of(folder / READ_BACK)] != made:
@@ -148,7 +148,7 @@ def _seed(context: Context, folder: Path, good: str) -> Path:
 
 
 def seed_wrong_table(context: Context, folder: Path, controls: Sequence[str] = ()) -> Path:
-    """Write a bitstream of which an output bit is wrong, none of ``controls``, and what was seeded, into ``folder``."""
+    """Write a bitstream with a wrong output bit, outside ``controls``, and a note on the fault, into ``folder``."""
     folder.mkdir(exist_ok=True)
     bitstream, pins = (Path(context.subject.only(role).path) for role in ("bitstream", "pins"))
     found = wrong_table(bitstream, pins, str(context.policy.bitstream.device), folder / _WRONG, controls)
@@ -199,7 +199,7 @@ def _judge_bad_proof(context: Context, folder: Path) -> Judgement:
 
 
 def problems_of_fault(context: Context, folder: Path, record: SimulationRecord | ProofRecord) -> Iterator[str]:
-    """Yield why a record is none of what was seeded in ``folder``, or why that is what is signed off."""
+    """Yield why a record is not about the fault in ``folder``, or why that bitstream is the signed-off one."""
     subject, seeded = context.subject, read_tree(folder / SEEDED_FAULT)
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     wrong, made = sha256_of(folder / _WRONG), sha256_of(folder / READ_BACK)

@@ -42,7 +42,7 @@ def with_files(table: Bitstream, files: Mapping[str, str]) -> Bitstream:
 
 
 def problem_of_bitstream(table: Bitstream, stages: Collection[str]) -> str | None:
-    """Return why ``table`` cannot be used with ``stages``: what is not known of the bitstream, numbers of no clock."""
+    """Return why ``table`` cannot be used with ``stages``: missing facts on the bitstream, or invalid clock numbers."""
     named = [*table.files, *(["device"] if table.device is not None else [])]
     if len(named) != (3 if {"bitstream", "timing"} & set(stages) else 0):
         return 'stages: "bitstream" and "timing" need [bitstream] file, pins and device, and those need a stage'

@@ -17,7 +17,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["TIMING", "kept_timing", "timing_stage"]
 
-#: What the stage leaves: the bitstream, and the ns of its longest path.
+#: The output of the stage: the bitstream, and the ns of its longest path.
 TIMING = "timing.json"
 
 _LIMITS = Limits(1800, 8192)

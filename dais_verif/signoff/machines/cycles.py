@@ -65,26 +65,26 @@ def clock_arguments(context: Context) -> list[str]:
 
 
 def sequences_of(context: Context, machine: Machine, vectors: int, seed: int) -> list[InputSequence]:
-    """All sequences of a run, in order: those of files, then ``vectors`` cycles that are generated for ``machine``."""
+    """Return all sequences of a run, in order: those of files, then ``vectors`` cycles generated for ``machine``."""
     given = [one for file in context.subject.of("input") for one in given_sequences(Path(file.path), machine)]
     made = generate_sequences(machine, vectors, seed) if vectors else []
     return [sequence for sequence in (*given, *made) if sequence.cycles]
 
 
 def expected_of(context: Context, machine: Machine, sequences: Sequence[InputSequence]) -> list[SequenceRows]:
-    """Return what the golden model expects. Raises ``ViolationError`` for a broken promise, if that is checked."""
+    """Return the output of the golden model. Raises ``ViolationError`` for a broken promise, if checked."""
     return expect(machine, sequences, check=context.policy.overflow != "unchecked")
 
 
 def input_combinations(machine: Machine) -> int:
-    """So many different inputs has a cycle."""
+    """Return the number of different inputs in a cycle."""
     return 1 << sum(bits_of(signal.types) for signal in machine.inputs)
 
 
 def asked_of(
     context: Context, seed: int, vectors: int | None = None, *, rtl: bool = True, covered: bool = False
 ) -> Asked:
-    """Return what a simulation has to do; rows are cycles."""
+    """Return the requirements on a simulation; rows are cycles."""
     policy, machine = context.policy, context.subject.machine
     given = (given_sequences(Path(file.path), machine) for file in context.subject.of("input"))
     rows = sum(one.cycles for each in given for one in each) + (policy.vectors if vectors is None else vectors)
@@ -96,9 +96,9 @@ def asked_of(
 class SentCycles:
     """A summary of the cycles of a run.
 
-    There are so many ``cycles`` in so many ``sequences``; so many of them have ``distinct`` inputs. ``bits``: of
-    outputs that are known, before and after all edges. ``unseen``: elements of outputs that never are. ``digest``: what
-    a simulator must say that found just what the golden model expects.
+    ``cycles``, ``sequences``: their numbers. ``distinct``: cycles with different inputs. ``bits``: known output bits,
+    before and after all edges. ``unseen``: elements of outputs that are never known. ``digest``: the digest that a
+    simulator must report if it found exactly what the golden model expects.
     """
 
     cycles: int
@@ -111,7 +111,7 @@ class SentCycles:
 
     @classmethod
     def load(cls, path: Path) -> SentCycles:
-        """As it was written to a file."""
+        """Load it from a file."""
         try:
             return msgspec.convert(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
@@ -119,7 +119,7 @@ class SentCycles:
 
     @classmethod
     def of(cls, machine: Machine, rows: Sequence[SequenceRows]) -> SentCycles:
-        """Those of ``rows``, the sequences of a run in order."""
+        """Return the summary of ``rows``, the sequences of a run in order."""
         inputs = hashlib.sha256()
         for one in rows:
             inputs.update(len(one.inputs).to_bytes(8, "little") + np.ascontiguousarray(one.inputs).tobytes())
@@ -165,7 +165,7 @@ def _unseen(machine: Machine, known: int) -> list[int]:
 def simulate_machine(
     context: Context, folder: Path, design: list[str], asked: Asked, vectors: int, machine: list[str] | None = None
 ) -> SimulationRecord:
-    """Run ``sim`` on ``design`` in every simulator for every cycle, and sum up what is to be found if it passes.
+    """Run ``sim`` on ``design`` in every simulator for every cycle, and summarise what a passing run must find.
 
     ``machine``: the arguments of another one than that which is signed off.
     """

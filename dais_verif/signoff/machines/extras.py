@@ -13,7 +13,7 @@ __all__ = ["more_machine_stages"]
 
 
 def more_machine_stages(context: Context) -> list[SignOffStage]:
-    """Those that the policy asks for. The first simulation comes before all of them."""
+    """Return the extra stages of the policy. The first simulation comes before all of them."""
     policy = context.policy
     good = f"simulation-{policy.seeds[0]}" if policy.seeds else "simulation"
     stages = [coverage_stage(good)] if policy.coverage else []

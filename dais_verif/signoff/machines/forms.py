@@ -1,4 +1,4 @@
-"""What is judged of each file that a stage of a machine leaves, stage by stage: a form has nothing else in it."""
+"""The judged parts of each file that a stage of a machine writes, stage by stage: a form holds nothing else."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["MACHINE_FORMS"]
 
 
 def _stage(folder: Path) -> Path:
-    """Return the folder of a call, of which ``folder`` may be what it kept."""
+    """Return the folder of a call; ``folder`` may be the output folder within it."""
     return folder.parent if folder.name == RUN else folder
 
 
@@ -46,7 +46,7 @@ def _stage(folder: Path) -> Path:
 
 
 def _simulated(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Every simulator, every cycle, every known bit of the RTL that is signed off."""
+    """Return what is retained of a run: every simulator, every cycle, every known bit of the signed-off RTL."""
     policy, subject = context.policy, context.subject
     covered = bool(policy.coverage) and _stage(folder).name == f"simulation-{policy.seeds[0]}"
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
@@ -92,7 +92,7 @@ def _seeded_in_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
-    """With a fault seeded: that it was found, by whom, and in how many cycles."""
+    """Return the result with a seeded fault: that it was detected, by which tool, and in how many cycles."""
     nothing = {"real": None, "raw": None, "bits": ""}
     fixed = {"simulator": "", "output": 0, "expected": nothing, "found": nothing, "inputs": []}
     return {
@@ -136,7 +136,7 @@ def _tensors(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _of_kernel(tree: Tree) -> Tree | None:
-    """Whether any element was compared, and whether one is wrong."""
+    """Return if any element was compared, and if one is wrong."""
     found = tree.get("kernel")
     if found is None:
         return None
@@ -146,7 +146,7 @@ def _of_kernel(tree: Tree) -> Tree | None:
 
 
 def _poisoned_tensors(tree: Tree, context: Context, folder: Path) -> Tree:
-    """With another block: that what is read is not what its members compute, whatever simulators were asked."""
+    """Return the result with another block: the tensors read differ from what its members compute, in any simulator."""
     return {
         **_run({**tree, "simulators": []}),
         "rtl": only(tree["rtl"], "top", "sha256", "data"),
@@ -214,14 +214,14 @@ def _proved(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _of_members(tree: Tree) -> Tree | None:
-    """Return what became of the comparison with the members of a kernel."""
+    """Return the result of the comparison with the members of a kernel."""
     found = tree.get("kernel")
     names = ("kernel", "form", "laws", "facts", "message")
     return None if found is None else {**dict.fromkeys(names, ""), "members": 0, **only(found, "folded")}
 
 
 def _refuted_kernel(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return what is kept of the refutation with another block, whose members the machine does not compute."""
+    """Return what is retained of the refutation with another block, whose members the machine does not compute."""
     kept = {**_proof(tree), "kernel": _of_members(tree)}
     return {**kept, "rtl": {**kept["rtl"], **only(tree["rtl"], "data")}}
 
@@ -246,7 +246,7 @@ def _proved_of(tree: Tree, context: Context, netlist: str) -> Tree:
 
 
 def _refuted(tree: Tree, context: Context, folder: Path) -> Tree:
-    """With a fault seeded: a sequence that shows it, which a simulator confirms."""
+    """Return the result with a seeded fault: a sequence that shows it, confirmed by a simulator."""
     said = tree["machine"]
     replay = None if said is None or said["replay"] is None else f"{said['replay'].partition(':')[0]}:"
     return {**_proof(tree), "machine": None if said is None else {**_NOTHING_MORE, "replay": replay}}

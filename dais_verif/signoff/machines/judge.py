@@ -1,4 +1,4 @@
-"""Is what a stage left of a machine enough? Judged by numbers, as for programs, in cycles in the place of vectors."""
+"""Decide if the evidence of a machine's stage suffices, by numbers as for programs, in cycles instead of vectors."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _of_simulator(simulator: SimulatorResult, sent: SentCycles) -> Iterator[str]
         yield f"{name} found {simulator.mismatches} mismatches and {simulator.vectors_with_x} cycles with X"
     if simulator.digest in (None, "", NOTHING_FOUND):
         yield f"{name} has no digest of the outputs that it found"
-    # What it found must be what the golden model expects: also where it never compared it.
+    # The results must equal those of the golden model, even where they were not compared.
     if simulator.digest != sent.digest:
         yield f"{name} found outputs that differ from the golden model, contrary to its report"
     if simulator.cached:
@@ -105,7 +105,7 @@ def judge_machine_proof(subject: Subject, policy: Policy, folder: Path) -> Judge
 
 
 def judge_proof_of(subject: Subject, policy: Policy, folder: Path) -> Judgement:
-    """``prove`` of what is signed off, be it a program or a machine."""
+    """Judge a ``prove`` of the signed-off design, a program or a machine."""
     judge = judge_machine_proof if subject.is_machine else judge_proof
     return judge(subject, policy, folder)
 

@@ -1,7 +1,7 @@
 """A machine that is a kernel's: its tensors in simulation, its members in the proof, and a kernel that is not its own.
 
-The files of the folder lie together among the copies, so that verbs take that for the folder. The proof of such a
-machine says besides that each law of the mapping holds and that all members side by side compute the same.
+The files of the folder stay together among the copies, so that commands accept them as that folder. The proof of such a
+machine also shows that each law of the mapping holds and that all members together compute the same.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ __all__ = [
 ]
 
 _MANIFEST, _BLOCK = "instance.json", "core.bin"
-#: What of a folder belongs to the kernel that it holds.
+#: The files of a folder that belong to its kernel.
 KERNEL_FILES = (_MANIFEST, "machine.fsm.json", "model.v", _BLOCK, "frame.toml")
-#: What says what the members compute, and what another one is called.
+#: The file that defines what the members compute, and the name of its faulty version.
 _MEANINGS = {_MANIFEST: (_BLOCK, "poisoned.bin"), MANIFEST: (NETWORK, "poisoned.onnx")}
 TENSORS, POISONED_TENSORS, POISONED_KERNEL = "tensors", "poisoned-tensors", "poisoned-kernel"
 _POISONED = "poisoned.bin"
-#: In the folder of a proof: what we make of the machine.
+#: In the folder of a proof: the machine that is derived from the kernel.
 _OURS = "ours"
-#: In the folder of a stage: the folder of the kernel with a fault in it.
+#: In the folder of a stage: the folder of the kernel with a seeded fault.
 _FOLDER = "kernel"
 #: Vectors on which the block that is wrong must show it.
 _VECTORS = 1000
@@ -82,7 +82,7 @@ def kernel_folder(subject: Subject) -> Path:
 
 
 def _meaning(folder: Path) -> tuple[str, str]:
-    """Return the file of a folder that says what members compute, and what it is called with a fault in it."""
+    """Return the file of a folder that defines what members compute, and the name of its faulty version."""
     return _MEANINGS[MANIFEST if holds_network(folder) else _MANIFEST]
 
 
@@ -92,7 +92,7 @@ def kernel_arguments(context: Context) -> list[str]:
 
 
 def kernel_readers(context: Context, folder: Path) -> list[str]:
-    """Return what reads the RTL for a proof of it: RTL of ours, which lies in the folder, is read as ours is."""
+    """Return the options that choose the readers of the RTL; our RTL in the folder is read as ours."""
     asked, rtl = reader_arguments(context), context.subject.of("rtl")
     if context.policy.front_end == "both" or len(rtl) != 1:
         return asked
@@ -177,7 +177,7 @@ def _of_kernel(context: Context, record: SimulationRecord) -> list[str]:
 
 
 def _poisoned(context: Context, folder: Path) -> Path:
-    """Return the folder of the kernel with another block, or network, which goes into ``folder``, too."""
+    """Return the folder of the kernel with another block, or network, which is written into ``folder`` as well."""
     source, kernel = kernel_folder(context.subject), folder / _FOLDER
     if holds_network(source):
         changed, output = poison_network(source, kernel)
@@ -197,7 +197,7 @@ def _poisoned(context: Context, folder: Path) -> Path:
 
 
 def _kept_fault(folder: Path, kernel: Path, data: bytes, output: int) -> Path:
-    """Keep what was seeded in ``kernel`` in the folder of the stage, and say what it is."""
+    """Store the fault seeded in ``kernel`` in the folder of the stage, and describe it."""
     _, name = _meaning(kernel)
     write_atomically(folder / name, data)
     write_json(folder / SEEDED_FAULT, {"program": _identity(folder / name), "file": name, "output": output})
@@ -205,7 +205,7 @@ def _kept_fault(folder: Path, kernel: Path, data: bytes, output: int) -> Path:
 
 
 def _identity(path: Path) -> str:
-    """Return the hash of a block, or of all bytes of a network, which no program shows in full; refuse what is none."""
+    """Return the hash of a block, or of all bytes of a network, which no program shows in full; refuse other files."""
     if path.name == _POISONED:
         return load(path, layout="v1").hash
     load_program(path)
@@ -247,7 +247,7 @@ def _of_proof(subject: Subject, record: ProofRecord) -> Iterator[str]:
 
 
 def _another_block(context: Context, folder: Path) -> Iterator[str]:
-    """Is what was seeded there, and another block than that of the kernel?"""
+    """Yield problems if the seeded block is missing, or equals that of the kernel."""
     seeded, kernel = read_tree(folder / SEEDED_FAULT), kernel_folder(context.subject)
     meaning, name = _meaning(kernel)
     if seeded.get("file") != name or _identity(folder / name) != seeded.get("program"):

@@ -1,4 +1,4 @@
-"""What a policy may ask of programs alone: of a machine it is refused, never left out."""
+"""Policy keys that apply only to programs: for a machine they are refused, never ignored."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _PINS = ("latency", "reset", "enable", "valid_in", "valid_out")
 
 
 def require_for_machines(policy: Policy, layout: str | None) -> None:
-    """Raise ``InputError`` for the first thing that ``policy`` asks for and that there is of programs alone."""
+    """Raise ``InputError`` for the first requirement of ``policy`` that applies only to programs."""
     rtl = policy.rtl
     asked = {
         "layout": layout is not None,
@@ -27,6 +27,6 @@ def require_for_machines(policy: Policy, layout: str | None) -> None:
 
 
 def require_for_programs(policy: Policy) -> None:
-    """Raise ``InputError`` for what ``policy`` asks for and that there is of machines alone."""
+    """Raise ``InputError`` for a requirement of ``policy`` that applies only to machines."""
     if "diff" in policy.stages:
         raise InputError('policy: "diff" in stages is for machines (ALIRFSM), and this is a program: leave it out')

@@ -1,4 +1,4 @@
-"""The stages that make a netlist of a machine's RTL and simulate it; and that prove it, flip-flops and all."""
+"""Stages that synthesise a netlist of a machine's RTL and simulate it, and that prove it, including all flip-flops."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Stages that must fail, of machines: the RTL and the machine, each with a fault seeded in it, run just as without.
 
-Each passes only if the very fault is found: in every simulator in as many cycles as were spoilt, the first of them
-first; by the prover with a sequence from power-up that a simulator confirms.
+Each passes only if exactly this fault is detected: in every simulator in as many cycles as were affected, with the same
+first cycle; by the prover with a sequence from power-up that a simulator confirms.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Faults that are seeded in a machine to see them found: RTL with wrong bits, and a machine that means something else.
 
-Of each it is known beforehand in which cycles it shows, and in which first.
+For each, the cycles in which it is visible, and the first of them, are known in advance.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from dais_verif.simulation.testbench.packing import Words
 
 __all__ = ["PoisonedMachine", "poisoned_machine", "sometimes_wrong_cycles"]
 
-#: So many rows, spread over all, meet a wrong bit in RTL that is sometimes wrong; each in another output bit.
+#: The number of rows, spread over all, with a wrong bit in RTL that is sometimes wrong; each in another output bit.
 _WRONG_ROWS = 8
 #: Machines that mean something else are looked for until one shows so early, and so often in a thousand cycles.
 _EARLY, _OFTEN = 64, 5
-#: So many with a fault of control, and of data, are tried at most.
+#: The largest number of tries, with a fault of control and of data.
 _MOST_TRIED = 32
 
 
@@ -54,7 +54,7 @@ class PoisonedMachine:
 
 
 def poisoned_machine(context: Context) -> PoisonedMachine:
-    """Return the machine with a fault in its control, else in its data, that shows in what is simulated.
+    """Return the machine with a fault in its control, else in its data, that is visible in simulation.
 
     Its difference is one of known bits, so that every simulator must see it in just those cycles. Raises
     ``InputError`` if no fault shows so.
@@ -95,7 +95,7 @@ def _tried(machine: Machine) -> Iterator[tuple[str, Machine]]:
 
 
 def _of_data(machine: Machine) -> Iterator[tuple[str, Machine]]:
-    """Yield what an output takes, one unit in its last place more."""
+    """Yield machines in which the source of an output is one unit in the last place larger."""
     for number, connection in enumerate(machine.connections):
         if machine.signals[connection.target.signal].role is not Role.OUTPUT:
             continue
@@ -109,7 +109,7 @@ def _of_data(machine: Machine) -> Iterator[tuple[str, Machine]]:
 
 
 def _planted(context: Context, machine: Machine, what: str, faulty: Machine) -> PoisonedMachine | None:
-    """``faulty`` as a file, if it shows in known bits that the RTL knows, too."""
+    """Write ``faulty`` to a file, if its fault shows in known bits that the RTL also knows."""
     data = machine_json(faulty)
     read = parse_machine(data)
     if read.hash == machine.hash:
@@ -127,7 +127,7 @@ def _planted(context: Context, machine: Machine, what: str, faulty: Machine) -> 
 
 
 def _wrong(ours: SequenceRows, theirs: SequenceRows, bits: Words) -> NDArray[np.bool_] | None:
-    """In which cycles rows differ; None if ours has unknown bits that theirs knows: simulators would see an X there.
+    """Return the cycles in which rows differ; None if theirs knows bits that ours does not: simulators would see X.
 
     ``bits``: a row with all bits that there are.
     """
@@ -146,8 +146,8 @@ def sometimes_wrong_cycles(
 ) -> SeededFault:
     """Return the design with wrong bits in some of the cycles of ``rows`` only, the last one among them.
 
-    Where the bits of its outputs that are known in all rows are those of one of the chosen rows, one of them is upside
-    down, for each another one. Raises ``InputError`` if there is no such bit.
+    Where the known bits of its outputs equal those of one of the chosen rows, one bit is inverted, a different one for
+    each row. Raises ``InputError`` if there is no such bit.
     """
     width = interface.output_bits
     mask = reduce(np.bitwise_and, (_always_known(one) for one in rows), _ones(width))
@@ -174,7 +174,7 @@ def sometimes_wrong_cycles(
 
 
 def _any(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which rows hold anything but 0."""
+    """Return the rows that hold anything but 0."""
     found: NDArray[np.bool_] = (rows != 0).any(axis=1)
     return found
 
