@@ -1,1 +1,1 @@
-"""What is kept of a run: typed, immutable records, one class a thing, and the one way in which they become JSON."""
+"""Records of runs: typed, immutable classes, and their single conversion to JSON."""

@@ -1,4 +1,4 @@
-"""What all records of runs have in common."""
+"""Base classes of all records of runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NOT_KEPT", "SCHEMA", "Record", "RunRecord", "show_in_notebooks", "to_tree"]
 
-#: Of ``--json``; later versions only add fields.
+#: Version of ``--json``; later versions only add fields.
 SCHEMA = "dais-verif/result/1"
 
 
@@ -39,7 +39,7 @@ def to_tree(value: Any) -> Any:
     return [to_tree(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-#: What shows a record in a notebook; ``notebooks`` puts it here, since a record knows nothing of its renderings.
+#: The renderer for notebooks; ``notebooks`` sets it, because records do not depend on their renderings.
 _renderers: list[Callable[[Record], str]] = []
 
 
@@ -48,18 +48,18 @@ def show_in_notebooks(renderer: Callable[[Record], str]) -> None:
     _renderers[:] = [renderer]
 
 
-#: Of a field that a record in memory has, and JSON has not.
+#: Marks a field that exists in memory but not in JSON.
 NOT_KEPT = {"kept": False}
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What a use case tells: of a run, or of what was made."""
+    """The result of a use case: of a run, or of something that was generated."""
 
     SCHEMA: ClassVar = SCHEMA
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""
+        """Return the content of ``to_json`` as dictionaries, lists, strings and numbers."""
         return {"schema": self.SCHEMA, **to_tree(self)}
 
     def to_json(self) -> str:
@@ -89,7 +89,7 @@ class Record:
         """Raise ``InputError`` if ``tree``, of which this was read, contradicts it."""
 
     def _repr_html_(self) -> str | None:
-        """Return what a notebook shows; None: ``repr``."""
+        """Return the HTML for a notebook; None: ``repr``."""
         return _renderers[0](self) if _renderers else None
 
 
@@ -97,7 +97,7 @@ class Record:
 class RunRecord(Record):
     """The record of a run, with its verdict. ``message``: the verdict in words."""
 
-    #: Whether JSON ends with the exit code, where readers of text have always found it.
+    #: True if JSON ends with the exit code, where readers of text have always found it.
     EXIT_CODE_LAST: ClassVar = False
 
     verdict: Verdict
@@ -105,7 +105,7 @@ class RunRecord(Record):
 
     @property
     def passed(self) -> bool:
-        """Whether the verdict is PASS."""
+        """True if the verdict is PASS."""
         return self.verdict is Verdict.PASS
 
     def raise_for_verdict(self) -> None:
@@ -114,7 +114,7 @@ class RunRecord(Record):
             raise VerdictError(self.verdict, self.message)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""
+        """Return the content of ``to_json`` as dictionaries, lists, strings and numbers."""
         tree = super().to_dict()
         head = {"schema": tree.pop("schema"), "verdict": tree.pop("verdict")}
         code = {"exit_code": self.verdict.exit_code}

@@ -18,8 +18,8 @@ BUILD_RECORD = "build.json"
 class BuildTiming:
     """``required``: MHz that were asked for, if any. ``registers``: MHz between registers, by nextpnr.
 
-    ``path``: ns of the longest path, also from and to pins, as icetime finds it in the bitstream alone. None: there is
-    no such path.
+    ``path``: ns of the longest path, including paths from and to pins, as icetime finds it in the bitstream alone.
+    None: there is no such path.
     """
 
     required: float | None
@@ -35,7 +35,7 @@ class BuildTiming:
 
     @property
     def met(self) -> bool:
-        """Whether the clock that was asked for is allowed."""
+        """True if the requested clock is allowed."""
         return self.required is None or self.allowed is None or self.allowed >= self.required
 
 
@@ -74,5 +74,5 @@ class BuildRecord(Record):
 
     @property
     def verdict(self) -> Verdict:
-        """PASS: there is no record of a build that failed. It says nothing of what the bitstream computes."""
+        """PASS: failed builds leave no record. It says nothing about what the bitstream computes."""
         return Verdict.PASS

@@ -1,4 +1,4 @@
-"""What ``cache`` shows: the builds and proofs that are kept on this machine, and what removing them has freed."""
+"""The record of ``cache``: the builds and proofs kept on this machine, and the space that removing them has freed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class CacheContents:
 
 @dataclass(frozen=True)
 class RemovedFromCache:
-    """What was removed. ``abandoned``: temporary folders of runs that were killed."""
+    """Removed items. ``abandoned``: temporary folders of runs that were killed."""
 
     builds: int
     builds_bytes: int

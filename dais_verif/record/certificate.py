@@ -15,7 +15,7 @@ CERTIFICATE_CHECK_SCHEMA = "dais-verif/verify-cert/1"
 
 @dataclass(frozen=True)
 class CertificateFinding:
-    """What is not as the certificate says: ``what`` (a file, or a part of the certificate), and both sides."""
+    """A deviation from the certificate: ``what`` (a file, or a part of the certificate), and both values."""
 
     what: str
     expected: str
@@ -27,7 +27,7 @@ class CertificateFinding:
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateFacts:
-    """What a certificate speaks of: the hash of the program, when it was ``issued``; how many stages and files."""
+    """Facts in a certificate: the hash of the program, when it was ``issued``, the numbers of stages and files."""
 
     program: str
     issued: str

@@ -36,7 +36,7 @@ class NamedOp:
 
 @dataclass(frozen=True, kw_only=True)
 class Overflow:
-    """What is known of the ops that promise not to change their value.
+    """Overflow analysis of the ops that promise not to change their value.
 
     ``proved_impossible``: how many intervals prove safe. ``possible``: those that they cannot; of these
     ``proved_by_proof``, ``broken`` by inputs, and ``undecided``; None where no proof was asked for or needed.
@@ -65,7 +65,7 @@ class WidthSummary:
 
 @dataclass(frozen=True)
 class MachineSummary:
-    """What a machine consists of: ops of each block, and how many of them nothing reads; elements of each port.
+    """The parts of a machine: ops of each block, and how many of them are dead; elements of each port.
 
     ``uninitialised``: registers that hold nothing known before something is written.
     """

@@ -51,12 +51,12 @@ class ConfigurationInfo:
 
     @property
     def n_ops(self) -> int:
-        """How many ops all nodes have."""
+        """The number of ops of all nodes."""
         return sum(len(node.ops) for node in self.nodes)
 
     @property
     def n_half(self) -> int:
-        """How many of the ops compute in half precision."""
+        """The number of ops that compute in half precision."""
         return sum(op.half for node in self.nodes for op in node.ops)
 
     @property

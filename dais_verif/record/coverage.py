@@ -74,7 +74,7 @@ class RtlPoints:
 
 @dataclass(frozen=True)
 class RtlCoverage:
-    """What a run in Verilator made the RTL do.
+    """Coverage of the RTL in a run in Verilator.
 
     ``data``: the file of counts, which ``verilator_coverage`` reads; ``missed``: that of the points that were not hit.
     """

@@ -65,7 +65,7 @@ class OutputDifference:
 
 @dataclass(frozen=True)
 class EqualityProof:
-    """What a proof found of the outputs. ``merged_ops``: ops of B that equal one of A, by ``methods``."""
+    """The result of an equivalence proof. ``merged_ops``: ops of B that equal one of A, by ``methods``."""
 
     proved: list[int]
     undecided: list[int]
@@ -85,7 +85,7 @@ class FrameValue:
 
 @dataclass(frozen=True)
 class FrameInfo:
-    """How a machine was compared: over ``cycles`` of every frame, as a program of ``ops``.
+    """The comparison of a machine: over ``cycles`` of every frame, as a program of ``ops``.
 
     ``restored``: elements of registers that hold at the begin of every frame what they hold at power-up. ``free``: what
     the outputs may depend on beyond the frame's inputs. ``stalled``: whether it was shown that a stall changes nothing;

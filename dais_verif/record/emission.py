@@ -23,7 +23,7 @@ class PortElement:
 
 @dataclass(frozen=True)
 class PortElements:
-    """What the bits of both ports are, input by input and output by output."""
+    """The meaning of the bits of both ports, input by input and output by output."""
 
     model_inp: list[PortElement]
     model_out: list[PortElement]
@@ -71,10 +71,10 @@ class WrapperFolderInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class EmissionRecord(Record):
-    """What ``emit`` made. ``output``: the file or folder that was written. ``verilog``: the module; not in JSON.
+    """The result of ``emit``. ``output``: the file or folder that was written. ``verilog``: the module; not in JSON.
 
-    ``folded``: a network as a machine, in a folder. ``signals``: of a machine its ports, beside the clock; it has none
-    of the two ports that modules of programs have.
+    ``folded``: a network as a machine, in a folder. ``signals``: the ports of a machine besides the clock; machines do
+    not have the two ports of program modules.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("signals", "folded")

@@ -31,8 +31,8 @@ class _Done(Record):
 class EvaluationRecord(_Done):
     """A run of ``run``: ``rows`` of outputs, by golden engine ``engine``. ``output``: the file that was written.
 
-    Of a machine: how many ``sequences`` of how many ``cycles``, and whether outputs are those before or after edges.
-    Of a kernel: what members of each sample ``printed``, if that was asked for.
+    For a machine: the numbers of ``sequences`` and ``cycles``, and whether outputs are those before or after edges. For
+    a kernel: what members of each sample ``printed``, if requested.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("sequences", "cycles", "sample", "printed")

@@ -36,7 +36,7 @@ class ElementState:
 
 @dataclass(frozen=True)
 class ConnectionState:
-    """What a connection does: takes its source or its alternative, nothing, or it is unknown.
+    """The state of a connection: it takes its source, its alternative or nothing, or it is unknown.
 
     ``text``: as the machine's text has it. ``enable``: 1 where it has none, None if it is unknown. ``indices``: their
     values, by the views that have one.

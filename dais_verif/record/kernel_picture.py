@@ -43,7 +43,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class TensorPicture:
-    """What a member touches of a tensor. ``access``: ``reads`` or ``writes``; ``shape`` as NumPy has it.
+    """The elements of a tensor that a member accesses. ``access``: ``reads`` or ``writes``; ``shape`` as in NumPy.
 
     ``region``: first and last element in each dimension of ``shape``. ``elements``: their number, and how many of them
     are ``outside`` of the tensor, where ``pad`` is read, and what is written is dropped. ``left_out``: grids that are

@@ -14,7 +14,7 @@ PRINTOUT_SCHEMA = "dais-verif/printout/1"
 
 @dataclass(frozen=True)
 class PrintedBy:
-    """What members print in a simulator. ``texts``: None if it is what the golden model prints.
+    """The text that members print in a simulator. ``texts``: None if it equals that of the golden model.
 
     ``difference``: the first one in words. ``failure``: why nothing is known.
     """
@@ -28,7 +28,7 @@ class PrintedBy:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelPrintout(RunRecord):
-    """What members print: ``texts``, of each sample that of all its members, in the order of the index space.
+    """The text that members print: ``texts``, one per sample, with all its members in order of the index space.
 
     ``messages``: how many texts of members there are. ``simulators``: what RTL in them prints.
     """

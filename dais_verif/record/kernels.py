@@ -1,4 +1,4 @@
-"""What ``kernel`` shows: libraries of kernels, those that are left out, and what a kernel takes."""
+"""The record of ``kernel``: libraries of kernels, skipped libraries, and the parameters of a kernel."""
 
 from __future__ import annotations
 
@@ -87,10 +87,10 @@ class KernelBuild:
 
 @dataclass(frozen=True)
 class KernelRun:
-    """What a simulation says of the hardware of an instance: it is held against the ``kernel``, member by member.
+    """The simulation of the hardware of an instance: it is compared with the ``kernel``, member by member.
 
-    Of a folded network ``kernel`` is its name, it is held against the network under the configuration of each sample,
-    and ``configurations`` says how many ran in which; ``ranges`` are runs from start to done.
+    For a folded network, ``kernel`` is its name, it is compared with the network under the configuration of each
+    sample, and ``configurations`` counts the samples by configuration; ``ranges`` are runs from start to done.
 
     ``samples`` of tensors went through it in a ``form``, the index space of ``members`` in ``ranges``, with
     ``broken_off`` resets between; ``elements`` of outputs were compared. ``wrong``: the first that differs, or why
@@ -115,7 +115,7 @@ class KernelRun:
 
 @dataclass(frozen=True)
 class ProvedKernel:
-    """What a proof says of the hardware of an instance. ``laws``: of its mapping, in words.
+    """The proof of the hardware of an instance. ``laws``: of its mapping, in words.
 
     ``facts``: of what is stated of time and memory. ``folded``: the verdict of the machine against all members side by
     side, with its ``message``; NOT_RUN where something before it failed. Of a folded network, ``kernel`` is its name,

@@ -1,4 +1,4 @@
-"""What the record of a proof says besides, where the RTL is that of a machine."""
+"""Additional fields of the record of a proof, where the RTL is that of a machine."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["ProvedMachine"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedMachine:
-    """What a proof says of a machine.
+    """The result of the proof of a machine.
 
     ``outputs``: what each claim of an output is, in words: outputs in any cycle, and what registers hold after its
     edge. ``registers``: bits of the RTL's, and the element that they hold.

@@ -1,4 +1,4 @@
-"""What a network consists of, unrolled or folded into a machine, as records and listings say it."""
+"""The parts of a network, unrolled or folded into a machine, for records and listings."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class FoldedNetwork:
 
 @dataclass(frozen=True)
 class ProvedSetting:
-    """What a proof says of one configuration of a folded network, by its ``name``.
+    """The result of the proof of one configuration of a folded network, by its ``name``.
 
     ``frame``: of the machine against all members side by side, in every frame that begins in this configuration;
     ``network``: of all members against the network, unrolled. Each with its message; NOT_RUN where it was not reached.

@@ -1,4 +1,4 @@
-"""What ``report`` wrote, and the verdict that it shows."""
+"""The record of ``report``: the page written, and the verdict that it shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which program, or which machine, a run was of."""
+"""The program or machine of a run."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from dais_verif.program import Program
 
 __all__ = ["MACHINE_LAYOUTS", "ProgramInfo"]
 
-#: What a machine's layout is called: JSON, and text.
+#: Names of the layouts of machines: JSON, and text.
 MACHINE_LAYOUTS = ("alirfsm", "mach")
 
 
 @dataclass(frozen=True)
 class ProgramInfo:
-    """Which program, and how it was read.
+    """A program, and how it was read.
 
-    Of a machine, whose layout is ``alirfsm``, or ``mach`` for its text: the elements of its inputs and outputs, and the
-    ops of all of its blocks.
+    For a machine, whose layout is ``alirfsm``, or ``mach`` for its text: the elements of its inputs and outputs, and
+    the ops of all of its blocks.
     """
 
     path: str | None

@@ -11,7 +11,7 @@ __all__ = ["ProjectInfo"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProjectInfo:
-    """What was found in ``folder``. ``dialect``: DAIS or ALIR. ``model``, ``sources`` and ``data``: paths in it.
+    """The content of ``folder``. ``dialect``: DAIS or ALIR. ``model``, ``sources`` and ``data``: paths in it.
 
     ``model``: of the program; None if the program was given apart. ``sources``: of the RTL; none if it was.
     ``latency``: in clock edges, as the folder says, and as the RTL was held to; None if it does not, or if another was

@@ -45,7 +45,7 @@ PROOF_SCHEMA = "dais-verif/proof/1"
 
 
 class Method(Enum):
-    """How an obligation was decided."""
+    """The method that decided an obligation."""
 
     #: Both sides have one normal form.
     IDENTICAL = "identical"
@@ -58,7 +58,7 @@ class Method(Enum):
 
 
 class Status(Enum):
-    """What became of one claim."""
+    """The status of one claim."""
 
     #: It holds for all values of what its cone reads.
     PROVED = "PROVED"
@@ -69,16 +69,16 @@ class Status(Enum):
 
 
 class Basis(Flag):
-    """What the proof of a claim takes in beyond the plain statement."""
+    """The assumptions of the proof of a claim beyond the plain statement."""
 
     PLAIN = 0
     #: The meanings of so many levels of ops before.
     ONE_LEVEL = auto()
     TWO_LEVELS = auto()
     FOUR_LEVELS = auto()
-    #: Those of all ops before, down to the inputs.
+    #: Includes those of all preceding ops, down to the inputs.
     ALL_OPS = auto()
-    #: Signals that do not hold their ops are no cut points.
+    #: Signals that do not hold their ops are not cut points.
     WITHOUT_WRONG_OPS = auto()
     #: Ranges of values, which were proved.
     RANGES = auto()
@@ -90,13 +90,13 @@ class Basis(Flag):
     @property
     @cache
     def words(self) -> str:
-        """What records and people read: empty for ``PLAIN``."""
+        """The text in records and output: empty for ``PLAIN``."""
         return ", ".join(text for flag, text in _WORDS.items() if flag in self)
 
     @classmethod
     @cache
     def of(cls, words: str) -> Basis:
-        """Return the basis that has these ``words``. Raises ``ValueError`` if there is none."""
+        """Return the basis with these ``words``. Raises ``ValueError`` if there is none."""
         basis = cls.PLAIN
         for flag, text in _WORDS.items():
             basis |= flag if text in words.split(", ") else cls.PLAIN
@@ -150,7 +150,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 
     @property
     def basis(self) -> Basis:
-        """What ``how`` says. Raises ``ValueError`` for a word that a later version may have."""
+        """The basis that ``how`` names. Raises ``ValueError`` for a word of a later version."""
         return Basis.of(self.how)
 
     @property
@@ -160,17 +160,17 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 
     @property
     def number(self) -> int:
-        """Which op or output."""
+        """The number of the op or output."""
         return (self.output or 0) if self.op is None else self.op
 
     @property
     def name(self) -> str:
-        """Which claim."""
+        """The name of the claim."""
         return f"{self.kind} {self.number}"
 
     @property
     def means(self) -> str:
-        """How it was decided, and what that needed."""
+        """The method, and the basis of the proof."""
         return f"{self.method.value}{f', {self.how}' if self.how else ''}"
 
 
@@ -190,7 +190,7 @@ def as_inputs(vector: Iterable[int]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Replay:
-    """What golden model and simulators made of a counterexample."""
+    """The results of golden model and simulators for a counterexample."""
 
     verdict: Verdict
     message: str
@@ -216,7 +216,7 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Handshake:
-    """What was found of the pin that tells when outputs are valid, and how.
+    """The result for the pin that marks outputs as valid, and the method.
 
     ``trace``: pins by name before each edge of a run. Before the last one the pin must be ``due``, and is ``found``.
     """
@@ -230,7 +230,7 @@ class Handshake:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """What simulators made of RTL that was proved.
+    """The result of simulating RTL that was proved.
 
     ``verdict``: PASS if one or more agree in every bit, NOT_RUN if none can tell. ``unconfirmed``: why, by simulator.
     """
@@ -243,7 +243,7 @@ class Confirmation:
 
     @property
     def contradicts(self) -> bool:
-        """Whether a simulator saw RTL go wrong that was proved, or our own models differ."""
+        """True if a simulator saw proved RTL go wrong, or our own models differ."""
         return self.verdict not in (Verdict.PASS, Verdict.NOT_RUN)
 
     def weigh(self, message: str, why: str = "") -> tuple[Verdict, str]:
@@ -289,7 +289,7 @@ class Sample:
 
     @property
     def message(self) -> str:
-        """What there is to tell."""
+        """The text for the user."""
         said = f"{self.confirmed} of {self.sampled} obligations confirmed by the solver, {self.terms}"
         return said + (f"; {len(self.undecided)} undecided" if self.undecided else "")
 
@@ -304,7 +304,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class WrittenStatements:
-    """What was written for other solvers: so many ``files``, of which so many are to get each answer."""
+    """Statements written for other solvers: the number of ``files``, and how many must get each answer."""
 
     folder: str
     files: int
@@ -385,7 +385,7 @@ class ProofRecord(RunRecord):
     link: ProvedLink | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``to_json`` writes, as dictionaries, lists, strings and numbers."""
+        """Return the content of ``to_json`` as dictionaries, lists, strings and numbers."""
         return dict(msgspec.json.decode(self._encoded()))
 
     def to_json(self) -> str:

@@ -29,7 +29,7 @@ SIGNOFF_NAME = "signoff.json"
 #: The record in the folder of a regression.
 REGRESSION_NAME = "regression.json"
 
-#: What a run leaves in the folder of ``-o``. The first that is there speaks for the folder.
+#: Files that a run writes into the folder of ``-o``. The first one found represents the folder.
 NAMES = (SIGNOFF_NAME, REGRESSION_NAME, "result.json", "coverage.json")
 
 #: The record of a million ops with all its coverage has a tenth of it.
@@ -62,7 +62,7 @@ def read_record(path: str | Path) -> AnyRecord:
 
 
 def parse_record(data: bytes, name: str) -> AnyRecord:
-    """Return the record that ``data`` is. Raises ``InputError`` with ``name`` and the field if it is none."""
+    """Parse ``data`` as a record. Raises ``InputError`` with ``name`` and the field if it is not one."""
     try:
         tree = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -33,7 +33,7 @@ class Job:
 
 @dataclass(frozen=True)
 class JobResult:
-    """What became of a job. ``attempts``: the verdicts of all its runs, in order; ``flaky`` if they differ.
+    """The result of a job. ``attempts``: the verdicts of all its runs, in order; ``flaky`` if they differ.
 
     ``result``: its ``result.json``, relative to the folder of the regression; of the attempt that ended in
     ``verdict``. ``resumed``: taken over from before an interruption. ``skipped`` jobs (fail-fast) have the verdict

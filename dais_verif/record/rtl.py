@@ -1,4 +1,4 @@
-"""Which RTL a run was of."""
+"""The RTL of a run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class RtlFacts:
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedLink:
-    """What was shown of a bitstream and the RTL of core, wrapper and link.
+    """The proof of a bitstream against the RTL of core, wrapper and link.
 
     ``core``: the verdict on the core's RTL, which all other fields of the record speak of.
 

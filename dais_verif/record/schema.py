@@ -72,7 +72,7 @@ def make_schema(kind: str) -> str:
     }
     if len(references) == 1:
         tree |= references[0]
-    else:  # a run that ended in an error speaks of no program
+    else:  # a run that ended in an error names no program
         tree |= {"if": {"required": ["program"]}, "then": references[0], "else": references[1]}
     definitions = {name: each for name, each in definitions.items() if name not in _AS_TEXT}
     for definition in definitions.values():  # some versions of Python keep the indentation of docstrings

@@ -22,7 +22,7 @@ class FlippedBit:
 
 @dataclass(frozen=True)
 class FlipEffect(FlippedBit):
-    """What flipping a bit changes: exact real values as text. ``changed``: in how many vectors.
+    """The effect of flipping a bit: exact real values as text. ``changed``: in how many vectors.
 
     ``output`` and ``vector``: where ``worst`` was seen; None where nothing changed.
     """
@@ -36,7 +36,7 @@ class FlipEffect(FlippedBit):
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What time did not suffice for."""
+    """What was skipped for lack of time."""
 
     flips: int
     vectors: int

@@ -19,7 +19,7 @@ SIGNOFF_SCHEMA = "dais-verif/signoff/1"
 #: The certificate in the folder of a sign-off, and its signature.
 CERTIFICATE, SIGNATURE = "certificate.json", "certificate.json.sig"
 
-#: How the message of a stage begins that another one kept from running.
+#: The beginning of the message of a stage that did not run because of another one.
 NOT_RUN = "not run:"
 
 #: The stage that proves the RTL.

@@ -41,10 +41,10 @@ __all__ = [
     "Waiver",
 ]
 
-#: What is said of a run that an assertion of the RTL ended.
+#: The message for a run that an assertion of the RTL ended.
 ASSERTION_FAILED = "an assertion of the RTL failed"
 
-#: What a simulator is said to have met where ``$finish``, ``$stop`` or ``$fatal`` was executed.
+#: The failure reported for a simulator that executed ``$finish``, ``$stop`` or ``$fatal``.
 ENDED_BY_RTL = "the RTL ended the simulation"
 
 #: The decision that says what Icarus was not given of the RTL.
@@ -53,7 +53,7 @@ RTL_IN_ICARUS = "RTL in icarus"
 
 @dataclass(frozen=True)
 class SimulatorResult:
-    """What one simulator did. ``failure`` is its error if it did not finish; seconds are wall time.
+    """The result of one simulator. ``failure`` is its error if it did not finish; seconds are wall time.
 
     ``bulk_vectors``: how many of the vectors compared were run outside cocotb. ``cached``: it was built before.
     ``latency``: of a clocked design, as given or found. ``also_read``: files that its build read beside those that were
@@ -110,7 +110,7 @@ class InputValue:
 
 @dataclass(frozen=True)
 class CyclePlace:
-    """Where an output of a machine is wrong: in which ``cycle`` of which ``sequence``, both from 0.
+    """The place where an output of a machine is wrong: the ``cycle`` of the ``sequence``, both counted from 0.
 
     ``sample``: ``before`` the edge of the cycle, or ``after`` it, with the same inputs.
     """
@@ -128,14 +128,14 @@ class CyclePlace:
 
 @dataclass(frozen=True)
 class Blame:
-    """Where a mismatch comes from.
+    """The origin of a mismatch.
 
     ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the output does not), ``timing`` (right
     when held), ``cone`` (the design has no op names), ``golden`` (the golden engines disagree), ``board`` (whether a
     board repeats it), ``cycle`` (when and where a machine is wrong), ``register`` or ``signal`` (the first that
     diverges in a machine).
 
-    Of a machine: the ``cycle``, the ``block`` of an op, and the ``signal`` with its element.
+    For a machine: the ``cycle``, the ``block`` of an op, and the ``signal`` with its element.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("cycle", "block", "signal")
@@ -183,7 +183,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Evidence:
-    """How each output was checked: ``exhausted`` on all inputs that it depends on, or ``sampled``.
+    """The check of each output: ``exhausted`` on all inputs that it depends on, or ``sampled``.
 
     ``could``: sampled outputs that few enough inputs reach, and the vectors that would exhaust each.
     """
@@ -195,10 +195,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class OutputEvidence:
-    """How much is known of one output.
+    """The evidence for one output.
 
     ``grade``: ``proved`` for all inputs, ``exhausted`` (all inputs that reach it were compared), ``sampled``, ``wrong``
-    in at least one vector, or ``none``. ``vectors``: that compared it, 0 where only a proof speaks of it.
+    in at least one vector, or ``none``. ``vectors``: that compared it, 0 where a proof is the only evidence.
     """
 
     output: int
@@ -222,7 +222,7 @@ class StimulusClass:
 
 @dataclass(frozen=True)
 class Decision:
-    """What was chosen where the input leaves it open: the layout, the ports, a latency, what overflow means."""
+    """A choice where the input leaves it open: the layout, the ports, a latency, the meaning of overflow."""
 
     what: str
     chosen: str
@@ -249,7 +249,7 @@ class Times:
 
 @dataclass(frozen=True)
 class TapsRead:
-    """What a bitstream with taps gave for vector ``row``: ``ops`` that it reads out, those of them that are ``wrong``.
+    """The output of a bitstream with taps for vector ``row``: the ``ops`` that it reads out, and which are ``wrong``.
 
     ``sha256``: of the bitstream; None: it could not be made, for the reason in ``failure``. ``folder``: of its build.
     """
@@ -296,7 +296,7 @@ class SimulatorResults(list[SimulatorResult]):
     """The results of all simulators, by number or by name: ``simulators["icarus"]``."""
 
     def __contains__(self, key: object) -> bool:
-        """Return whether a result, or a simulator of that name, is among them."""
+        """Return True if a result, or a simulator of that name, is among them."""
         return any(result.name == key for result in self) if isinstance(key, str) else super().__contains__(key)
 
     @overload
@@ -339,23 +339,23 @@ class SimulationRecord(RunRecord):
     evidence: Evidence | None = None
     #: Vectors that were added to exhaust outputs.
     exhaustive_vectors: int = 0
-    #: Where the time was spent; None if it was not measured.
+    #: The time of each stage; None if not measured.
     profile: list[Stage] | None = None
-    #: Where it ran, if not in simulators.
+    #: The board, if it did not run in simulators.
     board: BoardInfo | None = None
     #: ``running`` while it is written step by step, then ``complete``. A run that is not complete has no verdict to
     #: act on: until then it says NOT_RUN.
     state: str = "complete"
     times: Times | None = None
-    #: Where the vectors came from, in the order in which they ran.
+    #: The sources of the vectors, in running order.
     stimulus: list[StimulusClass] = field(default_factory=list)
-    #: What is known of each output, right or wrong; empty where not all of them were compared.
+    #: The evidence for each output, right or wrong; empty where not all of them were compared.
     outputs: list[OutputEvidence] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     coverage: Coverage | None = None
     waivers: list[Waiver] = field(default_factory=list)
     rtl_coverage: RtlCoverage | None = None
-    #: Of hardware of a kernel.
+    #: For hardware of a kernel.
     kernel: KernelRun | None = None
 
     def __post_init__(self) -> None:
@@ -364,13 +364,13 @@ class SimulationRecord(RunRecord):
 
 @dataclass(frozen=True)
 class Failed:
-    """What ``--json`` prints of a run that ended in an error, before there was anything to record.
+    """The output of ``--json`` for a run that ended in an error, before there was anything to record.
 
     ``reason``: ``state`` if the RTL is known to keep state where a function of its inputs was asked for; else empty.
     ``help``: the section of the documentation about this error, as ``docs/troubleshooting.md#ports``.
     """
 
-    #: All that it can hold: by that it is told from a record.
+    #: All of its fields: they distinguish it from a record.
     FIELDS: ClassVar = frozenset({"schema", "verdict", "exit_code", "message", "reason", "help"})
 
     verdict: Verdict

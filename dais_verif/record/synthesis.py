@@ -31,7 +31,7 @@ class LogicDepth:
 
 @dataclass(frozen=True)
 class PlaceAndRoute:
-    """What nextpnr found. ``verdict``: None if it did; why not, else: the counts stand all the same.
+    """The result of nextpnr. ``verdict``: None on success, else the reason; the counts are valid in any case.
 
     ``fmax``: MHz. ``used``: resources of the device, used and available, registers around the module included.
     """
@@ -75,5 +75,5 @@ class SynthesisRecord(Record):
 
     @property
     def passed(self) -> bool:
-        """Whether the verdict is PASS."""
+        """True if the verdict is PASS."""
         return self.verdict is Verdict.PASS

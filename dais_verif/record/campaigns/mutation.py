@@ -15,7 +15,7 @@ MUTATION_SCHEMA = "dais-verif/mutation/1"
 
 
 class Fate:
-    """What becomes of a mutant, as rows name it."""
+    """The fate of a mutant, as named in rows."""
 
     SIMULATION = "killed by simulation"
     PROOF = "killed by proof"
@@ -52,7 +52,7 @@ class MutantRow:
 
 @dataclass(frozen=True)
 class MutationSummary:
-    """How many mutants met which fate. ``mutants``: all but the ``invalid`` ones, which no tool reads.
+    """The numbers of mutants by fate. ``mutants``: all but the ``invalid`` ones, which no tool reads.
 
     ``score``: those that were killed, of those that are not equivalent, in percent, rounded down; None: there were
     none.
@@ -79,7 +79,7 @@ class MutationSummary:
         return self.mutants - self.equivalent
 
     def reaches(self, floor: float) -> bool:
-        """Whether ``floor`` percent of those that a check may kill are killed; of none, nothing is shown."""
+        """Return True if ``floor`` percent of the killable mutants are killed; without any, nothing is shown."""
         return self.to_kill > 0 and 100 * self.killed >= floor * self.to_kill
 
 

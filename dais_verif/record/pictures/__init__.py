@@ -1,1 +1,1 @@
-"""What is drawn of things, as records."""
+"""Drawings as records."""

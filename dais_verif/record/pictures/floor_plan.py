@@ -1,4 +1,4 @@
-"""What a bitstream uses of a device, tile by tile: its floor plan."""
+"""The floor plan of a bitstream: the device resources that it uses, tile by tile."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class FloorPlan:
     tiles: tuple[TileUse, ...]
 
     def summary(self) -> list[tuple[str, str]]:
-        """Return what is used of what there is, as titles and texts."""
+        """Return the resources used and available, as titles and texts."""
         used = sum(tile.cells for tile in self.tiles)
         return [
             ("bitstream", f"{self.path}, chip {self.chip} of iCE40, package {self.package}"),
