@@ -1,4 +1,4 @@
-"""Where input vectors come from: generated from a program's types, or read from files."""
+"""Input vectors: generated from a program's types, or read from files."""
 
 from __future__ import annotations
 

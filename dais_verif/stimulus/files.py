@@ -141,7 +141,7 @@ def _read_csv(path: Path, n_in: int) -> Any:
 
 
 def _is_name(cell: str) -> bool:
-    """Whether ``cell`` can head a column: ``x0`` or ``_`` do, ``1;2`` is a damaged number."""
+    """Return True if ``cell`` can head a column: ``x0`` or ``_`` can, ``1;2`` is a damaged number."""
     try:
         float(cell)  # nan, inf
     except ValueError:

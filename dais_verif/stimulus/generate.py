@@ -58,7 +58,7 @@ def generate(program: Program, rows: int, seed: int) -> Batch:
 def generate_common(programs: Sequence[Program], rows: int, seed: int) -> Batch:
     """Generate vectors for several ``programs``, at least one, of as many inputs: corners of the types of all.
 
-    Where all read their inputs alike these are the vectors of each.
+    If all read their inputs alike, these are the vectors of each.
     """
     return Generated(programs, rows, seed).slice(0, rows)
 
@@ -133,7 +133,7 @@ def _later_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Genera
 def _first_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Generator, *, fixed: bool = True) -> Column:
     """Values of one input; ``fixed``: the first rows are the corners in order."""
     if not readers:
-        # Nothing reads it: any number will do, and none may matter.
+        # The input is unused: any number will do, and none may matter.
         return Column(rng.integers(-8, 8, size=rows, dtype=np.int64), 0)
     finest, lowest, highest = _bounds(readers)
     span = highest - lowest + 1

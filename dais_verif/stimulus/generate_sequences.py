@@ -23,7 +23,7 @@ __all__ = ["generate_sequence", "generate_sequences"]
 
 
 class _Habit(IntEnum):
-    """What control does in a stretch."""
+    """The behaviour of control signals in a stretch."""
 
     FREE = 0
     STEADY = 1
@@ -31,20 +31,20 @@ class _Habit(IntEnum):
     STALLING = 3
 
 
-#: How often each habit is chosen.
+#: Weights of the habits.
 _HABITS = (0.45, 0.15, 0.25, 0.15)
 #: The longest stretch of each; one that is not free lasts for some periods of schedules, if there are any.
 _LONGEST = (32, 64, 24, 32)
 _PERIODS = 3
-#: How likely single bits are 1 in a free stretch: enables and flags must stay, and change, and do so at once.
+#: Probability that single bits are 1 in a free stretch: enables and flags must hold, change, and do so together.
 _CHANCES = (0.0, 0.1, 0.5, 0.5, 0.9, 1.0)
 #: The same of resets.
 _RESETS = (0.0, 0.0, 0.0, 0.0, 0.02, 0.02, 0.1, 0.5)
 #: The same of all bits but resets in a steady stretch, in which they keep it; and in a stalling one.
 _STEADY, _STALLING = 0.75, 0.875
-#: What elements do in a stretch: hold a value, take extremes, or (the rest) anything.
+#: The behaviour of elements in a stretch: hold a value, take extremes, or (the rest) anything.
 _HELD, _EXTREME = 0.15, 0.25
-#: What all elements hold in the first cycles, other than resets.
+#: The value of all elements in the first cycles, other than resets.
 _CORNERS: tuple[Callable[[FixedType], int], ...] = (
     lambda kind: 0,
     lambda kind: kind.raw_max,

@@ -20,12 +20,12 @@ from dais_verif.stimulus.sequences import read_sequences
 
 __all__ = ["ArrayRows", "InputSequence", "given_sequences", "raw_rows", "sequence_of_bits"]
 
-#: Raw integers of more bits are no numpy integers.
+#: Wider raw integers do not fit numpy integers.
 _WIDEST = 62
 
 
 class InputSequence(NamedTuple):
-    """So many ``cycles``, and for each input signal a row of exact numbers a cycle."""
+    """A number of ``cycles``, and for each input signal one row of exact numbers per cycle."""
 
     cycles: int
     rows: Mapping[str, Sequence[Sequence[Fraction]]]
@@ -54,7 +54,7 @@ class ArrayRows(Sequence[Sequence[Fraction]]):
         return [_real(raw, kind) for raw, kind in zip(row, self.types, strict=True)]
 
     def __eq__(self, other: object) -> bool:
-        """Return whether ``other`` holds the same."""
+        """Return True if ``other`` has the same content."""
         if not isinstance(other, ArrayRows):
             return NotImplemented
         return self.types == other.types and np.array_equal(self.array, other.array)

@@ -17,7 +17,7 @@ class Vectors(Protocol):
 
     @property
     def rows(self) -> int:
-        """How many there are."""
+        """The number of rows."""
 
     def slice(self, start: int, stop: int) -> Batch:
         """Rows ``start`` to ``stop``."""

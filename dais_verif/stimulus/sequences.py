@@ -48,7 +48,7 @@ def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[
 def npz_of(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the bytes of an ``.npz`` file with ``arrays``."""
     file = io.BytesIO()
-    # Names of signals are data: written member by member, none of them can be taken for an argument of a function.
+    # Names of signals are data: written member by member, they cannot be mistaken for an argument of a function.
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             member = io.BytesIO()

@@ -36,9 +36,9 @@ class InputTensor(NamedTuple):
 def read_tensors(path: str | Path, inputs: Sequence[InputTensor]) -> Batch:
     """Return the vectors in ``path``: all elements of each input in turn, each a number of the input's type.
 
-    Arrays of an ``.npz`` that are no input, such as labels, are left alone; of other files, see ``read_batch``. Raises
-    ``InputError`` that names input, sample and element of a number that the input cannot hold, for which a network has
-    no meaning, as its quantiser would take another one in its place.
+    Arrays of an ``.npz`` that are not inputs, such as labels, are ignored; for other files, see ``read_batch``. Raises
+    ``InputError`` that names input, sample and element of a number that the input cannot hold: such a number has no
+    meaning for a network, because its quantiser would replace it.
     """
     with open_plain(Path(path), _MOST_BYTES, advice="give a .npz, .npy or .csv file") as file:
         is_zip = file.read(len(_ZIP)) == _ZIP

@@ -4,7 +4,7 @@ A cone is a mask of port bits. Bits are given colours, so that no cone has two b
 colour show the same bit of a counter: as many colours, so many bits the counter has. A window that slides over a
 thousand inputs needs as many colours as it has bits, and one pass serves all its places.
 
-Cones with declared fields are counted through one by one instead, beside cones with which they share no bit.
+Cones with declared fields are counted one by one instead, next to cones with which they share no bit.
 """
 
 from __future__ import annotations

@@ -66,13 +66,13 @@ class Counter:
         return reduce(or_, self.shown, 0)
 
     def covers(self, cone: int) -> bool:
-        """Whether the port bits ``cone`` meet all their combinations in ``size`` rows."""
+        """Return True if the port bits ``cone`` take all their combinations in ``size`` rows."""
         together = [cone & mask for mask in self.shown]
         return not cone & ~(self.free | self.declared) and all(bits & bits - 1 == 0 for bits in together)
 
     @cached_property
     def runs(self) -> tuple[_Run, ...]:
-        """What of the number goes where, in as few pieces as possible."""
+        """The mapping of the number's bits to port bits, in as few pieces as possible."""
         places = sorted((bit, n) for n, mask in enumerate(self.shown) for bit in bits_of(mask))
         runs: list[_Run] = []
         for bit, n in places:
@@ -101,6 +101,6 @@ class Counter:
         return values
 
     def _starts(self, first: int, last: int) -> NDArray[np.int64]:
-        """Where laps ``first`` to ``last`` begin: 0, then spread evenly, for every counter in its own way."""
+        """Return the starts of laps ``first`` to ``last``: 0, then spread evenly, differently for every counter."""
         turn = int((self.number + 1) * _OTHER % 1 * (1 << MAX_BITS))
         return (np.arange(first, last, dtype=np.int64) * turn & (1 << MAX_BITS) - 1) * self.size >> MAX_BITS

@@ -1,4 +1,4 @@
-"""What the bits of ``model_inp`` may carry: anything, or where the source declares input intervals, only those.
+"""The values that the bits of ``model_inp`` may carry: any, or, if the source declares intervals, only those.
 
 A set of port bits is a mask. Bits that belong to no declared interval are free; those of a ``Field`` go together.
 """
@@ -96,7 +96,7 @@ class Domain:
         return mask
 
     def size(self, mask: int) -> int:
-        """How many combinations the bits in ``mask`` take."""
+        """Return the number of combinations of the bits in ``mask``."""
         size = 1 << self.free(mask).bit_count()
         for number in self.touched(mask):
             size *= self.part(number, mask).patterns
@@ -104,7 +104,7 @@ class Domain:
 
 
 def domain_of(program: Program) -> Domain:
-    """Return what ``program`` declares of its inputs; binaries declare nothing."""
+    """Return the declared inputs of ``program``; binaries declare nothing."""
     ports = ports_of(program)
     fields: list[Field] = []
     tangled = 0

@@ -1,12 +1,12 @@
-"""Which outputs can be checked on all inputs that they depend on, and the fewest rows that do it.
+"""The outputs that can be checked on all inputs that they depend on, and the fewest rows that do it.
 
 A program may have thousands of input bits; an output that depends on few of them has soon met every combination.
 Many such outputs share a pass: those without a common bit count side by side, and those that overlap share a counter
 in which only bits of the same output must differ (``groups``).
 
-What "all inputs" means: every combination of the bits of ``model_inp`` that the output of the *program* can depend on.
-Where the source declares input intervals (da4ml's JSON) these bits take declared values only. All other bits are
-random, so that an RTL whose output depends on bits that it should not is likely, but not certain, to be found out.
+"All inputs" means every combination of the bits of ``model_inp`` that the output of the *program* can depend on. Where
+the source declares input intervals (da4ml's JSON) these bits take declared values only. All other bits are random, so
+RTL whose output depends on bits that it should not is likely, but not certain, to be detected.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What to run. Outputs without bits are in none of the lists, since nothing of them can be compared.
+    """The vectors to run. Outputs without bits are in none of the lists, since they cannot be compared.
 
     ``exhausted``: outputs that have met everything when all ``passes`` are run, constant ones among them.
     ``could``: outputs with few enough bits for which the rows did not suffice.
@@ -79,7 +79,7 @@ def plan_vectors(
         counters = group.counters()
         owner = {bit: counter for counter in counters for bit in bits_of(counter.free | counter.declared)}
         lowest = {output: (cone & -cone).bit_length() - 1 for output, cone in cones.items()}
-        # Whatever led to these counters: what is claimed is what they do.
+        # The claim is derived from the counters themselves, however they were found.
         met = [o for o, cone in cones.items() if not cone or (lowest[o] in owner and owner[lowest[o]].covers(cone))]
         rows = max((counter.size for counter in counters), default=1)
         passes.append(ExhaustiveVectors(number, rows, counters, tuple(met), domain))
@@ -87,8 +87,8 @@ def plan_vectors(
 
 
 def _cones(program: Program, domain: Domain, max_bits: int) -> dict[int, int]:
-    """Return the port bits behind every output that has bits itself and meets few enough combinations of them."""
-    # Of declared intervals some bits can be constant, so that more bits may still be few combinations.
+    """Return the port bits that reach each output that has bits and takes few enough combinations of them."""
+    # Some bits of declared intervals can be constant, so that more bits may still be few combinations.
     at_most = 2 * max_bits if domain.fields else max_bits
     masks = dict(enumerate(input_bits(program, at_most=at_most)))
     return {

@@ -47,7 +47,7 @@ class ExhaustiveVectors:
     def batch(self, start: int, stop: int, seed: int) -> Batch:
         """Rows ``start`` to ``stop`` as input vectors: every value is one that its port element carries exactly.
 
-        Of an input that nothing reads any value will do, and none may matter: those of a design's port for it vary.
+        For an unused input any value will do, and none may matter: the values of a design's port for it vary.
         """
         words, inputs = self.words(start, stop, seed), self.domain.ports.inputs
         numbers = np.arange(max(start, 0), max(start, 0) + words.shape[1], dtype=np.uint64) * np.uint64(len(inputs))
@@ -185,7 +185,7 @@ def _unread(numbers: Words, seed: int) -> IntArray:
 
 
 def _element(words: Words, element: Element, signed: bool) -> IntArray:
-    """Return what ``element`` carries, as integers; two's complement if ``signed``."""
+    """Return the value of ``element`` as integers; two's complement if ``signed``."""
     offset, width, _ = element
     w, low = divmod(offset, WORD)
     if width > _INT64_BITS:
