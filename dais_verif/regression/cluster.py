@@ -39,7 +39,7 @@ _QUIET = (
     "logging.getLogger('distributed').setLevel(logging.CRITICAL)\n"
 )
 
-#: Of a worker: what starts its jobs, and how many run.
+#: In a worker process: the launchers of its jobs, and the number of running jobs.
 _lock = threading.Lock()
 _launchers: dict[tuple[str, ...], Launcher] = {}
 _busy: set[str] = set()
@@ -68,7 +68,7 @@ class Cluster:
         self._workers, self._asked = 0, -_ASK_SECONDS
 
     def workers(self) -> int:
-        """How many jobs could run at once when this was last asked of the scheduler."""
+        """Return how many jobs could run at once when the scheduler was last asked."""
         if time.monotonic() - self._asked > _ASK_SECONDS:
             with contextlib.suppress(Exception):  # it may be busy, or gone: what it has to run will tell
                 self._workers = sum(self._client.nthreads().values())
@@ -86,7 +86,7 @@ class Cluster:
         return future
 
     def running(self) -> list[str]:
-        """Nothing: to ask each worker all the time would cost more than it tells."""
+        """Empty: asking each worker all the time would cost more than it is worth."""
         return []
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Where jobs run: on this machine, or on workers of Dask, which is an engine of its own and no part of us."""
+"""Executors of jobs: this machine, or workers of Dask, which is a separate engine and not part of us."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dais_verif.regression.launcher import Launcher
 
 __all__ = ["ENTRY", "PRELOAD", "Executor", "Local"]
 
-#: What a job calls, and what that will load in any case.
+#: The function that a job calls, and modules that it always loads.
 ENTRY = "dais_verif.cli.main:main"
 PRELOAD = (
     "dais_verif.cli.sim",
@@ -33,7 +33,7 @@ class Executor(Protocol):
     """Runs tasks, many at once."""
 
     def workers(self) -> int:
-        """How many jobs can run at once, now."""
+        """Return how many jobs can run at once now."""
 
     def submit(self, task: Task) -> Future[JobResult]:
         """Run ``task``; its future ends in ``Stopped`` or ``CancelledError`` if the executor is closed before."""
@@ -59,7 +59,7 @@ class Local:
         self._running: dict[str, None] = {}
 
     def workers(self) -> int:
-        """How many jobs can run at once."""
+        """Return how many jobs can run at once."""
         return self._jobs
 
     def submit(self, task: Task) -> Future[JobResult]:

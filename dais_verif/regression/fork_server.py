@@ -3,8 +3,7 @@
     client ── fork server ── reaper, one a job ── job ── simulators, compilers
 
 Each process exits when the socket to its parent closes, so no child outlives its parent, however that ended. A reaper
-adopts the processes that its job leaves behind, in any session, and ends all of them before it reports how the job
-ended.
+adopts the processes that its job leaves, in any session, and ends all of them before it reports how the job ended.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ STDOUT, STDERR, LOCK = "stdout.txt", "stderr.txt", ".keeper.lock"
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _MESSAGE_BYTES = 1 << 20
-#: An earlier reaper of the same job has to end processes; then it lets go.
+#: An earlier reaper of the same job must end its processes first; then it releases the lock.
 _LOCK_SECONDS = 60
 #: The longest wait that every system takes.
 _LOOK_SECONDS = 3600
@@ -198,7 +197,7 @@ def _empty(folder: Path) -> None:
 
 
 def _closed(line: socket.socket, seconds: float, also: int | None = None) -> bool:
-    """Whether the other end of ``line`` closes within ``seconds``; returns early when ``also`` can be read."""
+    """Return True if the other end of ``line`` closes within ``seconds``; return early when ``also`` is readable."""
     waited = [line.fileno()] if also is None else [line.fileno(), also]
     readable, _, _ = select.select(waited, [], [], seconds)
     return line.fileno() in readable and line.recv(1) == b""
@@ -207,7 +206,7 @@ def _closed(line: socket.socket, seconds: float, also: int | None = None) -> boo
 def _collected() -> list[tuple[int, int]]:
     """Children that have ended, with their status."""
     found = []
-    with contextlib.suppress(ChildProcessError):  # there are no more
+    with contextlib.suppress(ChildProcessError):  # none left
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
             found.append(ended)
     return found
@@ -224,7 +223,7 @@ def _childless() -> bool:
 def _end_children(spared: Container[int] = ()) -> None:
     """End all descendants but the children ``spared`` and what is below them.
 
-    Whatever loses its parent becomes a child of this process, so that none is missed, and none is left in the end.
+    Every process that loses its parent becomes a child of this process, so that none is missed or left over.
     """
     deadline = time.monotonic() + _END_SECONDS
     while time.monotonic() < deadline:

@@ -1,4 +1,4 @@
-"""How jobs ended in earlier runs on this machine: it decides in which order they run, and nothing else.
+"""The results of jobs in earlier runs on this machine: they determine the order of jobs and nothing else.
 
 A file that is not one of ours, is damaged or cannot be written counts as no history.
 """
@@ -16,7 +16,7 @@ __all__ = ["History", "Past"]
 
 
 class Past(NamedTuple):
-    """Whether a job passed when it last ran, and its seconds."""
+    """The result of a job's last run, and its seconds."""
 
     passed: bool
     seconds: float
@@ -29,7 +29,7 @@ class History:
         self._path = path
 
     def of(self, keys: Iterable[str]) -> dict[str, Past]:
-        """Return what is known of the jobs ``keys``."""
+        """Return the results known for the jobs ``keys``."""
 
         def ask(file: sqlite3.Connection) -> dict[str, Past]:
             found: dict[str, Past] = {}

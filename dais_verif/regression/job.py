@@ -166,7 +166,7 @@ def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], b
 
 
 def _record(folder: Path, ending: Ending, timeout: float) -> SimulationRecord | Failed:
-    """Return what the run wrote, if it ended by itself and as it says there; else what kept it from that."""
+    """Return the record of the run, if it ended by itself and consistently with the record; else the failure."""
     if ending.ended == "late":
         return Failed(Verdict.TOOL_FAILURE, f"stopped: the job's time limit of {timeout:g} s has passed")
     if ending.ended == "busy":
@@ -200,7 +200,7 @@ def _excerpt(folder: Path) -> str:
 
 
 def _blame(record: SimulationRecord) -> str:
-    """Where a mismatch is, and which op diverges first."""
+    """Return the place of a mismatch, and the op that diverges first."""
     found = record.first_mismatch
     if found is None:
         return ""

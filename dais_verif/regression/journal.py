@@ -47,7 +47,7 @@ class Journal:
 
     def __init__(self, folder: Path, *, carry_on: bool) -> None:
         self._file = (folder / NAME).open("ab" if carry_on else "wb", buffering=0)
-        if carry_on:  # what a line's writer did not live to end is no line, and nothing may be written behind it
+        if carry_on:  # a line that was cut short is ignored, and nothing may be appended to it
             text = (folder / NAME).read_bytes()
             self._file.truncate(text.rfind(b"\n") + 1)
 

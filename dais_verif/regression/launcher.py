@@ -39,7 +39,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Ending:
-    """How a job ended.
+    """The end of a job.
 
     ``ended``: ``itself`` (with ``code``; negative: the signal that killed it), ``late``, ``stopped`` (by us), ``busy``
     (another run has it in the same folder) or ``lost`` (its reaper was killed).

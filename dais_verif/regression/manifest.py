@@ -1,4 +1,4 @@
-"""What a regression consists of, as a TOML file says it, or the options of the command (docs/regression.md).
+"""The content of a regression, from a TOML file or the options of the command (docs/regression.md).
 
 programs = ["networks/*.bin", "more"]   # files, folders or globs, relative to this file
 simulators = ["both"]
@@ -63,7 +63,7 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}")
 
 @dataclass(frozen=True)
 class Choices:
-    """What may be said once for all or for a variant; None where nothing is said."""
+    """Settings that apply to all or to one variant; None where not given."""
 
     simulators: tuple[str, ...] | None = None
     seeds: tuple[int, ...] | None = None
@@ -200,7 +200,7 @@ def _variant(key: str, said: _Variant, base: Path, program: Found, name: str) ->
     def paths(texts: _Texts) -> list[Path]:
         found: list[Path] = []
         for path in map(path_of, _list(texts)):
-            # What fits nothing stays as it is: `sim` says that it does not exist.
+            # A pattern without a match is kept: `sim` reports that it does not exist.
             found += sorted(map(Path, glob.glob(str(path), recursive=True))) or [path]
         return found
 

@@ -1,4 +1,4 @@
-"""What is to be run, in which order, and which share of it: all that is known before anything runs."""
+"""The plan of a regression: jobs, their order, and their share: everything known before anything runs."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ _QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 _SMALL = 1 << 18
 _PLAIN = {"--sim", "--seed", "--vectors", "--rtl", "--top", "--inputs"}
 _SHARED = ("icarus", "verilator", "both")
-#: So many jobs share a build: more cost as much each, and are lost together if one of them is unfit.
+#: The largest number of jobs that share a build: larger groups save nothing, and lose more if one job is unfit.
 _MOST_TOGETHER = 32
 
 
 @dataclass(frozen=True)
 class Defaults:
-    """What holds where neither the command nor a manifest says anything."""
+    """Defaults where neither the command nor a manifest sets a value."""
 
     seeds: tuple[int, ...] = (0,)
     vectors: int = 1000
@@ -123,7 +123,7 @@ def in_order(plan: Iterable[Planned], past: Mapping[str, Past]) -> list[Planned]
 def grouped(plan: Sequence[Planned], past: Mapping[str, Past], workers: int) -> list[list[Planned]]:
     """``plan`` in groups of jobs that are small enough to share a build, all others for themselves.
 
-    What failed last time is for itself, and first. Each of ``workers`` gets a group at least, if there are so many.
+    Jobs that failed last time run first and alone. Each of ``workers`` gets at least one group, if possible.
     """
     groups: list[list[Planned]] = []
     small: dict[str, list[Planned]] = {}

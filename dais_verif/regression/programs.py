@@ -1,4 +1,4 @@
-"""Which files are meant: a file, a folder, a glob; and what to call them."""
+"""The files of a regression: from a file, a folder or a glob, with their names."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from pathlib import Path
 
 __all__ = ["SUFFIXES", "Found", "find", "names_of", "stem_of"]
 
-#: What programs, machines and networks are called; of JSON, a list and what begins as alkaid's files do.
+#: Suffixes of programs, machines and networks; JSON counts if it is a list or begins as alkaid's files do.
 SUFFIXES = (".bin", ".bin.gz", ".dais", ".mach", ".onnx", ".json", ".json.gz")
 _ALIR = re.compile(rb'\s*\{\s*("model"\s*:|"meta"\s*:\s*"(ALIRModel|ALIRFSM|DAISModel)"|"spec_version"\s*:)')
-#: A folder with one of these is what a run of ours left, and what is in it are no programs.
+#: A folder with one of these files was written by a run of ours, and holds no programs.
 _OURS = ("result.json", "regression.json", "signoff.json")
 
 
@@ -85,7 +85,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _is_program(path: Path) -> bool:
-    """Whether users who name a folder mean this file: by its suffix, and JSON if it begins as da4ml's and alkaid's."""
+    """Return True if a folder argument includes this file: by suffix; JSON if it begins as da4ml's and alkaid's."""
     if not path.name.endswith(SUFFIXES) or not path.is_file():
         return False
     if not path.name.endswith((".json", ".json.gz")):

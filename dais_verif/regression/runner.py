@@ -35,7 +35,7 @@ _END_SECONDS = 30
 
 @dataclass(frozen=True)
 class Settings:
-    """How a regression is run.
+    """Settings of a regression.
 
     ``folder``: where everything is kept. ``take_over``: results of the journal there that still hold: ``none``,
     ``passed`` or ``all``. ``warnings``: why it cannot pass, whatever the jobs say. ``jointly``:
@@ -155,7 +155,7 @@ class _Run:
                 self._results[planned.job.id] = _skipped(planned)
 
     def _enough(self) -> bool:
-        """Whether a failure makes the rest unwanted."""
+        """Return True if a failure makes the remaining jobs unnecessary."""
         return self._settings.fail_fast and any(r.verdict is not Verdict.PASS for r in self._results.values())
 
     def verdict(self) -> Verdict:

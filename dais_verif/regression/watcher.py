@@ -1,4 +1,4 @@
-"""Who wants to hear of a regression while it goes on."""
+"""Listeners for the progress of a regression."""
 
 from __future__ import annotations
 
