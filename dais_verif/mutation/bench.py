@@ -33,8 +33,8 @@ __all__ = [
 
 #: The top module in Icarus.
 DRIVE = "dais_drive"
-#: What a bench prints: which mutant runs, when it begins and every ``TICK`` cycles; which one went wrong, and in which
-#: cycle; and that it came to the end. No design prints these by chance.
+#: Messages of a bench: the mutant that runs, at its start and every ``TICK`` cycles; the mutant that went wrong, and
+#: the cycle; and the end of the bench. No design prints these by chance.
 AT, WRONG, END = "dais_mutants at", "dais_mutants wrong", "dais_mutants end"
 TICK = 64
 
@@ -50,7 +50,7 @@ class Cycle(NamedTuple):
 
 @dataclass(frozen=True)
 class Plan:
-    """What every mutant is given: rows of the ports' bits, the most significant one first, and the cycles.
+    """The stimulus of every mutant: rows of the ports' bits, most significant first, and the cycles.
 
     ``known``: of each wanted row, which bits are compared; None: all. ``spans``: where sequences that start at power-up
     begin and end among the cycles; none: all cycles are one run, and what a mutant leaves in registers stays there.
@@ -183,7 +183,7 @@ def _bits(name: str, wire: Wire) -> str:
 
 
 def driver(cycles: int, last: int) -> str:
-    """Return what drives the bench in Icarus: the mutants from ``+first`` to ``last``, then the design as it was."""
+    """Return the Icarus driver of the bench: the mutants from ``+first`` to ``last``, then the original design."""
     return f"""\
 module {DRIVE};
   reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n = 0, chosen = 0, k; wire bad;
@@ -205,7 +205,7 @@ endmodule
 
 
 def power_up_driver() -> str:
-    """Return what drives the bench in Icarus from power-up, for the mutant and the cycles that a command names."""
+    """Return the Icarus driver that starts at power-up, for the mutant and the cycles that a command names."""
     return f"""\
 module {DRIVE};
   reg clk = 0, look = 0, move = 0, again = 0; reg [31:0] n, chosen = 0, last, k; wire bad;
@@ -231,7 +231,7 @@ def _told(chosen: str) -> str:
 
 
 def _cycle(last: str) -> str:
-    """Return the statements of one cycle; after one that is wrong there is no other before ``last``."""
+    """Return the statements of one cycle; after a wrong cycle, no further one is run before ``last``."""
     return f"""
         #2 look = 1; #1 look = 0;
         if (bad) begin

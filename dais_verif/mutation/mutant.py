@@ -17,7 +17,7 @@ _OP = re.compile(r"(?:op_|neg_|v)(\d+)(?:_s\d+)?")
 
 
 class Form(Enum):
-    """What a statement is, and so how it can be chosen while the simulation runs."""
+    """The kind of a statement, which determines how a mutant in it is selected at run time."""
 
     #: An assignment in a block, with ``=`` or ``<=``: ``if`` chooses the whole statement.
     PROCEDURAL = "procedural"

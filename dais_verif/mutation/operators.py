@@ -1,7 +1,7 @@
 """The changes: for each kind of expression of Verilog, what may stand in its place.
 
-Nothing here knows which changes matter: many mutants are as right as what they were made of, and their judges
-must see that, too.
+Operators do not know which changes matter: many mutants are equivalent to the original, and the judges must recognize
+that too.
 """
 
 from __future__ import annotations

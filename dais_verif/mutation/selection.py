@@ -19,7 +19,7 @@ SELECT = f"{BENCH}.chosen"
 
 
 def can_be_chosen(mutant: Mutant) -> bool:
-    """Whether it fits into a text with others."""
+    """Return True if it can share a source text with other mutants."""
     return mutant.statement.form is not Form.ALONE
 
 

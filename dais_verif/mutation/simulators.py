@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
 
 
 class Build(NamedTuple):
-    """What is simulated: Verilog in ``sources``, in ``folder``, where the files are that it reads.
+    """The simulated design: Verilog in ``sources``, in ``folder``, which holds the files that it reads.
 
     ``timeout``: seconds for each command; ``silence``: those that a mutant may take for ``TICK`` cycles. ``spans``: of
     ``Plan``.
@@ -159,7 +159,7 @@ SIMULATORS: Mapping[str, Callable[[Build], _From]] = {"icarus": _icarus, "verila
 
 
 def run(simulator: str, build: Build) -> Ran:
-    """Return what becomes of the mutants. Raises ``ToolError`` if a tool fails or takes too long for them all.
+    """Return the fates of the mutants. Raises ``ToolError`` if a tool fails or exceeds the time limit.
 
     One that never settles, or ends the simulation, leaves the others as they are: these are run without it.
     """

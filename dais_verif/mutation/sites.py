@@ -20,10 +20,10 @@ from dais_verif.mutation.operators import KINDS, Change, Declared, changes_of
 
 __all__ = ["all_mutants", "drawn"]
 
-#: What is no value: ranges and names of what is declared, and the left sides of assignments.
+#: Nodes that are not values: ranges and names in declarations, and left sides of assignments.
 _NO_VALUES = ("VariableDimensionSyntax", "ImplicitTypeSyntax", "IntegerTypeSyntax")
 
-#: What holds items of a module, and so others beside one: not an ``if`` of generate without ``begin``.
+#: Nodes that hold items of a module, so that others can be added: not an ``if`` of generate without ``begin``.
 _ROOM = ("ModuleDeclarationSyntax", "GenerateBlockSyntax", "GenerateRegionSyntax")
 _LITERAL = re.compile(r"(\d+)'([hbHB])([0-9a-fA-F]+)")
 _RANGE = re.compile(r"\[\s*(\d+)\s*:\s*(\d+)\s*\]")
@@ -72,7 +72,7 @@ class _Walk:
         self._tree = pyslang.syntax.SyntaxTree.fromText(text.encode("ascii", "replace").decode("ascii"), name)
         self._module = ""
         self._declared: dict[str, Declared] = {}
-        #: What registers take in, of assignments with ``<=`` of one name to another.
+        #: Inputs of registers, in ``<=`` assignments of one name to another.
         self._loads: dict[str, str] = {}
         self._lines = [0, *(match.end() for match in re.finditer("\n", text))]
 
@@ -93,7 +93,7 @@ class _Walk:
         return self._text[node.sourceRange.start.offset : node.sourceRange.end.offset]
 
     def _ours(self, node: Any) -> bool:
-        """Whether the text of ``node`` is in this file as it stands."""
+        """Return True if the text of ``node`` is literally in this file."""
         span = node.sourceRange
         return bool(span.start.buffer == self._buffer == span.end.buffer)
 
@@ -160,7 +160,7 @@ class _Walk:
                 yield from self._within(child, events, initial)
 
     def _events(self, control: Any) -> int | None:
-        """Where another event can be added, if the block waits for no edge: before the bracket of the list."""
+        """Return where another event can be added, if the block waits for no edge: before the closing bracket."""
         text = self._of(control)
         edge = re.search(r"\b(?:pos|neg|)edge\b", text)
         if type(control).__name__ != "EventControlWithExpressionSyntax" or edge or not text.endswith(")"):
@@ -187,7 +187,7 @@ class _Walk:
                 yield from self._values(child)
 
     def _right(self, node: Any, target: str, item: Any) -> Iterator[Mutant]:
-        """Of a net: ``item`` declares or assigns it."""
+        """Yield mutants of a net: ``item`` declares or assigns it."""
         if self._ours(node) and self._ours(item):
             width = self._width(target) if type(item.parent).__name__ in _ROOM else 0
             form = Form.CONTINUOUS if width else Form.ALONE
