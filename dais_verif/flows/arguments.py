@@ -28,7 +28,7 @@ __all__ = [
     "texts_from",
 ]
 
-#: What a request takes for a program, in words.
+#: The accepted forms of a program, in words.
 PROGRAMS = "a path, the bytes of a file, or a Program"
 
 _Rule = tuple[Callable[[Any], bool], str]
@@ -126,7 +126,7 @@ def require_types(request: Any) -> None:
 
 
 def path_from(name: str, value: object) -> Path | None:
-    """Return argument ``name`` as a path; None stays None. Raises ``RequestError`` if it is none."""
+    """Return argument ``name`` as a path; None stays None. Raises ``RequestError`` if it is not a path."""
     if value is None:
         return None
     found = os.fspath(value) if isinstance(value, str | os.PathLike) else value
@@ -136,7 +136,7 @@ def path_from(name: str, value: object) -> Path | None:
 
 
 def required_path(name: str, value: object) -> Path:
-    """Return argument ``name`` as a path. Raises ``RequestError`` if it is none."""
+    """Return argument ``name`` as a path. Raises ``RequestError`` if it is not a path."""
     if (path := path_from(name, value)) is None:
         raise RequestError(f"{name} must be a path, as text or Path, not None.")
     return path
@@ -164,7 +164,7 @@ def texts_from(name: str, value: object) -> tuple[Any, ...]:
 
 
 def _listed(name: str, value: object, what: str) -> list[Any]:
-    """Return the items of a list, none of them None. Raises ``RequestError`` for what has no order."""
+    """Return the items of a list, none of them None. Raises ``RequestError`` for unordered collections."""
     unordered = isinstance(value, Mapping | Set)
     if isinstance(value, bytes | bytearray) or not isinstance(value, Iterable) or (unordered and value):
         raise RequestError(f"{name} must be a list of {what}, not {shown(value)}.")

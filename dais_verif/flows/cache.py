@@ -12,7 +12,7 @@ __all__ = ["cache_contents", "clear_cache"]
 
 
 def cache_contents() -> CacheContents:
-    """Return what is kept."""
+    """Return the contents of the cache."""
     found = builds.entries()
     home = verilator_runtime.home()
     return CacheContents(

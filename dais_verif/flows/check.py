@@ -1,6 +1,6 @@
 """Check a program or a machine: its structure, what is in it, and what is known of overflow.
 
-What intervals cannot exclude is put to the prover, which proves that it never happens or finds an input for it.
+Cases that intervals cannot exclude go to the prover, which proves them impossible or finds an input.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _LARGEST = 500_000
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRequest:
-    """What to check. ``proof``: examine what intervals leave possible, of ``everything`` or of the first 200 ops.
+    """A program to check. ``proof``: decide what intervals leave open, for ``everything`` or the first 200 ops.
 
     ``timeout``: seconds for each question to the solver.
     """
@@ -62,15 +62,15 @@ class CheckRequest:
 
 
 def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
-    """Return what is in the program, and whether an op can break its promise not to change a value.
+    """Return the content of the program, and whether an op can break its promise not to change a value.
 
     Verdicts: PASS, PROGRAM_INVALID where an input breaks a promise, UNKNOWN where neither was shown. Raises
-    ``ProgramError`` if there is no valid program, ``InputError`` if a file cannot be read.
+    ``ProgramError`` if the program is invalid, ``InputError`` if a file cannot be read.
     """
     folded = find_folded(request.program)
     machine = find_machine(request.program) if folded is None else folded.machine
     if machine is not None:
-        # What a folder says of its network must be what the network says.
+        # The files of a folder must agree with its network.
         return replace(check_machine(machine, request), network=None if folded is None else info_of(folded.under(None)))
     opened = open_projects(request.program, DesignRequest())
     network = find_network(opened.program, request.layout)
@@ -103,7 +103,7 @@ def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
 
 
 def _opcodes(program: Program) -> dict[str, int]:
-    """How many ops there are of each opcode, by number and word."""
+    """Return the number of ops of each opcode, by number and word."""
     codes = Counter(program.columns.code.tolist())
     counts = Counter({OPCODES[code]: count for code, count in codes.items() if code != Code.SUM})
     if Code.SUM in codes:  # which ALIR has several numbers for
@@ -170,7 +170,7 @@ def _named(program: Program, index: int) -> NamedOp:
 
 
 def _judge(overflow: Overflow) -> tuple[Verdict, str]:
-    """Return what is known of all promises together, and say it."""
+    """Return the verdict on all promises together, and its message."""
     broken, undecided = len(overflow.broken or []), len(overflow.undecided or [])
     if overflow.certain:
         return Verdict.PROGRAM_INVALID, "see certain overflow"

@@ -25,7 +25,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["TARGETS", "ConversionRequest", "convert"]
 
-#: What can be written of a program: JSON of alkaid and of da4ml, binaries, text.
+#: The formats for programs: JSON of alkaid and of da4ml, binaries, text.
 _OF_PROGRAMS = ("alir", "json", *LAYOUTS, "dais")
 #: And of a machine: alkaid's JSON, text.
 _OF_MACHINES = ("alirfsm", "mach")
@@ -39,8 +39,8 @@ _TEXTS = ("dais", "mach")
 class ConversionRequest:
     """A program and the file to write; its suffix says what, unless ``to`` does. ``layout``: of what is read.
 
-    ``.json``, ``.alir``: ALIR; ``.bin``: the layout of the binary that ALIR was made of, else v1; ``.dais``: text. With
-    ``.gz`` behind it, it is compressed. Of a machine ``.json`` is ALIRFSM, and ``.mach`` its text.
+    ``.json``, ``.alir``: ALIR; ``.bin``: the layout of the binary that ALIR was made from, else v1; ``.dais``: text. An
+    additional ``.gz`` compresses it. For a machine, ``.json`` is ALIRFSM, and ``.mach`` its text.
     """
 
     program: AnyProgram
@@ -67,12 +67,12 @@ class ConversionRequest:
 
     @property
     def compressed(self) -> bool:
-        """Whether to write gzip."""
+        """True if the output is gzip."""
         return self.output.suffix == ".gz"
 
     @property
     def target(self) -> str:
-        """What to write, one of ``TARGETS``."""
+        """The format to write, one of ``TARGETS``."""
         return self.to or _SUFFIXES[self._suffix()]
 
     def _suffix(self) -> str:
@@ -87,8 +87,7 @@ class ConversionRequest:
 def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> ConversionRecord:
     """Write the program, or the machine. It computes the same for every input, and what breaks a promise breaks it.
 
-    Raises ``InputError`` that names the op for what the target cannot say, ``ProgramError`` if there is no valid
-    program.
+    Raises ``InputError`` that names the op if the format cannot express it, ``ProgramError`` if the program is invalid.
     """
     machine = find_machine(request.program)
     if machine is not None:
@@ -143,7 +142,7 @@ def _made(program: Program, was: Program | None, target: str) -> tuple[Program, 
 
 
 def _read_back(made: Program, data: bytes, target: str) -> Program:
-    """Return what a reader finds in ``data``, which must be ``made``."""
+    """Return the program read back from ``data``, which must equal ``made``."""
     back = assemble(data) if target == "dais" else parse(data, layout=target)
     if back.hash != made.hash:
         raise DaisError(f"the {target} output does not read back as the same program; please report it")

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Covered", "CoverageRequest", "cover"]
 
-#: What it writes into its folder.
+#: Files that it writes into its folder.
 _WRITTEN = ("coverage.json", "open.csv", "unreachable.csv", DIRECTED)
 
 

@@ -1,4 +1,4 @@
-"""Which design is verified: user RTL with its ports and pins, a wrapped core, or emitted RTL."""
+"""The design to verify: user RTL with its ports and pins, a wrapped core, or emitted RTL."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class DesignRequest:
 
     @property
     def of_bits(self) -> bool:
-        """Whether it is given as cells of a technology, whose signals are bits without names."""
+        """True if it is given as cells of a technology, whose signals are bits without names."""
         return self.netlist is not None or self.bitstream is not None
 
     def words(self) -> list[str]:

@@ -1,4 +1,4 @@
-"""Compare two programs: on vectors, and where asked for by a proof that speaks of all inputs."""
+"""Compare two programs: on vectors, and on request by a proof for all inputs."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def _prove(a: Program, b: Program, request: DiffRequest, progress: Progress) -> 
 
 
 def _judge_proof(proof: Equivalence) -> tuple[Verdict, str]:
-    """Return what a proof comes to; its witness is still to be looked at."""
+    """Return the result of a proof; its witness is still to be evaluated."""
     if proof.witness is not None:
         return Verdict.PROGRAMS_DIFFER, f"output {proof.equal.index(False)} differs; no generated vector shows it"
     if proof.undecided:

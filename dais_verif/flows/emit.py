@@ -41,7 +41,7 @@ _SHORTER = (1, 16, 256, 4096, 65536)
 
 @dataclass(frozen=True, kw_only=True)
 class WrapRequest:
-    """Which wrapper, if any; None stands for what is not asked for.
+    """The wrapper, if any; None for settings that are not requested.
 
     ``wrap``: ``axis``, ``uart``, ``spi`` or ``fifo``. ``axil``: AXI4-Lite, and a self-check of ``check_beats`` vectors
     (4096). ``user_bits``: of TUSER (1). ``period``: of the clock, in ns, for constraints (5). ``stream``: of a machine,
@@ -85,7 +85,7 @@ class WrapRequest:
             )
 
     def options(self, kind: str, latency: int) -> WrapperOptions:
-        """Return how a core of ``latency`` clock edges is wrapped, as ``kind``."""
+        """Return the options to wrap a core of ``latency`` clock edges as ``kind``."""
         return WrapperOptions(
             kind,
             latency,
@@ -102,7 +102,7 @@ class WrapRequest:
 
 @dataclass(frozen=True, kw_only=True)
 class EmitRequest:
-    """What to write. ``output``: the file, or with a wrapper the folder, to write; None: only return it.
+    """A design to emit. ``output``: the file, or with a wrapper the folder, to write; None: only return it.
 
     ``form``: of a network, ``unrolled``, or ``memory``: a machine with memories, in a folder. ``parallel``: members of
     each of its stages side by side, at most; ``at_once``: fused nodes, by number, that one member computes as a whole.
@@ -131,8 +131,8 @@ class EmitRequest:
 def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord:
     """Write the Verilog that a request asks for, and return it.
 
-    Raises ``ProgramError`` if there is no valid program, ``InputError`` for a pipeline that cannot be made or a place
-    that cannot be written; a folder that is not as an earlier call left it is never replaced.
+    Raises ``ProgramError`` if the program is invalid, ``InputError`` for a pipeline that cannot be made or a path that
+    cannot be written; a folder that differs from what an earlier call wrote is never replaced.
     """
     if request.form != "unrolled":
         return emit_network(request)

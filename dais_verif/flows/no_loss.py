@@ -1,4 +1,4 @@
-"""Nothing that a request reads is written over by what it writes."""
+"""Protection of input files: no request overwrites a file that it reads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.record.base import Record
 
 __all__ = ["earlier_record", "require_form", "require_no_loss", "require_other_file", "write_folder"]
 
-#: Of a record, in bytes.
+#: Size limit of a record, in bytes.
 _MOST_RECORD = 1 << 30
 
 _Record = TypeVar("_Record", bound=Record)
@@ -28,7 +28,7 @@ def require_other_file(
 ) -> None:
     """Raise ``error`` if ``output`` is one of the files that are ``read``, or that one of those refers to.
 
-    ``name``, and those of ``read``: in words. A file that is not there yet is no other's.
+    ``name``, and those of ``read``: in words. A file that does not exist yet cannot be another one.
     """
     if not _is_file(output):
         return
@@ -52,8 +52,8 @@ def require_other_file(
 def require_no_loss(output: Path | None, names: Iterable[str] = (), **read: object) -> None:
     """Raise ``RequestError`` if writing ``output`` would destroy what is ``read``, by the names of arguments.
 
-    ``names``: of the files that are written if ``output`` is a folder; none: it is a file. Of ``read``, a program or
-    a machine is the file that it is or was read from; a tuple holds several; what is no path is passed over.
+    ``names``: of the files that are written if ``output`` is a folder; none: it is a file. In ``read``, a program or a
+    machine stands for its file; a tuple holds several; anything that is not a path is ignored.
     """
     if output is None:
         return

@@ -1,4 +1,4 @@
-"""Which pipeline a request asks for."""
+"""The pipeline that a request asks for."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ class PipelineRequest:
 
     @property
     def wanted(self) -> bool:
-        """Whether there is to be a pipeline."""
+        """True if a pipeline is requested."""
         return self.stages is not None or self.max_depth is not None
 
     def options(self) -> PipelineOptions | None:
-        """Return what the emitter is to make. Raises ``InputError`` if the delay model cannot be read."""
+        """Return the options for the emitter. Raises ``InputError`` if the delay model cannot be read."""
         if not self.wanted:
             return None
         delays = DEFAULT if self.delay_model is None else read_delay_model(self.delay_model)

@@ -31,7 +31,7 @@ AnyProgram = Program | Machine | bytes | str | Path
 
 
 def is_folder(program: AnyProgram) -> bool:
-    """Whether ``program`` is the path of a folder."""
+    """Return True if ``program`` is the path of a folder."""
     try:
         return isinstance(program, str | Path) and Path(program).is_dir()
     except (OSError, ValueError):  # NUL in a name, of which the reader speaks
@@ -39,10 +39,10 @@ def is_folder(program: AnyProgram) -> bool:
 
 
 def read_program(program: AnyProgram, layout: str | None, progress: Progress) -> tuple[Program, list[str]]:
-    """Return the valid program, and the warnings of reading it, which ``progress`` is told, too.
+    """Return the valid program and the warnings of reading it, which are also sent to ``progress``.
 
-    Of a project folder it is the model, of one of ``approx apply`` the program. Raises ``ProgramError`` if there is
-    none, ``InputError`` if a file cannot be read, ``RequestError`` if ``layout`` is given of a ``Program``.
+    For a project folder this is the model, for one of ``approx apply`` the program. Raises ``ProgramError`` if it is
+    invalid, ``InputError`` if a file cannot be read, ``RequestError`` if ``layout`` is given with a ``Program``.
     """
     if isinstance(program, Program):
         if layout is not None:
@@ -65,7 +65,7 @@ def read_program(program: AnyProgram, layout: str | None, progress: Progress) ->
 
 
 def path_of(program: AnyProgram, without: str = "PROGRAM") -> str:
-    """Return the path that ``program`` is or was read from; ``without``: what to say where there is none."""
+    """Return the path of ``program``, or of the file that it was read from; ``without``: the text if there is none."""
     if isinstance(program, Program | Machine):
         return program.origin.path or without
     return without if isinstance(program, bytes) else str(program)

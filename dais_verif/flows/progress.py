@@ -41,7 +41,7 @@ class Progress(SimulationWatcher, SignOffListener, RegressionWatcher):
         yield
 
 
-#: Says nothing, of any number of flows.
+#: A listener that ignores everything, for any number of flows.
 SILENT = Progress()
 
 

@@ -68,7 +68,7 @@ class Proved:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What the prover says, and ``design`` as that was found of it. ``finding``: of a simulator, where it is wrong."""
+    """The prover's answer, and ``design`` with the facts found. ``finding``: of a simulator, if it is wrong."""
 
     proof: Proof
     design: RtlDesign
@@ -80,8 +80,8 @@ class _Answer:
 def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatch | None = None) -> Proved:
     """Prove that the design computes the program, or refute it.
 
-    What is wrong is replayed in a simulator, and RTL that is not ours is simulated before it passes: simulators have
-    the last word. Raises ``InputError``, ``ProgramError`` or ``RequestError`` for what cannot be used, ``ToolError`` if
+    Counterexamples are replayed in a simulator, and RTL that is not ours is simulated before it passes: simulators have
+    the final say. Raises ``InputError``, ``ProgramError`` or ``RequestError`` for unusable arguments, ``ToolError`` if
     a package or a tool is missing.
     """
     watch = watch or Stopwatch()
@@ -174,7 +174,7 @@ def _options(request: ProveRequest, asked: DesignRequest) -> ProofOptions:
 def _answer(
     request: ProveRequest, task: ProofTask, asked: DesignRequest, folder: WorkFolder, readings: list[str]
 ) -> _Answer:
-    """Return what is proved; where registers do not move together, what a simulator says of that."""
+    """Return the result of the proof; if registers do not advance together, that of a simulator."""
     try:
         if asked.rtl and request.confirm:
             proof, dut, confirmation = prove_and_confirm(task, folder.path / "confirmation", readings)

@@ -54,7 +54,7 @@ def shard_from(text: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionRequest:
-    """What to simulate, and how. What is None or empty is left to the manifests, or to what ``regress`` does without.
+    """Simulations to run. Empty or None values come from the manifests, or are the defaults of ``regress``.
 
     ``paths``: programs, folders, globs, or TOML manifests. ``seed_from``: the seeds of an earlier run, by its folder or
     record; ``fresh_seed``: draw one. ``stages``: pipeline stages of the emitted RTL, 0: combinational. ``shard``:
@@ -169,7 +169,7 @@ def regress(request: RegressionRequest, *, progress: Progress = SILENT) -> Regre
         cluster=request.cluster,
         warnings=warnings,
         env=_environment() if request.cluster else {},
-        jointly=not request.fail_fast,  # what shares a build is told together
+        jointly=not request.fail_fast,  # jobs that share a build are reported together
     )
     workers = min(at_once, max(len(plan), 1))
     with _locked(request.output), closing(_executor(request.cluster, workers, progress)) as executor:
@@ -193,7 +193,7 @@ def _seeds(request: RegressionRequest, progress: Progress) -> tuple[int, ...]:
 
 
 def _parts(paths: Iterable[str], stages: Sequence[int]) -> tuple[list[Part], list[str]]:
-    """Return what ``paths`` ask for, and which of them ask for nothing."""
+    """Return the parts that ``paths`` name, and the paths that name nothing."""
     parts: list[Part] = []
     empty: list[str] = []
     for path in paths:
@@ -215,7 +215,7 @@ def _executor(name: str | None, jobs: int, progress: Progress) -> executors.Exec
 
 
 def _environment() -> dict[str, str]:
-    """Return what a worker elsewhere must know of ours."""
+    """Return the parts of our environment that a remote worker needs."""
     return {name: value for name, value in os.environ.items() if name.startswith("DAIS_VERIF_")}
 
 

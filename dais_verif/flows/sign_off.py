@@ -41,7 +41,7 @@ __all__ = ["BUILT_IN", "SignOffRequest", "default_folder", "sign_off", "withdraw
 
 @dataclass(frozen=True, kw_only=True)
 class SignOffRequest:
-    """What to sign off, and by which policy.
+    """A design to sign off, and the policy.
 
     ``program``: a file of a program or a machine, since that is what is certified, or a project folder. ``policy``: a
     TOML file; None: what is built in. ``design``: user RTL, in place of the RTL of the policy. ``seed``: in

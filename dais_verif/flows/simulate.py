@@ -128,7 +128,7 @@ class OpenedRequest:
 
     @property
     def paired(self) -> bool:
-        """Whether Icarus runs beside Verilator."""
+        """True if Icarus runs in addition to Verilator."""
         return len(self.simulators) > 1 and self.opened.design.wrapped is None
 
 
@@ -214,7 +214,7 @@ def _verified(
 
 
 def simulation_options(given: OpenedRequest, rows: int) -> SimulationOptions:
-    """How ``rows`` vectors are simulated."""
+    """Return the options to simulate ``rows`` vectors."""
     from dais_verif.golden.fast import threads
     from dais_verif.simulation.verify import SimulationOptions
 
@@ -236,7 +236,7 @@ def simulation_options(given: OpenedRequest, rows: int) -> SimulationOptions:
 
 
 def _exhaustive_rows(request: SimulationRequest, program: Program, simulators: Sequence[str], sampled: int) -> int:
-    """Return how many vectors may be spent on outputs that can be exhausted: a second's worth, unless it is forced.
+    """Return how many vectors may be spent on exhaustive outputs: those of a second, unless forced.
 
     Returns 0 if no vectors were asked for.
     """

@@ -83,7 +83,7 @@ def _simulated(begun: Sequence[_Begun]) -> list[Simulated | None]:
 
 
 def _begun(number: int, request: SimulationRequest, folders: ExitStack) -> _Begun | None:
-    """Return what is known before simulators start, or None if the request is one for ``simulate``."""
+    """Return what is known before simulators start, or None if the request must go to ``simulate``."""
     design, covering = request.design, request.covering
     if covering.program or covering.rtl or request.waves or request.printf or design.of_bits or design.pipeline:
         return None

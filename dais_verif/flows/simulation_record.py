@@ -156,7 +156,7 @@ def with_share_of_icarus(record: SimulationRecord, request: SimulationRequest) -
 def _decisions(
     request: SimulationRequest, program: Program, design: RtlDesign, asked: DesignRequest, simulators: Sequence[str]
 ) -> list[Decision]:
-    """Return what the input leaves open, and how it was read."""
+    """Return the choices that the input leaves open, and how they were made."""
     origin = program.origin
     told = request.layout is not None
     why = "--layout" if told else "assumed: both word orders are valid" if origin.assumed else "detected"
@@ -186,7 +186,7 @@ def _overflow(request: SimulationRequest) -> Decision:
 
 
 def _left_out(design: RtlDesign) -> list[Decision]:
-    """Return what Icarus is not given of the RTL."""
+    """Return the parts of the RTL that Icarus does not get."""
     places = [
         f"{source.name}:{line}"
         for source in design.sources

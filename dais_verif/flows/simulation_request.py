@@ -1,4 +1,4 @@
-"""What to simulate, and how."""
+"""The request for a simulation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
     "vectors_in_icarus",
 ]
 
-#: As ``icarus_vectors``: every vector.
+#: Value of ``icarus_vectors``: every vector.
 ALL = sys.maxsize
 
 
@@ -44,7 +44,7 @@ def vectors_in_icarus(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationRequest:
-    """What to simulate, and how; every default is that of ``dais-verif sim``.
+    """The subject and the options of a simulation; every default is that of ``dais-verif sim``.
 
     ``simulator``: ``icarus``, ``verilator``, ``ghdl``, ``both`` of the first two, or None: what fits the RTL.
     ``icarus_vectors``: how many vectors Icarus compares beside Verilator; None: as many as it can until that has ended.

@@ -38,7 +38,7 @@ __all__ = ["TARGETS", "SynthesisRequest", "require_target", "synthesize"]
 
 @dataclass(frozen=True, kw_only=True)
 class SynthesisRequest:
-    """What to synthesize, and for which FPGA family: ``ice40``, ``ecp5``, ``xilinx``, or ``generic`` gates.
+    """A design to synthesize, and the FPGA family: ``ice40``, ``ecp5``, ``xilinx``, or ``generic`` gates.
 
     ``rtl``: user files; without them RTL is emitted, as ``pipeline`` asks. ``alumacc``: let Yosys merge chains
     of sums. ``bram``: let it put tables into block RAMs. ``pnr``: also place and route; ``clock``: of user RTL,
@@ -126,7 +126,7 @@ def _mapped(
     folder: WorkFolder,
     progress: Progress,
 ) -> tuple[Synthesis, PlaceAndRoute | None]:
-    """Return what Yosys made, and what nextpnr found if it was asked; where one of them fails, its log is kept.
+    """Return the results of Yosys, and of nextpnr if requested; if one of them fails, its log is kept.
 
     Registers of a machine keep their names, which propose to a proof what they hold. Of a program's pipeline names are
     those of ops, and would be taken for them where bits are gone.

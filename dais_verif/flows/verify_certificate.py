@@ -1,4 +1,4 @@
-"""Check a certificate against the files that it speaks of, judge its evidence again, and if asked sign off again."""
+"""Check a certificate against its files, judge its evidence again, and on request sign off again."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["CertificateRequest", "absolute_time", "verify_certificate"]
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateRequest:
-    """A certificate, a file or the folder of a sign-off, and where the files that it speaks of are now.
+    """A certificate, as a file or the folder of a sign-off, and the current locations of its files.
 
     ``program``, ``rtl``: files, or folders that hold them, where they are not where they were. ``allowed_signers``: who
     may sign; then one of them must have signed, at ``verify_time``, or now. ``same_tools``: the tools must be those
@@ -71,8 +71,8 @@ class CertificateRequest:
 def verify_certificate(request: CertificateRequest, *, progress: Progress = SILENT) -> CertificateRecord:
     """Take every hash again, and judge all evidence again by the policy.
 
-    Verdicts: PASS, or NOT_SIGNED_OFF with findings, each of which says which file, what is expected and what is there.
-    Raises ``InputError`` if there is no certificate.
+    Verdicts: PASS, or NOT_SIGNED_OFF with findings, each with the file, the expected and the found value. Raises
+    ``InputError`` if there is no certificate.
     """
     try:
         held, folder, data = read_certificate(request.certificate)
@@ -101,7 +101,7 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
 
 
 def _deployed(checked: CertificateCheck, deployed: Path) -> list[CertificateFinding]:
-    """Return what speaks against ``deployed``; nothing where the certificate's files were not looked at."""
+    """Return findings about ``deployed``; none where the certificate's files were not examined."""
     if checked.context is None:
         return []
     certified = [Path(file.path) for file in checked.context.subject.of("bitstream")]

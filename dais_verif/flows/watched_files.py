@@ -1,4 +1,4 @@
-"""The files of a design, held to what they were when a run began: a verdict speaks of one design only."""
+"""The files of a design, which must not change during a run: a verdict is about one design only."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["WorkFolder", "work_folder"]
 
-#: Of a record, in bytes.
+#: Size limit of a record, in bytes.
 _MOST_RECORD = 1 << 28
 
 
@@ -98,7 +98,7 @@ def work_folder(output: Path | None, found: str | None = None) -> Iterator[WorkF
 
 
 def _has_found(record: Path) -> bool:
-    """Whether ``record`` is of a proof that wrote a counterexample beside it: no other file of that name is ours."""
+    """Return True if ``record`` is of a proof that wrote a counterexample: no other file of that name is ours."""
     try:
         tree = json.loads(read_plain(record, _MOST_RECORD))
         return bool(tree["schema"] == PROOF_SCHEMA and tree["simulate"])

@@ -46,7 +46,7 @@ class WrapperFolder:
 def find_wrapper(folder: Path) -> WrapperFolder:
     """Read what ``emit --wrap axis`` wrote into ``folder``, whose files may be changed since: they are verified.
 
-    Raises ``InputError`` if it is no such folder.
+    Raises ``InputError`` if it is not such a folder.
     """
     path = folder / _FACTS
     if path.exists() and not path.is_file():

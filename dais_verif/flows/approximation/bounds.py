@@ -28,13 +28,13 @@ __all__ = ["Bounds", "exact_outputs", "plain_bounds", "sharpened"]
 _KEPT, _CHILDREN, _ROUNDS = 24, 8, 24
 #: Inputs that are changed at once, at most.
 _CHANGED = 6
-#: Inputs of more bits are no exact float64.
+#: Inputs with more bits are not exact in float64.
 _MOST_BITS = 53
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Of each output ``bound``, which no input exceeds, and ``reached``, by which some input makes it differ.
+    """For each output, ``bound``, which no input exceeds, and ``reached``, a difference that some input causes.
 
     ``unfinished``: outputs of which the time ended before the two met.
     """
@@ -89,7 +89,7 @@ def sharpened(
         if bound[output] > reached[output]:
             reached[output] = max(reached[output], search.reached(output))
         end = time.monotonic() + seconds
-        # What was not decided lies below ``open``: a larger limit is easier to prove.
+        # Undecided cases lie below ``open``: a larger limit is easier to prove.
         opened = reached[output]
         while opened < bound[output]:
             left = end - time.monotonic()

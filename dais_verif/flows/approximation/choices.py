@@ -1,4 +1,4 @@
-"""What a search of configurations may choose: a knob for each layer, and what a choice is as a configuration."""
+"""The search space of configurations: a knob for each layer, and the configuration of a choice."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Space:
         return tuple(int(rng.choice((_EXACT, *knobs))) for knobs in self.knobs)
 
     def speedup(self, choice: Choice) -> Fraction:
-        """Return what the tuner's model predicts."""
+        """Return the speed-up that the tuner's model predicts."""
         return predicted_speedup(self.configuration(choice, "one"), self.costs)
 
     def configuration(self, choice: Choice, name: str) -> Configuration:
@@ -109,7 +109,7 @@ class Space:
         return ConfigurationFile(Number.of(0.0), (self.configuration(choice, "one"),))
 
     def name(self, choice: Choice) -> str:
-        """Return what a configuration is called: its knobs."""
+        """Return the name of a configuration: its knobs."""
         return "exact" if choice == self.exact else f"k{word_of(choice).replace(',', '-')}"
 
     def curve(self, correct: Mapping[Choice, int], total: int, chosen: Choice) -> ConfigurationFile:

@@ -111,7 +111,7 @@ class MeasureRequest:
 def measure_configurations(request: MeasureRequest, *, progress: Progress = SILENT) -> MeasuredRecord:
     """Measure every configuration of the file by the golden model.
 
-    A configuration that this network cannot have is told of, and left out of the file that is written. Verdicts: PASS;
+    A configuration that this network cannot have is reported, and left out of the file that is written. Verdicts: PASS;
     NOT_SIGNED_OFF (exit code 7) if none is within the budget; NOT_RUN if none could be measured. Raises
     ``ConfigurationError`` if no configuration is for this network.
     """
@@ -181,7 +181,7 @@ def measure_configurations(request: MeasureRequest, *, progress: Progress = SILE
 
 
 def exact_budget(budget: str) -> Fraction:
-    """Return the number that ``budget`` is. Raises ``RequestError`` if it is none, or not finite."""
+    """Parse ``budget`` as a number. Raises ``RequestError`` if it is not a finite number."""
     try:
         found = Decimal(budget)
     except InvalidOperation:
@@ -248,7 +248,7 @@ class _Cost(NamedTuple):
 
 
 def _cycles(network: Network, parallel: int) -> tuple[int | None, list[str]]:
-    """Return the cycles of the network as a machine with memories, from start to done; why it is none."""
+    """Return the cycles of the network as a machine with memories, from start to done; or why it cannot be one."""
     try:
         return memory_latency(chain_of([network]), parallel)[0], []
     except InputError as error:
@@ -260,7 +260,7 @@ def _machine(network: Network, parallel: int) -> Machine:
 
 
 def _gains(found: Sequence[Measured]) -> dict[str, dict[str, Fraction]]:
-    """Return what configurations gain against the first, by name: in cycles, and in cells if they were counted."""
+    """Return the gain of configurations over the first, by name: in cycles, and in cells if they were counted."""
     measured = [one for one in found if one.refused is None]
     costs = {"cycles": [one.cycles for one in measured]}
     costs |= {kind: [(one.cells or {}).get(kind) for one in measured] for kind in _CELLS}

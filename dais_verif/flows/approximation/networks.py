@@ -30,7 +30,7 @@ _LABELS = ("label", "labels", "target", "targets")
 
 @dataclass(frozen=True)
 class Opened:
-    """What a request names. ``exact``: the network without approximation."""
+    """The inputs of a request. ``exact``: the network without approximation."""
 
     data: bytes
     exact: Network

@@ -16,9 +16,9 @@ __all__ = ["count_of", "describe", "open_configurations", "words_of_knobs"]
 def open_configurations(
     path: Path, strict: bool, knobs: Path | None, progress: Progress
 ) -> tuple[ConfigurationFile, list[str]]:
-    """Return the file, and the warnings of reading it, which ``progress`` is told, too.
+    """Return the file and the warnings of reading it, which are also sent to ``progress``.
 
-    What is odd in the same way on many lines is one warning. Raises ``ConfigurationError`` if it cannot be read.
+    The same oddity on many lines is one warning. Raises ``ConfigurationError`` if it cannot be read.
     """
     file = read(path, strict, knobs=KNOBS if knobs is None else read_knobs(knobs))
     lines: dict[str, list[int]] = {}
@@ -36,7 +36,7 @@ def _more(count: int) -> str:
 
 
 def _shape_warnings(file: ConfigurationFile) -> list[str]:
-    """Return what keeps the file from being applied to any network."""
+    """Return the reasons why the file cannot be applied to any network."""
     first = file.configurations[0]
     other = next((one for one in file.configurations if _shape(one) != _shape(first)), None)
     if other is not None:
@@ -83,11 +83,11 @@ def _node(node: Node, knobs: Mapping[int, Knob]) -> NodeInfo:
 
 
 def count_of(configurations: Sequence[object]) -> str:
-    """Return how many ``configurations`` there are, in words."""
+    """Return the number of ``configurations``, in words."""
     return counted(len(configurations), "configuration")
 
 
 def words_of_knobs(file: ConfigurationFile, shown: list[ConfigurationInfo]) -> dict[int, str]:
-    """Return what the knobs mean that leave something out in ``shown``, by their numbers."""
+    """Return the meaning of the knobs in ``shown`` that skip computation, by number."""
     numbers = sorted({op.knob for one in shown for _, op in one.skipping})
     return {number: file.knobs[number].words for number in numbers}

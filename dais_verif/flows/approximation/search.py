@@ -1,6 +1,6 @@
 """A search of configurations: each knob alone, then those together that it predicts to fit, then small changes.
 
-What is measured next depends on what was measured in rounds before, and on the seed, never on who measures.
+The next measurements depend on those of earlier rounds and on the seed, never on the worker that measures.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dais_verif.flows.approximation.choices import Choice, Space
 
 __all__ = ["Search"]
 
-#: Choices that are measured at once: what one of them shows changes only what comes behind all of them.
+#: Choices that are measured at once: the result of one influences only choices after all of them.
 ROUND = 16
-#: Of a round, those that are predicted to fit, or nearly; the others promise most for what they cost.
+#: The share of a round that is predicted to fit, or nearly; the others have the best predicted gain for their cost.
 _LIKELY = 10
 #: Choices that predictions are made for, at most.
 _PREDICTED = 20_000
@@ -71,7 +71,7 @@ class Search:
 
     @property
     def spent(self) -> bool:
-        """Whether as many were measured as there may be."""
+        """True if the permitted number of choices was measured."""
         return len(self.known) >= self._tries
 
     def best(self) -> Choice:
@@ -79,7 +79,7 @@ class Search:
         return max((one for one in self.known if self.fits(one)), key=self._rank)
 
     def fits(self, choice: Choice) -> bool:
-        """Whether a choice was measured, can be applied, and has a loss within the budget."""
+        """Return True if a choice was measured, can be applied, and has a loss within the budget."""
         correct, first = self.known.get(choice), self.known.get(self.space.exact)
         return correct is not None and first is not None and first - correct <= self._allowed
 
@@ -87,13 +87,13 @@ class Search:
         return self._speedup(choice), self.known[choice] or 0
 
     def _speedup(self, choice: Choice) -> Fraction:
-        """Return what the tuner's model predicts; many choices are asked for again and again."""
+        """Return the prediction of the tuner's model; it is cached, as many choices recur."""
         if choice not in self._speedups:
             self._speedups[choice] = self.space.speedup(choice)
         return self._speedups[choice]
 
     def _better(self, choice: Choice) -> bool:
-        """Whether a choice could be better than the best, by what is known before it is measured."""
+        """Return True if a choice could be better than the best, by what is known before measuring it."""
         return self._speedup(choice) >= self._speedup(self.best())
 
     def _take(self, choices: Iterable[Choice]) -> bool:
@@ -119,7 +119,7 @@ class Search:
         return [one[3] for one in [*likely, *gain[: ROUND - len(likely)]]]
 
     def _losses(self) -> list[dict[int, int]]:
-        """Of each place the knobs that can be, and the samples that each alone loses, 0 at least."""
+        """Return for each place the possible knobs, and the samples that each alone loses, at least 0."""
         first = self.known[self.space.exact] or 0
         found = []
         for place, knobs in enumerate(self.space.knobs):

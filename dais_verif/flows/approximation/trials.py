@@ -22,7 +22,7 @@ __all__ = ["Trial", "Workers"]
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """What every configuration is measured on: the bytes of an ONNX file, and samples."""
+    """The basis of all measurements: the bytes of an ONNX file, and samples."""
 
     network: bytes
     vectors: NDArray[np.float64]
@@ -41,7 +41,7 @@ class Trial:
 
 
 class Workers:
-    """Who measures: this process, or the cluster of that name. A context, which ends what it started."""
+    """The executor of measurements: this process, or a named cluster. A context, which ends what it started."""
 
     def __init__(self, trial: Trial, cluster: str | None, jobs: int | None) -> None:
         self._trial, self._name, self._jobs = trial, cluster, jobs

@@ -93,7 +93,7 @@ class TuneRequest:
 
 @dataclass
 class _Kept:
-    """What was measured, by knobs: samples that were classified as they should be, or None where a knob cannot be."""
+    """Measurements by knobs: the number of correctly classified samples, or None for an impossible knob."""
 
     about: str
     tried: dict[str, int | None] = field(default_factory=dict)
@@ -102,8 +102,9 @@ class _Kept:
 def tune_configurations(request: TuneRequest, *, progress: Progress = SILENT) -> TunedRecord:
     """Search, and write a file of the configurations that are worth having: the exact one first.
 
-    What is better is faster by the tuner's model, with a loss within the budget; ties go to the smaller loss. The same
-    seed finds the same. Raises ``RequestError`` for a network without a convolution that a knob could be for.
+    A better configuration is faster by the tuner's model, with a loss within the budget; ties go to the smaller loss.
+    The same seed gives the same result. Raises ``RequestError`` for a network without a convolution that a knob could
+    apply to.
     """
     data, exact, sha256 = read_network(request.network)
     samples = read_samples(request.data, exact)
@@ -170,7 +171,7 @@ class _Measuring:
 
 
 def _about(data: bytes, samples: Samples, grid: int | None) -> str:
-    """Return what decides a measurement, as a hash."""
+    """Return a hash of everything that a measurement depends on."""
     inputs = (data, samples.vectors.tobytes(), samples.labels.tobytes(), str(grid).encode())
     return hashlib.sha256(b"".join(hashlib.sha256(part).digest() for part in inputs)).hexdigest()
 

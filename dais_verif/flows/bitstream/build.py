@@ -40,7 +40,7 @@ _MOST_CLOCK = 1000.0
 
 @dataclass(frozen=True, kw_only=True)
 class BuildRequest:
-    """What to build, for which ``device``, into the folder ``output``.
+    """A design to build for ``device`` into the folder ``output``.
 
     ``wrap``: ``none``, ``uart``, ``spi`` or ``fifo``; None: ``none`` if the package has pins enough, else ``uart``.
     ``cycles``: of a machine behind a link, in a vector. ``pins``: a file with a ``set_io NAME PIN`` for each bit of
@@ -158,7 +158,7 @@ def _read(request: BuildRequest, progress: Progress) -> Program | Machine:
 
 
 def _wrap(model: Program | Machine, request: BuildRequest) -> str:
-    """Which wrapper is taken where none is named."""
+    """Return the wrapper that is used by default."""
     fits = bare_bits(model, request.pipeline.options()) <= len(package_pins(DEVICES[request.device]))
     return NONE if fits else "uart"
 

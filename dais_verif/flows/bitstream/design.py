@@ -1,4 +1,4 @@
-"""What goes on a device: the RTL of a program or a machine, bare, or behind the bytes of a link."""
+"""The design for a device: the RTL of a program or a machine, bare or behind a byte link."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class BuildDesign(NamedTuple):
 
 
 def bare_bits(model: Program | Machine, options: PipelineOptions | None) -> int:
-    """Return how many bits the ports of a core have that is not wrapped."""
+    """Return the number of bits in the ports of a bare core."""
     if isinstance(model, Machine):
         bits = sum(bits_of(signal.types) for signal in (*model.inputs, *model.outputs))
         return bits + bool(model.registers)
@@ -52,7 +52,7 @@ def build_design(
 ) -> BuildDesign:
     """Return the RTL of ``model`` as ``kind``, one of ``BUILD_WRAPS``. ``period``: of the clock, in ns.
 
-    ``cycles``: of a machine behind a link, in a vector. Raises ``InputError`` for what cannot be wrapped.
+    ``cycles``: of a machine behind a link, per vector. Raises ``InputError`` for a design that cannot be wrapped.
     """
     if cycles is not None and (kind == NONE or not isinstance(model, Machine)):
         raise RequestError.of("{cycles} are those of a machine (ALIRFSM) behind a link.")

@@ -49,7 +49,7 @@ _SEQUENCE = "mismatch.npz"
 
 @dataclass(frozen=True, kw_only=True)
 class BoardRequest:
-    """Which board, and what to run on it.
+    """A board, and the program to run on it.
 
     ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, or ``sim://uart`` and ``sim://fifo``, which
     simulate one; that of a machine has as many cycles a vector as ``sim://uart?cycles=160`` says;
@@ -115,8 +115,8 @@ class BoardRun:
 def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> BoardRun:
     """Compare every output bit of every vector on a board, which must say that it runs this program.
 
-    What the link loses is sent again; a mismatch is sent again too, to see whether the board repeats it. Raises
-    ``InputError`` if the board runs another program, ``ToolError`` where none answers.
+    Vectors lost on the link are sent again; a mismatch is sent again too, to see if the board repeats it. Raises
+    ``InputError`` if the board runs another program, ``ToolError`` if no board answers.
     """
     board = parse_target(request.target)
     machine = find_machine(request.program)
@@ -157,7 +157,7 @@ def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> Board
 def _search(
     request: BoardRequest, program: Program, stimulus: Stimulus, board: Target, folder: Path, progress: Progress
 ) -> TapsSearch | None:
-    """Return what looks for the op that is wrong, if that is asked for."""
+    """Return the search for the wrong op, if requested."""
     if request.blame is None:
         return None
     return TapsSearch.of(program, stimulus, board, request.blame, request.load, request.timeout, folder, progress)
@@ -246,7 +246,7 @@ def _find(run: Run, request: BoardRequest, progress: Progress) -> Finding:
 
 
 def _what(program: Program, request: BoardRequest) -> dict[str, str]:
-    """Return what the vectors of a run, and what is expected of them, depend on."""
+    """Return everything that the vectors of a run, and their expected outputs, depend on."""
     try:
         files = [hashlib.sha256(path.read_bytes()).hexdigest() for path in request.inputs]
     except OSError as error:

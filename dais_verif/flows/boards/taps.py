@@ -41,7 +41,7 @@ _BUILDING = 900.0
 #: Vectors that are sent to a bitstream with taps, and ops that the oracle may evaluate for them.
 _MOST_ROWS, _ORACLE_OPS = 64, 200_000
 _MOST_RECORD_BYTES = 1 << 26
-#: What nextpnr calls the cells of which each bit of a result takes one at least.
+#: Nextpnr's names of the cells of which each bit of a result needs at least one.
 _CELLS = "ICESTORM_LC"
 
 
@@ -105,7 +105,7 @@ class TapsSearch:
         return cls(program, vectors, target, given, read_built(given, program), command, timeout, folder, progress)
 
     def blame(self, mismatch: Mismatch) -> Blame:
-        """Return what the search finds, with what was known before. Errors are findings, too."""
+        """Return the result of the search, added to what was known before. Errors are findings, too."""
         again = "" if mismatch.blame is None else f"{mismatch.blame.text}; "
         self._rows = self._chosen(mismatch.row)
         self._output = mismatch.output

@@ -106,7 +106,7 @@ def _added(total: Judged, more: Judged) -> Judged:
 
 
 def _resumed(request: FuzzRequest, before: FuzzRecord | None) -> int:
-    """Return the number of the case behind the last one of the run ``before``."""
+    """Return the number of the first case after the run ``before``."""
     if before is None:
         return 0
     if before.kind != request.kind:

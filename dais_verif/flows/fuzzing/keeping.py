@@ -1,4 +1,4 @@
-"""What is kept of cases that disagree: made small, one folder a cause."""
+"""Storing cases that disagree: shrunk, one folder per cause."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from dais_verif.record.fuzzing import FoundCase
 
 __all__ = ["Keeper", "smallest_machine", "smallest_program"]
 
-#: So many cases of one pair and kind are made small; run the fuzzer again after these are fixed.
+#: The number of cases of one pair and kind that are shrunk; run the fuzzer again after these are fixed.
 _MOST_ALIKE = 6
 #: Seconds to make a case small; and where each step of that takes tools of others.
 _SECONDS, _TOOL_SECONDS = 10.0, 60.0

@@ -33,7 +33,7 @@ _DEPTH = 20_000
 def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzRecord:
     """Judge every case in ``folder`` by its own pair; a tool of others is that of ``request``, never the file's.
 
-    A case that no longer fails passes; one whose tool is not given is no PASS. Raises ``InputError`` if there is none.
+    A case that no longer fails passes; one whose tool is not given is not a PASS. Raises ``InputError`` without cases.
     """
     begun = clock.monotonic()
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEPTH))
@@ -111,7 +111,7 @@ def _judged(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> Foun
 
 
 def _outcome(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> tuple[bool | None, str]:
-    """Return whether a case fails now (None: undecided), and why. Raises ``NotJudged`` if nothing was compared."""
+    """Return True if a case fails now (None: undecided), and why. Raises ``NotJudged`` if nothing was compared."""
     if kept.pair in FOREIGN and tool is not None:
         again = judged(kept.pair, tool, case)
         return again is not None, "" if again is None else again.text

@@ -1,4 +1,4 @@
-"""What to fuzz, and for how long."""
+"""The target and the duration of fuzzing."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["ADAPTERS", "ALL_PAIRS", "DEFAULT_FOLDER", "FORMS", "KINDS", "PAIRS",
 #: The folder of kept cases, if none is named.
 DEFAULT_FOLDER = Path("crashers")
 
-#: What cases are, and the names of the pairs that judge each.
+#: The kinds of cases, and the names of the pairs that judge each.
 KINDS = {"program": tuple(PAIRS), **{name: tuple(kind.pairs) for name, kind in MACHINE_KINDS.items()}}
 
 #: The names of all of them.
@@ -39,7 +39,7 @@ _MOST_CASES = 1 << 53
 
 @dataclass(frozen=True, kw_only=True)
 class FuzzRequest:
-    """What to fuzz: random cases through ``pairs`` of ours, or programs through another tool.
+    """The target of fuzzing: random cases through ``pairs`` of ours, or programs through another tool.
 
     ``kind``: of the cases: ``program``, ``machine`` or ``kernel``, which is a machine that does a random request.
 
@@ -105,12 +105,12 @@ class FuzzRequest:
 
     @property
     def foreign(self) -> bool:
-        """Whether another tool is judged."""
+        """True if another tool is judged."""
         return self.against is not None or self.rtl_from is not None
 
     @property
     def seconds(self) -> float | None:
-        """How long, if that is what ends it."""
+        """The time limit in seconds, if there is one."""
         return _SECONDS if self.time is None and self.count is None else self.time
 
     @property

@@ -1,4 +1,4 @@
-"""What is asked of a smaller case of RTL: is it still wrong, in the same way; or does a command still fail?"""
+"""Judges of a smaller RTL case: it is still wrong in the same way, or a command still fails."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class RtlJudges:
         self._reads = True
         #: The pins, with the latency that was found.
         self.pins = asked.pins
-        #: Of the module that was given.
+        #: Name of the given module.
         self.parameters = asked.parameters
 
     def begin(self, case: RtlCase) -> None:
@@ -108,15 +108,15 @@ class RtlJudges:
         return None if found is None or (found.blame is not None and found.blame.kind == "golden") else found
 
     def answers(self, bits: str) -> Callable[[RtlCase], bool]:
-        """Whether the outputs of the one vector of a case are ``bits``, the most significant one first."""
+        """Return True if the outputs of the one vector of a case are ``bits``, most significant first."""
         return lambda case: self._gives(case, bits) is True
 
     def differs(self, case: RtlCase) -> bool:
-        """Whether any output of ``case`` is not what it must be, or not known."""
+        """Return True if any output of ``case`` is wrong or unknown."""
         return self._gives(case, None) is False
 
     def _gives(self, case: RtlCase, wanted: str | None) -> bool | None:
-        """Whether the outputs are ``wanted``, or as they must be; None if that cannot be decided."""
+        """Return True if the outputs are ``wanted``, or correct if None; None if that cannot be decided."""
         try:
             if not self.is_read(case):
                 return None

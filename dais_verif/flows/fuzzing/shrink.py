@@ -86,7 +86,7 @@ class ShrinkRequest:
 
     @property
     def written(self) -> tuple[str, ...]:
-        """What is written into the folder, as it may be called."""
+        """The files in the folder, by their possible names."""
         return (*case_names(), *((VECTORS_NAME, _RTL) if self.design.rtl else ()))
 
     def words(self) -> list[str]:
@@ -104,7 +104,7 @@ class ShrinkRequest:
 
 
 class Failure(NamedTuple):
-    """What fails: words for the folder and for people, and the question to ask of smaller cases."""
+    """A failure: words for the folder and for users, and the test for smaller cases."""
 
     pair: str
     kind: str
@@ -115,8 +115,8 @@ class Failure(NamedTuple):
 def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkRecord:
     """Find a small case that fails as the given one does, and keep it in the folder ``request.output``.
 
-    Verdicts: PASS with the case; NOT_RUN where nothing fails. Raises ``RequestError`` if the command cannot be run,
-    ``InputError`` if the folder is no place for a case.
+    Verdicts: PASS with the case; NOT_RUN if nothing fails. Raises ``RequestError`` if the command cannot be run,
+    ``InputError`` if the folder cannot hold a case.
     """
     program, warnings = read_program(request.program, request.layout, progress)
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
@@ -150,7 +150,7 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
 
 
 def _rtl_fails(request: ShrinkRequest, form: str, scratch: Path) -> RtlFails | None:
-    """Whether the command ends on a case as it ends on the one that is asked first; None: there is no command."""
+    """Return the check that the command ends on a case as on the first one; None: there is no command."""
     if request.command is None:
         return None
     run = CommandRun(Command.of("command", request.command, ("program", "rtl")), form, scratch, request.timeout)

@@ -38,7 +38,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["RtlOutcome", "shrink_rtl", "with_files"]
 
-#: Whether a case fails as the first one did.
+#: The check that a case fails as the first one did.
 RtlFails = Callable[[RtlCase], bool]
 
 
@@ -114,7 +114,7 @@ class _Shrinker:
         self.text = ""
 
     def begin(self) -> bool:
-        """Whether the case fails."""
+        """Return True if the case fails."""
         record = self._judges.simulated(self.search.case)
         self._last = None if record is None else record.first_mismatch
         if record is not None and record.simulators and record.simulators[0].latency is not None:
@@ -151,7 +151,7 @@ class _Shrinker:
     # judges
 
     def _is_wrong(self, case: RtlCase) -> bool:
-        """Return whether a simulation says RTL_MISMATCH, not for an unknown value alone unless that was so at first."""
+        """Return True if a simulation says RTL_MISMATCH; unknown values alone count only if they did at first."""
         found = self._judges.wrong(case)
         if found is None or (found.found.raw is None and not self._with_x):
             return False
@@ -159,7 +159,7 @@ class _Shrinker:
         return True
 
     def _is_read_and_fails(self, case: RtlCase) -> bool:
-        """Return whether the front end reads the RTL, if it did at first, and the command fails."""
+        """Return True if the front end reads the RTL, if it did at first, and the command fails."""
         return self._command is not None and self._judges.is_read(case) and self._command(case)
 
     def _same_answer(self) -> None:

@@ -28,9 +28,9 @@ RTL_FROM = "rtl-from"
 
 
 def tool_of(request: FuzzRequest) -> Callable[[Path], Pair]:
-    """Return what judges a case by the tool of ``request``, given a folder of its own to work in.
+    """Return the judge of cases by the tool of ``request``, given a working folder.
 
-    Raises ``RequestError`` if the tool is no command that can be run.
+    Raises ``RequestError`` if the tool is not an executable command.
     """
     if request.rtl_from is not None:
         if request.rtl_from in RTL_ADAPTERS:
@@ -65,7 +65,7 @@ class _Generator:
         self._command, self._request, self._folder = command, request, folder
 
     def judge(self, case: Case) -> Disagreement | None:
-        """Return what the simulation of its RTL says. Raises ``NotJudged`` where it compared nothing."""
+        """Return the result of simulating its RTL. Raises ``NotJudged`` if nothing was compared."""
         rtl = self._folder / "rtl"
         shutil.rmtree(rtl, ignore_errors=True)
         rtl.mkdir()

@@ -42,7 +42,7 @@ Sample = Literal["before", "after"]
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRequest:
-    """What to evaluate on the vectors in ``inputs``.
+    """A program to evaluate on the vectors in ``inputs``.
 
     ``raw_inputs``, ``raw``: inputs, outputs are raw integers, in units of the port element's last bit and of each
     output's 2**-f. ``output``: a file to write, .npy, of a machine .npz, or else CSV. ``sample``: of a machine, its
@@ -74,7 +74,7 @@ class Evaluation:
     columns: tuple[IntArray, ...]
 
     def text(self) -> str:
-        """Return what members of a kernel print, if that was asked for, or else all outputs as CSV."""
+        """Return the text that members of a kernel print, if requested, else all outputs as CSV."""
         return self.csv() if self.record.printed is None else "".join(self.record.printed)
 
     def csv(self) -> str:

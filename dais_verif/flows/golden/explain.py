@@ -30,11 +30,11 @@ __all__ = ["Explanation", "ExplanationRequest", "explain"]
 
 @dataclass(frozen=True, kw_only=True)
 class ExplanationRequest:
-    """Which vector of a program to explain; vectors and their numbers are those of a simulation with the same options.
+    """The vector of a program to explain; vectors and their numbers are those of a simulation with the same options.
 
-    ``only_cone``: only what that output needs. ``as_json``: JSON lines, one object per op, not text. ``output``: a
-    file to write. ``unchecked``: a broken promise is no error. Of a machine: ``cycle`` of ``sequence``, and JSON is one
-    object, the record.
+    ``only_cone``: only the fan-in cone of that output. ``as_json``: JSON lines, one object per op, instead of text.
+    ``output``: a file to write. ``unchecked``: a broken promise is not an error. For a machine: ``cycle`` of
+    ``sequence``, and JSON is one object, the record.
     """
 
     program: AnyProgram
@@ -61,7 +61,7 @@ class ExplanationRequest:
 class Explanation:
     """A line an op, and one that counts promises. ``violation``: the first promise that is broken, in words.
 
-    Of a machine a line an element, and ``cycle``: the same as a record.
+    For a machine, one line per element; ``cycle``: the same as a record.
     """
 
     text: str
@@ -77,7 +77,7 @@ class Explanation:
 def explain(request: ExplanationRequest, *, progress: Progress = SILENT) -> Explanation:
     """Execute a program on one vector and describe every op: type, opcode, real value, raw integer, bits.
 
-    Of a machine: execute it up to one cycle, and describe every element of every signal in it.
+    For a machine: execute it up to one cycle, and describe every element of every signal in it.
     """
     machine = find_machine(request.program)
     if machine is not None:

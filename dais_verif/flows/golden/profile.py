@@ -29,7 +29,7 @@ __all__ = ["ENGINES", "Profiled", "ProfileRequest", "profile"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileRequest:
-    """What to time, on which vectors. Times are means over ``samples`` calls, without the first if ``ignore_first``.
+    """A program to time, and vectors. Times are means over ``samples`` calls, without the first if ``ignore_first``.
 
     ``top_k``: how many kinds of instruction to list. ``pullback``: time the pullback, too. ``command``: the line that
     asks for the same; None: it is derived from the request.

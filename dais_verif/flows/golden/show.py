@@ -22,7 +22,7 @@ __all__ = ["Listing", "ListingRequest", "show"]
 
 @dataclass(frozen=True, kw_only=True)
 class ListingRequest:
-    """What to write. ``vm``: the instructions of the golden model's machine instead. ``output``: a file to write."""
+    """A listing. ``vm``: the instructions of the golden model's machine instead. ``output``: a file to write."""
 
     program: AnyProgram
     layout: str | None = None
@@ -41,7 +41,7 @@ class Listing:
 
     @property
     def kind(self) -> str:
-        """What was listed."""
+        """The kind of the listed object."""
         if self.floor_plan is not None:
             return "bitstream"
         return f"{'machine, its blocks' if self.machine else 'program'} of {self.ops} ops"

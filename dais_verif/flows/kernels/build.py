@@ -39,7 +39,7 @@ __all__ = ["FORMS", "build_kernel"]
 
 #: Members side by side, at most.
 MOST_PARALLEL = 1 << 10
-#: What a stream form costs.
+#: The cost of a stream form.
 _OF_STREAM = ("interval", "beats", "latency", "flush", "line_bits", "window_bits")
 #: Ops of an unfolded instance, up to which it is written, too.
 _MOST_OPS = 1 << 18

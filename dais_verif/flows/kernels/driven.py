@@ -17,7 +17,7 @@ def rows_of(machine: Machine, driven: Driven) -> InputSequence:
 
 
 def read_driven(machine: Machine, driven: Driven, *, check: bool = True) -> Found:
-    """Return what is read of the machine, which runs in the fast engine."""
+    """Return the outputs read from the machine, which runs in the fast engine."""
     raw = {name: array[None] for name, array in driven.inputs.items()}
     run = run_raw(machine, raw, sequences=1, cycles=driven.cycles, after=False, check=check)
     if run is None or run.unknowns:

@@ -11,7 +11,7 @@ __all__ = ["find_kernel"]
 
 
 def find_kernel(program: AnyProgram) -> KernelFolder | None:
-    """Return the instance that lies in a folder; None if ``program`` is none of ``kernel build``.
+    """Return the instance in a folder; None if ``program`` was not written by ``kernel build``.
 
     Raises ``InputError`` if it was changed since it was built.
     """

@@ -37,7 +37,7 @@ def read_instance(path: Path, libraries: Sequence[Path] = ()) -> KernelInstance:
 
 
 def is_request(path: Path) -> bool:
-    """Whether the TOML file ``path`` says which kernel it asks for. Raises ``InputError`` if it is not valid TOML."""
+    """Return True if the TOML file ``path`` names a kernel. Raises ``InputError`` if it is not valid TOML."""
     try:
         return "kernel" in tomllib.loads(read_toml(path, _MOST_BYTES, "the kernel"))
     except (tomllib.TOMLDecodeError, RecursionError) as error:

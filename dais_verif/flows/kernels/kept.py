@@ -1,4 +1,4 @@
-"""What a run of a kernel keeps: never the answer of its machine alone in the place of its own."""
+"""Stored results of a kernel run: the result of its machine alone never replaces that of the kernel."""
 
 from __future__ import annotations
 

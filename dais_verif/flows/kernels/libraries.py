@@ -33,7 +33,7 @@ def list_kernels(libraries: Sequence[Path] = ()) -> KernelListing:
 
 
 def show_kernel(name: str, libraries: Sequence[Path] = (), *, progress: Progress = SILENT) -> KernelInfo:
-    """Return what a kernel takes. Raises ``InputError`` if no library has it, or several have."""
+    """Return the parameters of a kernel. Raises ``InputError`` if no library has it, or several have."""
     found = find_libraries(libraries)
     for one in found.broken:
         progress.warning(str(one))
@@ -48,7 +48,7 @@ def show_any(
     page: bool = False,
     progress: Progress = SILENT,
 ) -> KernelInfo | KernelPicture:
-    """Return what kernel ``name`` takes; if it is a TOML file or a folder, pictures of its instance.
+    """Return the parameters of kernel ``name``; for a TOML file or a folder, pictures of its instance.
 
     ``member``: the one that is shown, such as ``3,2``. Raises ``RequestError`` if that, or a ``page``, is asked for of
     what is only a name.

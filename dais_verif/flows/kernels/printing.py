@@ -1,4 +1,4 @@
-"""What members of an instance print, by the golden model and by its RTL in simulators."""
+"""The text that members of an instance print, by the golden model and by its RTL in simulators."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def print_members(
     rtl: Path | None = None,
     timeout: float | None = None,
 ) -> KernelPrintout:
-    """Return what members print of ``tensors``, raw integers of each input, (samples, ...), and whether RTL prints it.
+    """Return what members print for ``tensors``, raw integers of each input, (samples, ...), and the same for RTL.
 
     ``simulators``: which of them are asked, in ``folder``. ``rtl``: the file of the RTL, a module ``model`` with the
     ports of the form and its taps; None: it is emitted. Raises ``InputError`` for an instance without messages, or of
@@ -78,7 +78,7 @@ def print_folder(
     folder: Path,
     timeout: float | None,
 ) -> KernelPrintout:
-    """As ``print_members``, of a kernel that was built with outputs for what members print. ``rtl``: files of it."""
+    """Do the same as ``print_members`` for a kernel built with outputs for printed text. ``rtl``: files of it."""
     machine = kernel.machine
     if kernel.form == "stream":
         run = stream_run(kernel.instance, kernel.facts["flush"], machine, tensors)

@@ -38,11 +38,11 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["compare_with_members", "facts_of", "prove_kernel"]
 
-#: What tensors that are driven through RTL may show of it.
+#: Verdicts on the RTL from tensors driven through it.
 _SHOWN_BY_DRIVING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
 #: Cycles of tensors that are driven through RTL of which a proof does not decide.
 _CYCLES = 2000
-#: What a comparison of machine and members says of the hardware.
+#: Verdicts on the hardware from a comparison of machine and members.
 _OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
 
 
@@ -51,10 +51,10 @@ def prove_kernel(
 ) -> tuple[ProofRecord, None, Path | None, Mismatch | None]:
     """Return the record, no program, the folder if it was kept, and what a simulator showed.
 
-    What is proved: each element of an output is written once, and no member touches what its mapping does not say; the
-    RTL does what the machine does, in every cycle, from power-up; and the machine computes, over a frame in which all
-    members run, what all members side by side compute, for all inputs, and in the frames that follow;
-    with memories also in frames in which they run in many ranges, some of which a reset breaks off.
+    The proof covers: each element of an output is written once, and no member accesses elements outside its mapping;
+    the RTL equals the machine, in every cycle, from power-up; and the machine computes, over a frame in which all
+    members run, what all members together compute, for all inputs, and in the frames that follow; with memories also in
+    frames in which they run in many ranges, some of which a reset aborts.
     """
     design = request.design
     if not design.rtl and not design.of_bits:
@@ -122,7 +122,7 @@ def _driven(kernel: KernelFolder, request: ProveRequest, record: ProofRecord) ->
 
 
 def _facts(kernel: KernelFolder, proved: ProvedKernel) -> tuple[bool, ProvedKernel]:
-    """Whether something that is stated does not hold, and the record with what was found."""
+    """Return True if a stated fact does not hold, and the record with the findings."""
     try:
         broken, text = facts_of(kernel.instance, kernel.form, kernel.machine, kernel.facts)
     except TypeError as error:
@@ -131,7 +131,7 @@ def _facts(kernel: KernelFolder, proved: ProvedKernel) -> tuple[bool, ProvedKern
 
 
 def facts_of(instance: KernelInstance, form: str, machine: Machine, facts: dict[str, int]) -> tuple[bool, str]:
-    """Return whether one of the ``facts`` of a machine does not hold, and what was found."""
+    """Return True if one of the ``facts`` of a machine does not hold, and the findings."""
     stated: MemoryForm | StreamForm
     if form == "memory":
         stated = MemoryForm(machine, MemoryFacts(**facts))
@@ -159,7 +159,7 @@ def compare_with_members(
 ) -> tuple[DiffRecord, str]:
     """Compare a machine with all members side by side: in a frame, then with memories in one of many ranges.
 
-    Returns the first comparison that is no PASS, else the last, and which of the two it is.
+    Returns the first comparison that is not a PASS, else the last, and which of the two it is.
     """
     members = unfold(instance)
     asked = DiffRequest(a=machine, b=members, prove=True)
@@ -168,7 +168,7 @@ def compare_with_members(
     with TemporaryDirectory(prefix="dais-verif-") as folder:
         timed = _timed(instance, form, facts)
         path = Path(folder) / "timed.toml"
-        # Made again: what a folder says of its frame is no part of what is claimed.
+        # Generated again: the frame in the folder is not part of the claim.
         frame = memory_frame(instance, MemoryFacts(**facts)) if form == "memory" else frame_text(raster_of(instance))
         path.write_text(with_signals(frame, timed), encoding="utf-8")
         bits = [bit for cycles in timed.values() for bit in cycles.values()]
@@ -183,7 +183,7 @@ def compare_with_members(
 
 
 def _timed(instance: KernelInstance, form: str, facts: dict[str, int]) -> dict[str, dict[int, int]]:
-    """Return what signals that say when outputs are there must be, by cycle of a frame: in whatever state it begins."""
+    """Return the values of the signals that mark outputs as valid, by cycle of a frame, for every initial state."""
     if form == "memory":
         signals = memory_signals(instance, MemoryFacts(**facts))
         return {name: dict(enumerate(values)) for name, values in signals.items()}

@@ -97,7 +97,7 @@ def _printed(
     record: SimulationRecord,
     run: KernelRun,
 ) -> tuple[SimulationRecord, KernelRun]:
-    """Return what members print of the tensors of the first sequence, in simulators, too."""
+    """Return what members print for the tensors of the first sequence, also in simulators."""
     if not sequences:
         raise RequestError.of("{printf} prints what members of tensors print, and there are none: see {inputs}.")
     rtl = request.design.rtl or (kernel.rtl,)
@@ -149,7 +149,7 @@ def _describe(kernel: KernelFolder, sequences: Sequence[_Driven]) -> str:
 
 
 def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Driven]) -> tuple[KernelRun, list[Found]]:
-    """Return what the machine makes of all sequences, held against the golden model of all members."""
+    """Return the outputs of the machine for all sequences, compared with the golden model of all members."""
     found, elements, samples, wrong = list[Found](), 0, 0, None
     for number, one in enumerate(sequences):
         found.append(read_driven(machine, one.driven))
@@ -193,6 +193,6 @@ def _difference(kernel: KernelFolder, found: Found, expected: tuple[Ints, ...], 
 
 
 def _member(found: Found, cycle: int) -> str | None:
-    """Who was at work in a cycle."""
+    """Return the members active in a cycle."""
     run: Run | None = next((run for run in found.runs if run.first <= cycle <= run.last), None)
     return None if run is None else f"member {list(run.member)} of sample {run.sample}"

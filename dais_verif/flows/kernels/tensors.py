@@ -28,8 +28,8 @@ _MOST_BYTES = 4 << 30
 def read_tensors(path: Path, kernel: KernelFolder, *, raw: bool = False) -> tuple[tuple[Ints, ...], bool]:
     """Return raw integers of each input, (samples, ...), and whether the file had an axis of samples.
 
-    Real numbers are floored to the type, as an input of a program is. Raises ``InputError`` that names file and tensor
-    for other shapes, what is no number, and numbers beyond the type.
+    Real numbers are floored to the type, as inputs of a program are. Raises ``InputError`` that names file and tensor
+    for wrong shapes, values that are not numbers, and numbers beyond the type.
     """
     found = _arrays(path, kernel.inputs)
     shapes = [one.sizes[::-1] for one in kernel.instance.mapping.inputs]
@@ -95,7 +95,7 @@ def real_tensors(raw: Sequence[Ints], types: Sequence[FixedType]) -> tuple[NDArr
 
 
 def tensors_file(path: Path, names: Sequence[str], arrays: Sequence[NDArray[Any]]) -> bytes:
-    """Return what is written into ``path``: ``.npz`` of all, or ``.npy`` of the one there is."""
+    """Return the content of the file ``path``: ``.npz`` of all tensors, or ``.npy`` of a single one."""
     if path.suffix == ".npz":
         return npz_of(dict(zip(names, arrays, strict=True)))
     if len(arrays) != 1:

@@ -1,4 +1,4 @@
-"""Frames that also say what signals of control must be, and programs with what these are behind their outputs."""
+"""Frames that also state control signals, and programs with the values of these appended to their outputs."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["with_bits", "with_signals"]
 
 
 def with_signals(frame: str, timed: Mapping[str, Mapping[int, int]]) -> str:
-    """Return a frame with more outputs behind its own: each signal in the cycles that it has a value of."""
+    """Return a frame with additional outputs: each signal in the cycles in which it has a value."""
     entries = [f'{{ signal = "{name}", cycle = {min(at)}, to = {max(at)} }}' for name, at in timed.items()]
     before, _, behind = frame.partition("\noutputs = [")
     listed, end, rest = behind.partition("]\n")
@@ -22,7 +22,7 @@ def with_signals(frame: str, timed: Mapping[str, Mapping[int, int]]) -> str:
 
 
 def with_bits(program: Program, bits: Sequence[int]) -> Program:
-    """Return a program with constant bits behind its outputs."""
+    """Return a program with constant bits appended to its outputs."""
     row = (int(Code.CONST), -1, -1, 1, 0, 1, 0)
     columns = Columns(*(np.append(column, value) for column, value in zip(program.columns, row, strict=True)))
     chosen = np.where(np.array(bits, dtype=bool), program.n_ops, -1)

@@ -31,7 +31,7 @@ class BoardSequences:
 
     @classmethod
     def of(cls, machine: Machine, inputs: Sequence[Path], vectors: int, seed: int, cycles: int) -> BoardSequences:
-        """Those of each file, then ``vectors`` cycles that are generated, ``cycles`` in each but the last.
+        """Return the sequences of files, then ``vectors`` generated cycles, ``cycles`` in each sequence but the last.
 
         Raises ``InputError`` for a sequence that is longer.
         """
@@ -70,7 +70,7 @@ def require_whole(*, layout: str | None, resume: bool, blame: Path | None) -> No
 
 
 def board_decisions(restart: Restart, cycles: int) -> list[Decision]:
-    """How the board begins each sequence, which the machine's file does not say."""
+    """Return how the board begins each sequence, which the machine's file leaves open."""
     found = [
         Decision(
             "sequences",

@@ -22,7 +22,7 @@ __all__ = ["check_machine"]
 
 
 def check_machine(machine: Machine, request: CheckRequest) -> CheckRecord:
-    """Return what is in ``machine``, and which ops of its blocks, and which indices, intervals show to be safe.
+    """Return the content of ``machine``, and the ops of its blocks and the indices that intervals prove safe.
 
     Registers are taken to hold anything that their types can, whether it can be reached or not, so an op that is not
     safe is UNKNOWN unless nothing can keep it from breaking its promise.

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = ["diff_machine"]
 
-#: So many frames from power-up are looked at where one from another state is wrong.
+#: The number of frames from power-up that are checked if one from another state is wrong.
 _FRAMES = 3
 #: Cycles of the first frame in whose place a reset is tried, where it does not bring back all that frames need.
 _RESETS = 64
@@ -101,7 +101,7 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
         a=ProgramInfo.of_machine(machine),
         b=ProgramInfo.of(b),
         identical=False,
-        first_different_op=None,  # ops of the program of a frame are none of the machine
+        first_different_op=None,  # the ops of a frame's program are not ops of the machine
         replay=None,
         warnings=warnings,
         reproduce=own_command(request.words()) if request.command is None else request.command,
@@ -123,7 +123,7 @@ def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) ->
 
 
 def _assumed(machine: Machine, every: Unrolled) -> list[str]:
-    """Return what equality rests on: registers that have one value, though the oracle says unknown."""
+    """Return the assumptions of equality: registers with a single value that the oracle calls unknown."""
     uninitialised = [e for e in every.free if isinstance(e, Element) and machine.signals[e.signal].initial is None]
     if not uninitialised:
         return []
@@ -139,7 +139,7 @@ def _values(values: Sequence[Fraction | None]) -> str:
 
 @dataclass(frozen=True)
 class _Found:
-    """What a comparison found; ``witness``: of a difference, if there is one."""
+    """The result of a comparison; ``witness``: of a difference, if there is one."""
 
     record: DiffRecord
     witness: FrameWitness | None = None
@@ -193,7 +193,7 @@ class _Frames:
         return replace(found, record=replace(found.record, message=message))
 
     def unrolled(self, unrolled: Unrolled, b: Program, request: DiffRequest, frames: int | None) -> _Found:
-        """One frame and the program, which reads none of the inputs that are open."""
+        """Compare one frame with the program, which reads none of the open inputs."""
         record = self.programs(unrolled.program, _with_inputs(b, len(unrolled.free)), request)
         return self.found(record, unrolled.free, self.said.frame.outputs, frames)
 
@@ -212,7 +212,7 @@ class _Frames:
         return _Found(record, FrameWitness(self.said, frames, values, outputs[record.difference.output]))
 
     def stalled(self, found: _Found) -> tuple[_Found, bool]:
-        """Return what a stall makes of a comparison that found all equal, and if it was shown to change nothing."""
+        """Return the effect of a stall on a comparison that found all equal, and if it was shown to change nothing."""
         machine, said = self.machine, self.said
         any_state = stall_of(machine, said.frame, said.stall)
         if not any_state.registers:
@@ -238,14 +238,14 @@ class _Frames:
         return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
 
     def reset(self, found: _Found, every: Unrolled, b: Program) -> tuple[_Found, bool]:
-        """Return what a reset makes of a comparison that found all equal, and whether any frame after one is right."""
+        """Return the effect of a reset on a comparison that found all equal, and if any frame after one is right."""
         machine, said = self.machine, self.said
         begin = unroll(machine, said.frame, after=0).known if said.frame.before else every.known
         missed = missed_by_reset(machine, begin, said.reset)
         if not missed:
             return found, True
         if self.request.prove:
-            # Whatever a reset leaves may hold anything: if frames are right then, too, it does not matter.
+            # State that survives a reset may hold anything: if frames are right even then, it does not matter.
             left = frozenset(missed)
             each = [unroll(machine, said.frame, after=frames, without=left) for frames in range(said.frame.before)]
             rebuilt = [*each, unroll(machine, said.frame, without=left)]

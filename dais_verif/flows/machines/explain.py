@@ -27,7 +27,7 @@ __all__ = ["explain_machine"]
 
 
 def explain_machine(machine: Machine, request: ExplanationRequest) -> CycleRecord:
-    """Return what every element of every signal is in one cycle, and why.
+    """Return the value of every element of every signal in one cycle, and its cause.
 
     Sequences and their numbers are those of a simulation with the same options: those of files, then generated ones.
     Raises ``InputError`` for a cycle or sequence that is not there, ``RequestError`` for options of programs.
@@ -79,7 +79,7 @@ class _Explainer:
         for j, action in enumerate(found.actions):
             target = action.connection.target
             unknown = action.taken is Taken.UNKNOWN and not action.places
-            # What an idle connection could write to is worth a word only where it is known.
+            # The target of an idle connection is mentioned only if it is known.
             for place in machine.reach(target) if unknown else action.places:
                 self.writers.setdefault((target.signal, place), []).append(j)
 

@@ -27,7 +27,7 @@ __all__ = ["FrameFile", "read_frame"]
 _MOST_BYTES = 1 << 24
 _KEYS = ("cycles", "inputs", "outputs", "held", "stall", "reset", "before")
 _PLACE_KEYS = ("signal", "cycle", "to", "first", "last")
-#: What an input is held at in a cycle in which it may have any value.
+#: The value of an input in a cycle in which it may have any value.
 _ANY = "any"
 #: Cycles of a frame, at most; and frames that come before those that are alike.
 _LONGEST = 1 << 16
@@ -36,7 +36,7 @@ _MOST_BEFORE = 256
 
 @dataclass(frozen=True)
 class FrameFile:
-    """What a frame file says: the frame, and the values of inputs that make the machine wait or begin again.
+    """The content of a frame file: the frame, and the input values that stall or restart the machine.
 
     ``sha256``: of its bytes.
     """
@@ -108,7 +108,7 @@ class _Reader:
     def held(
         self, key: str, entries: Any, signals: Mapping[str, Signal]
     ) -> list[tuple[Element, tuple[Fraction | None, ...]]]:
-        """Return what every element of an input is held at: one value, or one a cycle of the frame; None: at none."""
+        """Return the fixed values of every element of an input: one, or one per cycle of the frame; None: not fixed."""
         if not isinstance(entries, dict):
             raise InputError(f"{self.name}: {key} must be a table of inputs and their values")
         found = []

@@ -1,4 +1,4 @@
-"""What shows that a frame of a machine is wrong: a sequence from power-up, replayed by the oracle, kept as a file."""
+"""The witness of a wrong frame of a machine: a sequence from power-up, replayed by the oracle, stored as a file."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class FrameWitness:
         return sorted(found, key=lambda each: -1 if each.cycle is None else each.cycle)
 
     def shown(self, record: DiffRecord) -> FrameValue:
-        """Return what is wrong, and the value that the machine gives."""
+        """Return the wrong output, and the value that the machine gives."""
         assert record.difference is not None
         return _value(self.port, Fraction(record.difference.a.real), self._first())
 

@@ -56,7 +56,7 @@ _FILE = "counterexample.npz"
 #: Cycles simulated to confirm a proof of RTL that was not emitted here.
 _CYCLES = 500
 _SHOWN = 64
-#: What a simulator may say of a sequence that the proof found to be wrong.
+#: Possible verdicts of a simulator on a sequence that the proof found to be wrong.
 _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
 
 
@@ -165,7 +165,7 @@ def _proved(machine: Machine, task: ProofTask, clock: str) -> tuple[MachineProof
 def _replay(
     machine: Machine, request: ProveRequest, rtl: Sequence[Path], found: MachineProof, folder: WorkFolder
 ) -> SimulationRecord | None:
-    """Return what simulators say of the sequence that was found; None if no file can hold its numbers."""
+    """Return the simulation of the sequence that was found; None if no file can hold its numbers."""
     assert found.found is not None
     arrays = _arrays(machine, found)
     if arrays is None:
@@ -221,7 +221,7 @@ def _judged(proof: Proof, replayed: SimulationRecord | None, readings: Sequence[
 
 
 def _confirmed(machine: Machine, request: ProveRequest) -> Confirmation:
-    """Return what simulators make of RTL that was proved."""
+    """Return the simulation of RTL that was proved."""
     tries = [request.simulator] if request.simulator else [None]
     asked = SimulationRequest(
         program=machine if not is_folder(request.program) else request.program,

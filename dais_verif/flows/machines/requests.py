@@ -15,16 +15,16 @@ __all__ = ["find_machine", "require_no_options"]
 
 _GZIP = b"\x1f\x8b"
 
-#: Where alkaid keeps a machine, and beside it what a machine was made of: then that is what is meant.
+#: Where alkaid stores a machine, and next to it the program that it was made from, which takes precedence.
 _IN_FOLDER, _PROGRAMS = "model/fsm.json.gz", ("comb.json.gz", "comb.json")
 
 
 def find_machine(program: AnyProgram) -> Machine | None:
     """Return the machine that ``program`` is, by its content; None if it is something else, or cannot be read.
 
-    Of a folder of alkaid's it is the machine in it, unless there is the program that it was made of.
+    For a folder of alkaid's, this is the machine in it, unless the program that it was made from is there.
 
-    Raises ``ProgramError`` if it says that it is a machine and is no valid one.
+    Raises ``ProgramError`` if the file claims to be a machine and is not a valid one.
     """
     if isinstance(program, Machine):
         return program

@@ -28,7 +28,7 @@ def simulate_wrapped_machine(
 ) -> tuple[SimulationRecord, None, Path | None]:
     """Compare every beat that comes out of ``wrapped`` with what ``machine`` gives; vectors are beats that go in.
 
-    Raises ``InputError`` if the folder holds something else, or if the machine is no stream.
+    Raises ``InputError`` if the folder holds something else, or if the machine is not a stream.
     """
     if request.inputs:
         raise RequestError.of(

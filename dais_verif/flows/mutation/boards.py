@@ -28,7 +28,7 @@ __all__ = ["Boards"]
 _LINK = "fifo"
 #: Seconds without an answer after which a board is given up.
 _SECONDS = 10.0
-#: How often a board is started that does not answer: a machine may be busy, but a mutant that is killed is dead.
+#: Attempts to start an unresponsive board: a busy host may delay it, and a mutant that is killed wrongly stays dead.
 _TIMES = 2
 #: Of a core on a board.
 _CORE = "model"
@@ -36,7 +36,7 @@ _CORE = "model"
 
 @dataclass(frozen=True)
 class Boards:
-    """How mutants of ``files`` are run on boards, so many ``jobs`` at once."""
+    """Runs mutants of ``files`` on boards, ``jobs`` at once."""
 
     program: Program
     files: Files
@@ -62,13 +62,13 @@ class Boards:
         return cls(program, question.files, latency, batch, question.check, folder, jobs)
 
     def original(self) -> Finding:
-        """Return what the design as it was does. Raises ``ToolError`` if no board can be built of it."""
+        """Run the original design. Raises ``ToolError`` if no board can be built of it."""
         return self._run(dict(self.files), "board_original")
 
     def judge(
         self, mutants: Mapping[int, Mutant], tell: Callable[[int], None]
     ) -> tuple[dict[int, Wrong], dict[int, str]]:
-        """Which of ``mutants`` give a wrong result, or no answer; and of which no board can be built, and why."""
+        """Return which of ``mutants`` give a wrong result or no answer; and for which no board can be built, and why."""
         wrong: dict[int, Wrong] = {}
         refused: dict[int, str] = {}
         with process.workers(self.jobs) as pool:
@@ -88,7 +88,7 @@ class Boards:
         return wrong, refused
 
     def goes_wrong(self, mutant: Mutant) -> bool:
-        """Whether a mutant goes wrong on a board of its own."""
+        """Return True if a mutant goes wrong on a board of its own."""
         return self._run(mutant.applied(self.files), "board_again").verdict is not Verdict.PASS
 
     def _run(self, files: Files, name: str) -> Finding:
@@ -104,7 +104,7 @@ class Boards:
 
 
 def _wrong(found: Finding) -> Wrong:
-    """Return where a board went wrong. Raises ``AssertionError`` for a finding that says nothing of the board."""
+    """Return where a board went wrong. Raises ``AssertionError`` for a finding that is not about the board."""
     if found.verdict is Verdict.TOOL_FAILURE:
         return Wrong(BOARD, None, f"the board does not answer: {found.message}")
     if found.verdict is not Verdict.RTL_MISMATCH or found.first_mismatch is None:

@@ -14,7 +14,7 @@ from dais_verif.record.campaigns.mutation import Fate, MutantRow
 
 __all__ = ["Expectation", "read_expected", "unexpected"]
 
-#: What may be expected, by its name in the manifest: the fates that meet it.
+#: Expectations by their names in the manifest, with the fates that meet them.
 _BY = {
     "simulation": (Fate.SIMULATION,),
     "proof": (Fate.PROOF,),
@@ -33,7 +33,7 @@ class Expectation:
     by: str
 
     def matches(self, row: MutantRow) -> bool:
-        """Whether it speaks of ``row``."""
+        """Return True if it applies to ``row``."""
         return all(getattr(row, name) == value for name, value in self.which)
 
     def __str__(self) -> str:
@@ -42,7 +42,7 @@ class Expectation:
 
 
 def read_expected(path: Path) -> list[Expectation]:
-    """Return what the manifest ``path`` expects. Raises ``InputError`` if it is none."""
+    """Return the expectations in the manifest ``path``. Raises ``InputError`` if it is not a manifest."""
     where = f"manifest {str(path)!r}"
     require_plain(path, _MOST_BYTES, "manifest")
     try:
@@ -70,7 +70,7 @@ def _expectation(entry: object, where: str) -> Expectation:
 
 
 def unexpected(expectations: Sequence[Expectation], rows: Sequence[MutantRow]) -> list[str]:
-    """Return what is not as expected: mutants with another fate, and expectations that speak of no mutant."""
+    """Return the deviations: mutants with another fate, and expectations that apply to no mutant."""
     found = []
     for expectation in expectations:
         matching = [row for row in rows if expectation.matches(row) and row.fate != Fate.INVALID]

@@ -1,4 +1,4 @@
-"""What the judges say of mutants, and what follows from it: their fates."""
+"""The judges' results for mutants, and the fates that follow."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Judged", "fate_of"]
 
 @dataclass(frozen=True)
 class Judged:
-    """What the judges say of the mutants, by their numbers.
+    """The judges' results for mutants, by number.
 
     ``ran``: those that a simulator or a board ran. ``again``: whether a build of its own goes wrong, too. It grows
     while they judge.
@@ -37,7 +37,7 @@ class Judged:
 
 
 def fate_of(number: int, judged: Judged, judges: Collection[str]) -> str:
-    """Return what becomes of a mutant. It is unknown if the batch and a build of its own differ."""
+    """Return the fate of a mutant. It is unknown if the batch and a separate build differ."""
     proved = judged.proved.get(number)
     verdict = None if proved is None else proved.verdict
     if number in judged.again:

@@ -44,7 +44,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["mutate"]
 
-#: What is simulated: vectors, or sequences of a machine.
+#: The stimulus: vectors, or sequences of a machine.
 _Stimulus = Batch | list[InputSequence]
 
 #: Seconds that the proof of a mutant may take which simulation has killed.
@@ -170,7 +170,7 @@ def _facts(request: MutationRequest, design: RtlDesign) -> RtlFacts:
 
 
 def _vectors(program: Program, request: MutationRequest, progress: Progress) -> Batch:
-    """Those of files, generated ones, and directed ones if they are asked for."""
+    """Return the vectors of files, generated ones, and directed ones if requested."""
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
     if "directed" not in request.asked:
         return batch
@@ -256,7 +256,7 @@ def _judge(
 
 
 def _length(stimulus: _Stimulus) -> int:
-    """How many vectors, or cycles, there are."""
+    """Return the number of vectors, or of cycles."""
     return stimulus.rows if isinstance(stimulus, Batch) else sum(sequence.cycles for sequence in stimulus)
 
 

@@ -44,7 +44,7 @@ _QUESTION, _SHARE, _BASE_SECONDS = 5.0, 0.25, 60.0
 
 @dataclass(frozen=True)
 class Question:
-    """What all mutants have in common. ``files``: the texts of the sources, by name.
+    """The shared part of all mutants. ``files``: the texts of the sources, by name.
 
     ``machine``: what the RTL must do, in the place of ``program``; ``dut`` names its ports and its clock.
     """
@@ -97,7 +97,7 @@ def prove_all(
 ) -> Iterator[Proved]:
     """Yield the answers as they come. ``tell``: how many there are so far.
 
-    Leaving early, as by an interrupt, leaves no process behind.
+    Leaving early, for example by an interrupt, leaves no process running.
     """
     left = list(mutants)
     while left:
@@ -120,7 +120,7 @@ def _answers(question: Question, mutants: Sequence[ToProve], folder: Path, jobs:
             yield future.result()
 
 
-#: Of a process that proves mutants.
+#: In a process that proves mutants.
 _prover: Prover | None = None
 
 

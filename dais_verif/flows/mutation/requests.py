@@ -1,4 +1,4 @@
-"""Which RTL to mutate, and what judges the mutants."""
+"""The RTL to mutate, and the judges of the mutants."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dais_verif.flows.words import option_words
 
 __all__ = ["DEFAULT_FOLDER", "JUDGES", "MUTATION_SIMULATORS", "RECORD_NAME", "MutationRequest"]
 
-#: What may kill mutants: simulation of vectors, vectors computed for coverage besides, boards in simulation, and proof.
+#: Possible judges of mutants: simulation of vectors, extra vectors for coverage, boards in simulation, and proof.
 JUDGES = ("sim", "directed", "hil", "prove")
 MUTATION_SIMULATORS = ("icarus", "verilator", "both")
 
@@ -34,7 +34,7 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class MutationRequest:
-    """Which RTL to mutate, and what judges the mutants; every default is that of ``dais-verif mutate``.
+    """The RTL to mutate, and the judges of the mutants; every default is that of ``dais-verif mutate``.
 
     ``count``: mutants, drawn by ``seed``, as even over the kinds as they allow. ``judges``: of ``JUDGES``; none:
     ``sim`` and ``prove``. Without ``prove`` the prover still tells survivors from equivalent ones. ``inputs``: files of

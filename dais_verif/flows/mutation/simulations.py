@@ -35,7 +35,7 @@ _SILENCE = 20.0
 
 @dataclass(frozen=True)
 class Wrong:
-    """Where a mutant first went wrong: in a ``simulator``, or on a board, at vector ``row``.
+    """The place where a mutant first went wrong: in a ``simulator``, or on a board, at vector ``row``.
 
     None: the board does not answer, as ``text`` says.
     """
@@ -64,7 +64,7 @@ def plan_of(program: Program, dut: Dut, batch: Batch, check: bool, seed: int) ->
 
 
 def machine_plan(machine: Machine, interface: DesignInterface, sequences: Sequence[InputSequence], check: bool) -> Plan:
-    """Return what every mutant of a machine's RTL is given from power-up, and must answer before each edge.
+    """Return the stimulus from power-up for mutants of a machine's RTL, and the expected outputs before each edge.
 
     Raises ``ViolationError`` if ``check`` and a promise is broken.
     """
@@ -84,7 +84,7 @@ def machine_plan(machine: Machine, interface: DesignInterface, sequences: Sequen
 
 @dataclass(frozen=True)
 class Bench:
-    """How mutants of ``files`` are simulated. ``data``: what the design reads."""
+    """Simulates mutants of ``files``. ``data``: files that the design reads."""
 
     files: Files
     top: str
@@ -97,10 +97,10 @@ class Bench:
     def judge(
         self, simulator: str, mutants: Mapping[int, Mutant], tell: Callable[[int], None]
     ) -> tuple[dict[int, Wrong], dict[int, str]]:
-        """Which of ``mutants`` go wrong, and which the simulator does not take, and why.
+        """Return which of ``mutants`` go wrong, and which the simulator rejects, and why.
 
-        What needs a build of its own is built for Icarus where it can be, which takes a tenth of the time.
-        Raises ``ToolError`` if the design as it was does not run, or goes wrong.
+        Mutants that need a separate build are built for Icarus if possible, which takes a tenth of the time. Raises
+        ``ToolError`` if the original design does not run, or goes wrong.
         """
         wrong: dict[int, Wrong] = {}
         refused: dict[int, str] = {}
@@ -128,7 +128,7 @@ class Bench:
         return wrong, refused
 
     def is_right(self, simulator: str) -> bool:
-        """Whether nothing goes wrong in the design as it was. Raises ``ToolError`` where it cannot be simulated."""
+        """Return True if the original design is right. Raises ``ToolError`` if it cannot be simulated."""
         return not self._run(simulator, dict(self.files), 0, f"{simulator}_original").wrong
 
     def _is_right_in_icarus(self) -> bool:
@@ -138,7 +138,7 @@ class Bench:
             return False
 
     def goes_wrong(self, simulator: str, mutant: Mutant) -> bool:
-        """Whether a mutant goes wrong in a build of its own."""
+        """Return True if a mutant goes wrong in a build of its own."""
         return bool(self._run(simulator, mutant.applied(self.files), 0, f"{simulator}_again").wrong)
 
     def _some(
@@ -186,5 +186,5 @@ class Bench:
 
 
 def short_reason(error: ToolError) -> str:
-    """Return what went wrong, without the file of its output, which is gone soon."""
+    """Return the error without the name of its output file, which is temporary."""
     return str(error).partition(" (full output")[0]

@@ -26,7 +26,7 @@ __all__ = ["NetworkBuild", "build_network"]
 
 @dataclass(frozen=True)
 class NetworkBuild:
-    """The machine that was written, as its file has it, and what is told of it."""
+    """The machine that was written, as in its file, and its description."""
 
     machine: Machine
     info: FoldedNetwork
@@ -77,7 +77,7 @@ def build_network(
 
 
 class _Made(NamedTuple):
-    """A machine in a form, and what is told of it. ``files``: that go with it."""
+    """A machine in a form, and its description. ``files``: additional files."""
 
     machine: Machine
     cycles: tuple[int, ...]

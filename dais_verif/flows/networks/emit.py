@@ -22,7 +22,7 @@ _MOST_BYTES = 1 << 28
 def emit_network(request: EmitRequest) -> EmissionRecord:
     """Write the folder, and return what is in it. Raises ``RequestError`` for options of modules alone.
 
-    ``NetworkError`` says what cannot be a stage, ``InputError`` that it is no network, or is too large.
+    Raises ``NetworkError`` for layers that cannot be stages, ``InputError`` if it is not a network, or too large.
     """
     # Imported when needed: it knows the operators of networks and kernels.
     from dais_verif.flows.networks.build import build_network

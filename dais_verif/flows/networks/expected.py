@@ -1,4 +1,4 @@
-"""What a folded network is to make of samples: each under its configuration, unrolled, by the golden model."""
+"""Expected outputs of a folded network: each sample under its configuration, unrolled, by the golden model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def raw_tensors(chain: Chain, batch: Batch) -> tuple[Ints, ...]:
 def expected_tensors(
     chain: Chain, configurations: Sequence[int], tensors: Sequence[Ints], *, check: bool = True
 ) -> tuple[Ints, ...]:
-    """Return what the network makes of samples, each in its configuration: of each output (samples, elements).
+    """Return the outputs of the network for samples, each in its configuration: for each output, (samples, elements).
 
     Raw integers, of the types that outputs of the machine have.
     """

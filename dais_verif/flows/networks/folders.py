@@ -16,7 +16,7 @@ __all__ = ["find_folded", "require_no_configuration"]
 
 
 def find_folded(program: AnyProgram) -> NetworkFolder | None:
-    """Return the hardware of a network that lies in a folder; None if ``program`` is no such folder.
+    """Return the hardware of a network in a folder; None if ``program`` is not such a folder.
 
     Raises ``InputError`` if it was changed since it was written.
     """

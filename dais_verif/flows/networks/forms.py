@@ -9,7 +9,7 @@ from dais_verif.flows.programs import require_range
 
 __all__ = ["FORMS", "MACHINE_FORMS", "require_form"]
 
-#: How a network becomes a machine, and all forms.
+#: The forms of a network as a machine, and all forms.
 MACHINE_FORMS = ("memory", "stream")
 FORMS = ("unrolled", *MACHINE_FORMS)
 #: Members side by side, at most.

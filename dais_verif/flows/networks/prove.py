@@ -1,7 +1,7 @@
 """Prove a folded network: RTL = machine for ever, every frame = all members, all members = the network, unrolled.
 
-Each configuration on its own. What the hardware is to compute is read again from the network and the configurations in
-the folder, and frames and members are made again of that: what else lies in the folder is no part of what is claimed.
+Each configuration is proved separately. The expected function is read again from the network and the configurations in
+the folder, and frames and members are generated again from it: other files in the folder are not part of the claim.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["prove_network"]
 
-#: What images that are driven through RTL may show of it.
+#: Verdicts on the RTL from images driven through it.
 _SHOWN_BY_DRIVING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
 _OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
 
@@ -46,10 +46,10 @@ def prove_network(
 ) -> tuple[ProofRecord, None, Path | None, Mismatch | None]:
     """Return the record, no program, the folder if it was kept, and what a simulator showed.
 
-    What is proved: the RTL does what the machine does, in every cycle, from power-up; in each configuration, every
-    frame that begins with it computes what all members side by side do, whatever ``config`` says in any other cycle,
-    whatever ran before, and behind a reset at any time, and takes as many cycles as is stated; all members compute the
-    network, unrolled; each element of a tensor is written once.
+    The proof covers: the RTL equals the machine, in every cycle, from power-up; in each configuration, every frame that
+    begins with it computes what all members together do, whatever ``config`` is in any other cycle, whatever ran
+    before, and after a reset at any time, and takes as many cycles as stated; all members compute the network,
+    unrolled; each element of a tensor is written once.
     """
     design = request.design
     if not design.rtl and not design.of_bits:
@@ -115,12 +115,12 @@ def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress:
 def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecord:
     """Return the machine against all members, and the signals that say when outputs are there against what is stated.
 
-    The first frame that is no PASS, else the last.
+    Return the first frame that is not a PASS, else the last.
     """
     members = unfold_chain(folder.chain, number)
     with TemporaryDirectory(prefix="dais-verif-") as place:
         path = Path(place) / "frame.toml"
-        # Made again: what a folder says of its frames is no part of what is claimed.
+        # Generated again: the frames in the folder are not part of the claim.
         for frame, timed in _frames(folder, number):
             bits = [bit for cycles in timed.values() for bit in cycles.values()]
             path.write_text(with_signals(frame, timed), encoding="utf-8")
@@ -133,7 +133,7 @@ def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecor
 def _frames(folder: NetworkFolder, number: int) -> Iterator[tuple[str, Mapping[str, Mapping[int, int]]]]:
     """Each frame in which the machine is to compute the network, and what signals must be, by cycle.
 
-    As a stream: images without a pause, and images of which each waits for the result of the one before.
+    For a stream: images without a pause, and images that each wait for the result of the previous one.
     """
     if folder.form == "stream":
         for pause in (False, True):
@@ -145,7 +145,7 @@ def _frames(folder: NetworkFolder, number: int) -> Iterator[tuple[str, Mapping[s
 
 
 def _together(proved: ProvedKernel, settings: list[ProvedSetting]) -> ProvedKernel:
-    """Return what holds of all configurations: the worst of what was found of one."""
+    """Return the result for all configurations: the worst single result."""
     findings = [
         (verdict, f"{one.name}: {what}: {message}")
         for one in settings

@@ -32,7 +32,7 @@ def inputs_of(network: Network) -> list[InputTensor]:
 
 
 def info_of(network: Network) -> NetworkInfo:
-    """Return what ``network`` consists of, without what is computed of constants alone."""
+    """Return the parts of ``network``, without parts computed from constants alone."""
     from dais_verif.networks import fuse
 
     def tensor(name: str) -> NetworkTensor:

@@ -131,7 +131,7 @@ def _describe(folder: NetworkFolder, sequences: Sequence[_Driven]) -> str:
 def _compared(
     folder: NetworkFolder, machine: Machine, sequences: Sequence[_Driven], *, check: bool
 ) -> tuple[KernelRun, list[Found]]:
-    """Return what the machine makes of all sequences, held against the golden model of the network."""
+    """Return the outputs of the machine for all sequences, compared with the golden model of the network."""
     found, elements, samples, wrong = list[Found](), 0, dict.fromkeys(folder.configurations, 0), None
     for number, one in enumerate(sequences):
         found.append(read_driven(machine, one.driven, check=check))
@@ -186,6 +186,6 @@ def _difference(
 
 
 def _at_work(folder: NetworkFolder, found: Found, cycle: int) -> str | None:
-    """Return what runs in a cycle."""
+    """Return the stages that run in a cycle."""
     run: Run | None = next((run for run in found.runs if run.first <= cycle <= run.last), None)
     return None if run is None else f"image {run.sample} in configuration {folder.configurations[run.member[0]]}"

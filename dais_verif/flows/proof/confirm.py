@@ -28,7 +28,7 @@ __all__ = ["prove_and_confirm"]
 def prove_and_confirm(
     task: ProofTask, folder: Path, readings: Sequence[str] = ()
 ) -> tuple[Proof, Dut, Confirmation | None]:
-    """Return what ``prove_design`` returns, in the light of simulations in ``folder``; None if nothing was proved.
+    """Return the result of ``prove_design``, adjusted by simulations in ``folder``; None if nothing was proved.
 
     ``readings``: warnings that macros of tools make another design of the RTL.
     """
@@ -51,7 +51,7 @@ def prove_and_confirm(
     if confirmation.verdict is Verdict.PASS:
         shutil.rmtree(folder, ignore_errors=True)
     verdict, message = confirmation.weigh(proof.message, several_readings(readings) if readings else "")
-    # What a simulator contradicts is proved of another reading of the RTL.
+    # If a simulator contradicts the proof, the proof holds for another reading of the RTL.
     standing = proof.proved_outputs if verdict is Verdict.PASS else ()
     return replace(proof, verdict=verdict, message=message, proved_outputs=standing), dut, confirmation
 

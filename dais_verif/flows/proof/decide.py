@@ -39,7 +39,7 @@ _HOW = ("jobs", "store", "timeout")
 
 @dataclass(frozen=True)
 class ProofTask:
-    """What is to be proved, and by what means. ``said``: of the ports of ``design``; None: it knows them itself.
+    """A proof to do, and the methods. ``said``: about the ports of ``design``; None: it knows them itself.
 
     ``watched``: its files, which must be what they were.
     """
@@ -55,7 +55,7 @@ class ProofTask:
 
     @staticmethod
     def listener(tell: Callable[[str], None]) -> ProofWatcher:
-        """Return what tells ``tell`` of the progress of the prover."""
+        """Return a watcher that reports the prover's progress to ``tell``."""
         return _Listener(tell)
 
 
@@ -121,7 +121,7 @@ def needed_packages() -> Iterator[None]:
 
 
 def read_design(reader: RtlReader, design: RtlDesign) -> tuple[list[Netlist], str | None]:
-    """Return what each front end reads; and why Yosys does not, if it need not."""
+    """Return the netlists of each front end; and why Yosys has none, if it is optional."""
     netlists: list[Netlist] = []
     for name in reader.names:
         try:
@@ -175,7 +175,7 @@ def _put_sample(task: ProofTask, netlist: Netlist, design: RtlDesign, dut: Dut, 
 
 
 def _bind(task: ProofTask, ports: Sequence[Port]) -> Dut:
-    """Return how the ports of the design carry the program."""
+    """Return the mapping of the program to the ports of the design."""
     if task.said is not None:
         return bind(task.program, task.said, list(ports), open_inputs=task.said.clocking is None)
     return task.design.dut or packed(task.program)

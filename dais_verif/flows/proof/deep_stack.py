@@ -41,7 +41,7 @@ def stop_if_abandoned() -> None:
 
 
 def run_deep(work: Callable[[], _T]) -> _T:
-    """Return what ``work`` does, in a thread of its own, when it is its turn to prove.
+    """Call ``work`` in a thread of its own, when it is its turn to prove, and return its result.
 
     Raises ``InputError`` if even that stack is not deep enough.
     """

@@ -1,4 +1,4 @@
-"""Prove a bitstream behind a link: it is the RTL of core, wrapper and link in every cycle, and that core the program.
+"""Prove a bitstream behind a link: it equals the RTL of core, wrapper and link in every cycle, the core the program.
 
 Both halves are shown in one run. What is read back is known by bitstream and pins alone; the RTL that it
 is compared with is written again from the program.
@@ -48,9 +48,9 @@ __all__ = ["core_request", "hints_of", "link_asked", "prove_link"]
 _CLOCK = "aclk"
 #: The default clock period, the one of ``build``.
 _PERIOD = 1000 / 12
-#: Seconds for all that the solver is asked; vectors of the simulated board, before a PASS and where there is none.
+#: Seconds for all solver calls; vectors of the simulated board, before a PASS and without one.
 _SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200
-#: What a simulated board says of wrong logic.
+#: Verdicts of a simulated board that mean wrong logic.
 _WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
 #: Requests that no host sends, of which a board must make what its RTL makes of them; a UART takes a while for each.
 _UNUSUAL = {"uart": 20, "spi": 100, "fifo": 100}
@@ -87,7 +87,7 @@ def core_request(request: ProveRequest) -> ProveRequest:
 def hints_of(request: ProveRequest) -> dict[str, str]:
     """Return the names that the hints of ``request`` propose for registers of its bitstream, by ours.
 
-    Raises ``InputError`` if the file is none that nextpnr writes.
+    Raises ``InputError`` if the file was not written by nextpnr.
     """
     bitstream = request.design.bitstream
     if bitstream is None or bitstream.hints is None:
@@ -153,7 +153,7 @@ def _equal(
     folder: Path,
     tell: Callable[[str], None],
 ) -> tuple[Equivalence, list[Path]]:
-    """Return what is proved of the bitstream and the RTL that ``build`` writes, and the files of that."""
+    """Return the result of the proof of the bitstream against the RTL that ``build`` writes, and the RTL's files."""
     from dais_verif.prover.bit_level.aig import Aig
     from dais_verif.prover.machines.registers import open_registers
     from dais_verif.prover.sequential.equivalence import prove_equal
@@ -175,7 +175,7 @@ def _equal(
 def _board(
     request: ProveRequest, bitstream: BitstreamFile, period: float, proved: bool, folder: Path, progress: Progress
 ) -> tuple[Verdict, str]:
-    """Return what a simulated board that the bitstream is says; TOOL_FAILURE where none can be simulated."""
+    """Return the verdict of a simulated board made of the bitstream; TOOL_FAILURE if none can be simulated."""
     named = {"file": str(bitstream.path), "pins": str(bitstream.pins), "clocks_per_bit": clocks_per_bit(period)}
     options = urlencode(named if bitstream.device is None else {**named, "device": bitstream.device})
     try:
@@ -206,7 +206,7 @@ def _answers(
     folder: Path,
     progress: Progress,
 ) -> tuple[Verdict, str] | None:
-    """Return how a board of the bitstream answers unusual requests otherwise than one of the RTL; None: it does not."""
+    """Return how a board of the bitstream and one of the RTL differ on unusual requests; None: they do not."""
     bits = max(ports_of(program).input_bits, 1)
     rng = random.Random(request.seed)
     asked = unusual_requests(rng, _UNUSUAL[kind], row_bytes=-(-bits // 8), buffer=1 << buffer_bits(bits))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["FRONT_ENDS", "RtlReader"]
 
 _BOTH = ("slang", "yosys")
-#: What may be asked for, and the front ends that this is.
+#: The possible choices, and their front ends.
 FRONT_ENDS = {"slang": ("slang",), "yosys": ("yosys",), "both": _BOTH, "available": _BOTH}
 
 #: For Yosys and GHDL: seconds, and megabytes.
@@ -51,7 +51,7 @@ class RtlReader:
 
     @property
     def lenient(self) -> bool:
-        """Whether Yosys may be missing, or refuse the RTL."""
+        """True if Yosys may be missing, or refuse the RTL."""
         return self.front_end == "available"
 
     @property
@@ -60,7 +60,7 @@ class RtlReader:
         return FRONT_ENDS[self.front_end]
 
     def what_reads(self, design: RtlDesign) -> tuple[str, ...]:
-        """Return what a proof depends on here. Raises ``ToolError`` if Yosys or GHDL is needed and missing."""
+        """Return the front ends of the proof. Raises ``ToolError`` if Yosys or GHDL is needed and missing."""
         versions = []
         if "yosys" in self.names:
             try:
@@ -71,7 +71,7 @@ class RtlReader:
         return (self.front_end, *versions, *([f"ghdl {tools.ghdl().version}"] if _is_vhdl(design) else []))
 
     def files(self, design: RtlDesign) -> dict[str, Path]:
-        """Return what the RTL reads, by the names that it has for it."""
+        """Return the files that the RTL reads, by their names in it."""
         return {file.name: file.path for file in design.data}
 
     def in_verilog(self, design: RtlDesign) -> RtlDesign:

@@ -1,4 +1,4 @@
-"""What a proof found to be wrong, before golden model and simulators: their word is the last."""
+"""Replaying a prover's counterexample in golden model and simulators, which have the final say."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ _RESET = "rst"
 #: Vectors that show what is wrong with a pipeline.
 _VECTORS = 256
 
-#: Why a simulator may see nothing wrong where bits are undefined: it takes one branch, or knows no X.
+#: Why a simulator may see nothing wrong where bits are undefined: it takes one branch, or has no X.
 _OPEN = (
     "the outputs depend on something undefined there, a bit without a driver, a place beyond a vector or an array, or"
     " X, and simulation gets the right value by chance; give it a value"
 )
 
-#: What a simulator may say of a vector that the proof found to be wrong.
+#: Possible verdicts of a simulator on a vector that the proof found to be wrong.
 _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
 
 
@@ -82,9 +82,9 @@ def with_found_pins(dut: Dut, proof: Proof) -> Dut:
 def replay_counterexample(
     request: ProveRequest, program: Program, proof: Proof, design: RtlDesign, folder: WorkFolder, progress: Progress
 ) -> Finding:
-    """Return what golden model and simulators say of the vector. ``design``: with the pins that the proof found.
+    """Return the results of golden model and simulators. ``design``: with the pins that the proof found.
 
-    Where the request names no simulator, that is the first that builds the RTL.
+    If the request names no simulator, the first that builds the RTL is used.
     """
     # Only imported now: a proof that succeeds needs no simulator.
     from dais_verif.simulation.verify import SimulationOptions, verify
@@ -106,7 +106,7 @@ def replay_counterexample(
         if first.verdict is not Verdict.TOOL_FAILURE or len(tries) == 1:
             return first
         second = verify(program, batch, design, folder.path, SimulationOptions(tries[1], check=check))
-        # Where bits are undefined, a simulator that knows no X may well see nothing wrong.
+        # Where bits are undefined, a simulator without X may well see nothing wrong.
         return first if second.verdict is Verdict.PASS else second
 
 
@@ -140,7 +140,7 @@ def simulate_out_of_step(
     folder: WorkFolder,
     progress: Progress,
 ) -> tuple[Proof, RtlDesign, Finding] | None:
-    """Return what a simulator says of registers that do not move together, if it finds them to be wrong.
+    """Return the simulation of registers that do not advance together, if it finds them to be wrong.
 
     Vectors come with bubbles, stalls and resets, as far as the design has pins for them. None: they are all right, or
     it is not said what the clock is.
@@ -208,6 +208,6 @@ def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -
 
 
 def several_readings(readings: Sequence[str]) -> str:
-    """Return what to say where RTL that ``readings`` warn of is proved and simulated with different answers."""
+    """Return the message for RTL that ``readings`` warn of, if proof and simulation differ."""
     where = "; ".join(reading.partition(":")[0] for reading in readings)
     return f"{where}, so simulators may have run a different design: take that out of the RTL"

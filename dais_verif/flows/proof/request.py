@@ -1,4 +1,4 @@
-"""What to prove, and how."""
+"""The request for a proof."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ProveRequest"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProveRequest:
-    """What to prove, and how; every default is that of ``dais-verif prove``.
+    """The subject and the methods of a proof; every default is that of ``dais-verif prove``.
 
     ``front_end``: what reads the RTL: ``slang``, ``yosys``, ``both``, or ``available``: both, where Yosys is there and
     can read it. ``unchecked``: also where promises of the program are broken; ``out_of_range``: also beyond the

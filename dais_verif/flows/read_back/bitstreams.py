@@ -85,7 +85,7 @@ def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path,
 
 
 def bitstream_facts(given: BitstreamFile) -> BitstreamFacts:
-    """Return which bitstream and pins these are, by the SHA-256 of each file as it is now."""
+    """Return the bitstream and its pins, by the current SHA-256 of each file."""
     bits, pins = (hashlib.sha256(read_plain(path, MOST_BYTES)).hexdigest() for path in (given.path, given.pins))
     return BitstreamFacts(
         file=str(given.path), sha256=bits, pins=str(given.pins), pins_sha256=pins, device=given.device

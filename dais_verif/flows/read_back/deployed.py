@@ -17,7 +17,7 @@ __all__ = ["deployed_findings"]
 
 _LIMITS = Limits(120, 2048)
 _PREAMBLE = bytes.fromhex("7eaa997e")
-#: Of the text of a bitstream, which is longer.
+#: Size limit of the text of a bitstream, which is longer.
 _MOST_TEXT = 8 << 20
 
 

@@ -16,7 +16,7 @@ _COLUMNS, _ROW_BITS = 16, 8
 
 
 def bitstream_gates(logic: ReadBack, graph: Aig, inputs: dict[Port, int], clock: str) -> Gates:
-    """Return what ``logic`` is, clocked by its input ``clock``; ``inputs``, which are shared, get what is missing.
+    """Return ``logic`` as gates, clocked by its input ``clock``; missing shared ``inputs`` are added.
 
     Registers hold 0 at power-up, what block RAMs show is unknown then. Raises ``InputError`` for another clock, for
     what changes between edges, for loops, and for multipliers.

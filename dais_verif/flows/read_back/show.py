@@ -1,4 +1,4 @@
-"""What a bitstream uses of its device: cells, carries, registers, block RAMs, and where they are."""
+"""The resources of a bitstream: cells, carries, registers, block RAMs, and their positions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dais_verif.temporary import temporary_folder
 
 __all__ = ["find_floor_plan", "floor_plan_of"]
 
-#: As a build leaves them beside a bitstream.
+#: File names as written by a build next to a bitstream.
 _PINS, _RECORD = "pins.pcf", "build.json"
 
 
@@ -43,7 +43,7 @@ def find_floor_plan(program: AnyProgram) -> FloorPlan | None:
 
 
 def floor_plan_of(logic: ReadBack, path: str) -> FloorPlan:
-    """Return what ``logic``, read from ``path``, uses of its device."""
+    """Return the device resources that ``logic``, read from ``path``, uses."""
     cells = {*(lut.cell for lut in logic.luts), *(carry.cell for carry in logic.carries)}
     per_tile = Counter((cell.x, cell.y) for cell in cells)
     carries = Counter((one.cell.x, one.cell.y) for one in logic.carries)
