@@ -68,7 +68,7 @@ class Boards:
     def judge(
         self, mutants: Mapping[int, Mutant], tell: Callable[[int], None]
     ) -> tuple[dict[int, Wrong], dict[int, str]]:
-        """Return which of ``mutants`` give a wrong result or no answer; and for which no board can be built, and why."""
+        """Return which of ``mutants`` give a wrong result or no answer; for which no board can be built, and why."""
         wrong: dict[int, Wrong] = {}
         refused: dict[int, str] = {}
         with process.workers(self.jobs) as pool:
