@@ -1,4 +1,4 @@
-"""What a program means: the exact oracle, two fast engines that must equal it, and the functions users call.
+"""The meaning of programs: the exact oracle, two fast engines that must equal it, and the functions users call.
 
 ``run`` takes and gives real values as float64; ``run_raw`` takes exact batches and gives raw integers; ``Golden``
 is a program prepared once, for many runs.
@@ -274,7 +274,7 @@ _APART = "C-contiguous, writable, and share no memory with the inputs"
 
 
 def _are_numbers(x: Any) -> bool:
-    """Whether ``x`` is an array of numbers of which none is missing."""
+    """Return True if ``x`` is an array of numbers of which none is missing."""
     return isinstance(x, np.ndarray) and x.dtype.kind in "fiub" and not np.ma.is_masked(x)
 
 
@@ -283,6 +283,6 @@ def _is_planar(x: Any) -> bool:
 
 
 def _holds(out: NDArray[Any], shape: tuple[int, int], x: Any) -> bool:
-    """Whether results of that shape can be written to ``out`` while ``x`` is being read."""
+    """Return True if results of that shape can be written to ``out`` while ``x`` is being read."""
     fits = out.shape == shape and out.flags.c_contiguous and out.flags.writeable
     return fits and not (isinstance(x, np.ndarray) and np.may_share_memory(out, x))

@@ -49,7 +49,7 @@ class Compiled:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        #: Whether quantisation can change the value; from types alone, so it holds for every input.
+        #: True if quantisation can change the value; derived from types alone, so it holds for every input.
         self._changes = analyse(program).changes
         self._last_use = _last_uses(program)
         self._wide = [is_wide(op, [program.ops[i].type for i in op.operands]) for op in program.ops]
@@ -79,7 +79,7 @@ class Compiled:
         return values
 
     def evaluate(self, index: int, values: list[IntArray | None], rows: int) -> IntArray:
-        """Raw values (rows,) of op ``index``, which is no ``input`` op, from ``values`` of its operands, unchecked.
+        """Return the raw values (rows,) of op ``index``, no ``input`` op, from ``values`` of its operands, unchecked.
 
         ``values`` has an entry an op; the operands' may be any raw integers of their types, also such as no
         input leads to: nothing is taken from the range analysis here.
@@ -125,7 +125,7 @@ def run_op(
 
 
 def msb_of(raw: IntArray, kind: FixedType) -> Mask:
-    """Return the top bit of the bit pattern of ``raw`` values of type ``kind``; False where there are no bits."""
+    """Return the top bit of the bit pattern of ``raw`` values of type ``kind``; False for types without bits."""
     if kind.width == 0:
         return np.zeros(len(raw), dtype=bool)
     return (raw < 0 if kind.k else raw >= 1 << (kind.width - 1)).astype(bool)
@@ -151,7 +151,7 @@ def _last_uses(program: Program) -> list[list[int]]:
 
 
 class Step:
-    """What the expression of one op may look at."""
+    """The data that the expression of one op may use."""
 
     def __init__(self, program: Program, op: Op, values: Values, batch: Batch, wide: bool) -> None:
         self.program, self.op, self.batch = program, op, batch
@@ -208,7 +208,7 @@ def _quantise(exact: Exact, kind: FixedType, change: PromiseStatus, check: bool)
         return wrapped, None
     changed: Mask = (wrapped != floored).astype(bool)
     if drop > 0:
-        # What the floor dropped: back on the finer grid, something is missing.
+        # The remainder dropped by the floor: nonzero when scaled back to the finer grid.
         lost = _shift(floored, drop) if drop < 63 or exact.raw.dtype == object else floored * 0
         changed |= (lost != exact.raw).astype(bool)
     if exact.outside is not None:

@@ -116,14 +116,14 @@ def compare(
 
 
 def _unequal(x: IntArray, f_x: int, y: IntArray, f_y: int) -> NDArray[np.bool_]:
-    """Where ``x * 2**-f_x`` and ``y * 2**-f_y`` are different numbers."""
+    """Return where ``x * 2**-f_x`` and ``y * 2**-f_y`` are different numbers."""
     f = max(f_x, f_y)
     unequal: NDArray[np.bool_] = floor_to_grid(Column(x, -f_x), f) != floor_to_grid(Column(y, -f_y), f)
     return unequal
 
 
 def first_different_op(a: Program, b: Program) -> int | None:
-    """Index of the first op that is not the same in both programs, or that only one has; None if there is none.
+    """Return the index of the first op that differs between the programs, or that only one has; None if there is none.
 
     The same means: opcode, operands, type, meaningful data, and the ``inp_shift`` or the table that it refers to; of
     a sum all of its terms.
@@ -167,7 +167,7 @@ def _witness(a: Program, b: Program, row: int, output: int, shown: Sequence[Vect
 
 
 def _differ(a: Program, b: Program, output: int, inputs: Vector, check: bool, declared: bool = False) -> bool:
-    """Whether ``inputs`` may be used and shows a difference at ``output``, in the oracle.
+    """Return True if ``inputs`` may be used and shows a difference at ``output``, in the oracle.
 
     It may not if ``check`` and it breaks a promise, or if ``declared`` and it leaves a declared input interval.
     """

@@ -1,4 +1,4 @@
-"""What a run has seen of every op and output: a byte a thing that can be seen, 0 until it is.
+"""Coverage probes of every op and output in a run: one byte per probe, 0 until it is hit.
 
 ``Places`` says which byte is which; ``CoverageProbes`` runs a program on vectors and sets them. The kernel does it next
 to the computation (``kernel/seen.h``); without it, or where a program is beyond it, the numpy engine does.
@@ -25,19 +25,19 @@ __all__ = ["ARM", "LOST", "WRAPPED", "Places", "ProbeBytes", "CoverageProbes"]
 #: A byte a place: 0 or 1.
 ProbeBytes = NDArray[np.uint8]
 
-#: Three bytes each, behind those of every op: seen together with a condition, seen without it, and not seen.
-#: WRAPPED, LOST: quantisation changed the value at its top, at its bottom; the condition: the exact one was negative.
-#: ARM: the arms of a mux would have led to different values; the condition: the MSB was 1.
+#: Three bytes each, after those of every op: seen together with a condition, seen without it, and not seen. WRAPPED,
+#: LOST: quantisation changed the value at its top, at its bottom; the condition: the exact one was negative. ARM: the
+#: arms of a mux would have led to different values; the condition: the MSB was 1.
 WRAPPED, LOST, ARM = 0, 3, 6
 
 
 class Places:
-    """Where things are in the array of what was seen of ``program``.
+    """The positions of the probes in the array for ``program``.
 
-    ``at``: (n_ops + n_out + 1,) where the places of each op, then of each output, begin. In an op or output of w > 0
+    ``at``: (n_ops + n_out + 1,), where the probes of each op, then of each output, begin. For an op or output of w > 0
     bits they are: w, that a bit was 0; w, that it was 1; that the value was 0; that it was positive; and then, for
-    relus and quants, WRAPPED and LOST; for muxes, these and ARM; for lookups, an entry of the table each. Without bits
-    there is none.
+    relus and quants, WRAPPED and LOST; for muxes, these and ARM; for lookups, one per table entry. Without bits there
+    are none.
     """
 
     def __init__(self, program: Program) -> None:
@@ -82,7 +82,7 @@ class CoverageProbes:
 
     @property
     def engine(self) -> str:
-        """What does the work: ``fast`` or ``numpy``."""
+        """The engine that runs: ``fast`` or ``numpy``."""
         return "fast" if self._fast else "numpy"
 
     def nothing(self) -> ProbeBytes:
@@ -112,7 +112,7 @@ class CoverageProbes:
         return Golden(self.program)
 
     def breaks(self, batch: Batch) -> bool:
-        """Whether a vector of ``batch`` breaks a promise."""
+        """Return True if a vector of ``batch`` breaks a promise."""
         try:
             self._judge.run_raw(batch)
         except ViolationError:
@@ -199,7 +199,7 @@ def _floored(raw: IntArray, f: int, kind: FixedType) -> IntArray:
 
 
 def _change(raw: IntArray, f: int, kind: FixedType) -> tuple[Mask, Mask]:
-    """Whether quantisation changes exact results at the top, and at the bottom."""
+    """Return where quantisation changes exact results at the top, and at the bottom."""
     floored = _floored(raw, f, kind)
     lost = raw & ((1 << max(f - kind.f, 0)) - 1) if raw.dtype == object or f - kind.f < 62 else raw
     wrapped = (floored < kind.raw_min) | (floored > kind.raw_max)

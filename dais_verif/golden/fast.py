@@ -78,12 +78,12 @@ def _load() -> _Loaded:
 
 
 def why_not() -> str:
-    """Why the fast engine cannot run on this machine, in a few words; empty if it can."""
+    """Return why the fast engine cannot run on this machine, in a few words; empty if it can."""
     return _load().problem
 
 
 def beyond(program: Program) -> str:
-    """Why the kernel cannot take ``program``, in a few words; empty if it can, or if that is not known yet."""
+    """Return why the kernel cannot run ``program``, in a few words; empty if it can, or if that is not known yet."""
     widths = [kind.width + (1 - kind.k) for kind in program.output_types]
     if max(widths, default=0) > 64:
         return f"output {widths.index(max(widths))} has over 64 bits"
@@ -124,7 +124,7 @@ def threads(jobs: int | None) -> int:
 
 
 class Facts(NamedTuple):
-    """What the kernel's compiler says of a program."""
+    """Facts about a program from the kernel's compiler."""
 
     #: Ops in the order in which they are run, (n_ops,) int32; the last ``n_ops - needed`` only if checked.
     order: NDArray[np.int32]
@@ -169,7 +169,7 @@ class FastProgram:
         """Return the kernel's code object. Raises ``InputError`` if the program is beyond the kernel."""
         found = self._codes.get(checked)
         if found is None:
-            # Where every promise is proved there is nothing to check.
+            # If every promise is proved, there is nothing to check.
             found = self._codes[False] if checked and self._all_proved else self._compile(checked)
             if found is None:
                 raise InputError("the fast engine cannot take this program (over 64 bits in, out or in a lookup)")
@@ -183,7 +183,7 @@ class FastProgram:
     def _compile(self, checked: bool) -> Any:
         program, zeros = self.program, np.zeros(len(self._extra), dtype=np.int64)
         sizes = np.array([len(table) for table in program.tables], dtype=np.int64)
-        # A 0 behind each table: what rows out of bounds read.
+        # A 0 after each table, which rows out of bounds read.
         entries = [np.append(table, 0) for table in program.tables]
         return _load().module.compile(
             *(np.ascontiguousarray(column) for column in program.columns),
@@ -220,7 +220,7 @@ class FastProgram:
 
     @cached_property
     def gives_doubles(self) -> bool:
-        """Whether float64 holds every output, whatever the inputs."""
+        """True if float64 holds every output, whatever the inputs."""
         kinds = self.program.output_types
         return all(abs(kind.f) <= 900 and kind.width + (1 - kind.k) <= 54 for kind in kinds)
 
@@ -235,11 +235,11 @@ class FastProgram:
 
     @cached_property
     def takes_reals(self) -> bool:
-        """Whether floating-point numbers can be read directly."""
+        """True if floating-point numbers can be read directly."""
         return self._in_scale is not None
 
     def takes(self, x: NDArray[Any]) -> bool:
-        """Whether ``x`` can be given to ``run_doubles``: floats up to float64, integers up to 64 bits, booleans."""
+        """Return True if ``run_doubles`` accepts ``x``: floats up to float64, integers up to 64 bits, booleans."""
         return x.itemsize <= 8 and (self.takes_reals or x.dtype.kind != "f") and x.dtype.kind in "fiub"
 
     def run_doubles(
@@ -350,7 +350,7 @@ class FastProgram:
             broken = min((row for row, _ in found if row >= 0), default=-1)
             bad_row = max(row for _, row in found)
         if bad_row >= 0 or (broken >= 0 and kind == "f"):
-            # What is no number is refused before promises are judged, wherever it stands.
+            # NaN and infinity are refused before promises are judged, wherever they stand.
             require_finite(x if by_rows else x.T)
         return None if broken < 0 else broken
 
@@ -373,7 +373,7 @@ def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:
 def _in_threads(
     piece: Callable[[int, int], tuple[int, int]], pieces: list[tuple[int, int]], jobs: int
 ) -> list[tuple[int, int]]:
-    """Return what ``piece`` says of all ``pieces``; the kernel works without Python's lock. This thread works too."""
+    """Return the results of ``piece`` for all ``pieces``, in threads: the kernel releases Python's lock."""
     left, found, errors = iter(pieces), list[tuple[int, int]](), list[BaseException]()
 
     def work() -> None:

@@ -1,8 +1,8 @@
 """Flipped bits carried through a program, many at once.
 
-One flip in one vector is a *lane*. All lanes go through the program in one pass: at an op only those are evaluated in
-which an operand differs from the undisturbed run, and only those whose result differs go on. So a bit that is masked
-costs nothing behind the op that masks it. Values are those of the unchecked run: what a flip overflows is wrapped.
+One flip in one vector is a *lane*. All lanes go through the program in one pass: at an op, only lanes are evaluated in
+which an operand differs from the undisturbed run, and only those whose result differs continue. So a masked bit costs
+nothing after the op that masks it. Values are those of the unchecked run: overflow caused by a flip wraps.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class FaultInjector:
         self.readers = readers(compiled.program)
 
     def run(self, baseline: Sequence[IntArray], flips: Sequence[BitFlip]) -> dict[int, Lanes]:
-        """Where, and with which values, each op that an output shows differs; ops that never differ are left out.
+        """Return where, and in which values, each op that reaches an output differs; unchanged ops are left out.
 
         ``baseline``: the raw values of every op, (rows,) each, of the undisturbed run. ``flips``: at least one, in the
         order of their ops.

@@ -1,4 +1,4 @@
-"""Whether a form keeps what it states: when it is done, how often members begin, and what memory it has.
+"""Check that a form keeps its stated facts: when it is done, how often members begin, and its memory.
 
 Control is taken out of the machine, which shows that no data decide it, and run by itself on concrete ranges: all that
 there are along each dimension of the index space, the whole of it, and random ones. What is stated must hold of each.
@@ -73,13 +73,13 @@ class FactReport:
 def check_facts(instance: KernelInstance, form: MemoryForm | StreamForm) -> FactReport:
     """Check all facts that ``form``, of ``instance``, states; at most one finding a fact.
 
-    Raises ``InputError`` for a machine whose control depends on data: when such a machine is done is no fact.
+    Raises ``InputError`` for a machine whose control depends on data: its finishing time is not a fact.
     """
     return _memory(instance, form) if isinstance(form, MemoryForm) else _stream(instance, form)
 
 
 def _control_of(machine: Machine, outputs: Sequence[str], inputs: Sequence[str]) -> Machine:
-    """Return what ``outputs`` are computed of, as a machine."""
+    """Return the part of the machine that ``outputs`` depend on, as a machine."""
     kept = set().union(*(signals_behind(machine, name, control=True) for name in outputs))
     for signal in machine.inputs:
         if signal.name in kept and signal.name not in inputs:
@@ -199,7 +199,7 @@ def _batches(lengths: Ints, numbers: int) -> Iterator[Ints]:
 
 
 def _late(control: Machine, ranges: Sequence[Range], stated: Ints) -> FactFinding | None:
-    """Return what is found where one of ``ranges`` is not done in the very cycle that is stated.
+    """Return a finding if one of ``ranges`` is not done in exactly the stated cycle.
 
     Each is run until a reset breaks it off, then another, and at once the first one again. While it is busy it is given
     other ranges to start with, which it must not look at.

@@ -42,12 +42,12 @@ class Port:
 
 @dataclass(frozen=True)
 class Frame:
-    """What of a machine is a program: inputs and outputs are elements in cycles, in the order of the program's.
+    """The part of a machine that is a program: inputs and outputs are elements in cycles, in the program's order.
 
-    ``cycles``: after so many edges the next frame begins. ``held``: inputs with one value in each cycle of a frame, or
-    None where they may be anything, as all other inputs may. Outputs may come in later cycles than the frame has.
-    ``before``: so many frames from power-up leave behind what all later ones restore, such as counters of a stage that
-    is in the middle of an image when the next one begins.
+    ``cycles``: edges until the next frame begins. ``held``: inputs with one value in each cycle of a frame, or None
+    where they may be anything, as all other inputs may. Outputs may come in later cycles than the frame has.
+    ``before``: frames from power-up after which the state is one that all later frames restore, such as counters of a
+    stage that is in the middle of an image when the next one begins.
     """
 
     cycles: int
@@ -69,14 +69,14 @@ class Chain:
         self.outputs: dict[Port, int] = {}
         self._same: dict[tuple[object, ...], int] = {}
         self._numbers = {port: number for number, port in enumerate(frame.inputs)}
-        #: What an op of the step is, given what its operands are; of a mux, which of them it takes.
+        #: The kind of an op of the step, given its operands; for a mux, the operand that it takes.
         self._known: dict[tuple[int, ...], int] = {}
         self._taken: dict[tuple[int, int], int | None] = {}
         self._values = [_ZERO] * len(step.program.ops)
         first: dict[str, dict[int, int]] = {}
         for number, (name, place) in enumerate(step.state):
             first.setdefault(name, {})[place] = number
-        #: Of each memory, where its elements are in the state; and the state beside them.
+        #: The positions of each memory's elements in the state; and the remaining state.
         self._memories = [(memory, first.pop(memory.signal, {})) for memory in step.memories]
         self._others = [number for places in first.values() for number in places.values()]
         self._given = dict(zip(step.outputs, (index for index, _, _ in step.program.outputs), strict=False))
@@ -86,7 +86,7 @@ class Chain:
             self._ports.setdefault(port.cycle, []).append(port)
         self.operands = [op.operands for op in step.program.ops]
         self._conditions = [op.condition if op.code == Code.MUX else -1 for op in step.program.ops]
-        #: Of the tables that hold an index within its memory, the view.
+        #: The views of the tables that check an index against its memory.
         self.views = {low_int32(step.program.ops[index].data): str(view) for index, view in step.checks.items()}
         self.state = [
             self.constant(known[e], self.kind(e)) if e in known else self.opened(e, self.kind(e)) for e in step.state
@@ -178,7 +178,7 @@ class Chain:
         return self.driven(inputs[number], t) if stall is None else self.waiting(inputs[number], t, stall)
 
     def chosen(self, op: Op, at: Sequence[int]) -> list[int] | None:
-        """Return what a mux without a shift still needs: its condition, then the arm that it takes, or both."""
+        """Return what a mux without a shift still needs: its condition, then the selected arm, or both."""
         if at[self._conditions[op.index]] < 0:
             return [self._conditions[op.index]]
         taken = self.taken(op, at)
@@ -303,7 +303,7 @@ class Chain:
         return len(self.rows) - 1
 
     def finished(self, roots: Sequence[int]) -> tuple[Program, tuple[Port | Element, ...]]:
-        """Return what the ops ``roots`` depend on, and the inputs beyond those of the frame that are left."""
+        """Return the program that ``roots`` depend on, and its remaining inputs beyond those of the frame."""
         whole = self.built(self.rows, self.terms, roots, len(self._numbers) + len(self.free))
         checks = [op.index for op in whole.ops if op.code == Code.LOOKUP and op.type == CHECKED]
         live = cone(whole, [*roots, *checks])

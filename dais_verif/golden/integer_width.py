@@ -13,12 +13,12 @@ _INT64_BITS = 62
 
 
 def is_wide(op: Op, kinds: Sequence[FixedType]) -> bool:
-    """Whether ``op``, on operands of types ``kinds``, needs Python integers: something in it passes 62 bits."""
+    """Return True if ``op``, on operands of types ``kinds``, needs Python integers: an intermediate exceeds 62 bits."""
     return _bits_needed(op, kinds) > _INT64_BITS
 
 
 def fits_int64(kind: FixedType) -> bool:
-    """Whether values of type ``kind`` are kept as int64; else they are Python integers."""
+    """Return True if values of type ``kind`` are kept as int64; else they are Python integers."""
     return kind.width <= _INT64_BITS
 
 

@@ -21,7 +21,7 @@ __all__ = ["Cycle", "Value", "Values", "cycle_from", "trace_machine"]
 
 #: A number, or None if it is unknown.
 Value = Fraction | None
-#: Of every signal its elements.
+#: The elements of each signal.
 Values = Mapping[str, tuple[Value, ...]]
 
 
@@ -175,7 +175,7 @@ class _Run:
             now[signal.name] = [value if value == initial else None for value, initial in pairs]
 
     def condition(self, view: View | None) -> Value:
-        """Return the one bit of ``view``; 1 if there is none."""
+        """Return the single bit of ``view``; 1 if there is none."""
         return Fraction(1) if view is None else self.values[view.signal][view.start]
 
     def chosen(self, connection: Connection) -> list[Value]:
@@ -227,7 +227,7 @@ class _Run:
 
 
 def _needed(program: Program, op: Op, values: Sequence[Value], inputs: Sequence[Value]) -> list[Value]:
-    """Return what the value of ``op`` depends on."""
+    """Return the values that the value of ``op`` depends on."""
     if op.code == INPUT:
         return [inputs[op.id0]]
     if op.code not in MUXES:

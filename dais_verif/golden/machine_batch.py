@@ -29,11 +29,11 @@ __all__ = ["MACHINE_ENGINES", "MachineRun", "RawRun", "run_machine", "run_raw"]
 
 Reals = NDArray[np.float64]
 
-#: Who computes: the C kernel, a sequence a lane, or the oracle; ``auto`` takes the kernel wherever it can.
+#: The engines: the C kernel, one sequence per lane, or the oracle; ``auto`` uses the kernel wherever possible.
 MACHINE_ENGINES = ("auto", "fast", "exact")
 
 _NO_DOUBLE = "output {} has a value that a float64 cannot hold exactly"
-#: Raw integers of more bits are no numpy integers.
+#: Wider raw integers do not fit numpy integers.
 _WIDEST = 62
 #: A float64 holds every raw integer of so many bits, times a power of two of no larger exponent.
 _EXACT, _NEAR = 53, 900
@@ -162,7 +162,7 @@ def _shapes(given: Mapping[str, NDArray[Any]]) -> str:
 
 
 def _beyond(machine: Machine) -> str | None:
-    """Why the fast engine cannot run ``machine``; None if it can."""
+    """Return why the fast engine cannot run ``machine``; None if it can."""
     for signal in machine.signals.values():
         widest = max((kind.width for kind in signal.types), default=0)
         if widest > _WIDEST:
@@ -199,7 +199,7 @@ def _fast(
 
 
 def _driven(machine: Machine, given: Mapping[str, NDArray[Any]], integer: Any) -> Callable[[slice], Integers]:
-    """Return what drives the inputs, in units of the last bits of their types, (cycles, elements, sequences)."""
+    """Return a source of the input values, in units of the last bits of their types, (cycles, elements, sequences)."""
     readers = {signal.name: Golden(_reader(signal)) for signal in machine.inputs}
     n_in = sum(len(signal.types) for signal in machine.inputs)
 
@@ -252,7 +252,7 @@ def _convert(signal: Signal, kept: Integers, found: Reals) -> None:
 
 
 def _reader(signal: Signal) -> Program:
-    """Return what quantises the elements of an input signal to their types."""
+    """Return a program that quantises the elements of an input signal to their types."""
     rows = [(int(Code.INPUT), place, -1, 0, kind) for place, kind in enumerate(signal.types)]
     outputs = [(place, 0, 0) for place in range(len(rows))]
     return Program.build(rows, outputs, inp_shift=[0] * len(rows))

@@ -16,7 +16,7 @@ __all__ = ["Action", "ExplainedCycle", "Taken", "explain_cycle"]
 
 
 class Taken(Enum):
-    """What a connection does in a cycle."""
+    """The action of a connection in a cycle."""
 
     SOURCE = "source"
     ALTERNATIVE = "alternative"
@@ -26,10 +26,10 @@ class Taken(Enum):
 
 @dataclass(frozen=True)
 class Action:
-    """What one connection does: its ``enable``, the values of its indices, and the elements ``places`` that it gives.
+    """The action of one connection: its ``enable``, its index values, and the element ``places`` that it writes.
 
     ``enable`` is 1 where there is none. ``indices``: of the views that have one, those of the target last. ``places``:
-    of the target; none if they are unknown or lie outside.
+    of the target; empty if they are unknown or lie outside.
     """
 
     connection: Connection

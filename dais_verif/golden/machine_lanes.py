@@ -51,12 +51,12 @@ class Lanes:
         self.sequences, self.cycles = shape
         self.before, self.after = before, after
         n_out, n_state, of = len(step.outputs), len(step.state), step.program
-        # What is shown of the program's outputs: those of the machine, and the bits that say what of them is unknown.
+        # The outputs of the program: those of the machine, and bits that mark unknown elements.
         shown, following = [*range(n_out)], [*range(n_out, n_out + n_state)]
         if step.unknowns:
             shown += range(n_out + n_state, 2 * n_out + n_state)
             following += range(2 * n_out + n_state, of.n_out)
-        # What is an input or a register itself need not be computed: the row that it has is shown.
+        # Inputs and registers need not be computed: their own row is shown.
         rows = np.where(of.columns.code[of.out_idx] == INPUT, of.columns.id0[of.out_idx], -1)
         direct = rows[shown]
         self._there, self._given = direct >= 0, direct[direct >= 0]
@@ -120,7 +120,7 @@ class Lanes:
     def explain(self, given: Mapping[str, NDArray[Any]], error: ViolationError) -> None:
         """Raise what the oracle says of the first sequence that breaks a promise in the cycle at work.
 
-        What is unknown breaks none, but the engine computes with some value of it: then nothing is raised.
+        An unknown value breaks no promise, but the engine computes with some value for it: then nothing is raised.
         """
         sequence = self._first_broken()
         n_in, n_state = len(self.step.inputs), len(self.step.state)

@@ -42,7 +42,7 @@ def run_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, check:
 
 
 def print_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, check: bool = True) -> Printed:
-    """Return what ``run_instance`` does, and what members print: the first dimension of the index space the fastest.
+    """Run the instance and return what members print as well, in order of the index space, first dimension fastest.
 
     Raises as ``run_instance`` does.
     """
@@ -108,7 +108,7 @@ def _members(geometry: tuple[int, ...], first: int, count: int) -> Ints:
 
 
 def _gather(tensor: MappedTensor, elements: Ints, array: IntArray, pad: int) -> IntArray:
-    """Return what members read: (samples * members, elements)."""
+    """Return the elements that members read: (samples * members, elements)."""
     sizes = np.array(tensor.sizes, dtype=np.int64)
     inside = ((elements >= 0) & (elements < sizes)).all(axis=-1)
     clipped = np.clip(elements, 0, np.maximum(sizes - 1, 0))

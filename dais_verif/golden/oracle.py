@@ -108,7 +108,7 @@ def quantise(value: Fraction, kind: FixedType) -> Fraction:
 
 
 class Context:
-    """What the rule of one op may look at."""
+    """The data that the rule of one op may use."""
 
     def __init__(self, program: Program, op: Op, values: Sequence[Fraction], inputs: Sequence[Fraction]) -> None:
         self.program, self.op, self.inputs = program, op, inputs

@@ -32,7 +32,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Effect:
-    """What a flip changes. A vector counts with the largest change of any output, as a real value.
+    """The effect of a flip. A vector counts with the largest change of any output, as a real value.
 
     ``worst``: the largest over the vectors, and ``output`` and vector ``row`` that show it first (None if nothing
     changes). ``mean``: over all vectors. ``changed``: in how many vectors an output changes at all.
@@ -112,7 +112,7 @@ def sensitivity(
 
 
 class _Tally:
-    """What is known so far of every flip. Changes are integers on the finest grid of any output."""
+    """The results so far for every flip. Changes are integers on the finest grid of any output."""
 
     def __init__(self, program: Program, flips: Sequence[BitFlip]) -> None:
         self._flips = flips

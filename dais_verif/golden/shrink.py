@@ -11,7 +11,7 @@ Vector = tuple[Fraction, ...]
 
 
 def effort(vector: Vector) -> tuple[int, int]:
-    """Return what it takes to grasp ``vector``: how many of its numbers are not zero, and the bits of these in all."""
+    """Return the complexity of ``vector``: the number of nonzero numbers, and their total bits."""
     bits = (abs(value.numerator).bit_length() + value.denominator.bit_length() for value in vector if value)
     return sum(map(bool, vector)), sum(bits)
 

@@ -90,7 +90,7 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None, without:
 
 
 def lost_of(machine: Machine, frame: Frame, unrolled: Unrolled) -> dict[Element, list[Port | Element]]:
-    """Return what decides, after a frame, each element of ``free`` that need not hold then what it holds at power-up.
+    """Return what determines, after a frame, each element of ``free`` that need not regain its power-up value.
 
     Such as a counter that data stops: the next frame begins in another state, and so no frame restores it.
     """
@@ -105,7 +105,7 @@ def lost_of(machine: Machine, frame: Frame, unrolled: Unrolled) -> dict[Element,
 
 
 def _read(program: Program, index: int, given: Sequence[Port | Element]) -> list[Port | Element]:
-    """Return what of the inputs an op depends on."""
+    """Return the inputs that an op depends on."""
     return [given[op.id0] for op in map(program.ops.__getitem__, cone(program, [index])) if op.code == INPUT]
 
 
@@ -133,7 +133,7 @@ def _require_inside(program: Program, views: Mapping[int, str], given: Sequence[
 
 @dataclass(frozen=True)
 class Stall:
-    """What registers hold after an edge of a stall, ``after``, and what they held, ``before``, on the same inputs.
+    """The registers ``after`` an edge of a stall, and ``before`` it, on the same inputs.
 
     ``registers``: those that the outputs of both programs are, with the cycle in whose place the stall stands. Those
     of which both are one and the same op are left out, so without any, no register changes.
@@ -172,12 +172,12 @@ def stall_of(machine: Machine, frame: Frame, held: Mapping[Element, Fraction], *
 def missed_by_reset(
     machine: Machine, known: Mapping[Element, Fraction], reset: Mapping[Element, Fraction]
 ) -> list[Element]:
-    """Of ``known`` what one edge at which ``reset`` holds does not bring back, in whatever state the machine is."""
+    """Return the elements of ``known`` that one edge with ``reset`` does not restore, from an arbitrary state."""
     step = step_of(machine)
     chain = Chain(machine, step, Frame(1, (), (), {}), {})
     chain.cycle(0, reset)
     found = {element: chain.value[op] for element, op in zip(step.state, chain.state, strict=True)}
-    # What nothing writes is no state, and keeps its value for ever.
+    # An element that is never written is not state, and keeps its value for ever.
     return [element for element, value in known.items() if found.get(element, value) != value]
 
 

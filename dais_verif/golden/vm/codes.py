@@ -1,4 +1,4 @@
-"""What an instruction does: its code, and the compiled form that instructions of the same shape share."""
+"""The operation of an instruction: its code, and the compiled form that instructions of the same shape share."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ class Pull(IntEnum):
 
 
 class ForwardForm(NamedTuple):
-    """How ops of one shape are computed: in Python integers if ``wide``, else in int64. ``op`` is the first of them."""
+    """The computation of ops of one shape: in Python integers if ``wide``, else in int64. ``op`` is the first one."""
 
     op: int
     wide: bool
 
 
 class PullForm(NamedTuple):
-    """What an instruction of the pullback does to ``g``; ``kind`` is the type of the saved value that it looks at."""
+    """The effect of a pullback instruction on ``g``; ``kind`` is the type of the saved value that it reads."""
 
     code: Pull
     shift: int = 0

@@ -76,7 +76,7 @@ def shapes_of(program: Program) -> NDArray[np.int64]:
             data[code == spec.code] = high_int32(data[code == spec.code])
     data[inputs] = program.inp_shift[program.columns.id0[inputs]]
     own = np.column_stack(program.columns[4:7])
-    # Operands that are not there get a type that is none.
+    # Missing operands get an invalid type.
     read = np.concatenate([own, [[-1, -1, -1]]])[operands_of(program)[:, :3]].reshape(-1, 9)
     return np.column_stack([code, data, own, read, _terms(program)])
 

@@ -1,4 +1,4 @@
-"""What an instruction computes, in one short line over ``%N``, the values of ops, and ``g%N``, their gradients."""
+"""Instructions as one short line over ``%N``, the values of ops, and ``g%N``, their gradients."""
 
 from __future__ import annotations
 

@@ -88,7 +88,7 @@ def _slots(program: Program, order: Ints, reads: Ints, saved: Ints) -> tuple[Int
 def _forward_columns(
     program: Program, order: Ints, reads: Ints, holder: Ints, slot: Ints, terms: Iterable[Contribution]
 ) -> tuple[Columns, tuple[ForwardForm, ...]]:
-    """Return the ops in ``order``, every output right behind the op that it delivers, constant outputs last."""
+    """Return the ops in ``order``, every output right after its op, constant outputs last."""
     n_ops, n_out = len(order), program.n_out
     delivered = at(holder, program.out_idx)
     rank = np.zeros(program.n_ops, dtype=np.int32)

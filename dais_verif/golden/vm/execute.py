@@ -34,7 +34,7 @@ __all__ = [
     "seed_of",
 ]
 
-#: What can compute a forward sequence; ``auto`` is the first that takes the program.
+#: Executors of a forward sequence; ``auto`` is the first that accepts the program.
 EXECUTORS: dict[str, Callable[[InstructionSequence], ForwardExecutor]] = {"fast": FastExecutor, "numpy": NumpyExecutor}
 ENGINES = ("auto", *EXECUTORS)
 
@@ -160,7 +160,7 @@ def _computed(iseq: InstructionSequence, batch: Batch, checked: bool, engine: st
 
 
 def executor_of(iseq: InstructionSequence, engine: str) -> ForwardExecutor:
-    """Return what computes a forward sequence, made when first needed. Raises as ``accept_instructions`` does."""
+    """Return the executor of a forward sequence, created on first use. Raises as ``accept_instructions`` does."""
     _require(engine in ENGINES, f"engine must be one of {', '.join(ENGINES)}, not {engine!r}")
     if engine not in iseq.runtime.executors:
         iseq.runtime.executors[engine] = _executor(iseq, engine)

@@ -1,4 +1,4 @@
-"""What the virtual machine runs: instruction sequences, kept as columns so that half a million ops cost milliseconds.
+"""Instruction sequences of the virtual machine, stored as columns so that half a million ops cost milliseconds.
 
 Every op has one instruction (unless it is fused into its operand's) and so has every output. An instruction reads
 and writes *slots*: buffers of one number a row, which hold one value after another. Which value an instruction
@@ -76,12 +76,12 @@ class Instruction:
     #: Slots with values of the forward run that are kept for the pullback of its op.
     saved: tuple[int, ...]
     comment: str
-    #: Whether an earlier instruction had the same opcode, types and data, so that its compiled form was there already.
+    #: True if an earlier instruction had the same opcode, types and data, so that its compiled form existed already.
     cached: bool
 
 
 class Checks(NamedTuple):
-    """How many promise ops a sequence has, how many range analysis proved safe, how many a checked run looks at."""
+    """The numbers of promise ops in a sequence: all, those proved safe by ranges, and those checked at run time."""
 
     promises: int
     proved: int
@@ -94,7 +94,7 @@ class Checks(NamedTuple):
 
 @dataclass
 class Runtime:
-    """What a sequence knows of its own runs.
+    """Statistics of a sequence about its own runs.
 
     ``runs``: how many were completed. ``verified``: the columns that were found to be without fault.
     ``executors``: those that are ready, by engine.
@@ -152,7 +152,7 @@ class InstructionSequence:
         )
 
     def mnemonic(self, position: int) -> str:
-        """Return what instruction ``position`` does, in one word."""
+        """Return the name of the operation of instruction ``position``."""
         code = int(self.columns.code[position])
         if self.direction == "pullback":
             return Pull(code).name.lower()

@@ -42,7 +42,7 @@ def instruction_lines(iseq: InstructionSequence, positions: Iterable[int], *, gu
 
 
 def neighbours(iseq: InstructionSequence, position: int) -> str:
-    """Instruction ``position``, marked with ``*``, between the three before and the three behind it."""
+    """Return instruction ``position``, marked with ``*``, between the three before and the three after it."""
     around = range(max(position - 3, 0), min(position + 4, len(iseq)))
     return "\n".join(instruction_lines(iseq, around, guilty=position))
 

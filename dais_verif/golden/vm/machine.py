@@ -1,4 +1,4 @@
-"""What runs a forward sequence: the protocol of executors, and the one that needs numpy only."""
+"""Executors of forward sequences: their protocol, and the one that needs only numpy."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class NumpyExecutor:
         return Outcome([compact(column) for column in columns[:n_out]], columns[n_out:], violation)
 
     def memory(self) -> Memory:
-        """Return what a chunk of rows is computed in."""
+        """Return the memory for a chunk of rows."""
         return Memory([None] * self._iseq.allocation.n_slots, [None] * self._iseq.program.n_out)
 
     def steps(self, batch: Batch, memory: Memory, *, check: bool) -> Iterator[Event]:

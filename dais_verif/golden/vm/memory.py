@@ -1,4 +1,4 @@
-"""What a compiled program keeps: who owns which slot, and what a forward run left for the pullback."""
+"""The memory of a compiled program: the owner of each slot, and values that a forward run saves for the pullback."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Allocation", "Tape", "freeze"]
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """Who owns which slot. All columns are int32.
+    """The owner of each slot. All columns are int32.
 
     ``bits`` (n_slots,): width of the buffer of every forward slot, enough for all values that it holds in turn;
     beyond 62 bits it holds Python integers. ``saved`` and ``saved_slots``: the ops whose values are kept for the
@@ -46,7 +46,7 @@ def freeze(*columns: NDArray[np.int32]) -> None:
 
 @dataclass
 class Tape:
-    """What the last complete forward run left for the pullback: its rows, and a raw array (rows,) a kept slot."""
+    """The data of the last complete forward run for the pullback: its rows, and one raw array (rows,) per kept slot."""
 
     rows: int | None = None
     slots: dict[int, IntArray] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Where the time of a sequence goes: an instruction at a time, and summed over instructions of the same kind."""
+"""The time of a sequence: by instruction, and summed over instructions of the same kind."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Profile:
     rows: int
     calls: int
     ns: NDArray[np.int64]
-    #: What was timed: ``fast`` (the C kernel) or ``numpy``.
+    #: The timed engine: ``fast`` (the C kernel) or ``numpy``.
     engine: str
 
     @property

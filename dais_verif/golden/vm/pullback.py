@@ -23,7 +23,7 @@ __all__ = ["Contribution", "contributions", "reads_of"]
 
 
 class PullbackTerm(NamedTuple):
-    """What an op adds to the gradient of ``operand``; ``keep``: the op whose value that takes, or -1."""
+    """The contribution of an op to the gradient of ``operand``; ``keep``: the op whose value it needs, or -1."""
 
     operand: int
     form: PullForm
@@ -152,7 +152,7 @@ def _nothing(program: Program, op: Op) -> Iterator[PullbackTerm]:
     yield from ()
 
 
-#: What every opcode adds to the gradients of its operands.
+#: The contributions of every opcode to the gradients of its operands.
 RULES: dict[int, Callable[[Program, Op], Iterator[PullbackTerm]]] = {
     Code.INPUT: _nothing,  # it adds to an input's
     Code.ADD: _sum,

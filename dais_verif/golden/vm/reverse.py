@@ -44,7 +44,7 @@ def pullback_steps(iseq: InstructionSequence, seed: Floats, gradient: Floats) ->
 
 
 def _pulled(pull: PullForm, g: Floats, saved: IntArray | None) -> Floats:
-    """Return what one instruction makes of ``g``. Every step is one that reverse mode takes too, in the same order."""
+    """Return the effect of one instruction on ``g``. Its steps are those of reverse mode, in the same order."""
     kind = pull.kind
     if saved is not None and kind is not None:
         if pull.code is Pull.MUL:
