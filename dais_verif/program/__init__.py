@@ -1,4 +1,4 @@
-"""What a program is: types, opcodes, ops, binary layouts, checks, ranges.
+"""The program model: types, opcodes, ops, binary layouts, checks, ranges.
 
 Everything else of the package meets here and nowhere else.
 """
@@ -45,7 +45,7 @@ __all__ = [
     "write_binary",
 ]
 
-#: What ``--layout`` can say of a file that is read.
+#: Values of ``--layout`` for a file that is read.
 ALL_LAYOUTS = (*LAYOUTS, *JSON_LAYOUTS)
 #: A hundred million ops.
 _MOST_BYTES = 4 << 30
@@ -65,10 +65,10 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
 def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
     """Return the valid program in the file ``path``, or in the bytes of one.
 
-    That is a binary of any layout, da4ml's JSON or ALIR, plain or gzip, or, in a file, a text.
-    A text is told by the suffix ``.dais``. ``layout`` overrides detection: ``published``, ``headerless`` or ``v1`` for
-    a binary, ``json`` (da4ml's) or ``alir`` for JSON. Raises ``ProgramError`` if the file holds no valid program,
-    ``InputError`` if it cannot be read.
+    The file is a binary of any layout, da4ml's JSON or ALIR, plain or gzip, or a text. A text is recognized by the
+    suffix ``.dais``. ``layout`` overrides detection: ``published``, ``headerless`` or ``v1`` for a binary, ``json``
+    (da4ml's) or ``alir`` for JSON. Raises ``ProgramError`` if the file holds no valid program, ``InputError`` if it
+    cannot be read.
     """
     if isinstance(path, bytes):
         return parse(path, layout=layout)
@@ -96,7 +96,7 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
 def parse(data: bytes, *, layout: str | None = None) -> Program:
     """Return the valid program in ``data``: a binary of any layout, da4ml's JSON or ALIR, plain or gzip.
 
-    ``layout``: as for ``load``. Raises ``ProgramError`` if there is no valid program in it.
+    ``layout``: as for ``load``. Raises ``ProgramError`` if it holds no valid program.
     """
     if layout in JSON_LAYOUTS or (layout is None and looks_like_json(data)):
         return read_json(data, layout)
@@ -117,5 +117,5 @@ def _read_binary(data: bytes, layout: str | None) -> Program:
 
 
 def _is_text(path: str, data: bytes) -> bool:
-    """Whether the file is a text: it is called so, and is neither JSON nor a binary, whose words hold 0 bytes."""
+    """Return True if the file is a text: by its suffix, and neither JSON nor a binary, whose words hold 0 bytes."""
     return path.endswith(".dais") and b"\0" not in data[:12] and not looks_like_json(data)

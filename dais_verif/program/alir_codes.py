@@ -32,7 +32,7 @@ class AlirCode(IntEnum):
 
 
 class Shape(NamedTuple):
-    """How many addresses and data words the records of an opcode have; None: as many as there are terms."""
+    """The numbers of addresses and data words in the records of an opcode; None: equal to the number of terms."""
 
     words: str
     addresses: int | None

@@ -26,7 +26,7 @@ from dais_verif.program.types import FixedType
 __all__ = ["NOTES", "has_alir_records", "program_of"]
 
 _METAS = ("ALIRModel", "DAISModel")
-#: Where a file says what it was converted from; alkaid passes over it.
+#: The key under which a file names its origin; alkaid ignores it.
 NOTES = "dais"
 
 
@@ -49,13 +49,13 @@ class _Row(NamedTuple):
 
 
 def has_alir_records(model: Sequence[Any]) -> bool:
-    """Whether the ops in ``model`` are records as spec 3 and 4 have them: the first entry lists what the op reads."""
+    """Return True if ``model`` holds records of spec 3 and 4, in which the first entry lists the operands of an op."""
     records = model[5] if len(model) > 5 and isinstance(model[5], list) else []
     return any(isinstance(record, list) and record and isinstance(record[0], list) for record in records[:1])
 
 
 def program_of(tree: Any, origin: Origin) -> Program:
-    """Return the program, not yet checked, in the JSON ``tree``. Raises ``ProgramError`` if there is none."""
+    """Return the program, not yet checked, in the JSON ``tree``. Raises ``ProgramError`` if it is not one."""
     model, spec = _model(tree)
     shape, inp_shift, out_idx, out_shift, out_neg, ops = model[:6]
     n_in, n_out = as_integers(shape, "shape", 2).tolist()
@@ -124,7 +124,7 @@ class _Reader:
         self._estimates: list[tuple[float, float]] = []
 
     def read(self, index: int, entry: Any) -> None:
-        """Take op ``index`` in. Raises ``ProgramError`` if its record is none."""
+        """Read op ``index``. Raises ``ProgramError`` if its record is invalid."""
         record, interval, estimates = self._record(index, entry)
         kind, raw = as_type(interval, index, on_grid=True)
         row = self._row(index, record, kind, interval)
@@ -142,7 +142,7 @@ class _Reader:
         return Columns(*(np.ascontiguousarray(column) for column in table.T))
 
     def estimates(self, carry_size: int, adder_size: int) -> Estimates:
-        """Return what the file estimates of the hardware."""
+        """Return the hardware estimates in the file."""
         latency, cost = np.array(self._estimates, dtype=np.float64).reshape(-1, 2).T.copy()
         return Estimates(latency, cost, carry_size, adder_size)
 
@@ -192,7 +192,7 @@ class _Reader:
 
 
 class _Context(NamedTuple):
-    """What the rule of one opcode may look at."""
+    """The data that the rule of one opcode may use."""
 
     reader: _Reader
     name: str

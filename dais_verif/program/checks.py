@@ -87,19 +87,19 @@ _LAYOUT = "the file is damaged or has another layout (see {layout})"
 _WRITER = "the writer of the program must be mended"
 _SSA = "ops read only what stands before them, so the file is damaged or has another layout (see {layout})"
 _EARLIER = "must name an earlier op, 0 to {index} - 1"
-#: Where programs come from that may hold what only ALIR has.
+#: Sources of programs that may hold ALIR's own ops.
 _ALIR_LAYOUTS = ("alir", "memory")
 _WITHIN = f"must be within -{LIMIT}..{LIMIT}"
 
 
 def _beyond(values: Ints) -> Mask:
-    """Where a value passes the limit; no ``abs``, which overflows at -2**63."""
+    """Return where a value exceeds the limit; ``abs`` would overflow at -2**63."""
     return (values > LIMIT) | (values < -LIMIT)
 
 
 def _check_opcodes(program: Program) -> None:
     code = program.columns.code
-    # 11 and 12 in a file of DAIS mean nothing: there they are no opcodes.
+    # 11 and 12 in a DAIS file are not opcodes.
     known = sorted(row.code for row in OPCODES.values() if not row.alir or program.origin.layout in _ALIR_LAYOUTS)
     rule = f"must be one of {', '.join(str(int(c)) for c in known)}"
     _refuse_op(program, ~np.isin(code, known), "opcode", code, rule, _LAYOUT)

@@ -28,7 +28,7 @@ def input_bits(program: Program, *, at_most: int | None = None) -> tuple[int | N
     """For every output a mask of the bits of ``model_inp`` that it can depend on; 0 if it is constant.
 
     ``at_most``: None instead of a mask with more bits than that, which saves most of the time in large programs.
-    Bits that are constant whatever is behind them are not looked for where all that is behind has too many.
+    Constant bits are then not searched for in cones that have too many bits.
     """
     ports = ports_of(program)
     limit = ports.input_bits if at_most is None else at_most
@@ -54,7 +54,7 @@ def exact_bits(program: Program, ops: Collection[int], *, at_most: int) -> dict[
 
 
 def _known(program: Program, ports: Ports, roots: set[int], limit: int) -> dict[int, list[int]]:
-    """Of every op in the cones of ``roots``, for every bit of its result, the port bits behind it."""
+    """Return for every op in the cones of ``roots``, and every bit of its result, the port bits that reach it."""
     known: dict[int, list[int]] = {}
     for index in cone(program, roots):
         op = program.ops[index]
@@ -65,7 +65,7 @@ def _known(program: Program, ports: Ports, roots: set[int], limit: int) -> dict[
 
 
 def _of_result(program: Program, ports: Ports, op: Op, known: dict[int, list[int]]) -> list[int]:
-    """For every bit of the result of ``op`` the port bits behind it."""
+    """Return for every bit of the result of ``op`` the port bits that reach it."""
     width = op.type.width
     if op.code == INPUT:
         start, _ = ports.slice_of(op, int(program.inp_shift[op.id0]))

@@ -75,7 +75,7 @@ def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
 
 
 def _terms(op: Op, mask: int, kinds: list[FixedType], gaps: list[int]) -> tuple[int, ...]:
-    """Of every term that is an op; those without bits, and the constant 0, bring no carries."""
+    """Return the masks of every term that is an op; terms without bits, and the constant 0, cause no carries."""
     read = [term for term in op.terms if term.op >= 0]
     gaps = [gap - term.shift for term, gap in zip(read, gaps, strict=True)]
     # The result's bit at which each begins.

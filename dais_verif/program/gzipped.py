@@ -16,7 +16,7 @@ _ALWAYS_ALLOWED, _RATIO = 16 << 20, 100
 
 
 def is_gzip(data: bytes) -> bool:
-    """Return whether ``data`` begins as gzip does."""
+    """Return True if ``data`` begins as gzip does."""
     return data.startswith(_MAGIC)
 
 
@@ -29,7 +29,7 @@ def beginning(data: bytes) -> bytes:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Return what the gzip ``data`` holds. Raises ``ProgramError`` if it is damaged or far larger than it looks."""
+    """Decompress the gzip ``data``. Raises ``ProgramError`` if it is damaged or far larger than it looks."""
     limit = max(_ALWAYS_ALLOWED, _RATIO * len(data))
     try:
         unzip = zlib.decompressobj(wbits=31)

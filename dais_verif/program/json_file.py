@@ -17,12 +17,12 @@ from dais_verif.program.model import Origin, Program
 
 __all__ = ["JSON_LAYOUTS", "looks_like_json", "read_json"]
 
-#: What ``--layout`` can say of a JSON file: da4ml's, or alkaid's.
+#: Values of ``--layout`` for a JSON file: da4ml's, or alkaid's.
 JSON_LAYOUTS = ("json", "alir")
 
 
 def looks_like_json(data: bytes) -> bool:
-    """Whether ``data`` begins as a JSON list or object does, or is gzip and holds what does.
+    """Return True if ``data`` begins as a JSON list or object does, or is gzip of such a text.
 
     A binary of 91 inputs begins with ``[`` too, but its first word holds a 0 byte, which no JSON text does.
     """

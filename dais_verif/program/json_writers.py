@@ -18,7 +18,7 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["alir_json", "alir_model", "compressed", "da4ml_json"]
 
-#: What is the same in every file of the same program, whenever it is written.
+#: Fixed values, so that files of the same program are always identical.
 _NO_TIME = 0
 
 

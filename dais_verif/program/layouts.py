@@ -99,7 +99,7 @@ def _fits(header: Callable[[Words], _Header], words: Words) -> bool:
 
 
 def _no_layout(words: Words) -> str:
-    """Why neither length equation holds, both reasons on one line."""
+    """Return why neither length equation holds, both reasons on one line."""
     reasons = []
     for header in (_plain_header, _v1_header):
         try:

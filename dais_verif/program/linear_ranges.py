@@ -48,7 +48,7 @@ class _Sum(NamedTuple):
         return _Sum(factors, a.constant + sign * b.constant, f)
 
     def is_multiple(self, of: int) -> bool:
-        """Whether it is one of ``of``, whatever its sources are."""
+        """Return True if it is a multiple of ``of``, whatever its sources are."""
         return not (self.constant % of or any(factor % of for factor in self.factors.values()))
 
     def range(self, known: Sequence[Interval]) -> tuple[int, int]:
@@ -78,7 +78,7 @@ class _Sums:
     def sharpened(
         self, op: Op, known: Sequence[Interval], found: Interval, change: PromiseStatus
     ) -> tuple[Interval, PromiseStatus]:
-        """Return what is known of ``op``, of which intervals said ``found`` and ``change``, from the ops before it."""
+        """Refine ``found`` and ``change``, the interval results for ``op``, with facts from the ops before it."""
         exact = self._exact(op)
         if exact is not None and len(exact.factors) <= min(_MOST_SOURCES, self._left):
             lo, hi = exact.range(known)
@@ -120,7 +120,7 @@ class _Sums:
 
 
 def _common(found: Interval, lo: int, hi: int) -> Interval:
-    """Return what ``found`` and ``lo..hi`` have in common; never empty, as both hold for some input."""
+    """Return the intersection of ``found`` and ``lo..hi``; never empty, as both hold for some input."""
     lo, hi = max(found.lo, lo), min(found.hi, hi)
     if lo > hi:
         raise AssertionError(f"no value is in {found} and in {lo}..{hi}")

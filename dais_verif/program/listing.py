@@ -76,7 +76,7 @@ def _table(number: int, entries: list[int]) -> Iterator[str]:
 
 
 def in_words(program: Program, op: Op) -> str:
-    """Return what ``op`` computes, in one short expression over ``%N``; all that the op says but its type."""
+    """Return ``op`` as one short expression over ``%N``, with everything but its type."""
     a, b = f"%{op.id0}", f"%{op.id1}"
     minus = "-" if op.spec.negate else ""
     match op.code:

@@ -1,4 +1,4 @@
-"""How the text of a machine begins, so that readers of programs can name the mistake."""
+"""Detection of the text of a machine, so that readers of programs can name the mistake."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?(?:[ \t\r]*(?:;[^\n]*)?\n)*[ \t]*machine
 
 
 def begins_machine(data: bytes) -> bool:
-    """Whether the first statement in ``data`` is ``machine``."""
+    """Return True if the first statement in ``data`` is ``machine``."""
     return _BEGIN.match(data) is not None

@@ -45,7 +45,7 @@ class Op:
     id1: int
     data: int
     type: FixedType
-    #: Of a sum; empty for all other ops.
+    #: The terms of a sum; empty for all other ops.
     terms: tuple[Term, ...] = ()
 
     @property
@@ -110,12 +110,12 @@ class Terms(NamedTuple):
         return cls(*(table[:, column].copy() for column in range(3)))
 
 
-#: Those of a program without sums, of every DAIS program that is.
+#: For a program without sums, which includes every DAIS program.
 NO_TERMS = Terms.of(())
 
 
 class Estimates(NamedTuple):
-    """What ALIR files estimate of the hardware, kept for those that are written again; nothing here reads it.
+    """Hardware estimates in ALIR files, preserved when a file is written again; they are not used here.
 
     ``latency``, ``cost``: float64 (n_ops,). The sizes are alkaid's, in bits; -1 if it was not asked for.
     """
@@ -128,7 +128,7 @@ class Estimates(NamedTuple):
 
 @dataclass(frozen=True)
 class Origin:
-    """How a program was read: what a record must say about the file it speaks of.
+    """How a program was read: what a record must say about its file.
 
     ``layout``: ``published``, ``headerless``, ``v1``, ``json``, ``alir`` or ``memory``; of a machine
     ``alir``, ``mach`` (text) or ``memory``. ``assumed``: both word orders were possible and mean different things.

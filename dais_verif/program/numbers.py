@@ -63,7 +63,7 @@ class Batch:
     def of(cls, x: Any, n_in: int) -> Batch:
         """``x`` as a batch: float or integer array (rows, n_in), or nested lists of Python numbers.
 
-        Raises ``InputError`` for another shape, NaN, infinity, or a number that is no dyadic rational.
+        Raises ``InputError`` for another shape, NaN, infinity, or a number that is not a dyadic rational.
         """
         if isinstance(x, Batch):
             return x._checked(n_in)

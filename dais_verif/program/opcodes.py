@@ -1,7 +1,7 @@
 """The one table of opcodes. Checks, golden model, emitter, disassembly and tests are driven by it.
 
-What each opcode *computes* is on the semantics page; here stands how it is encoded. Two codes are ALIR's alone, and two
-of its opcodes are special sums: ``opcode_of_sum`` has what people call those.
+The semantics page defines what each opcode *computes*; this table gives its encoding. Two codes exist only in ALIR, and
+two of its opcodes are special sums: ``opcode_of_sum`` returns their usual names.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Code(IntEnum):
 
 
 class Data(Enum):
-    """What the 64-bit data word of an op means."""
+    """The meaning of the 64-bit data word of an op."""
 
     #: Nothing: kept so that load-then-save is byte-identical.
     NONE = "none"

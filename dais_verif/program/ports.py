@@ -1,4 +1,4 @@
-"""How inputs and outputs lie in the two packed ports, from the types of the program alone.
+"""The layout of inputs and outputs in the two packed ports, from the types of the program alone.
 
 Element 0 takes the least significant bits, there are no gaps, an element without bits takes none, and a port
 without any bits is one bit wide, ignored or tied to 0.

@@ -24,7 +24,7 @@ _ALL_ZERO = 1 << 20
 
 
 class PromiseStatus(IntEnum):
-    """What is known of an op's quantisation changing its value. For promise ops a change is a violation."""
+    """Whether an op's quantisation can change its value. For promise ops a change is a violation."""
 
     #: Proved by intervals: never.
     SAFE = 0
@@ -49,7 +49,7 @@ class Analysis:
 
     program: Program
     intervals: tuple[Interval, ...]
-    #: Whether quantisation can change the value, for every op.
+    #: For every op, if quantisation can change the value.
     changes: tuple[PromiseStatus, ...]
 
     @property
@@ -175,7 +175,7 @@ def _const(program: Program, op: Op, known: Known, declared: Declared) -> Outcom
 def _terms(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
     total = Interval(0, 0, 0, _ALL_ZERO)
     least = min(term.shift for term in op.terms)
-    # What several terms read is taken once, with the sum of its weights, so that x - x is 0.
+    # An operand of several terms is counted once, with the sum of its weights, so that x - x is 0.
     weights: dict[int, int] = {}
     for operand, shift, negative in op.terms:
         weight = 1 << (shift - least)

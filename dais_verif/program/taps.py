@@ -31,7 +31,7 @@ def tappable(program: Program, root: int) -> list[int]:
 
 
 def live(program: Program, ops: Iterable[int], last: int) -> list[int]:
-    """Return those of ``ops`` up to ``last`` that others of them beyond it read: all that these know of what is before.
+    """Return those of ``ops`` up to ``last`` that later ones among them read: all that these know of earlier ops.
 
     ``ops`` in SSA order.
     """

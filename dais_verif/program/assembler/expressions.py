@@ -12,7 +12,7 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["INT32", "Expressions", "Row"]
 
-#: What a word, and a pair of words, of a binary can hold.
+#: The ranges of a word, and of a pair of words, in a binary.
 INT32 = (-(1 << 31), (1 << 31) - 1)
 INT64 = (-(1 << 63), (1 << 63) - 1)
 #: No literal times a power of two beyond it, or its inverse, is a data word.
@@ -83,7 +83,7 @@ class Expressions:
         return 0
 
     def expression(self, kind: FixedType) -> Row:
-        """Return what an op of type ``kind`` computes."""
+        """Parse the expression of an op of type ``kind``."""
         row = self._expression(kind)
         if self.cursor.token.text != "data":
             return row

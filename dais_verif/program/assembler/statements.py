@@ -58,7 +58,7 @@ def assemble_labelled(text: str, name: str, first: int = 1) -> Labelled:
 
 
 class _Assembler:
-    """What has been read of a program."""
+    """The parsed part of a program."""
 
     def __init__(self, cursor: Cursor) -> None:
         self.cursor = cursor

@@ -33,7 +33,7 @@ def quoted(text: str) -> str:
 
 
 class Place(NamedTuple):
-    """Where something stands in a text; both count from 1, columns in characters."""
+    """A position in a text; line and column count from 1, columns in characters."""
 
     line: int
     column: int
@@ -49,7 +49,7 @@ class Token(NamedTuple):
 
     @property
     def place(self) -> Place:
-        """Where it begins."""
+        """Its first position."""
         return Place(self.line, self.column)
 
     def __str__(self) -> str:
@@ -131,7 +131,7 @@ class Cursor:
         return next((number for number, line in lines if re.match(pattern, line, re.ASCII)), None)
 
     def lines_before(self, closing: str) -> tuple[str, int] | None:
-        """All lines behind that of the token, up to one that is ``closing``, and the number of the first of them.
+        """Return all lines after that of the token, up to one equal to ``closing``, and the number of the first.
 
         The token is then ``closing``. None if there is no such line.
         """
@@ -151,7 +151,7 @@ class Cursor:
         return token
 
     def accept(self, text: str) -> bool:
-        """Whether the token is ``text``, a mark or a keyword; if so, the cursor moves on."""
+        """Return True if the token is ``text``, a mark or a keyword; if so, advance the cursor."""
         if self.token.text != text:
             return False
         self.take()

@@ -1,7 +1,7 @@
-"""What a DAIS binary holds that ALIR has no place for: notes beside a program, which alkaid passes over.
+"""Content of a DAIS binary without a place in ALIR: notes stored next to a program, which alkaid ignores.
 
-That are the layout and its versions, data words without a meaning, and wherever lowering does not find the very ops of
-the binary again, these. Notes are believed only if what they make of the program is raised to this very program again.
+These are the layout and its versions, data words without a meaning, and the original ops wherever lowering does not
+reproduce them. Notes are trusted only if the program that they produce is raised to this very program again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["as_it_was", "notes_of"]
 
 
 def notes_of(program: Program, raised: Program) -> dict[str, Any] | None:
-    """Return what a file of ``raised`` must hold beside it to get the binary ``program`` back; None for no binary."""
+    """Return the notes to store with ``raised`` to recover the binary ``program``; None if it is not a binary."""
     origin = program.origin
     if origin.layout not in LAYOUTS:
         return None

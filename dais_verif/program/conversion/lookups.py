@@ -56,7 +56,7 @@ def add_lookup(made: Builder, op: Op, a: int, tables: Tables, interval: tuple[in
 def _window(made: Builder, a: int, kind: FixedType, lo: int, hi: int) -> tuple[int, int]:
     """Return the number of an op with the value of ``a``, whose interval begins at ``lo``, and where it begins then.
 
-    A signed type whose interval begins at 0 or above is none: there the value is moved, so that it begins at -1.
+    A signed type whose interval begins at 0 or above would not be signed: the value is then shifted to begin at -1.
     """
     for top in (hi, kind.raw_max):
         if type_of_interval(lo, top, kind.f) == kind:

@@ -61,7 +61,7 @@ class _Lowering:
                 self.passed[op.index] = op.id0
 
     def _is_negation(self, op: Op) -> bool:
-        """Whether ``op`` is a negation that no value makes too large for its type."""
+        """Return True if ``op`` is a negation whose result always fits its type."""
         if op.code != Code.SUM or opcode_of_sum(op.terms).number != -2:
             return False
         operand, kind = self.source.ops[op.terms[0].op].type, op.type
@@ -71,11 +71,11 @@ class _Lowering:
         return kind.k >= exact.k and kind.i >= exact.i and kind.f >= exact.f
 
     def _changes_nothing(self, op: Op) -> bool:
-        """Whether ``op`` quantises to the type that its operand has."""
+        """Return True if ``op`` quantises to the type that its operand has."""
         return op.code == Code.QUANT and self.source.ops[op.id0].type == op.type
 
     def _takes_negation(self, reader: Op, op: Op) -> bool:
-        """Whether ``reader`` has a form that negates ``op``'s operand itself."""
+        """Return True if ``reader`` has a form that negates ``op``'s operand itself."""
         if reader.code == Code.MUX:
             return reader.id1 == op.index
         if reader.code == Code.BIT_UNARY:  # whose result depends on the type of what it reads
@@ -143,7 +143,7 @@ class _Lowering:
             total = made.add(code, exact, total, b, shift, interval=(lo, hi))
 
     def first(self, op: Op) -> tuple[int, list[Term]]:
-        """Return what the chain begins with, and the terms that are added to it, at least one."""
+        """Return the start of the chain, and the terms that are added to it, at least one."""
         made, terms = self.made, list(op.terms)
         for term in op.terms:
             if term.op < 0:

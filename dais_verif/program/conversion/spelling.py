@@ -1,4 +1,4 @@
-"""What JSON can say of a type: the least and the greatest value and the step, each a number that readers take exactly.
+"""Types in JSON: the least and the greatest value and the step, each a number that readers parse exactly.
 
 An integer of JSON may be of any size; another number is read as a double, which holds 53 bits.
 """
