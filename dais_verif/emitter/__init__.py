@@ -1,4 +1,4 @@
-"""What a program becomes: synthesizable Verilog, combinational or pipelined."""
+"""Synthesizable Verilog for programs, combinational or pipelined."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ __all__ = ["Identity", "emit_axis_top"]
 
 
 class Identity(NamedTuple):
-    """What the AXI4-Lite block says of the program. ``hash``: 64 hexadecimal digits."""
+    """Identification of the program in the AXI4-Lite block. ``hash``: 64 hexadecimal digits."""
 
     n_in: int
     n_out: int

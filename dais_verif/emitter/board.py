@@ -1,4 +1,4 @@
-"""The top module that puts a core on a board: behind AXI4-Stream, a bridge, and the bytes of a link.
+"""The top module for a core on a board: wrapped in AXI4-Stream, with a bridge and a byte link.
 
 link --> dais_bridge --> <core>_axis --> dais_bridge --> link. Only the top module is made for a program, all else
 lies in ``rtl/``.
@@ -18,14 +18,14 @@ LINKS = ("uart", "spi", "fifo")
 
 _BRIDGE_FILES = (*AXIS_FILES, "dais_crc32.v", "dais_deframer.v", "dais_framer.v", "dais_bridge.v")
 
-#: What a top module needs of ``rtl/``, lowest module first.
+#: Modules of ``rtl/`` that a top module needs, lowest first.
 BOARD_FILES = {
     "uart": (*_BRIDGE_FILES, "dais_uart.v"),
     "spi": (*_BRIDGE_FILES, "dais_spi.v"),
     "fifo": _BRIDGE_FILES,
 }
 
-#: Rate of a UART unless its parameter is set, and of a host unless it is told.
+#: The default baud rate of a UART and of the host.
 BAUD = 115200
 
 #: 4096 bytes, with a mark at the end of each frame, are one block RAM of many FPGAs.
@@ -78,7 +78,7 @@ def emit_board_top(
     latency: int = 0,
     period: float = 10.0,
 ) -> str:
-    """Return the text of module ``<core>_<link>``: module ``<core>_axis`` behind a link, one of ``LINKS``.
+    """Return the text of module ``<core>_<link>``: module ``<core>_axis`` connected to a link, one of ``LINKS``.
 
     ``program_hash``: 64 hexadecimal digits, by which a host knows what runs here. ``input_bits``, ``output_bits``: of
     the core's ports, at least 1. ``latency``: of the core in clocks, for the host to know. ``period``: of the clock in

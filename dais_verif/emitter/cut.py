@@ -1,7 +1,7 @@
-"""How many ops are cut into groups, each a scope of its own, so that no tool takes long for any of them.
+"""Partition of many ops into groups, each a separate scope, so that no tool takes long for any of them.
 
-What belongs together stays together, however far apart its numbers are: in a convolution, say, the same op of all
-positions has neighbouring numbers, and a cut by number would make nearly every op one that other groups read.
+Related ops stay together, however far apart their numbers are: in a convolution, the same op of all positions has
+neighbouring numbers, and a cut by number would make other groups read nearly every op.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MOST_NAMES = 250
 
 
 def by_cone(values: Sequence[int], operands: Sequence[Iterable[int]], roots: Iterable[int]) -> list[int]:
-    """Return ``values`` in another order, operands first: one root after the other, each behind what only it needs.
+    """Return ``values`` reordered, operands first: one root after the other, each after the values that only it needs.
 
     ``values``: operands first, too. ``operands``: of each value, those that are values. What no root needs comes
     last, in the same way.

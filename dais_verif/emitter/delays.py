@@ -1,4 +1,4 @@
-"""How long each op is taken to take: what pipelines are balanced by.
+"""The delay model of ops, used to balance pipelines.
 
 An estimate from opcode and widths alone, as docs/pipelines.md explains it: good enough to say where registers should
 go, no promise of a clock rate. Delays are integers, thousandths of the model's unit, so that sums and comparisons
@@ -77,14 +77,14 @@ DEFAULT = DelayModel()
 
 
 def delay_of(program: Program, op: Op, model: DelayModel) -> int:
-    """Return what ``op`` takes, in thousandths of the unit: 0 for constants, slices of inputs and mere wiring."""
+    """Return the delay of ``op`` in thousandths of the unit: 0 for constants, slices of inputs and mere wiring."""
     if op.type.width == 0:
         return 0
     return _counted(_RULES[op.code](op, model, *(program.ops[i].type.width for i in op.operands)))
 
 
 def negation_delay(width: int, model: DelayModel) -> int:
-    """Return what the negation of an output takes, in thousandths of the unit."""
+    """Return the delay of the negation of an output, in thousandths of the unit."""
     return _counted(model.adder(width))
 
 

@@ -23,7 +23,7 @@ SCHEMA = "dais-verif/wrap/1"
 
 @dataclass(frozen=True)
 class WrapperOptions:
-    """How a core is wrapped.
+    """Options of the wrapper of a core.
 
     ``kind``: one of ``WRAPS``. ``latency``: of the core, in clocks; 0 if it is combinational. ``period``: of the clock
     in ns, for constraints.

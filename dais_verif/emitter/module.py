@@ -1,4 +1,4 @@
-"""What every module that we write consists of: header, tables, constants, blocks of ops, outputs.
+"""Parts common to all emitted modules: header, tables, constants, blocks of ops, outputs.
 
 Ops that no input reaches are wires outside the blocks, because a block that reads nothing that changes is never run
 by an event-driven simulator. Sensitivity lists are written out: each is complete (the input port, signals of other
@@ -136,7 +136,7 @@ def range_of(bits: int) -> str:
 
 
 def comment(program: Program, op: Op) -> str:
-    """Return what is said of an op behind its line."""
+    """Return the comment after the line of an op."""
     words = in_words(program, op)
     if len(words) > _LONGEST_COMMENT:
         words = f"{words[: words.rindex(' ', 0, _LONGEST_COMMENT)]} ... of {len(op.terms)} terms"

@@ -52,7 +52,7 @@ def statements(program: Program, ports: Ports, op: Op, name_of: Callable[[int], 
 
 
 class Scope:
-    """What the rule of one op may look at, and the helper signals it makes."""
+    """The data that the rule of one op may use, and the helper signals that it creates."""
 
     def __init__(self, program: Program, ports: Ports, op: Op, name_of: Callable[[int], str]) -> None:
         self.program, self.ports, self.op, self.name_of = program, ports, op, name_of
@@ -126,7 +126,7 @@ def _sum(s: Scope) -> Expression:
 
 
 def _term(s: Scope, term: Term) -> tuple[bool, Expression]:
-    """Whether a term is subtracted, and what is."""
+    """Return True if a term is subtracted, and its expression."""
     if term.op >= 0:
         return term.negative, s.operand(term.op).shifted(term.shift)
     size = abs(s.op.data)

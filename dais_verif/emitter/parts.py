@@ -1,4 +1,4 @@
-"""Where the signal of each op lies in the emitted module.
+"""The location of the signal of each op in the emitted module.
 
 A small program is one block in the module itself. A large one is cut into parts, each a block with its registers in
 a generate scope of its own.
@@ -29,7 +29,7 @@ class Parts(NamedTuple):
 
     @property
     def several(self) -> bool:
-        """Whether each part has a scope of its own."""
+        """True if each part has a scope of its own."""
         return len(self.members) > 1
 
     def scope(self, part: int) -> str:
@@ -42,7 +42,7 @@ class Parts(NamedTuple):
         return f"part_{last - part:0{len(str(last))}}"
 
     def seen_from(self, part: int | None) -> Callable[[int], str]:
-        """Return what the signal of an op is called within ``part``, or in the module outside of all parts."""
+        """Return the function that names the signal of an op within ``part``, or in the module outside all parts."""
         if not self.several:
             return signal
         prefixes = [f"{self.scope(number)}." for number in range(len(self.members))]
@@ -63,12 +63,12 @@ def moving(program: Program) -> tuple[bool, ...]:
 
 
 def reads(op: Op) -> Collection[int]:
-    """Return what the block of ``op`` is sensitive to beside the input port: operands, and ``~N`` for table N."""
+    """Return what the block of ``op`` is sensitive to besides the input port: operands, and ``~N`` for table N."""
     return (*op.operands, ~low_int32(op.data)) if op.spec.data is Data.TABLE else op.operands
 
 
 def parts_of(program: Program) -> Parts:
-    """How ``program`` is cut."""
+    """Return the partition of ``program``."""
     moves, ops = moving(program), program.ops
     values = [index for index, moved in enumerate(moves) if moved]
     operands = [tuple(i for i in op.operands if moves[i]) if moves[op.index] else () for op in ops]

@@ -33,7 +33,7 @@ MOST_STAGES = 1000
 
 @dataclass(frozen=True)
 class PipelineOptions:
-    """What is asked of a pipeline.
+    """The requested pipeline.
 
     ``stages``: how many, 1 to ``MOST_STAGES``; or ``max_depth``: as few as keep each stage within that estimated
     delay, in the unit of ``delays``. ``reset``, ``enable``, ``valid``: which ports the module has beside ``clk``.
@@ -100,7 +100,7 @@ def emit_pipeline(
 
 
 def _asked(program: Program, flow: Flow, options: PipelineOptions) -> tuple[int, int]:
-    """How many stages there shall be, and the longest path that each may have."""
+    """Return the number of stages, and the longest path permitted in each."""
     if (options.stages is None) == (options.max_depth is None):
         raise InputError.of("a pipeline has either a number of stages or a largest depth: give {stages} or {max_depth}")
     if options.reset and not options.valid:

@@ -1,4 +1,4 @@
-"""Where the hand-written RTL is: beside the package when it is installed, beside its folder in a source tree."""
+"""The location of the hand-written RTL: in the installed package, or next to its folder in a source tree."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dais_verif.errors import ToolError
 
 __all__ = ["AXIL_FILES", "AXIS_FILES", "library_sources"]
 
-#: What a core needs around it to speak AXI4-Stream, lowest module first; and AXI4-Lite besides.
+#: Modules that a core needs to speak AXI4-Stream, lowest first; and those for AXI4-Lite.
 AXIS_FILES = ("dais_skid.v", "dais_axis.v")
 AXIL_FILES = ("dais_selfcheck.v", "dais_axil.v")
 

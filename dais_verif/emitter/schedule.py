@@ -55,7 +55,7 @@ class Schedule(NamedTuple):
     depths: tuple[int, ...]
 
     def registers(self, value: int) -> int:
-        """How many registers ``value`` passes."""
+        """Return the number of registers that ``value`` passes."""
         return self.until[value] - (self.stage[value] or self.until[value])
 
 

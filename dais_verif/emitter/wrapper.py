@@ -11,7 +11,7 @@ from dais_verif.errors import InputError
 
 __all__ = ["WRAPS", "Wrapper", "wrap"]
 
-#: What a core can be wrapped for.
+#: The kinds of wrappers.
 WRAPS = ("axis", *LINKS)
 
 

@@ -1,4 +1,4 @@
-"""The top module that puts a machine behind AXI4-Stream.
+"""The top module that wraps a machine in AXI4-Stream.
 
     s_axis --> skid buffer --> machine --> register --> m_axis
 

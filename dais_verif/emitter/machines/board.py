@@ -31,7 +31,7 @@ _MOST_BITS = 1 << 16
 
 
 def board_hash(machine: Machine) -> str:
-    """Return what a board says that it runs, if it runs ``machine``: the SHA-256 of its core as module ``model``."""
+    """Return the hash that a board with ``machine`` reports: the SHA-256 of its core as module ``model``."""
     return hashlib.sha256(emit_machine(restart_of(machine).core).encode()).hexdigest()
 
 
@@ -111,7 +111,7 @@ def machine_board_folder(machine: Machine, link: str, core: str, cycles: int, pe
 
 
 def _files(link: str) -> list[str]:
-    """Return what a link needs of ``rtl/``, without what keeps a core busy that takes a vector every clock."""
+    """Return the files of ``rtl/`` for a link, without those for cores that take a vector every clock."""
     return [name for name in BOARD_FILES[link] if name not in AXIS_FILES]
 
 
@@ -213,7 +213,7 @@ def _shifted(whole: int, bits: int) -> str:
 
 
 def _waiting(restart: Restart, given: Sequence[Signal]) -> int:
-    """Return what the inputs are between two beats."""
+    """Return the values of the inputs between two beats."""
     value, offset = 0, 0
     for signal in given:
         places = offsets_of(signal.types)

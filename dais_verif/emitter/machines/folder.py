@@ -1,4 +1,4 @@
-"""A folder that drops into an FPGA project: a machine behind AXI4-Stream, file lists, constraints, a README."""
+"""A folder to drop into an FPGA project: a machine wrapped in AXI4-Stream, file lists, constraints, a README."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LIBRARY = ("dais_skid.v",)
 
 
 def machine_hash(machine: Machine, core: str) -> str:
-    """Return what tells a machine from others: the SHA-256 of its Verilog as module ``core``."""
+    """Return the identity of a machine: the SHA-256 of its Verilog as module ``core``."""
     return hashlib.sha256(emit_machine(machine, core).encode()).hexdigest()
 
 

@@ -186,7 +186,7 @@ class _Module:
                 self.statements("else ", lines)
 
     def statements(self, head: str, lines: list[str]) -> None:
-        """Several statements as one; one that is no ``if`` stands alone."""
+        """Emit several statements as one; a single statement that is not an ``if`` stands alone."""
         if len(lines) == 1 and not lines[0].startswith("if"):
             self.out.line(f"{head}{lines[0]}")
             return

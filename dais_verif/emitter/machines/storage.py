@@ -20,7 +20,7 @@ class Memory(NamedTuple):
 
 
 def memory_of(machine: Machine, signal: Signal) -> Memory | None:
-    """How ``signal`` is a memory; None if it is a vector.
+    """Return ``signal`` as a memory; None if it is a vector.
 
     A memory is an internal register without a reset, as a RAM has none, of which whole words alone are read and
     written, at least once at an index, and whose words are all of the same types.
@@ -64,7 +64,7 @@ def _conditions(machine: Machine) -> Iterator[View]:
 
 
 class Window(NamedTuple):
-    """Where a view with an index can be. ``last``: the largest index with which all of it is within its signal.
+    """The possible positions of a view with an index. ``last``: the largest index that keeps all of it in its signal.
 
     ``reach``: the largest with which any of it is; ``index_max``: the largest that the index can be.
     """
@@ -75,17 +75,17 @@ class Window(NamedTuple):
 
     @property
     def leaves(self) -> bool:
-        """Whether the index can be too large."""
+        """True if the index can be too large."""
         return self.index_max > self.last
 
     @property
     def torn(self) -> bool:
-        """Whether the index can be such that a part of the view is within its signal, and a part is not."""
+        """True if the index can be such that only a part of the view is within its signal."""
         return self.index_max > self.last < self.reach
 
 
 def window_of(machine: Machine, view: View) -> Window:
-    """Where ``view``, which has an index, can be."""
+    """Return the possible positions of ``view``, which has an index."""
     assert view.index is not None
     value, count = view.index.value, len(machine.signals[view.signal].types)
     index_max = machine.signals[value.signal].types[value.start].raw_max

@@ -1,4 +1,4 @@
-"""What views of signals are in the module: bits of a vector where they are fixed, else a wire that an index chooses."""
+"""Views of signals in the module: bits of a vector where they are fixed, else a wire selected by an index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What connections write into registers: statements of their ``always`` block."""
+"""Writes of connections into registers: statements of their ``always`` block."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["write"]
 
 
 def write(machine: Machine, reader: Reader, vector: Vector, memory: Memory | None, connection: Connection) -> list[str]:
-    """Return what ``connection`` writes into a register, ``vector`` or ``memory``; wires that it takes are declared."""
+    """Return the write of ``connection`` into a register, ``vector`` or ``memory``; its wires are declared."""
     target = connection.target
     types = machine.signals[target.signal].types[target.start : target.stop]
     if not bits_of(types):
@@ -38,7 +38,7 @@ def write(machine: Machine, reader: Reader, vector: Vector, memory: Memory | Non
 
 
 def _needs_a_wire(machine: Machine, target: View, memory: Memory | None) -> bool:
-    """Whether the places that ``target`` can be are not evenly spaced, or a part of it can be outside."""
+    """Return True if the positions of ``target`` are not evenly spaced, or a part of it can be outside."""
     if target.index is None or memory is not None:
         return False
     return window_of(machine, target).torn or step_of(machine, target) is None
@@ -53,7 +53,7 @@ def _wire(reader: Reader, vector: Vector, width: int, value: str) -> str:
 def _place(
     machine: Machine, reader: Reader, target: View, vector: Vector, memory: Memory | None
 ) -> tuple[str, str | None]:
-    """Return what is written, and the condition under which it is there at all; None if it always is."""
+    """Return the target of the write, and the condition under which it exists; None if it always does."""
     if target.index is None:
         if memory is not None:
             return f"{vector.name}[{target.start // memory.size}]", None
