@@ -32,7 +32,7 @@ class Interpreter:
         self.command, self.form, self.folder, self.seconds = command, form, folder, seconds
 
     def judge(self, case: Case) -> Disagreement | None:
-        """Return what it answers that the oracle does not. Raises ``NotJudged`` for what no such file can hold."""
+        """Return how its answer differs from the oracle's. Raises ``NotJudged`` if no such file can hold the case."""
         outputs = self.folder / "outputs.npy"
         _clear(outputs)
         try:

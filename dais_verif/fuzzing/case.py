@@ -47,12 +47,12 @@ class Case:
 
     @cached_property
     def key(self) -> tuple[str, tuple[Row, ...]]:
-        """What tells cases apart."""
+        """The identity of the case."""
         return self.program.hash, self.rows
 
     @property
     def words(self) -> str:
-        """How large it is."""
+        """Its size, in words."""
         return f"{counted(self.program.n_ops, 'op')}, {counted(len(self.rows), 'vector')}"
 
 

@@ -1,4 +1,4 @@
-"""What a case is about: which opcodes are left in it, so that two cases of the same cause are kept once."""
+"""The cause of a case: the opcodes left in it, so that only one of two cases with the same cause is kept."""
 
 from __future__ import annotations
 

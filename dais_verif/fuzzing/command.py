@@ -21,19 +21,19 @@ __all__ = ["Command", "Ending"]
 
 @dataclass(frozen=True)
 class Ending:
-    """How a command ended. ``status``: 0, an exit code, minus a signal's number, or None if its time was up."""
+    """The end of a command. ``status``: 0, an exit code, minus a signal's number, or None after a timeout."""
 
     status: int | None
     last_line: str
 
     @property
     def words(self) -> str:
-        """How it ended, as a person says it."""
+        """The end in words."""
         return "did not end within its time" if self.status is None else describe_exit(self.status)
 
     @property
     def crashed(self) -> bool:
-        """Whether a signal ended it, or a traceback of Python is the last that it said."""
+        """True if a signal ended it, or its output ends with a Python traceback."""
         return self.status is not None and (self.status < 0 or self.status > 128)
 
 
@@ -48,7 +48,7 @@ class Command:
     def of(cls, argument: str, text: str, places: tuple[str, ...]) -> Command:
         """Return the command in ``text``, which argument ``argument`` gave.
 
-        Raises ``RequestError`` if it is none, can not be found, or leaves one of ``places`` out.
+        Raises ``RequestError`` if it is not a command, cannot be found, or omits one of ``places``.
         """
         name = Argument(argument)
         try:
@@ -102,6 +102,6 @@ class Command:
 
 
 def _filled(word: str, files: Mapping[str, Path]) -> str:
-    """``word`` with every place filled in one go: what the name of a file holds is no place."""
+    """Return ``word`` with all places filled at once, so that braces in file names are not taken for places."""
     places = "|".join(re.escape(f"{{{place}}}") for place in files)
     return re.sub(places, lambda found: str(files[found[0][1:-1]].absolute()), word) if places else word

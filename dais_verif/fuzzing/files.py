@@ -42,7 +42,7 @@ __all__ = [
     "write_program",
 ]
 
-#: What says of a folder that it is a case.
+#: The mark of a folder that holds a case.
 CASE_NAME = "case.json"
 #: Its vectors, for tools that read numpy's files.
 INPUTS_NAME = "inputs.npy"
@@ -57,7 +57,7 @@ _SUFFIX = {"dais": ".dais", "alir": ".json", "json": ".json"}
 
 @dataclass(frozen=True)
 class KeptCase:
-    """What is known of a case beside its program: ``pair`` and ``kind`` of what disagreed, ``text`` for people.
+    """Facts about a case besides its program: ``pair`` and ``kind`` of the disagreement, ``text`` for users.
 
     ``seed``: of the fuzzer's case; None: it was not made by it. ``against``: the command of another tool, if
     that is what disagreed. ``versions``: of all that had a say. ``vectors``: exact numbers, ``-5/8``, a list a vector.
@@ -104,12 +104,12 @@ def write_program(program: Program, folder: Path, form: str, name: str = "progra
 
 
 def program_name(form: str, name: str = "program") -> str:
-    """Return what the file of a program is called in that form."""
+    """Return the file name of a program in that form."""
     return f"{name}{_SUFFIX.get(form, '.bin')}"
 
 
 def case_names() -> tuple[str, ...]:
-    """Return what the files of a case of a program may be called."""
+    """Return the possible file names of a case of a program."""
     programs = (program_name(form) for form in (*LAYOUTS, *_SUFFIX))
     return (CASE_NAME, INPUTS_NAME, program_name("dais", _TEXT), *dict.fromkeys(programs))
 
@@ -117,7 +117,7 @@ def case_names() -> tuple[str, ...]:
 def require_place(folder: Path, written: Iterable[str], who: str) -> None:
     """Raise ``InputError`` if a case would take the place of files that are not those of an earlier one.
 
-    ``written``: names of files and folders that ``who`` writes, none of which may be a link to elsewhere.
+    ``written``: names of files and folders that ``who`` writes, which must not be links to elsewhere.
     """
     taken = [folder / name for name in written if os.path.lexists(folder / name)]
     inner = [path for place in taken if place.is_dir() and not place.is_symlink() for path in place.iterdir()]
@@ -138,7 +138,7 @@ def require_place(folder: Path, written: Iterable[str], who: str) -> None:
 
 
 def write_inputs(rows: Sequence[Row], folder: Path) -> Path:
-    """Write the vectors as float64, .npy. Raises ``InputError`` if one holds a number that is no double."""
+    """Write the vectors as float64, .npy. Raises ``InputError`` if one holds a number that is not a double."""
     array = np.array([[as_double(value) for value in row] for row in rows], dtype=np.float64)
     path = folder / INPUTS_NAME
     np.save(path, array.reshape(len(rows), -1))
@@ -146,7 +146,7 @@ def write_inputs(rows: Sequence[Row], folder: Path) -> Path:
 
 
 def as_double(value: Fraction) -> float:
-    """``value`` as float64. Raises ``InputError`` if it is none."""
+    """Return ``value`` as float64. Raises ``InputError`` if it is not exact."""
     try:
         double = float(value)
     except OverflowError:
@@ -178,7 +178,7 @@ def spelled(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
 
 
 def read_tree(folder: Path) -> tuple[dict[str, Any], KeptCase]:
-    """Read ``case.json`` in ``folder``, and what is known of the case. Raises ``InputError`` if it is none."""
+    """Read ``case.json`` in ``folder``, and the facts about the case. Raises ``InputError`` if it is not a case."""
     path = folder / CASE_NAME
     data = read_plain(path, _MOST_BYTES, advice="give the folder of a case, which fuzz or shrink wrote")
     try:
@@ -223,7 +223,7 @@ def case_of(folder: Path, tree: Mapping[str, Any], kept: KeptCase) -> Case:
 
 
 def read_exact(vectors: Sequence[Sequence[str]]) -> tuple[Row, ...]:
-    """Return the vectors of ``case.json``. Raises ``ValueError`` for what is no dyadic number."""
+    """Return the vectors of ``case.json``. Raises ``ValueError`` for numbers that are not dyadic."""
     if not all(_EXACT.fullmatch(text) for row in vectors for text in row):
         raise ValueError("a number is neither an integer nor a fraction of two")
     rows = tuple(tuple(Fraction(text) for text in row) for row in vectors)

@@ -32,7 +32,7 @@ class Stretch:
 
 
 class Finding(NamedTuple):
-    """What disagreed on the case ``number``."""
+    """The disagreement on the case ``number``."""
 
     number: int
     seed: int
@@ -40,7 +40,7 @@ class Finding(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """What was found in a stretch, how many cases each pair judged, and how many had each shape.
+    """The findings in a stretch, and the numbers of cases by pair and by shape.
 
     ``undecided``: of how many cases each pair that was asked had nothing to say.
     """

@@ -23,7 +23,7 @@ def case_seed(seed: int, number: int) -> int:
 
 
 def chosen(seed: int, what: str, every: int) -> bool:
-    """Whether the case with ``seed`` is one of those, one in ``every``, that are put to ``what``."""
+    """Return True if the case with ``seed`` is in the sample, one in ``every``, that goes to ``what``."""
     digest = hashlib.sha256(f"{what} {seed}".encode()).digest()
     return int.from_bytes(digest[:8], "little") % every == 0
 
@@ -68,7 +68,7 @@ def made_case(seed: int, number: int, *, plain: bool = False) -> Made:
 
 
 def _with_narrow_outputs(case: Case) -> Case:
-    """``case`` without outputs that float64 does not hold; if there is no other, an op that it does is the output."""
+    """Return ``case`` with only outputs that float64 holds; if there is none, an op that it holds is the output."""
     program = case.program
     kept = [output for output, kind in zip(program.outputs, program.output_types, strict=True) if _is_narrow(kind)]
     narrow = (op.index for op in reversed(program.ops) if _is_narrow(op.type))

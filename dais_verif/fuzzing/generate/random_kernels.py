@@ -41,7 +41,7 @@ class Asked:
 
     @property
     def samples(self) -> list[Ints]:
-        """Those of inputs that are not constant."""
+        """The values of inputs that are not constant."""
         return [x for x, tensor in zip(self.raw, self.params.input_tensors, strict=True) if not has_content(tensor)]
 
     @property

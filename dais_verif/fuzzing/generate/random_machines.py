@@ -48,7 +48,7 @@ class _Builder:
         self.signals: dict[str, Signal] = {}
         self.blocks: dict[str, Block] = {}
         self.connections: list[Connection] = []
-        #: What can be read so far: single elements of inputs, registers and wires that are driven.
+        #: The readable elements so far: single elements of inputs, registers and driven wires.
         self.sources: list[View] = []
         #: Memories, each with the views that an index can move: start, size and stride.
         self.memories: dict[str, tuple[int, int, int]] = {}
@@ -107,7 +107,7 @@ class _Builder:
         return name
 
     def memory(self, name: str) -> None:
-        """Words of one to three elements, some elements before and behind them, or one type throughout."""
+        """Add words of one to three elements, surrounded by other elements, or of one type throughout."""
         rng = self.rng
         size, words = rng.choice((1, 1, 2, 3)), rng.randint(2, 6)
         word = self.types(size)
@@ -140,7 +140,7 @@ class _Builder:
         return rng.choice(found)
 
     def word(self, name: str, size: int) -> View:
-        """So many elements of a memory: where an index says, mostly."""
+        """Return a view of ``size`` elements of a memory, usually at an index."""
         start, most, stride = self.memories[name]
         start += self.rng.randint(0, most - size)
         if self.rng.random() < 0.15:
@@ -188,7 +188,7 @@ class _Builder:
         self.connections.append(Connection(source, target, enable, alternative))
 
     def some(self, size: int, register: bool | None = None) -> View:
-        """So many elements side by side."""
+        """Return a view of ``size`` adjacent elements."""
         if size == 1:
             return self.source(register)
         words = [name for name, (_, most, _) in self.memories.items() if most >= size and register is not False]

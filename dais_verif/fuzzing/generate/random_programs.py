@@ -23,12 +23,12 @@ Term = tuple[int, int, int]
 
 #: Beyond it a value is quantised before anything else is done with it.
 _WIDEST = 140
-#: Beyond it a sum is no longer given a type of its own point.
+#: With more fractional bits than this, or fewer than minus this, a sum gets no type with its own binary point.
 _FARTHEST = 400
 
 
 class Exact(NamedTuple):
-    """What bounds an exact result: ``lo..hi`` in units of ``2**-f``."""
+    """The bounds of an exact result: ``lo..hi`` in units of ``2**-f``."""
 
     lo: int
     hi: int

@@ -13,8 +13,8 @@ __all__ = ["MIXED", "SHAPES", "Shape"]
 class Shape:
     """``inputs``: from and to so many. ``sizes``: numbers of ops to choose from. ``frequency``: beside other shapes.
 
-    ``reads_input``: whether the next op, behind so many, reads one of so many inputs. ``pick``: the operand of an op
-    behind so many.
+    ``reads_input``: True if the next op reads an input, given the numbers of ops and of inputs. ``pick``: the operand
+    of an op, given the number of ops before it.
     """
 
     inputs: tuple[int, int]
@@ -63,7 +63,7 @@ def _window(rng: random.Random, n: int) -> int:
     return rng.randrange(max(n - 9, 0), n) if rng.random() < 0.3 else max(n - far - rng.randrange(9), 0)
 
 
-#: What tests and most cases use.
+#: The default for tests and most cases.
 MIXED = Shape((1, 4), (1, 2, 5, 10, 10, 20, 40), 76, _now_and_then, _any)
 
 SHAPES: dict[str, Shape] = {

@@ -19,7 +19,7 @@ from dais_verif.stimulus.machines import InputSequence
 
 __all__ = ["MachineCase", "Rows", "parts_of"]
 
-#: Of each input signal a row of exact numbers a cycle.
+#: For each input signal, one row of exact numbers per cycle.
 Rows = Mapping[str, tuple[tuple[Fraction, ...], ...]]
 
 
@@ -37,13 +37,13 @@ class MachineCase:
 
     @cached_property
     def key(self) -> object:
-        """What tells cases apart."""
+        """The identity of the case."""
         rows = tuple(tuple(sorted(sequence.items())) for sequence in self.sequences)
         return self.machine.hash, self.cycles, rows, self.kernel
 
     @property
     def words(self) -> str:
-        """How large it is."""
+        """Its size, in words."""
         connections = counted(len(self.machine.connections), "connection")
         return f"{counted(self.ops, 'op')}, {connections}, {counted(self.cycles, 'cycle')}"
 
@@ -79,7 +79,7 @@ def _doubles(row: Any) -> list[float]:
 
 
 def parts_of(case: MachineCase) -> tuple[str, ...]:
-    """Return what the machine of ``case`` is made of, in words that cases of one cause share."""
+    """Return the parts of the machine of ``case``, in words that cases of one cause share."""
     machine = case.machine
     codes = {op.spec.mnemonic for block in machine.blocks.values() for op in block.program.ops if op.code != INPUT}
     parts = {

@@ -21,7 +21,7 @@ from dais_verif.machine.text.writer import machine_text
 
 __all__ = ["MACHINE_NAMES", "machine_case_of", "write_machine_case"]
 
-#: What the machine of a case is called: as text, and as ALIRFSM.
+#: File names of the machine of a case: as text, and as ALIRFSM.
 MACHINE_NAMES = ("machine.mach", "machine.json")
 
 
@@ -45,7 +45,7 @@ def write_machine_case(case: MachineCase, kept: KeptCase, folder: Path) -> None:
 def machine_case_of(folder: Path, tree: Mapping[str, Any]) -> MachineCase:
     """Return the case in ``folder``, whose ``case.json`` holds ``tree``.
 
-    Raises ``InputError`` if it is none, ``ProgramError`` if its machine is not valid.
+    Raises ``InputError`` if it is not a case, ``ProgramError`` if its machine is invalid.
     """
     path = folder / CASE_NAME
     try:

@@ -21,7 +21,7 @@ _DEPTH = 20_000
 
 
 class MachineKind(NamedTuple):
-    """What makes a case of seed and number: its own seed, its shape and itself; and the ``pairs`` that judge it."""
+    """The function from seed and number to a case, with its seed and shape; and the ``pairs`` that judge it."""
 
     made: Callable[[int, int], tuple[int, str, MachineCase]]
     pairs: Mapping[str, MachinePair]
@@ -57,7 +57,7 @@ def judge_machines(stretch: Stretch) -> Judged:
 
 
 def judge_machine(name: str, pair: MachinePair, case: MachineCase) -> Disagreement | None:
-    """Return what ``pair`` finds; what it raises is a finding, too. Raises ``NotJudged`` if nothing was compared."""
+    """Return the finding of ``pair``; its exceptions are findings. Raises ``NotJudged`` if nothing was compared."""
     try:
         return pair.judge(case)
     except (MemoryError, NotJudged):

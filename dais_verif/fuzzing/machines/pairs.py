@@ -1,4 +1,4 @@
-"""What must agree on every machine: engines, forms that are read back, the Verilog that we emit, its proof."""
+"""Pairs that must agree on every machine: engines, forms that are read back, the emitted Verilog, its proof."""
 
 from __future__ import annotations
 

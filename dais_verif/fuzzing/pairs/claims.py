@@ -1,4 +1,4 @@
-"""What is claimed of a program for all inputs, against what vectors make it do: ranges, unreachable bins, idle bits."""
+"""Claims about all inputs of a program, checked with vectors: ranges, unreachable bins, idle bits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a pair finds: that two things that must agree do not, or that one of them fails in an unplanned way."""
+"""The finding of a pair: two things that must agree do not, or one of them fails unexpectedly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Disagreement(NamedTuple):
 
     @property
     def cause(self) -> str:
-        """What stays the same while a case is made smaller."""
+        """The part that stays the same while a case is shrunk."""
         return f"{self.pair}: {self.kind}"
 
 
@@ -32,7 +32,7 @@ Pair = Callable[[Case], "Disagreement | None"]
 
 
 def judged(name: str, pair: Pair, case: Case) -> Disagreement | None:
-    """Return what ``pair`` finds; an exception is a finding: every case is valid, so that none may be raised.
+    """Return the finding of ``pair``; an exception is a finding, because every case is valid.
 
     Raises ``NotJudged`` if nothing was compared.
     """
@@ -46,7 +46,7 @@ def judged(name: str, pair: Pair, case: Case) -> Disagreement | None:
 
 
 def found_by(name: str, pair: Pair, case: Case) -> Disagreement | None:
-    """Return what ``pair`` finds; None also where nothing was compared, for who only asks whether a case fails."""
+    """Return the finding of ``pair``; None also if nothing was compared, for callers that only test for failure."""
     try:
         return judged(name, pair, case)
     except NotJudged:

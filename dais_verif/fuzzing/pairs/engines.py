@@ -36,7 +36,7 @@ class Expected(NamedTuple):
 
 @lru_cache(maxsize=2)  # the pairs of one case follow each other, and the oracle costs more than what it judges
 def expected(case: Case) -> Expected:
-    """Return what the oracle says of ``case``."""
+    """Return the oracle's results for ``case``."""
     program = case.program
     columns: list[list[int]] = [[] for _ in range(program.n_out)]
     first = None

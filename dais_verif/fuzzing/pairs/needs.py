@@ -1,4 +1,4 @@
-"""What pairs need that others made: simulators and Yosys; and cases of which a simulation compares something."""
+"""Requirements of pairs: external simulators and Yosys, and cases in which a simulation compares something."""
 
 from __future__ import annotations
 

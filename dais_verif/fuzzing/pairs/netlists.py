@@ -30,16 +30,16 @@ __all__ = ["MAPPED_TO", "mapped"]
 MAPPED_TO = ("generic", "ice40")
 
 _PAIR = "netlist"
-#: Of Yosys: no case that is made here comes near.
+#: Time limit of Yosys; no case that is generated here comes near.
 _LIMITS = Limits(600.0, 8192)
 #: Cells, beyond which a proof takes minutes, and is not asked for.
 _MOST_CELLS = 1500
-#: Seconds for each question of a proof; what takes longer is no disagreement.
+#: Seconds for each query of a proof; a timeout is not a disagreement.
 _SECONDS = 1.0
 
 
 def mapped(case: Case) -> Disagreement | None:
-    """Return what is wrong with the netlists of a case's program: an answer, or what is said of it.
+    """Return what is wrong with the netlists of a case's program: an output, or a claim about it.
 
     Raises ``NotJudged`` where the prover has no answer: the vectors alone agree then.
     """
@@ -76,7 +76,7 @@ def _netlist(case: Case, target: str, folder: Path) -> tuple[RtlDesign, int]:
 def _compared(
     case: Case, design: RtlDesign, folder: Path, simulated: Disagreement | None, proof: Proof
 ) -> tuple[str, str] | None:
-    """Return what disagrees, as kind and text; None if neither vectors nor proof say that the netlist is wrong."""
+    """Return the disagreement as kind and text; None if neither vectors nor proof show that the netlist is wrong."""
     if simulated is not None:
         if proof.verdict is Verdict.PASS:
             return "proved, and a simulation differs", f"the netlist is proved, and yet: {simulated.text}"

@@ -16,7 +16,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["proof_of", "proved_rtl"]
 
-#: Seconds for each question; what takes longer is no disagreement.
+#: Seconds for each query; a timeout is not a disagreement.
 _SECONDS = 2.0
 
 

@@ -22,7 +22,7 @@ __all__ = ["in_simulator", "judged_in", "passing_in", "pipelined"]
 
 #: For a build and for a run of one case; longer runs count as hung.
 _SECONDS = 60.0
-#: Of a pipeline, from its program.
+#: The number of stages of a pipeline, from its program.
 _MOST_STAGES = 5
 
 
@@ -84,7 +84,7 @@ def _task(case: Case, design: RtlDesign, folder: Path, name: str) -> Task:
 
 
 def judged_in(case: Case, design: RtlDesign, folder: Path, name: str, pair: str) -> Disagreement | None:
-    """Return what simulator ``name`` says of ``design``, as a finding of ``pair``.
+    """Return the result of simulator ``name`` for ``design``, as a finding of ``pair``.
 
     Raises ``NotJudged`` if nothing was compared.
     """

@@ -60,12 +60,12 @@ PAIRS: dict[str, PairSpec] = {
     ),
 }
 
-#: Those that need no tool of others.
+#: Pairs that need no external tool.
 USUAL = tuple(name for name, spec in PAIRS.items() if not spec.needs)
 
 
 def first_disagreement(case: Case, names: tuple[str, ...] = USUAL) -> Disagreement | None:
-    """Return what the first of the pairs ``names`` that disagrees finds; None if all agree."""
+    """Return the finding of the first of the pairs ``names`` that disagrees; None if all agree."""
     for name in names:
         found = found_by(name, PAIRS[name].judge, case)
         if found is not None:

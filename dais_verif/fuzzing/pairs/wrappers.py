@@ -1,4 +1,4 @@
-"""The Verilog that we emit, behind each wrapper that we emit, driven through its bus, against the golden model."""
+"""The emitted Verilog, in each emitted wrapper, driven through its bus, against the golden model."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ __all__ = ["wrapped"]
 _PAIR = "wrappers"
 #: For a build and for a run; longer runs count as hung.
 _SECONDS = 60.0
-#: Of the core; none: it is combinational.
+#: Stages of the core; none: it is combinational.
 _MOST_STAGES = 3
 #: How often vectors go through a stream, so that its resets leave some to compare.
 _TIMES = 6
 
 
 def wrapped(case: Case) -> Disagreement | None:
-    """Return what comes out of a wrapper that the golden model does not say: on AXI4-Stream, or on a link of a board.
+    """Return a difference of a wrapper's output from the golden model: on AXI4-Stream, or on a link of a board.
 
-    How many stages the core has depends on the case.
+    The number of stages of the core depends on the case.
     """
     require_comparable(case, "icarus", "verilator")
     stages = int(case.program.hash[:4], 16) % (_MOST_STAGES + 1)

@@ -63,7 +63,7 @@ def module_around(
 
 
 def _carried(wire: Wire, bits: Sequence[int | str]) -> str:
-    """Return what port ``wire`` is given, the most significant bit first; bits of our port in a row as one slice."""
+    """Return the connection of port ``wire``, most significant bit first; consecutive bits of our port as one slice."""
     if not wire.width:
         return "1'b0"
     pieces: list[tuple[int, int] | str] = []

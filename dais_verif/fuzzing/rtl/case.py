@@ -43,12 +43,12 @@ class RtlCase:
 
     @cached_property
     def key(self) -> object:
-        """What tells cases apart."""
+        """The identity of the case."""
         return self.case.key, self.top, tuple(self.files.items())
 
     @property
     def words(self) -> str:
-        """How large it is."""
+        """Its size, in words."""
         return f"{self.case.words}, {counted(self.lines, 'line')} of RTL"
 
     @property

@@ -1,4 +1,4 @@
-"""What can be left out of RTL: statements, items of modules, modules; and choices that can be one of their arms."""
+"""Removable parts of RTL: statements, items of modules, modules; and choices that can be replaced by an arm."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from dais_verif.fuzzing.rtl.syntax import Source, children, kind_of
 __all__ = ["LEVELS", "arms"]
 
 _MODULES = ("ModuleDeclaration",)
-#: Where items stand.
+#: Nodes that contain items.
 _SCOPES = (*_MODULES, "GenerateRegion", "GenerateBlock")
-#: What may be missing in a choice.
+#: Optional parts of a choice.
 _ARMS = ("StandardCaseItem", "DefaultCaseItem", "ElseClause")
-#: What is part of a scope and no item of it.
+#: Parts of a scope that are not items.
 _NO_ITEMS = ("ModuleHeader", "NamedBlockClause", "EndBlockClause", "NamedLabel")
 
 
@@ -53,7 +53,7 @@ def _each(files: Files, found: Callable[[Source, Any], Iterator[Edit]]) -> list[
 
 _Level = Callable[[Files], list[Edit]]
 
-#: What can be left out, from what is read by others to what reads: each gives the edits that leave one thing out.
+#: Removable parts, in order from definitions to uses: each yields the edits that remove one part.
 LEVELS: tuple[_Level, ...] = tuple(partial(_each, found=found) for found in (_statements, _items, _modules))
 
 

@@ -12,7 +12,7 @@ __all__ = ["Source", "children", "kind_of", "lefts_in", "names_in"]
 
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|\"[^\"\n]*\"", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][\w$]*")
-#: What follows a piece on its line and goes with it.
+#: Text that follows a piece on its line and is removed with it.
 _REST = re.compile(r"[ \t]*(?://[^\n]*)?(?=\n|$)")
 
 
@@ -30,12 +30,12 @@ class Source:
 
     @property
     def members(self) -> list[Any]:
-        """What stands in the file: modules, packages."""
+        """The members of the file: modules, packages."""
         alone = kind_of(self.root) == "ModuleDeclaration"
         return [self.root] if alone else list(getattr(self.root, "members", ()))
 
     def ours(self, node: Any) -> bool:
-        """Whether the text of ``node`` stands in this file: no macro and no included file brings it."""
+        """Return True if the text of ``node`` is in this file: it comes from no macro and no included file."""
         span = node.sourceRange
         return bool(span.start.buffer == self._buffer == span.end.buffer and span.end.offset > span.start.offset)
 
@@ -48,14 +48,14 @@ class Source:
         return Edit(self.name, node.sourceRange.start.offset, node.sourceRange.end.offset, new)
 
     def without(self, node: Any, new: str = "") -> Edit:
-        """Return the edit that takes ``node`` out, with the comment behind it."""
+        """Return the edit that removes ``node``, with the comment after it."""
         edit = self.becomes(node, new)
         rest = _REST.match(self.text, edit.end)
         return edit if rest is None else edit._replace(end=rest.end())
 
 
 def kind_of(node: Any) -> str:
-    """Return what ``node`` is, as pyslang calls its type, without the ending."""
+    """Return the kind of ``node``: pyslang's name of its type, without the ending."""
     return type(node).__name__.removesuffix("Syntax")
 
 

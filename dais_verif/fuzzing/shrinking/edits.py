@@ -124,7 +124,7 @@ def _numbered(draft: _Draft, n_in: int, inputs: Sequence[int]) -> Program | None
 
 
 def _rows(case: Case, inputs: Sequence[int], n_in: int) -> tuple[Row, ...]:
-    """Return the vectors for ``inputs``: those that there were, and behind them the ops that were cut."""
+    """Return the vectors for ``inputs``: the original ones, followed by the ops that were cut."""
     if all(j < n_in for j in inputs):
         return tuple(tuple(row[j] for j in inputs) for row in case.rows)
     pairs = zip(case.rows, case.values, strict=True)

@@ -1,4 +1,4 @@
-"""What makes a case fail: a pair that disagrees, a promise that is broken, a command that ends as it ended at first."""
+"""Kinds of failure: a pair that disagrees, a promise that is broken, a command that ends as it did at first."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class CommandRun:
         self.command, self.form, self.folder, self.seconds = command, form, folder, seconds
 
     def ending(self, case: Case, rtl: tuple[Path, ...] = ()) -> Ending:
-        """How the command ends on ``case``, and on its ``rtl``. Raises ``InputError`` if no file can hold the case."""
+        """Return how the command ends on ``case`` and ``rtl``. Raises ``InputError`` if no file can hold the case."""
         files: dict[str, Path | tuple[Path, ...]] = {"program": write_program(case.program, self.folder, self.form)}
         if rtl:
             files["rtl"] = rtl

@@ -10,14 +10,14 @@ from dais_verif.fuzzing.case import Case
 
 __all__ = ["Fails", "Search", "TimeUp"]
 
-#: Whether a case fails as the first one did.
+#: The test that a case fails as the first one did.
 Fails = Callable[[Case], bool]
 
 _Part = TypeVar("_Part")
 
 
 class Smaller(Protocol):
-    """What is made small. ``key`` tells cases apart; ``words``: how large it is."""
+    """A case to shrink. ``key``: its identity; ``words``: its size."""
 
     @property
     def key(self) -> object: ...
