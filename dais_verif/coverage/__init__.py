@@ -24,7 +24,7 @@ _LISTED = 1000
 
 @dataclass(frozen=True)
 class Measured:
-    """Of every bin of ``bins`` whether it is ``hit``, and ``how``, a ``How``, it was shown to be unreachable.
+    """For every bin of ``bins``, if it is ``hit``, and ``how``, a ``How``, it was shown to be unreachable.
 
     ``vectors`` were counted; those of ``directed``, which are among them, were computed from the program. ``limits``:
     what ended the search for more, in words.
@@ -51,11 +51,12 @@ def measure(
     jobs: int = 1,
     notice: Callable[[str], object] = lambda text: None,
 ) -> tuple[Coverage, Batch]:
-    """How much of ``program`` its ``vectors`` exercise, and vectors that exercise more, which are counted as well.
+    """Measure the coverage of ``program`` by ``vectors``, and find vectors that exercise more, which count as well.
 
-    ``directed``: look for such vectors. ``unreachable``: show which bins no input can hit. ``check``: none of the
+    ``directed``: search for such vectors. ``unreachable``: show which bins no input can hit. ``check``: none of the
     vectors may break a promise. ``declared``: inputs keep to the intervals that the program's source declares.
-    ``notice`` is told what goes on. Raises ``ViolationError`` if ``check`` and one of ``vectors`` breaks a promise.
+    ``notice`` receives progress messages. Raises ``ViolationError`` if ``check`` and one of ``vectors`` breaks a
+    promise.
     """
     found = measured(
         program,
@@ -106,7 +107,7 @@ def measured(
 
 
 def summary(found: Measured) -> Coverage:
-    """Return what a record says of it."""
+    """Return the coverage for a record."""
     bins, hit = found.bins, found.hit
     program = bins.program
     never = found.how != How.NOT

@@ -72,11 +72,11 @@ class Bins:
         return np.zeros(self.size, dtype=np.uint8)
 
     def hit(self, seen: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Of every bin, whether it is hit."""
+        """Return for every bin if it is hit."""
         return (seen[self.first] | seen[self.second]).astype(bool)
 
     def never(self, impossible: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Of every bin, whether it cannot be hit, given the places that cannot be set."""
+        """Return for every bin if it cannot be hit, given the places that cannot be set."""
         return impossible[self.first] & impossible[self.second]
 
     def where(self, number: int) -> tuple[int | None, int | None, int | None]:
@@ -87,7 +87,7 @@ class Bins:
         return (None, None, owner - n_ops) if owner < n_ops + n_out else (None, owner - n_ops - n_out, None)
 
     def text(self, number: int) -> str:
-        """Return what a bin is about, without the name of its group."""
+        """Return the description of a bin, without the name of its group."""
         which, name = int(self.which[number]), GROUPS[self.group[number]]
         op, source, output = self.where(number)
         match name:
@@ -111,7 +111,7 @@ class Bins:
 
     @cached_property
     def corners(self) -> dict[int, list[tuple[str, int]]]:
-        """Of every input its corners: the type as which it is read, and the raw value."""
+        """Return the corners of every input: the type as which it is read, and the raw value."""
         found: dict[int, list[tuple[str, int]]] = {}
         for reader in self.readers.readers:
             found.setdefault(reader.input, []).extend((str(reader.kind), raw) for raw in reader.corners)
@@ -156,7 +156,7 @@ def _with_bits(places: Places, *ops: Ints) -> Ints:
 
 
 def _add_values(made: _Columns, program: Program, places: Places, never: int) -> None:
-    """Of every op and output: each bit 0 and 1, negative, positive, zero."""
+    """Add the bins of every op and output: each bit 0 and 1, negative, positive, zero."""
     owners = _with_bits(places)
     widths, at = places.widths[owners], places.at[owners]
     bits, which = _counted(owners, 2 * widths)
@@ -175,7 +175,7 @@ def _counted(owners: Ints, counts: Ints) -> tuple[Ints, Ints]:
 
 
 def _add_inputs(made: _Columns, program: Program, readers: Readers, start: int, never: int) -> None:
-    """Of every input its corners; of every ``input`` op what reading changes."""
+    """Add the corners of every input, and the changes by reading of every ``input`` op."""
     met: dict[int, int] = {}
     for reader, place in zip(readers.readers, readers.at, strict=True):
         ops = np.array(reader.ops, dtype=np.int64)
@@ -195,7 +195,7 @@ def _of(program: Program, places: Places, *codes: int) -> Ints:
 
 
 def _bit(places: Places, ops: Ints, value: int, otherwise: int) -> Ints:
-    """Where it stands that the top bit of ``ops`` was ``value``; ``otherwise`` for those without bits."""
+    """Return the places that record if the top bit of ``ops`` was ``value``; ``otherwise`` for ops without bits."""
     widths = places.widths[ops]
     return np.where(widths > 0, places.at[ops] + (1 + value) * widths - 1, otherwise)
 

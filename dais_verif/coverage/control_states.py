@@ -35,7 +35,7 @@ class Control:
 
     @property
     def is_small(self) -> bool:
-        """Whether its states can be run through, and there are several."""
+        """True if there are several states, few enough to enumerate."""
         return 0 < self.bits <= _MOST_STATE
 
     def codes(self, columns: list[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -78,7 +78,7 @@ def control_of(machine: Machine) -> Control:
 
 
 def reachable_states(machine: Machine, control: Control) -> NDArray[np.bool_] | None:
-    """Of each state whether it can be reached from power-up by any inputs: a state that cannot is marked False.
+    """Return for each state if it can be reached from power-up by any inputs: False means that it cannot.
 
     ``control`` is small; it depends on itself and on inputs alone, so that all of these are run through. None where
     inputs have too many bits, something has no initial value, or two connections may write one element at one edge.

@@ -33,7 +33,7 @@ __all__ = ["Effort", "enumerate_cones", "give_inputs", "pull_back", "solve"]
 
 @dataclass(frozen=True)
 class Effort:
-    """How much may be tried. ``seconds``: for the solver, in all; the other limits do not depend on the machine.
+    """The effort limits. ``seconds``: for the solver, in all; the other limits do not depend on the machine.
 
     ``rounds``, ``goals``: of pulling back, and goals in each; ``steps``: ops that are asked for one vector, ``asked``:
     for all. ``bits``: of a cone that is small; ``evaluations``: ops times vectors to go through such cones.
@@ -53,7 +53,7 @@ class Effort:
 #: Vectors that pulling starts from.
 _BASES = 128
 _STRETCH = 16384
-#: So many rounds of pulling without a vector that helps are enough.
+#: The search stops after this many rounds of pulling without a useful vector.
 _PATIENCE = 4
 #: Ops times rounds of pulling: in very large programs a round takes seconds.
 _ROUND_OPS = 400_000
@@ -68,7 +68,7 @@ def give_inputs(search: Search, effort: Effort) -> None:
     bins, n_in = search.bins, search.bins.program.n_in
     start = bins.places.size
     search.offer(bins.readers.together(search.seen[start:-2], n_in))
-    # What another input of such a vector forbids may still be allowed by itself.
+    # Values that another input of such a vector forbids may still be allowed on their own.
     batch, left = bins.readers.alone(search.seen[start:-2], n_in, effort.values)
     search.offer(batch)
     if left:
@@ -205,7 +205,7 @@ def enumerate_cones(search: Search, effort: Effort, seed: int, *, take: bool, ex
 
 
 def solve(search: Search, effort: Effort, *, take: bool, exclude: bool) -> None:
-    """Decide as many bins as the time allows, the cheapest first: by a vector, or by showing that there is none."""
+    """Decide as many bins as time permits, cheapest first: by a vector, or by showing that there is none."""
     goals = _goals(search)
     if not goals or not effort.seconds:
         return

@@ -1,4 +1,4 @@
-"""What an open bin wants: a condition on the value of one op, or on the exact result that it quantises."""
+"""The goal of an open bin: a condition on the value of one op, or on the exact result that it quantises."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Goal(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """That op ``op`` have the raw value ``raw``."""
+    """The goal that op ``op`` has the raw value ``raw``."""
 
     op: int
     raw: int
@@ -105,7 +105,7 @@ def _arm(program: Program, op: Op, goal: Goal, now: Now, rng: random.Random) -> 
 
 
 class _Arm(NamedTuple):
-    """What ``op`` quantises: ± the value of ``operand``, in units of ``2**-f``."""
+    """The quantity that ``op`` quantises: ± the value of ``operand``, in units of ``2**-f``."""
 
     operand: int
     negate: bool

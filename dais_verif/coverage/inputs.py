@@ -1,4 +1,4 @@
-"""What is seen of the inputs: the numbers that were given, and what reading them makes of each.
+"""Coverage of the inputs: the given numbers, and the values as which they are read.
 
 Golden engines see the bits that a port carries. Whether a number was out of range or off the grid before is seen here.
 """
@@ -24,7 +24,7 @@ _FIRST = 2048
 
 
 class Reader(NamedTuple):
-    """How some ``input`` ops, ``ops``, read input ``input``: all with one type, seen from the input itself.
+    """Some ``input`` ops, ``ops``, that read input ``input`` with the same type.
 
     ``lo``, ``hi``: raw bounds, of the type or, where the source declares them, narrower.
     """
@@ -55,7 +55,7 @@ class Readers:
 
     @classmethod
     def of(cls, program: Program, *, declared: bool) -> Readers:
-        """Those of ``program``. ``declared``: inputs keep to the intervals that its source declares."""
+        """Return the readers of ``program``. ``declared``: inputs keep to the intervals that its source declares."""
         found: dict[tuple[int, FixedType, int, int], list[int]] = {}
         bounds = program.intervals if declared else None
         codes = program.columns.code
@@ -83,7 +83,7 @@ class Readers:
                     _see(reader, part.columns[reader.input], mine)
 
     def declare(self, batch: Batch) -> bool:
-        """Whether all vectors of ``batch`` are read as values that readers may see."""
+        """Return True if all vectors of ``batch`` are read as values that readers may see."""
         for reader in self.readers:
             if (reader.lo, reader.hi) != (reader.kind.raw_min, reader.kind.raw_max):
                 value = _read(reader, batch.columns[reader.input])
@@ -113,7 +113,7 @@ class Readers:
         return batch, len(wanted) - len(some)
 
     def _lacking(self, seen: ProbeBytes) -> dict[int, list[Fraction]]:
-        """Of every input the numbers that would show what ``seen`` lacks."""
+        """Return for every input the numbers that would hit the probes missing in ``seen``."""
         found: dict[int, list[Fraction]] = {}
         for reader, at in zip(self.readers, self.at, strict=True):
             missing = np.flatnonzero(seen[at : at + len(READ) + len(reader.corners)] == 0)

@@ -41,7 +41,7 @@ _Seen = Mapping[View, Observed]
 
 
 def measure_machine(machine: Machine, sequences: Sequence[InputSequence], *, check: bool = True) -> Coverage:
-    """Return what ``sequences`` make the control of ``machine`` do. Raises ``ViolationError`` for a broken promise."""
+    """Return how ``sequences`` cover the control of ``machine``. Raises ``ViolationError`` for a broken promise."""
     bins = _Bins(machine)
     for seen in observe(machine, bins.views, sequences, check=check):
         bins.count(seen)
@@ -50,7 +50,7 @@ def measure_machine(machine: Machine, sequences: Sequence[InputSequence], *, che
 
 
 class _Bins:
-    """What was seen so far, an array of flags for each thing that has bins."""
+    """The probes so far: an array of flags for each object that has bins."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -110,7 +110,7 @@ class _Bins:
         return control.codes(columns), known
 
     def used(self, connection: Connection, field: str, seen: _Seen) -> _Bools:
-        """Where a view of a connection matters."""
+        """Return where a view of a connection has an effect."""
         any_view = next(iter(seen.values()))
         used = np.ones(len(any_view.values), dtype=np.bool_)
         if connection.enable is not None:
@@ -160,7 +160,7 @@ class _Bins:
         """Group, text, whether it was hit, and whether it is unreachable."""
         for view, (zeros, ones) in self.bits.items():
             for place, kind in enumerate(self.machine.signals[view.signal].types):
-                # What nothing writes is a constant.
+                # A signal that is never written is a constant.
                 for bit in range(kind.width if (view.signal, place) in self.written else 0):
                     for value, seen in enumerate((zeros, ones)):
                         text = f"bit {bit} of {view.signal}[{place}] is {value}"
@@ -203,7 +203,7 @@ def _accesses(machine: Machine) -> Iterator[tuple[Connection, View, str]]:
 
 
 def _words(machine: Machine, view: View) -> int:
-    """How many values of the index of a view are within its signal."""
+    """Return the number of index values with which a view is within its signal."""
     assert view.index is not None
     value = view.index.value
     most = machine.signals[value.signal].types[value.start].raw_max

@@ -1,4 +1,4 @@
-"""What views of a machine hold before every edge of some sequences, by the golden model."""
+"""Values of views of a machine before every edge of some sequences, by the golden model."""
 
 from __future__ import annotations
 

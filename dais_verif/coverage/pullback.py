@@ -22,7 +22,7 @@ __all__ = ["Ground", "Pulled", "pull"]
 
 
 class Ground(NamedTuple):
-    """What pulling goes over. ``intervals``: what each op can be at all."""
+    """The basis of pulling. ``intervals``: the possible values of each op."""
 
     program: Program
     ports: Ports
@@ -91,7 +91,7 @@ def _decided(wanted: list[tuple[int, float]], now: int, rng: random.Random) -> t
 
 
 def _slope(program: Program, op: Op, operand: int, now: Now) -> float:
-    """How much the op's value changes with that of an operand, more or less."""
+    """Return the approximate slope of the op's value with respect to an operand."""
     if op.code in SUMS and operand == op.id1:
         return 2.0 ** min(op.data, 60)
     if op.terms:
@@ -287,7 +287,7 @@ def _bit_binary(program: Program, op: Op, raw: int, now: Now, rng: random.Random
 
 _Rule = Callable[[Program, Op, int, Now, random.Random, Known], Pairs]
 
-#: Of every opcode but -1, which is where pulling ends.
+#: For every opcode but -1, where pulling ends.
 _RULES: dict[int, _Rule] = {
     Code.ADD: _add,
     Code.SUB: _add,

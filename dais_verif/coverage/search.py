@@ -41,11 +41,11 @@ class Search:
         self.bins, self.check, self.declared, self._jobs = bins, check, declared, jobs
         self.probes = CoverageProbes(bins.program, check=False)
         self.seen: ProbeBytes = bins.nothing()
-        #: Of every bin a ``How``.
+        #: A ``How`` for every bin.
         self.how: NDArray[np.uint8] = np.zeros(len(bins.owner), dtype=np.uint8)
         self._found: list[Batch] = []
         self.vectors = 0
-        #: What was left out of the search because of a limit, in words.
+        #: Parts of the search that a limit skipped, in words.
         self.limits: list[str] = []
 
     def count(self, vectors: Vectors) -> None:
@@ -71,7 +71,7 @@ class Search:
         return np.flatnonzero(~self.bins.hit(self.seen) & (self.how == How.NOT))
 
     def still_open(self, bins: Sequence[int]) -> list[int]:
-        """Those of ``bins`` that are open, without a look at any other."""
+        """Return the open bins among ``bins``, without checking any other."""
         first, second = self.bins.first, self.bins.second
         return [n for n in bins if not (self.seen[first[n]] or self.seen[second[n]] or self.how[n])]
 
@@ -82,7 +82,7 @@ class Search:
 
     @cached_property
     def domain(self) -> Domain:
-        """What the program declares of its inputs."""
+        """The input declarations of the program."""
         return domain_of(self.bins.program)
 
     @property

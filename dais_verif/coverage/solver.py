@@ -1,6 +1,6 @@
-"""Goals put to an SMT solver, down to the inputs: a vector that reaches one, or that there is none.
+"""Goals for an SMT solver, down to the inputs: it returns a vector that reaches one, or shows that there is none.
 
-Says what the prover says that ops mean: for bins it is a third opinion, beside golden model and range analysis.
+It uses the prover's op semantics: for bins this is a third opinion, besides golden model and range analysis.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class GoalSolver:
                 self._values[index] = interpret_op(self.program, op, [self._values[i] for i in op.operands]).value
 
     def _new(self, roots: Sequence[int]) -> list[int]:
-        """Return what is behind ``roots`` and has no value yet, in SSA order; what has one has all behind it."""
+        """Return the ops in the fan-in cone of ``roots`` that have no term yet, in SSA order."""
         found = {index for index in roots if index not in self._values}
         waiting = list(found)
         while waiting:
@@ -113,11 +113,11 @@ class GoalSolver:
         return top_bit(self._values[op.condition]) if self.program.ops[op.condition].type.width else const(1, 0)
 
     def quantised(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
-        """Return what ``op`` makes of ± an operand."""
+        """Return the result of ``op`` for ± an operand."""
         return as_type(_shifted(self.program.ops[operand].type, shift), self._values[operand], op.type, negated=negate)
 
     def wraps(self, op: Op, operand: int, negate: bool, shift: int) -> Term:
-        """Whether quantisation to the type of ``op`` changes ± an operand at its top."""
+        """Return the condition that quantisation to the type of ``op`` changes ± an operand at its top."""
         kind = _shifted(self.program.ops[operand].type, shift)
         whole = FixedType(1, max(kind.i, op.type.i) + 3, op.type.f)
         floored = as_type(kind, self._values[operand], whole, negated=negate)
@@ -135,7 +135,7 @@ class GoalSolver:
         return band(lost, bnot(top_bit(self.exact(operand, negate)))) if op.code in RELUS else lost
 
     def negative(self, operand: int, negate: bool, shift: int) -> Term:
-        """Whether ± an operand is negative."""
+        """Return the condition that ± an operand is negative."""
         return top_bit(self.exact(operand, negate))
 
 

@@ -80,7 +80,7 @@ def _changes(exact: list[Interval], kind: FixedType, impossible: Mask) -> None:
 
 
 def _wraps(exact: list[Interval], kind: FixedType) -> tuple[bool, bool, bool]:
-    """Whether a negative result can wrap, any other can, and a result can be left as it is."""
+    """Return if a negative result can wrap, if any other can, and if a result can stay unchanged."""
     floored = [(_to_grid(x.lo, x.f - kind.f), _to_grid(x.hi, x.f - kind.f)) for x in exact]
     return (
         any(lo < kind.raw_min for lo, _ in floored),
@@ -94,7 +94,7 @@ def _to_grid(raw: int, drop: int) -> int:
 
 
 def _loses(exact: list[Interval], kind: FixedType) -> tuple[bool, bool, bool]:
-    """Whether a negative result can be truncated, any other can, and a result can be on the grid."""
+    """Return if a negative result can be truncated, if any other can, and if a result can be on the grid."""
     negative = other = whole = False
     for x in exact:
         drop = x.f - kind.f
