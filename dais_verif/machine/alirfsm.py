@@ -30,13 +30,13 @@ __all__ = ["looks_like_alirfsm", "parse_alirfsm"]
 
 _META = "ALIRFSM"
 _SPEC_VERSION = 4
-#: How deep signals may stand in signals: the index of a view, and its reset.
+#: The depth to which signals may be nested in signals: the index of a view, and its reset.
 _DEEPEST = 16
 _MODES = ("", "r", "w", "rw")
 
 
 def looks_like_alirfsm(data: bytes) -> bool:
-    """Whether ``data`` is JSON, plain or gzip, that says it is a machine."""
+    """Return True if ``data`` is JSON, plain or gzip, that claims to be a machine."""
     if not looks_like_json(data):
         return False
     try:
@@ -138,7 +138,7 @@ def _program(name: str, model: Any) -> Program:
 
 
 class _Use(NamedTuple):
-    """What one use of a signal says of it."""
+    """The facts about a signal in one use of it."""
 
     name: str
     exposed: bool

@@ -23,7 +23,7 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["machine_json"]
 
-#: How deep resets of resets are written. Readers put uses together, and a register may reset itself.
+#: The depth to which resets of resets are written. Readers merge uses, and a register may reset itself.
 _DEEPEST = 4
 
 
@@ -62,7 +62,7 @@ class _Writer:
         return tree
 
     def lost(self, name: str) -> bool:
-        """Whether no connection told all of a signal, and a reader could not know it from its block either."""
+        """Return True if no connection states all of a signal, and its block does not reveal it to a reader either."""
         if name in self.told:
             return False
         if name not in self.ports:
@@ -152,7 +152,7 @@ def _in_order(machine: Machine) -> list[Connection]:
 
 
 def _settles(machine: Machine, wires: Sequence[Connection]) -> bool:
-    """Whether each of ``wires`` stands behind all that it reads."""
+    """Return True if each of ``wires`` comes after all that it reads."""
     last: dict[str, dict[int, int]] = {}
     for number, connection in enumerate(wires):
         target = connection.target

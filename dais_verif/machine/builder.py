@@ -10,7 +10,7 @@
     made.connect(total, made.output("y", s16))
     machine = made.build()
 
-What methods return is the ``View`` of a whole signal; its parts are ``view[2]``, ``view[1:3]``, ``view.at(index)``.
+Methods return the ``View`` of a whole signal; its parts are ``view[2]``, ``view[1:3]``, ``view.at(index)``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dais_verif.program.types import LIMIT
 __all__ = ["BlockViews", "MachineBuilder"]
 
 _Types = FixedType | Sequence[FixedType]
-#: How deep indices may stand in indices: one is allowed, and more are refused when a machine is built.
+#: The depth of nested indices: one is allowed, and more are refused when a machine is built.
 _DEEPEST = 4
 _Values = int | float | Fraction | Iterable[int | float | Fraction]
 
@@ -48,7 +48,7 @@ class BlockViews(NamedTuple):
 class MachineBuilder:
     """A machine while it is written. Types: one for a signal of one element, or a sequence, one an element.
 
-    Whatever no file of a machine may hold is refused as it is said, with ``ProgramError``.
+    Statements that no machine file may hold are refused at once, with ``ProgramError``.
     """
 
     def __init__(self) -> None:
@@ -162,7 +162,7 @@ def _require_schedule(name: str, schedule: Any) -> None:
 
 
 def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
-    """Return the types of a signal. Raises ``ProgramError`` for what is none, or more than a file may say."""
+    """Return the types of a signal. Raises ``ProgramError`` for invalid types, or more than a file may hold."""
     _require_name("signal", name)
     what = f"signal {name}"
     try:
@@ -180,7 +180,7 @@ def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
 
 
 def _numbers(name: str, values: _Values, types: tuple[FixedType, ...]) -> tuple[Fraction, ...]:
-    """Return what a register holds at first. Raises ``ProgramError`` for what its types do not hold."""
+    """Return the initial values of a register. Raises ``ProgramError`` for values that its types do not hold."""
     value: Any = values
     single = isinstance(value, Real | str | bytes) or not isinstance(value, Iterable)
     given = [value] * len(types) if single else list(value)

@@ -1,4 +1,4 @@
-"""What is refused of a machine before anything runs: each rule one function, each message one line."""
+"""Checks of machines before anything runs: one function per rule, one line per message."""
 
 from __future__ import annotations
 

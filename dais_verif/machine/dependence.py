@@ -29,7 +29,7 @@ def signals_behind(machine: Machine, name: str, *, control: bool = False) -> set
 
 
 def deciding(machine: Machine, *, control: bool = False) -> set[str]:
-    """All signals of which an enable, a reset or an index is computed, as ``signals_behind`` has it."""
+    """Return all signals that an enable, a reset or an index is computed from, as in ``signals_behind``."""
     roots = {s.reset.signal for s in machine.registers if s.reset is not None}
     roots |= {c.enable.signal for c in machine.connections if c.enable is not None}
     roots |= {index.value.signal for _, _, index in indexed(machine)}

@@ -19,7 +19,7 @@ def embed(
     without: Collection[str] = (),
     given: Mapping[str, View] | None = None,
 ) -> dict[str, View]:
-    """Add ``machine`` to what is ``made``, each name behind ``prefix``, and return its signals by their own names.
+    """Add ``machine`` to ``made``, with ``prefix`` before each name, and return its signals by their own names.
 
     Inputs become wires, to which something is to be connected, or are what is ``given`` for them, which no index
     chooses; outputs what the outside does not see. ``without``: signals that are left out, with all connections that

@@ -1,4 +1,4 @@
-"""What a machine is by its content: one hash, whether it was read from ALIRFSM, plain or gzip, or from text."""
+"""The identity of a machine: one hash of its content, whether read from ALIRFSM, plain or gzip, or from text."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["content_hash"]
 def content_hash(machine: Machine) -> str:
     """SHA-256 of what ``machine`` means: ports in their order, signals, connections, and the programs of its blocks.
 
-    Blocks count as the ALIR that they become, so that a text and the file that it is converted into have one hash, and
-    elements without bits are all alike. Order is nothing where it means nothing: of signals that are no ports, of
-    blocks, of connections into wires. As of programs, intervals that are declared are not part of it.
+    Blocks count as the ALIR that they become, so that a text and the file that it is converted into have the same hash,
+    and elements without bits are all alike. Order is ignored where it has no meaning: of signals that are not ports, of
+    blocks, of connections into wires. As in programs, declared intervals are not included.
     """
     wires = sorted(json.dumps(_connection(c)) for c in machine.connections if not machine.clocked(c))
     tree = {

@@ -20,7 +20,7 @@ _MOST_BYTES = 4 << 30
 def load_machine(path: str | Path | bytes) -> Machine:
     """Return the valid machine in the file ``path``, or in the bytes of one: alkaid's ALIRFSM, plain or gzip, or text.
 
-    Raises ``ProgramError`` if there is none, ``InputError`` if a file cannot be read.
+    Raises ``ProgramError`` if it is not a machine, ``InputError`` if a file cannot be read.
     """
     if isinstance(path, bytes):
         return parse_machine(path)
@@ -48,7 +48,7 @@ def parse_machine(data: bytes) -> Machine:
 
 
 def looks_like_machine(data: bytes) -> bool:
-    """Whether ``data`` says that it is a machine: JSON, plain or gzip, with the ``meta`` of one, or a text."""
+    """Return True if ``data`` claims to be a machine: JSON, plain or gzip, with the ``meta`` of one, or a text."""
     return begins_machine(data) or looks_like_alirfsm(data)
 
 

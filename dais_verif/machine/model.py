@@ -24,7 +24,7 @@ LONGEST_NAME = 255
 
 
 class Role(Enum):
-    """What the outside sees of a signal."""
+    """The role of a signal as seen from outside."""
 
     INPUT = "input"
     OUTPUT = "output"
@@ -33,7 +33,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """Where a view begins, if data says it: ``stride`` elements times the value of one element, behind its start."""
+    """The start of a view that depends on data: ``stride`` elements times the value of one element, after its start."""
 
     value: View
     stride: int
@@ -41,7 +41,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The elements ``start .. stop - 1`` of a signal, or with an ``index`` those behind them that it chooses."""
+    """The elements ``start .. stop - 1`` of a signal, moved up by an ``index`` if there is one."""
 
     signal: str
     start: int
@@ -61,7 +61,7 @@ class View:
         return View(self.signal, places.start, places.stop, self.index)
 
     def at(self, value: View, stride: int | None = None) -> View:
-        """Return the view ``value`` times ``stride`` elements behind this one; without a stride, times its own size."""
+        """Return the view moved up by ``value`` times ``stride`` elements; without a stride, times its own size."""
         return View(self.signal, self.start, self.stop, Index(value, self.size if stride is None else stride))
 
     def __str__(self) -> str:
@@ -81,7 +81,7 @@ class Schedule:
     period: int
 
     def valid(self, edges: int) -> bool:
-        """Whether data is there after ``edges`` edges of the clock."""
+        """Return True if data is valid after ``edges`` edges of the clock."""
         if self.period == 0:
             return True
         first = min(self.toggles)
@@ -168,7 +168,7 @@ class Machine:
         return View(name, 0, len(self.signals[name].types))
 
     def clocked(self, connection: Connection) -> bool:
-        """Whether a connection acts at edges of the clock."""
+        """Return True if a connection acts at clock edges."""
         return self.signals[connection.target.signal].register
 
     def reach(self, view: View) -> range:

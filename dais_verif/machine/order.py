@@ -9,7 +9,7 @@ from dais_verif.machine.model import Block, Connection, Machine, View
 
 __all__ = ["Step", "settling_order"]
 
-#: What happens at once: a connection to a wire, or a block. All outputs of a block depend on all of its inputs.
+#: Combinational steps: a connection to a wire, or a block. All outputs of a block depend on all of its inputs.
 Step = Connection | Block
 
 

@@ -10,16 +10,16 @@ __all__ = ["is_name", "is_schedule", "is_type"]
 
 
 def is_name(name: object) -> bool:
-    """Whether ``name`` is one of a signal or a block: a text of one line that people can read."""
+    """Return True if ``name`` can be that of a signal or a block: printable text of one line."""
     return isinstance(name, str) and 0 < len(name) <= LONGEST_NAME and name.isprintable()
 
 
 def is_type(kind: FixedType) -> bool:
-    """Whether an element may have that type: what is in it is within the limits of DAIS."""
+    """Return True if an element may have that type: its parameters are within the limits of DAIS."""
     return kind.k in (0, 1) and max(abs(kind.i), abs(kind.f)) <= LIMIT and 0 <= kind.width <= LIMIT
 
 
 def is_schedule(schedule: Schedule) -> bool:
-    """Whether the toggles rise and lie within one period, which is not negative; without a period they say nothing."""
+    """Return True if toggles rise within one period, which is not negative; without a period they have no meaning."""
     times, period = list(schedule.toggles), schedule.period
     return period == 0 or (period > 0 and bool(times) and times == sorted(times) and times[-1] - times[0] < period)

@@ -1,4 +1,4 @@
-"""How the signals of a machine lie in the ports and vectors of a module, and what those are called.
+"""The layout of a machine's signals in the ports and vectors of a module, and their names.
 
 Element 0 takes the least significant bits, there are no gaps, an element without bits takes none, and a port without
 any bits is one bit wide, ignored or tied to 0.
@@ -14,7 +14,7 @@ from dais_verif.verilog_names import Names
 
 __all__ = ["CLOCK", "bits_of", "offsets_of", "port_names", "ports", "signal_names"]
 
-#: The port that clocks all registers; there is none if there are no registers.
+#: The clock port of all registers; there is none if there are no registers.
 CLOCK = "clk"
 
 
@@ -24,7 +24,7 @@ def bits_of(types: Iterable[FixedType]) -> int:
 
 
 def offsets_of(types: Sequence[FixedType]) -> tuple[int, ...]:
-    """Where each element begins, in bits; and last, where all end."""
+    """Return the first bit of each element; and last, the end of all."""
     found = [0]
     for kind in types:
         found.append(found[-1] + kind.width)

@@ -1,4 +1,4 @@
-"""How a machine is made to begin again, while it runs: by its own resets, and by one more where no input does it."""
+"""Restarting a machine while it runs: by its own resets, and by an additional one if no input does it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Restart:
 
 
 def restart_of(machine: Machine) -> Restart:
-    """How ``machine`` begins again.
+    """Return how ``machine`` is restarted.
 
     A register without a reset of which an index chooses elements is a memory, and none is given it: it is ``lost``, and
     so is one without an initial value.
@@ -94,7 +94,7 @@ def reset_elements(machine: Machine) -> set[tuple[str, int]]:
 
 
 def _origin(machine: Machine, view: View) -> tuple[str, int] | None:
-    """Return the element of an input of which the bit ``view`` is a copy at all times; None if it is none."""
+    """Return the element of an input of which the bit ``view`` is always a copy; None if it is not one."""
     name, place = view.signal, view.start
     for _ in range(len(machine.connections) + 1):
         signal = machine.signals[name]

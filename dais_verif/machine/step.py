@@ -62,12 +62,12 @@ class Memory(NamedTuple):
 class Step:
     """``program`` reads ``inputs`` and then ``state``, and gives ``outputs`` and then what ``state`` holds next.
 
-    ``state``: the elements of registers that something writes; others are constants. ``owners``: of each op the block
-    and the op in it that it stands for; None for what connections are made of. ``checks``: the ops that break their
-    promise where the index of a view leaves its memory, which is that of the program, each with the view. ``memories``:
-    the registers that are only written at an index, or reset. ``unknowns``: the program has a bit for each element of
-    ``state`` behind its other inputs, and one for each of ``outputs`` and then ``state`` behind its other outputs: 1
-    where the element is unknown, whatever its value then is.
+    ``state``: the elements of registers that are written; others are constants. ``owners``: for each op the block and
+    the op in it that it represents; None for ops of connections. ``checks``: the ops that break their promise if the
+    index of a view leaves its memory, which is that of the program, each with the view. ``memories``: the registers
+    that are only written at an index, or reset. ``unknowns``: the program has a bit for each element of ``state`` after
+    its other inputs, and one for each of ``outputs`` and then ``state`` after its other outputs: 1 where the element is
+    unknown, whatever its value then is.
     """
 
     program: Program
@@ -81,7 +81,7 @@ class Step:
 
     @property
     def indexed(self) -> bool:
-        """Whether an index can leave its memory."""
+        """True if an index can leave its memory."""
         return bool(self.checks)
 
 
@@ -96,7 +96,7 @@ def step_of(machine: Machine) -> Step:
 def conflict_of(machine: Machine) -> str | None:
     """Which two connections may write one element of a register at one edge; None if no two can.
 
-    What the element holds then is unknown, and the program of a cycle does not say so: one of the writes wins in it.
+    The element is then unknown, which the program of a cycle does not express: in it, one of the writes wins.
     """
     written: dict[str, list[Connection]] = {}
     for connection in machine.connections:
@@ -155,11 +155,11 @@ class Lowering:
         return Step(program, inputs, outputs, state, tuple(self.owners), self.checks, memories=self.memories())
 
     def more_inputs(self, first: int, state: Sequence[Element]) -> int:
-        """How many inputs there are from ``first`` on, which others than this class know of."""
+        """Return the number of inputs from ``first`` on that subclasses add."""
         return 0
 
     def more_outputs(self, found: Sequence[int]) -> list[int]:
-        """Return what is given behind the outputs ``found``."""
+        """Return the ops that are appended to the outputs ``found``."""
         return []
 
     def state(self) -> tuple[Element, ...]:
@@ -262,7 +262,7 @@ class Lowering:
     # connections
 
     def chosen(self, connection: Connection) -> list[int]:
-        """Return what a connection copies, in the types of its source, or in those of its target where it chooses."""
+        """Return the values that a connection copies, in the types of its source, or of its target if it selects."""
         enable = None if connection.enable is None else self.condition(connection.enable)
         source = self.read(connection.source, enable)
         if connection.alternative is None or enable is None:
@@ -335,7 +335,7 @@ class Lowering:
         return self.copied(index, FixedType(0, bit + 1, 0))
 
     def next_state(self, registers: Iterable[Element]) -> list[int]:
-        """Return what each element of a register holds after the edge."""
+        """Return the value of each element of a register after the edge."""
         new = {name: list(values) for name, values in self.values.items()}
         for connection in self.machine.connections:
             if self.machine.clocked(connection):

@@ -24,7 +24,7 @@ _ANY = 1
 def step_with_unknowns(machine: Machine) -> Step:
     """One cycle of a valid ``machine`` of which any register may be unknown, as ``step_of`` has it, with ``unknowns``.
 
-    What an index beyond its memory chooses is not said: that is a broken promise.
+    The result of an index beyond its memory is undefined: that is a broken promise.
     """
     return replace(_Shadowed(machine).step(), unknowns=True)
 

@@ -32,7 +32,7 @@ def each_control_fault(machine: Machine) -> Iterator[Fault]:
         for fault in propose(machine):
             try:
                 validate(fault.machine)
-            except ProgramError:  # a loop, or a source and an alternative that are no longer of one sort
+            except ProgramError:  # a loop, or a source and an alternative of different kinds
                 continue
             # A machine without registers has no clock: everybody would see that.
             if fault.machine.registers and fault.machine != machine:

@@ -17,7 +17,7 @@ __all__ = ["faults_of_decisions"]
 
 #: Constants, and conditions, of one block that are changed.
 _MOST = 8
-#: What becomes of AND, OR and XOR, by their numbers in the data word.
+#: Replacements of AND, OR and XOR, by their numbers in the data word.
 _OTHER_GATE = {0: 1, 1: 0, 2: 1}
 
 

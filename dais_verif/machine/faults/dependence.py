@@ -9,7 +9,7 @@ __all__ = ["fed_back", "feeds_back"]
 
 
 def feeds_back(machine: Machine, connection: Connection) -> bool:
-    """Whether what a clocked connection writes is computed of what its register holds."""
+    """Return True if a clocked connection writes a value that depends on the register it writes."""
     return machine.clocked(connection) and connection.target.signal in signals_behind(machine, connection.source.signal)
 
 

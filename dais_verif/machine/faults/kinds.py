@@ -1,4 +1,4 @@
-"""What kinds of control faults there are."""
+"""The kinds of control faults."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Fault", "FaultKind"]
 
 
 class FaultKind(Enum):
-    """What kind of mistake in control a fault is."""
+    """The kind of a control fault."""
 
     # of enables
     NOT_ENABLED = "enable misses a register"

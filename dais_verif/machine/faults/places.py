@@ -88,7 +88,7 @@ def _of_outputs(machine: Machine) -> Iterator[Fault]:
 
 
 def _before_register(machine: Machine, view: View) -> View | None:
-    """Return what the register in ``view`` takes at the next edge, as far as one connection says it."""
+    """Return the next value of the register in ``view``, as far as one connection defines it."""
     if view.index is not None or not machine.signals[view.signal].register:
         return None
     for connection in machine.connections:

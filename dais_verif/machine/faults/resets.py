@@ -139,7 +139,7 @@ def _split(machine: Machine, name: str, first: int) -> Machine:
 
 
 def _taken(machine: Machine, connection: Connection, types: Sequence[FixedType], enabled: bool) -> tuple[Machine, View]:
-    """Return a wire with what a connection writes where there is no reset."""
+    """Return a wire with the value that a connection writes when there is no reset."""
     machine, source = add_wire(machine, connection.source, types)
     if connection.enable is None or (enabled and connection.alternative is None):
         return machine, source

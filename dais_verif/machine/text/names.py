@@ -12,7 +12,7 @@ KEYWORDS = frozenset(
     {"machine", "block", "input", "output", "wire", "register", "reset", "valid", "period", "attributes"}
     | {"when", "else", "raw"}
 )
-#: What all inputs of a block are called behind its name, and all of its outputs.
+#: The suffixes after the name of a block for all its inputs, and for all its outputs.
 INPUTS, OUTPUTS = "in", "out"
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)

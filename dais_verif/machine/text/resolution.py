@@ -22,7 +22,7 @@ from dais_verif.program.assembler.tokens import Place, Token, decoded, error_at
 
 __all__ = ["ReadBlock", "parse_text"]
 
-#: How the program of a block in a file is read, by the name of the file: its bytes, and what they hold.
+#: The reader of a block's program, by file name: returns its bytes, and their content.
 ReadBlock = Callable[[str], tuple[bytes, Program | str]]
 
 _PORT = re.compile(r"INTERNAL_(\w+?)_(inp|outp)\b")
@@ -62,7 +62,7 @@ class _Resolution:
         self.types = {name: signal.types for name, signal in statements.signals.items()}
 
     def add_block(self, text: BlockText, read: ReadBlock | None, digest: Callable[[bytes], None]) -> None:
-        """Read the program of a block; its wires become signals. ``digest`` is told what a file holds."""
+        """Read the program of a block; its wires become signals. ``digest`` receives the content of files."""
         labelled = self.program(text, read, digest)
         block = Block(text.name, labelled.program, f"INTERNAL_{text.name}_inp", f"INTERNAL_{text.name}_outp")
         self.ports[text.name] = _Ports(block, labelled.inputs, labelled.outputs)
@@ -162,7 +162,7 @@ def _shown(text: ViewText) -> str:
 
 
 def _placed(message: str, statements: Statements, machine: Machine) -> ProgramError:
-    """Return a broken rule at the connection, signal or block that it speaks of, with ports as the text calls them."""
+    """Return a broken rule with the position of the connection, signal or block, and ports named as in the text."""
     pairs = zip(statements.connections, machine.connections, strict=True)
     places = [text.token.place for text, made in pairs if str(made) in message][-1:]
     if not places:

@@ -1,4 +1,4 @@
-"""How views and connections of a machine stand in its text, and wherever else people read of them."""
+"""The spelling of a machine's views and connections, in its text and in messages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Spelling:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        #: How the wires of blocks are called.
+        #: The names of the wires of blocks.
         self.ports = {
             name: f"{spelt_name(block.name)}.{port}"
             for block in machine.blocks.values()

@@ -32,7 +32,7 @@ _TOKEN = re.compile(
 )
 #: As many characters as a value of the widest type may need.
 _LONGEST_NUMBER = 1400
-#: How many elements all signals may have together: what a short line claims must not cost gigabytes.
+#: The limit of elements in all signals together: a short line must not cost gigabytes.
 _MOST_ELEMENTS = 1 << 20
 _INT32 = (1 << 31) - 1
 _ROLES = {"input": Role.INPUT, "output": Role.OUTPUT, "wire": Role.INTERNAL, "register": Role.INTERNAL}
@@ -57,7 +57,7 @@ class ViewText:
 
 @dataclass(frozen=True)
 class Declaration:
-    """What is said of a signal."""
+    """The declaration of a signal."""
 
     token: Token
     name: str
@@ -101,7 +101,7 @@ class Statements:
 
 
 def read_statements(text: str, name: str) -> Statements:
-    """Read all statements. Raises ``ProgramError`` with ``name``, line and column for the first that is none."""
+    """Read all statements. Raises ``ProgramError`` with ``name``, line and column for the first invalid one."""
     return _Reader(Cursor(text, name, tokens=_TOKEN, longest=_LONGEST_NUMBER)).statements()
 
 
@@ -242,7 +242,7 @@ class _Reader:
         return raw * Fraction(2) ** -kind.f
 
     def schedule(self) -> Schedule:
-        """``0, 3 period 8`` behind ``valid``."""
+        """Parse ``0, 3 period 8`` after ``valid``."""
         cursor, start = self.cursor, self.cursor.token
         times: list[int] = []
         while cursor.token.text != "period":

@@ -23,7 +23,7 @@ _INDENT = "    "
 def machine_text(machine: Machine) -> str:
     """Return the whole machine, ended by a newline: signals, blocks, connections.
 
-    What a program's text does not hold, declared intervals and estimates, is not in it either.
+    Declared intervals and estimates, which a program's text does not hold, are omitted.
     """
     return "\n".join(_Writer(machine).lines()) + "\n"
 
