@@ -1,4 +1,4 @@
-"""Values of ops as sums over *atoms*, elements of earlier tensors, and an interval of what is no such sum.
+"""Values of ops as sums over *atoms*, elements of earlier tensors, plus an interval for the non-linear remainder.
 
 Shifts, sums and products with constants keep a sum exactly, so what one atom adds to a value in several ways cancels.
 What rounds, selects or looks up adds to the interval.
@@ -166,7 +166,7 @@ class AffineOps:
 
 
 def _read(op: Op) -> tuple[int, ...]:
-    """Return what a rule looks at: not the condition of a mux."""
+    """Return the operands that a rule uses: not the condition of a mux."""
     if op.code not in _RULES:
         return ()
     return op.operands[:2] if op.code == Code.MUX or op.code == Code.MUX_NEG else op.operands

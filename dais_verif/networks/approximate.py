@@ -56,7 +56,7 @@ def approximate(
 
 
 def _of_node(node: FusedNode, knobs: list[Knob]) -> dict[str, Applied]:
-    """Return what is applied to each operator; a bias that is an input of a layer writes what the layer writes."""
+    """Return the approximation of each operator; a bias that is an input of a layer has the output of the layer."""
     found: dict[str, Applied] = {}
     for op, knob in zip(node.ops, knobs, strict=True):
         before = found.get(op.output)

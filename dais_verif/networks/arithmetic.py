@@ -19,7 +19,7 @@ Element = Fraction | Value
 
 
 def dyadic(number: Fraction) -> bool:
-    """Whether the denominator of ``number`` is a power of two."""
+    """Return True if the denominator of ``number`` is a power of two."""
     return number.denominator & (number.denominator - 1) == 0
 
 

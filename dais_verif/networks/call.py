@@ -25,12 +25,12 @@ FLOATS = ("FLOAT", "DOUBLE")
 #: Multiplications, comparisons and roundings of a network, and elements of inputs, at most.
 MOST_STEPS = 1 << 20
 
-#: Of ``Element``, shaped as the tensor.
+#: An array of ``Element``, in the shape of the tensor.
 Elements = NDArray[Any]
 
 
 class Budget:
-    """How many steps are left."""
+    """The number of steps left."""
 
     def __init__(self) -> None:
         self._left = MOST_STEPS
@@ -56,7 +56,7 @@ class Data:
 
     @property
     def constant(self) -> bool:
-        """Whether all elements are known."""
+        """True if all elements are known."""
         return all(isinstance(one, Fraction) for one in self.elements.flat)
 
 

@@ -1,4 +1,4 @@
-"""How far a network under a configuration can be from the exact one, for any input: their difference, node by node.
+"""Bounds on the difference between a network under a configuration and the exact one, for any input, node by node.
 
 Tensors of both are compared element by element. What a layer makes of a difference is a sum that both share as far as
 they can; an activation, a quantiser and the largest of a window never make a difference larger, but for a rounding.
@@ -23,7 +23,7 @@ from dais_verif.program import Program
 __all__ = ["Pair", "output_differences"]
 
 _ZERO = (Fraction(0), Fraction(0))
-#: Operators whose results are sums of what they read: their elements are no atoms of their own.
+#: Operators whose results are sums of their inputs: their elements are not atoms of their own.
 _LINEAR = (
     "Conv",
     "Gemm",
@@ -46,13 +46,14 @@ _CONTRACTING = ("Relu", "Clip", "LeakyRelu")
 _QUANTISERS = ("QuantizeLinear", "Quant")
 #: Rounding modes that go to the nearest integer, and those that always go the same way.
 _NEAREST, _ONE_WAY = ("ROUND", "HALF_EVEN", "HALF_UP", "HALF_DOWN"), ("CEIL", "FLOOR")
-#: Of a number below 2**e, binary16 keeps what is not below 2**(e - 11), so rounding moves it by up to half of that.
+#: For a number below 2**e, binary16 keeps bits of weight 2**(e - 11) and above, so rounding moves it by at most half of
+#: that.
 _HALF_BITS = 12
 
 
 @dataclass(frozen=True)
 class Pair:
-    """What an element can be: in the exact network, in the other one, and the other less the exact one."""
+    """The possible values of an element: in the exact network, in the other one, and the other minus the exact one."""
 
     exact: Interval
     other: Interval
@@ -100,7 +101,7 @@ def _compared(network: Network, name: str) -> bool:
 
 
 class _Comparison:
-    """What is known of all tensors so far. ``atoms``: elements that sums are made of."""
+    """The results for all tensors so far. ``atoms``: elements that sums are made of."""
 
     def __init__(self, sides: tuple[_Side, _Side], applied: Mapping[str, Applied]) -> None:
         self.sides, self.applied = sides, applied
@@ -133,7 +134,7 @@ class _Comparison:
         self._learn(name, pairs)
 
     def pairs_of(self, name: str) -> list[Pair]:
-        """Return what the elements of an output are; of a constant one they are no more than intervals."""
+        """Return the pairs of the elements of an output; for a constant one they are mere intervals."""
         if name in self.pairs:
             return self.pairs[name]
         bounds = zip(*(side.network.bounds(name) for side in self.sides), strict=True)
@@ -173,7 +174,7 @@ class _Comparison:
     # what never makes a difference larger
 
     def _by_rule(self, node: Node) -> list[Interval] | None:
-        """Differences of elements, by the rule for the operator; None if there is none."""
+        """Return the differences of elements, by the rule for the operator; None if there is none."""
         read = self.pairs.get(node.inputs[0])
         if read is None:
             return None
@@ -189,13 +190,13 @@ class _Comparison:
             found = self._quantised(node, before)
         if found is None or not half:
             return found
-        # What is rounded behind the op is no larger than what was read.
+        # Values rounded after the op are no larger than those that were read.
         largest = max(max(map(abs, (*one.exact, *one.other))) for one in read)
         moved = _half_step(largest + _half_step(largest))
         return [(lo - moved, hi + moved) for lo, hi in found]
 
     def _contracts(self, node: Node) -> bool:
-        """Whether it is a function of its first input alone, of which the others are constants."""
+        """Return True if it is a function of its first input only, and the other inputs are constants."""
         network = self.sides[0].network
         slope = node.attributes.get("alpha", 0.01) if node.op == "LeakyRelu" else 0
         return 0 <= slope <= 1 and all(not name or network.constant(name) is not None for name in node.inputs[1:])
@@ -244,7 +245,7 @@ def _halved(one: Pair) -> Interval:
 
 
 def _both(a: Interval, b: Interval) -> Interval:
-    """Return what is in both."""
+    """Return the intersection."""
     return max(a[0], b[0]), min(a[1], b[1])
 
 

@@ -1,8 +1,8 @@
 """Fused nodes: what HPVM runs as one, so that approximation configurations can be matched to a network.
 
-A convolution, the bias that is added to it, the activation behind that and the pooling behind it are one node; so are a
-dense layer, its bias and its activation. HPVM fuses nothing behind a layer without a bias, nor a normalisation.
-Quantisers, and what only moves elements, belong to the node that they stand behind, and are no op of it.
+A convolution, the bias added to it, the following activation and the following pooling are one node; so are a dense
+layer, its bias and its activation. HPVM fuses nothing after a layer without a bias, nor after a normalisation.
+Quantisers, and operators that only move elements, belong to the node that they follow, and are not ops of it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class FusedNode(NamedTuple):
 
 
 def fuse(network: Network) -> tuple[FusedNode, ...]:
-    """Return the fused nodes of ``network``, each behind those that it reads from; all computed nodes are in one."""
+    """Return the fused nodes of ``network``, each after those that it reads from; all computed nodes are in one."""
     return tuple(_Fusing(network).fused())
 
 
@@ -117,7 +117,7 @@ class _Fusing:
         return node.op in _PASSED and node.inputs[0] in self._computed
 
     def _joins(self, ops: list[FusedOp], node: Node, more: list[FusedOp]) -> bool:
-        """Whether HPVM runs ``more``, the ops of ``node``, as one with ``ops``."""
+        """Return True if HPVM runs ``more``, the ops of ``node``, as one node with ``ops``."""
         names = [one.op for one in ops]
         if not names or names[0] not in _LAYERS or len(more) != 1:
             return False

@@ -1,6 +1,6 @@
 """Knobs applied while a node is lowered: weights left out, rows or columns filled in, numbers rounded to binary16.
 
-What each knob computes is that of ``dais_verif.approx.convolve``; here it becomes ops.
+``dais_verif.approx.convolve`` defines what each knob computes; this module turns it into ops.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GRID", "Applied", "Approximation", "half_data", "half_element", "perforation_of", "sampled"]
 
-#: Bits behind those of the weights that scaled weights have, where a factor is no binary fraction.
+#: Additional fractional bits of scaled weights, where a factor is not a binary fraction.
 GRID = 2
 
 _DIGITS, _LARGEST, _LAST = 11, 65504, 24
@@ -42,13 +42,13 @@ class Applied:
 
     @property
     def plain(self) -> bool:
-        """Whether nothing is approximated."""
+        """True if nothing is approximated."""
         return not any(knob is not None and (knob.half or knob.axis is not None) for knob in (self.first, self.bias))
 
 
 @dataclass
 class Approximation:
-    """What is applied to which node, by the tensor that it writes; ``notes``: what was decided where it is open.
+    """The approximation of each node, by the tensor that it writes; ``notes``: decisions where the choice is open.
 
     ``grid``: fractional bits of the weights that are scaled by 4/3; None: ``GRID`` more than they have.
     """

@@ -43,11 +43,11 @@ class Lowering:
         return Call(node.op, tuple(operands), said, self._network.opset, self.ops, self._budget, applied, approximation)
 
     def lower(self, node: Node, operands: Sequence[Data | None], attributes: Mapping[str, Any] | None = None) -> Data:
-        """Return what a node makes of ``operands``. Raises ``Refusal``."""
+        """Return the result of a node for ``operands``. Raises ``Refusal``."""
         return self.run(self.call(node, operands, attributes, self.applied(node)), node.domain)
 
     def run(self, call: Call, domain: str = "") -> Data:
-        """Return what a call makes. Raises ``Refusal``."""
+        """Return the result of a call. Raises ``Refusal``."""
         operator = operator_of(call.op, domain)
         assert operator is not None  # the network was lowered
         return under_knobs(operator, call)

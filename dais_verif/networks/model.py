@@ -21,9 +21,9 @@ __all__ = ["Network", "Node", "Tensor"]
 
 
 class Tensor(NamedTuple):
-    """What flows between nodes. ``type``: the smallest that holds all elements. ``kind``: of elements, in ONNX.
+    """A tensor between nodes. ``type``: the smallest that holds all elements. ``kind``: of elements, in ONNX.
 
-    ``type`` is None of what is no fixed-point number until a quantiser rounds it, such as results of Tanh.
+    ``type`` is None if it is not a fixed-point number until a quantiser rounds it, such as results of Tanh.
     """
 
     name: str
@@ -51,9 +51,9 @@ class Node:
 class Network:
     """A network: made by ``read`` or ``parse``; never changed afterwards.
 
-    ``inputs``, ``outputs``: names, in the file's order. ``nodes``: each behind those that it reads from.
-    ``tensors``: by name, constants included where a node reads them. ``opset``: the version of ONNX's operators.
-    ``approximation``: what is applied to which node, if anything is.
+    ``inputs``, ``outputs``: names, in the file's order. ``nodes``: each after those that it reads from. ``tensors``: by
+    name, constants included where a node reads them. ``opset``: the version of ONNX's operators. ``approximation``: the
+    approximations of nodes, if any.
     """
 
     inputs: tuple[str, ...]
@@ -67,7 +67,7 @@ class Network:
     _ops: Arithmetic = field(repr=False)
 
     def constant(self, name: str) -> tuple[Fraction, ...] | None:
-        """Return the numbers of tensor ``name`` in NumPy's order; None if it is computed, or there is none."""
+        """Return the numbers of tensor ``name`` in NumPy's order; None if it is computed, or does not exist."""
         data = self._elements.get(name)
         return tuple(data.elements.ravel().tolist()) if data is not None and data.constant else None
 
@@ -82,9 +82,9 @@ class Network:
     def program(self, outputs: Sequence[str] | None = None) -> Program:
         """Return the network as one program, unrolled: all elements of inputs to all of outputs.
 
-        Elements are those of one tensor after the other, each in NumPy's order. ``outputs``: names of tensors to
-        write instead of the network's own. Raises ``RequestError`` if there is no such tensor, ``NetworkError`` if
-        it is no fixed-point number, or has a constant that no op has.
+        Elements are those of one tensor after the other, each in NumPy's order. ``outputs``: names of tensors to write
+        instead of the network's own. Raises ``RequestError`` for unknown tensors, ``NetworkError`` if one is not a
+        fixed-point number, or holds a constant that no op can hold.
         """
         values: list[Value] = []
         for name in self.outputs if outputs is None else outputs:

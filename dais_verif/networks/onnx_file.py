@@ -58,7 +58,7 @@ class Graph:
 
 
 def looks_like_onnx(data: bytes) -> bool:
-    """Whether ``data`` begins as an ONNX model does: a version below 128, then another field of a model."""
+    """Return True if ``data`` begins as an ONNX model does: a version below 128, then another field of a model."""
     if len(data) < 4 or data[0] != 0x08 or not 1 <= data[1] < 0x80 or data[2] not in _FIELDS:
         return False
     at = 0
@@ -116,7 +116,7 @@ def read_graph(data: bytes) -> Graph:
 
 
 def _text(name: str | bytes) -> str:
-    """Return a name of the file's; one that is no UTF-8 is given as bytes."""
+    """Return a name in the file; one that is not UTF-8 is shown as bytes."""
     return name if isinstance(name, str) else name.decode(errors="backslashreplace")
 
 

@@ -1,4 +1,4 @@
-"""What is wrong with a network, or beyond what is supported: each node with its reason, all in one error."""
+"""Errors in a network, and unsupported features: each node with the reason, all in one error."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN = 20
 
 
 class Problem(NamedTuple):
-    """Why a node, or an input, is refused. ``node``: its name as the error shows it. ``op``: its operator."""
+    """The reason why a node, or an input, is refused. ``node``: its name in the error. ``op``: its operator."""
 
     node: str
     op: str

@@ -144,7 +144,7 @@ class _Reading:
         self._tensors[name] = Tensor(name, data.shape, kind, data.dtype)
 
     def _constant(self, name: str) -> Data | None:
-        """Return the initializer of that name, made exact; None if there is none."""
+        """Return the exact value of the initializer ``name``; None if there is none."""
         array = self._graph.constants.get(name)
         if array is None:
             return None
@@ -152,7 +152,7 @@ class _Reading:
         return self._known[name]
 
     def _operands(self, node: GraphNode) -> list[Data | None] | None:
-        """Return what a node reads; None if something is not known, of which a problem tells already."""
+        """Return the operands of a node; None if one is unknown because of a problem that is already reported."""
         found: list[Data | None] = []
         for name in node.inputs:
             data = None if not name else self._known.get(name) or self._constant(name)
@@ -259,7 +259,7 @@ def _shape_of_input(one: GraphInput) -> tuple[int, ...]:
 
 
 def _exact(array: NDArray[Any]) -> Data:
-    """Return an array as exact numbers. Raises ``Refusal`` if one is no finite number."""
+    """Return an array as exact numbers. Raises ``Refusal`` if one is not finite."""
     names = {"float32": "FLOAT", "float64": "DOUBLE", "float16": "FLOAT16", "bool": "BOOL"}
     dtype = names.get(str(array.dtype), str(array.dtype).upper())
     try:

@@ -1,4 +1,4 @@
-"""Numbers that are no fixed-point numbers until a quantiser rounds them, which then is the only rounding.
+"""Real numbers that are rounded only once, by the quantiser that reads them.
 
 Values of tanh and of the logistic function become tables of what the quantiser makes of them; quotients are divided bit
 by bit. Nothing else computes with such numbers, but for the larger of two of a kind.
@@ -20,7 +20,7 @@ from dais_verif.program.types import type_of_interval
 
 __all__ = ["MOST_INDEX", "NO_FIXED_POINT", "Mapped", "Quotient", "Quantiser", "Real", "table"]
 
-#: Why something does not go on with such numbers.
+#: The reason why such numbers are not supported by an operator.
 NO_FIXED_POINT = "no fixed-point number: let a QuantizeLinear or Quant read it first"
 
 #: Bits that index a table, at most.
@@ -48,7 +48,7 @@ class Real:
     """A number that only a quantiser makes a fixed-point number."""
 
     def quantised(self, by: Quantiser) -> Element:
-        """Return what ``by`` makes of it, exactly. Raises ``Refusal`` if that would be too large."""
+        """Return the exact result of ``by``. Raises ``Refusal`` if that would be too large."""
         raise NotImplementedError
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:
@@ -124,7 +124,7 @@ class Quotient(Real):
         return by.of(ops.sum([*found, ops.shift(more, -2)]))
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:
-        """Of one denominator it is that of the larger numerator."""
+        """Return the maximum; with equal denominators it is that of the larger numerator."""
         if not isinstance(other, Quotient) or other.denominator != self.denominator:
             return super().maximum(other, ops)
         return replace(self, numerator=ops.maximum(self.numerator, other.numerator))

@@ -39,7 +39,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Chain:
-    """``places``, each behind those that it reads from. ``inputs``, ``outputs``: names and types of the network's own.
+    """``places``, each after those that it reads from. ``inputs``, ``outputs``: names and types of the network's own.
 
     ``storage``: of all tensors that stages read or write. What is another tensor under a new name has that one's.
     """
@@ -184,18 +184,18 @@ def _without_copies(network: Network, stages: Sequence[Stage]) -> tuple[list[Sta
             found.append(replace(stage, inputs=inputs))
     last = stages[-1].output
     if found and last in names:
-        # What the last one writes goes by the name under which others read it.
+        # The output of the last one has the name under which others read it.
         found[-1] = replace(found[-1], output=last)
     return found, names.get(last, last)
 
 
 def _copies(network: Network, stage: Stage) -> bool:
-    """Whether a stage writes what it reads, element by element in the same order."""
+    """Return True if a stage writes its input unchanged, element by element in the same order."""
     instance = stage.instance
     block, mapping = instance.block, instance.mapping
     if len(mapping.inputs) != 1 or instance.input_types != instance.output_types or block.n_in != block.n_out:
         return False
-    # Who reads an image wants a word a pixel.
+    # Readers of images need one word per pixel.
     if len(stage.shape) == 4 and network.tensors[stage.inputs[0]].shape != stage.shape:
         return False
     source, target = mapping.inputs[0], mapping.outputs[0]

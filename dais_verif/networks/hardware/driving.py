@@ -19,7 +19,7 @@ _MOST_PAUSE = 4
 
 @dataclass
 class _Schedule:
-    """What happens in which cycle, while it is written."""
+    """The events by cycle, while the schedule is written."""
 
     cycle: int = 0
     writes: list[list[tuple[int, int, int]]] = field(default_factory=list)  # of each input: cycle, sample, word

@@ -1,7 +1,7 @@
 """A folder that holds a network as hardware: what its manifest says, and the files that go with it.
 
-What the hardware is to compute is what the network and the configurations say that lie in the folder; all that the
-manifest says besides must be what follows from them, or it is refused.
+The network and the configurations in the folder define what the hardware is to compute; everything else in the manifest
+must follow from them, or the folder is refused.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ __all__ = [
     "stream_cycles",
 ]
 
-#: How a network becomes a machine.
+#: The forms of a network as a machine.
 FORMS = ("memory", "stream")
-#: What the one setting of a machine is called that no configuration was given for.
+#: The name of the only setting of a machine without configurations.
 EXACT = "exact"
 
 _SCHEMA = "dais-verif/network/1"
@@ -62,7 +62,7 @@ class _Tensor:
 
 @dataclass(frozen=True)
 class _Manifest:
-    """What the manifest says.
+    """The content of the manifest.
 
     ``configurations``: their names, by the number that ``config`` has; ``cycles``: of each, from that of start to that
     of done. ``grid``, ``unrolled``: as the request had them. ``files``: SHA-256 by name.
@@ -103,7 +103,7 @@ class NetworkFolder:
 
     @property
     def name(self) -> str:
-        """What to call the network."""
+        """The name of the network."""
         return self.path.resolve().name
 
     @property

@@ -8,7 +8,7 @@ from dais_verif.networks.hardware.chain import Chain, Storage
 
 __all__ = ["memory_frame", "memory_signals"]
 
-#: What frame files call a value that an input need not have.
+#: The mark in frame files for an arbitrary input value.
 _ANY = '"any"'
 
 
@@ -47,7 +47,7 @@ def memory_frame(chain: Chain, latency: Sequence[int], configuration: int = 0) -
 
 
 def memory_signals(chain: Chain, latency: Sequence[int], configuration: int = 0) -> dict[str, list[int]]:
-    """Return what ``busy`` and ``done`` must be in each cycle of ``memory_frame``."""
+    """Return the required values of ``busy`` and ``done`` in each cycle of ``memory_frame``."""
     begin = _loaded(chain)
     done = begin + latency[configuration]
     cycles = range(_cycles(chain, done))
@@ -60,7 +60,7 @@ def _loaded(chain: Chain) -> int:
 
 
 def _cycles(chain: Chain, done: int) -> int:
-    """Cycles of a frame, with one behind ``done``: what is written once more then would show."""
+    """Return the cycles of a frame, with one after ``done``, in which a repeated write would show."""
     return done + 1 + max(chain.storage[name].words for name in chain.outputs)
 
 

@@ -49,7 +49,7 @@ class MemoryNetwork:
 
 
 class _Writing(NamedTuple):
-    """Who writes elements of a tensor: whether one is there, its number in NumPy's order, and the element."""
+    """The writer of a tensor's elements: if one is valid, its number in NumPy's order, and the element."""
 
     enable: View
     address: View
@@ -130,7 +130,7 @@ class _Memories:
         return MemoryNetwork(made.build(), tuple(self.facts), latency, words, bits)
 
     def control(self, start: View, busy: View, config: View | None) -> tuple[View, View, View]:
-        """Whether the first stage begins, the configuration that runs, and whether it is busy in the next cycle."""
+        """Return if the first stage begins, the current configuration, and if it is busy in the next cycle."""
         made = self.made
         self.finished = made.wire("finished", BIT)
         b = Logic()
@@ -151,14 +151,14 @@ class _Memories:
         return found[0], found[-1], found[1]
 
     def chosen(self, place: int, go: View, now: View, configurations: Sequence[int]) -> View:
-        """Whether a place begins in one of ``configurations``."""
+        """Return the bit that a place begins in one of ``configurations``."""
         b = Logic()
         begins, number = b.input(BIT), b.input(unsigned(len(self.chain.networks) - 1))
         asked = b.both(begins, b.among(number, sorted(configurations)))
         return self.block(f"begin{place}_{configurations[0]}", b, [(asked, BIT)], [go, now])
 
     def any_of(self, name: str, bits: Sequence[View]) -> View:
-        """Whether one of ``bits`` is 1."""
+        """Return the bit that one of ``bits`` is 1."""
         if len(bits) == 1:
             return bits[0]
         b, found = Logic(), Logic().zero
@@ -167,7 +167,7 @@ class _Memories:
         return self.block(name, b, [(found, BIT)], bits)
 
     def block(self, name: str, b: Logic, outputs: Sequence[tuple[Value, FixedType]], sources: Sequence[View]) -> View:
-        """Return what a block of control gives."""
+        """Return the outputs of a control block."""
         block = self.made.block(name, b.build_as(outputs))
         first = 0
         for source in sources:
@@ -245,6 +245,6 @@ class _Memories:
         return _Writing(merged[0], merged[1], merged[2:])
 
 
-#: What a stage keeps for who reads it alone, and is not needed where its result goes elsewhere.
+#: Outputs that a stage keeps for its only reader, which are not needed where its result goes elsewhere.
 _KEPT = ("out0", "out0_address", "out0_data")
 _PORT = ("write", "address", "data")

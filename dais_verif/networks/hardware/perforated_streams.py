@@ -1,8 +1,8 @@
 """A perforated convolution as two stages of a stream: sums pixel after pixel, then what lies between them.
 
-The first stage gives a number that no sum is where a row or column is skipped, and so does the second one read it
-outside of the image. It writes the sum of its own pixel, or where there is none the mean of those beside it, or the one
-that there is.
+The first stage outputs a number that is not a sum where a row or column is skipped, and the second one reads the same
+outside the image. It writes the sum of its own pixel, or, if there is none, the mean of the neighbouring ones, or the
+only one.
 """
 
 from __future__ import annotations

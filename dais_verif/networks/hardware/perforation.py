@@ -1,8 +1,8 @@
 """A perforated convolution as two stages: sums where they are computed, then what lies between, bias and activation.
 
-Along the perforated axis a member of the first stage computes the ``period - 1`` sums between two skipped places, so
-that what is skipped costs nothing. A member of the second one writes a skipped place and those behind it. It reads the
-sums before and behind; beyond the first and the last one it reads a number that no sum is, and takes the other one.
+Along the perforated axis, a member of the first stage computes the ``period - 1`` sums between two skipped places, so
+that skipped places cost nothing. A member of the second one writes a skipped place and those after it. It reads the
+sums before and after; beyond the first and the last one it reads a number that is not a sum, and takes the other one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Groups(NamedTuple):
 
     @classmethod
     def of(cls, knob: Knob, sizes: tuple[int, int]) -> _Groups:
-        """Those of a result of ``sizes`` rows and columns. Raises ``Refusal`` if no place is computed."""
+        """Return the groups of a result of ``sizes`` rows and columns. Raises ``Refusal`` if no place is computed."""
         perforation_of(knob, sizes)
         axis = 0 if knob.axis == "rows" else 1
         base = knob.offset + 1 - (knob.period if knob.offset else 0)
@@ -51,12 +51,12 @@ class _Groups(NamedTuple):
         return self.groups + (self.base + self.period * self.groups - 1 < self.places)
 
     def region(self, first: int) -> Region:
-        """Places of a group, from ``first`` behind its first sum on."""
+        """Return the places of a group, starting ``first`` after its first sum."""
         return Region(self.period, self.base + first, self.base + self.period - 2)
 
 
 def is_perforated(network: Network, part: Part) -> bool:
-    """Return whether a part begins with a convolution that leaves out rows or columns."""
+    """Return True if a part begins with a convolution that skips rows or columns."""
     applied = None if part.windows is None else Lowering(network).applied(part.nodes[0])
     return applied is not None and applied.first.axis in ("rows", "columns")
 
@@ -180,12 +180,12 @@ def filled_stage(
 
 
 def below_sums(kind: FixedType) -> Fraction:
-    """Return what lies between the smallest sum and the numbers below, which are no sums."""
+    """Return a value between the smallest sum and the numbers below, which are not sums."""
     return Fraction(2 * kind.raw_min - 1) / Fraction(2) ** (kind.f + 1)
 
 
 def _places(call: Call, patch: Elements, kind: FixedType, half: bool) -> Elements:
-    """Return a skipped place and those behind it, of the group before and this one: (1, filters, places)."""
+    """Return a skipped place and those after it, of the previous group and this one: (1, filters, places)."""
     ops: Arithmetic = call.ops
     filters, kept = patch.shape[:2]
     below = below_sums(kind)

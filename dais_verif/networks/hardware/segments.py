@@ -28,7 +28,7 @@ _POOLS = ("MaxPool", "AveragePool")
 
 
 class Window(NamedTuple):
-    """What a pixel is of, in each of rows and columns: places ``stride * at - pad + dilation * n`` for n < ``size``."""
+    """The window of a pixel, in rows and in columns: places ``stride * at - pad + dilation * n`` for n < ``size``."""
 
     size: tuple[int, int]
     stride: tuple[int, int]
@@ -37,7 +37,7 @@ class Window(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """Whether it is more than the pixel itself."""
+        """True if it is more than the pixel itself."""
         return self != POINT
 
 
@@ -61,15 +61,15 @@ class Part:
 
     @property
     def name(self) -> str:
-        """What to call it: the name of its first node that computes something."""
+        """Its name: that of its first node that computes something."""
         named = [node.name for node in self.nodes if node.op not in ("QuantizeLinear", "DequantizeLinear", "Identity")]
         return (named or [node.name for node in self.nodes])[0] or self.output
 
 
 def parts_of_network(network: Network, unrolled: Sequence[int] = ()) -> list[list[Part]]:
-    """Return the parts of each fused node, each behind those that it reads from.
+    """Return the parts of each fused node, each after those that it reads from.
 
-    ``unrolled``: numbers of fused nodes that become one member each. Raises ``NetworkError`` if one is none.
+    ``unrolled``: numbers of fused nodes that become one member each. Raises ``NetworkError`` for other numbers.
     """
     known = {fused.number for fused in fuse(network)} - {None}
     unknown = sorted(set(unrolled) - known)
@@ -95,7 +95,7 @@ def _split(network: Network, number: int | None, nodes: Sequence[Node]) -> Itera
             here, before = windows[at], windows[first:at]
             whole = any(window is None for window in before)
             splits = (here is None) != whole or (here is not None and here.moves)
-            # What is no fixed-point number yet stays within a part.
+            # Values that are not fixed-point numbers yet stay within a part.
             if not splits or network.tensors[nodes[at - 1].outputs[0]].type is None:
                 continue
         part, inside = nodes[first:at], windows[first:at]
@@ -134,7 +134,7 @@ def window_of(network: Network, node: Node) -> Window | None:
 
 
 def _by_channel(network: Network, name: str, shape: tuple[int, ...]) -> bool:
-    """Whether an operand is a tensor of pixels, or the same for all of them."""
+    """Return True if an operand is a tensor of pixels, or the same for all of them."""
     own = network.tensors[name].shape
     if _computed(network, name):
         return own == shape or (len(own) == 4 and own[0] == 1 and own[2:] == shape[2:])

@@ -36,7 +36,7 @@ __all__ = [
 
 
 class Region(NamedTuple):
-    """What a member needs along rows or columns: places ``slope * member + first`` to ``slope * member + last``."""
+    """The region of a member in rows or columns: places ``slope * member + first`` to ``slope * member + last``."""
 
     slope: int
     first: int
@@ -60,10 +60,10 @@ class Region(NamedTuple):
 
 
 class Storage(NamedTuple):
-    """How a tensor lies in words: ``channels`` elements each, and as many words as there are ``places``.
+    """The layout of a tensor in words: ``channels`` elements each, and as many words as there are ``places``.
 
-    An image has a word a pixel, with all channels; what is none has a word an element. Element ``c`` of word ``p`` is
-    element ``c * places + p`` in NumPy's order.
+    An image has one word per pixel, with all channels; any other tensor has one word per element. Element ``c`` of word
+    ``p`` is element ``c * places + p`` in NumPy's order.
     """
 
     places: tuple[int, ...]
@@ -106,7 +106,7 @@ class Stage:
 
     @property
     def storage(self) -> Storage:
-        """How what it writes lies in words."""
+        """The layout of its output in words."""
         return Storage.of(self.shape)
 
     @property
@@ -191,7 +191,7 @@ def whole_sizes(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def patch_of(lowering: Lowering, port: Port, kind: FixedType) -> Data:
-    """Return what a member reads of a tensor as inputs of the block, in NumPy's order."""
+    """Return the part of a tensor that a member reads as inputs of the block, in NumPy's order."""
     count = whole_sizes(port.patch)[0]
     return data_of([lowering.ops.builder.input(kind) for _ in range(count)], port.patch, port.kind)
 
@@ -245,7 +245,7 @@ def _pixel(rows: Region, columns: Region, channels: int) -> AccessPattern:
 
 
 def _regions(part: Part) -> list[tuple[str, tuple[Region, Region] | None]]:
-    """Of each input of the part, as nodes read them, the region that a member needs."""
+    """Return for each input of the part, as nodes read them, the region that a member needs."""
     inside = {node.outputs[0] for node in part.nodes}
     if part.windows is None:
         return [(name, None) for node in part.nodes for name in node.inputs if name in part.inputs]
@@ -258,6 +258,6 @@ def _regions(part: Part) -> list[tuple[str, tuple[Region, Region] | None]]:
 
 
 def _pad(part: Part, port: Port, kind: FixedType) -> int:
-    """Return what is read outside of a tensor: nothing is larger than a place of MaxPool that is not there."""
+    """Return the value outside a tensor: for MaxPool, one that is never larger than an element."""
     pooled = port.regions is not None and part.nodes[0].op == "MaxPool" and port.name in part.nodes[0].inputs
     return kind.raw_min if pooled else 0

@@ -56,10 +56,10 @@ class StreamStage:
 class StreamNetwork:
     """``beats``: of an image that goes in, a cycle each if nothing waits; it gives ``results`` beats.
 
-    ``pixels``: each of these is one; else it is the whole result. ``given``: cycles in which they are there, counted
-    from the first beat of the image, if others come without a pause; ``alone``: if none follows. ``quiet``: cycles
-    behind which nothing moves then any more; ``before``: images of those without a pause behind which each later one
-    finds what the one before it left.
+    ``pixels``: each is one; else it is the whole result. ``given``: cycles in which they are valid, counted from the
+    first beat of the image, if others follow without a pause; ``alone``: if none follows. ``quiet``: cycles after which
+    nothing changes any more in that case; ``before``: images without a pause after which each later one finds the state
+    that the previous one left.
     """
 
     chain: Chain
@@ -144,7 +144,7 @@ class _Streams:
         storage = chain.storage[source]
         pixels = len(storage.places) > 1
         self.beats = storage.words if pixels else 1
-        # Of one image after the other no stage keeps more than one.
+        # For single images, no stage stores more than one.
         cycles = self.beats * (len(self.stages) + _IMAGES)
         x = made.input("x", [kind] * (storage.channels if pixels else storage.words))
         there = made.input("valid_in", BIT)
@@ -325,7 +325,7 @@ class _Streams:
         return self.logic(f"{prefix}marks", b, chosen, [block[3], data])
 
     def logic(self, name: str, b: Logic, outputs: Sequence[tuple[Value, FixedType]], sources: Sequence[View]) -> View:
-        """Return what a block gives."""
+        """Return the outputs of a block."""
         block = self.made.block(name, b.build_as(outputs))
         first = 0
         for source in sources:

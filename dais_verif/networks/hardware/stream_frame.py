@@ -40,7 +40,7 @@ def stream_frame(made: StreamNetwork, *, pause: bool = False) -> str:
 
 
 def stream_signals(made: StreamNetwork, *, pause: bool = False) -> dict[str, dict[int, int]]:
-    """Return what ``valid_out`` must be in as many cycles as a frame has, from the first beat of the result on."""
+    """Return the required values of ``valid_out`` in the cycles of a frame, from the first beat of the result on."""
     cycles, first = _cycles(made, pause), _given(made, pause)[0]
     given = {cycle + image * cycles for cycle in _given(made, pause) for image in range(2)}
     return {"valid_out": {cycle: int(cycle in given) for cycle in range(first, first + cycles)}}

@@ -16,7 +16,7 @@ _Bits = NDArray[np.bool_]
 
 
 class Times(NamedTuple):
-    """Of each cycle whether a beat is there: if images come without a pause, and of one of them alone."""
+    """For each cycle, if a beat is valid: for images without a pause, and for a single image."""
 
     calm: _Bits
     alone: _Bits
@@ -57,7 +57,7 @@ def _shown(axis: Axis) -> _Bits:
 
 
 def held(times: Times) -> Times:
-    """Return when beats come behind a register."""
+    """Return the times of beats after a register."""
     return Times(*(np.concatenate([np.zeros(1, dtype=bool), one[:-1]]) for one in times))
 
 

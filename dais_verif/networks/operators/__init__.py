@@ -22,7 +22,7 @@ OPERATORS: Mapping[str, Callable[[Call], Data]] = {
     **quantisers.OPERATORS,
 }
 
-#: Operators that take numbers that are no fixed-point numbers yet: they round, choose or move them.
+#: Operators that accept numbers that are not fixed-point numbers yet: they round, choose or move them.
 TAKE_REALS = frozenset({"QuantizeLinear", "Quant", "MaxPool", *layout.OPERATORS})
 
 

@@ -1,4 +1,4 @@
-"""Activations that are no fixed-point numbers: a quantiser must read them."""
+"""Activations whose results are not fixed-point numbers: a quantiser must read them."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _softmax(call: Call) -> Data:
 
 
 def _softmax_of(call: Call, line: list[Element]) -> list[Element | Real]:
-    """Of one number it is 1, of two the logistic function of their difference."""
+    """For one number it is 1, for two the logistic function of their difference."""
     ops = call.ops
     if len(line) == 1:
         return [Fraction(1)]

@@ -21,7 +21,7 @@ __all__ = ["approximated", "filled", "under_knobs", "with_bias"]
 
 
 def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
-    """Return what ``operator`` computes under the knobs of ``call``. Raises ``Refusal`` for those that it cannot have.
+    """Return the result of ``operator`` under the knobs of ``call``. Raises ``Refusal`` for unsupported knobs.
 
     In half precision what an op reads is rounded to binary16, and what it writes: once, of the exact value. Softmax is
     never in half precision, as in HPVM's runtime.
@@ -67,7 +67,7 @@ def _with_bias_apart(operator: Callable[[Call], Data], call: Call, first: Knob, 
 def approximated(
     call: Call, windows: Windows, shape: tuple[int, ...], data: Data, weights: Data, bias: Data | None, groups: int
 ) -> Data:
-    """Return a convolution under its knobs: what is left out is not computed, and the bias is added behind it."""
+    """Return a convolution under its knobs: skipped parts are not computed, and the bias is added afterwards."""
     assert call.applied is not None and call.approximation is not None
     knob, added = call.applied.first, call.applied.bias
     if knob.axis is not None and (groups > 1 or len(windows.sizes) != 2):

@@ -51,7 +51,7 @@ def _conv(call: Call) -> Data:
 
 
 def _with_zero(flat: Elements) -> Elements:
-    """``flat`` with a 0 behind its last axis, which is what -1 stands for."""
+    """Return ``flat`` with a 0 appended to its last axis, which the index -1 selects."""
     zeros = np.full((*flat.shape[:-1], 1), Fraction(0), dtype=object)
     return np.concatenate([flat, zeros], axis=-1)
 

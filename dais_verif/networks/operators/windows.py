@@ -17,7 +17,7 @@ __all__ = ["Windows", "pads_of"]
 
 
 class Windows:
-    """The windows of a node over the dimensions behind batch and channels.
+    """The windows of a node over the dimensions after batch and channels.
 
     ``sizes``: of the result. ``places``: int64 (results, places of a window), positions in NumPy's order of the
     dimensions, -1 where a place is padding.
@@ -57,7 +57,7 @@ def _outer(a: NDArray[Any], shape: tuple[int, ...], b: NDArray[Any], join: np.uf
 
 
 def pads_of(call: Call, spatial: Sequence[int], reach: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the padding before and behind each dimension. Raises ``Refusal``."""
+    """Return the padding before and after each dimension. Raises ``Refusal``."""
     rank, auto = len(spatial), call.text("auto_pad", "NOTSET")
     if auto in ("SAME_UPPER", "SAME_LOWER"):
         total = [max((-(-n // s) - 1) * s + r - n, 0) for n, r, s in zip(spatial, reach, strides, strict=True)]
