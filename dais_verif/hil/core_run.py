@@ -23,7 +23,7 @@ __all__ = ["run_core"]
 def run_core(
     program: Program, vectors: Vectors, link: str, board: Path, folder: Path, *, check: bool = True, timeout: float
 ) -> Finding:
-    """Return what the executable ``board`` behind ``link`` makes of ``vectors``.
+    """Return the result of running ``vectors`` on the executable ``board`` behind ``link``.
 
     ``folder``: for files on the way. ``timeout``: seconds without an answer after which the board is given up:
     TOOL_FAILURE, as for any that does not answer.

@@ -27,11 +27,11 @@ _LONGEST = 1 << 24
 
 
 class Kind(IntEnum):
-    """What a request asks for."""
+    """The command of a request."""
 
     IDENTIFY = 0x01
     RUN = 0x02
-    #: Of replies only: a frame came damaged.
+    #: In replies only: a frame was damaged.
     DAMAGED = 0x7F
 
 
@@ -82,7 +82,7 @@ class Decoder:
 def _decode(sent: bytes) -> Frame | None:
     """Return the frame that was ``sent`` between two flags; None if it was damaged."""
     first, *escaped = sent.split(bytes([_ESCAPE]))
-    if not all(escaped):  # an escape with nothing behind it
+    if not all(escaped):  # an escape at the end
         return None
     body = b"".join([first, *(bytes([part[0] ^ _INVERTED]) + part[1:] for part in escaped)])
     content, check = body[: -_CHECK.size], body[-_CHECK.size :]

@@ -1,4 +1,4 @@
-"""What a board says that it is, held against the program."""
+"""The identity that a board reports, compared with the program."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Identity(NamedTuple):
 
     @classmethod
     def parse(cls, payload: bytes) -> Identity | None:
-        """Return the identity in a reply, or None if it is none."""
+        """Return the identity in a reply, or None if it is not one."""
         if len(payload) < _LAYOUT.size or not payload.startswith(_MAGIC):
             return None
         _, protocol, program, *numbers = _LAYOUT.unpack_from(payload)

@@ -1,4 +1,4 @@
-"""What a run has compared so far, on disk, so that another run can go on from there."""
+"""The vectors compared so far, on disk, so that another run can continue from there."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Journal:
         self.kept = rows
 
     def exists(self) -> bool:
-        """Whether there is something to resume."""
+        """Return True if there is a run to resume."""
         return self._path.exists()
 
     def close(self) -> None:

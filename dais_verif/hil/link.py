@@ -46,7 +46,7 @@ class LoadedBitstream(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Where a board is. ``text``: as the user wrote it. ``place``: a device, a host, or a kind of simulated link.
+    """The address of a board. ``text``: as the user wrote it. ``place``: a device, a host, or a simulated link.
 
     ``cycles``: of a machine, in a vector of a simulated board; None: as many as usual. ``bitstream``: what a simulated
     board is loaded with.
@@ -134,7 +134,7 @@ class Link:
         self._write()
 
     def receive(self, seconds: float) -> bytes:
-        """Return what has come, after at most ``seconds``; raises ``LinkClosed``."""
+        """Return the received bytes, after at most ``seconds``; raises ``LinkClosed``."""
         deadline = time.monotonic() + seconds
         while True:
             left = max(deadline - time.monotonic(), 0.0)

@@ -34,7 +34,7 @@ _BLOCK = 64
 
 @dataclass(frozen=True)
 class _Rows:
-    """The outputs of a sequence before each edge, one behind the other, the first one lowest; and those known."""
+    """The outputs of a sequence before each edge, concatenated, the first one lowest; and the known bits."""
 
     cycles: int
     vector: int
@@ -63,7 +63,7 @@ class MachineRun:
     _first: tuple[int, MachineDifference] | None = field(default=None, init=False)
 
     def finding(self) -> Finding:
-        """Return what the board makes of the sequences. What fails, and promises that are broken, are findings too."""
+        """Return the result of the sequences on the board. Failures and broken promises are findings too."""
         begin = time.monotonic()
         total = sum(sequence.cycles for sequence in self.sequences)
         if not total or not sum(bits_of(signal.types) for signal in self.machine.outputs):
@@ -108,7 +108,7 @@ class MachineRun:
         return Finding(Verdict.PASS, message, [result])
 
     def _or_reset(self) -> str:
-        """Return what else may help an output to be seen, which may depend on what no reset sets."""
+        """Return a further hint for an output that is never seen because it may depend on state that no reset sets."""
         before, after = self.machine.signals, self.begun.signals
         lost = [name for name in before if before[name].initial is not None and after[name].initial is None]
         return f", or reset {', '.join(lost)}, which may hold anything when a vector begins" if lost else ""
@@ -172,7 +172,7 @@ class MachineRun:
         return value
 
     def _contradicted(self, number: int, rows: _Rows) -> str | None:
-        """Return what the oracle says otherwise than was expected in the last cycle of a sequence."""
+        """Return how the oracle contradicts the expected outputs in the last cycle of a sequence."""
         text = self._expected(rows, rows.cycles - 1)
         same = MachineDifference(rows.cycles - 1, False, text, text)
         return contradiction(self.begun, self.sequences[number], same, check=self.check)
@@ -186,7 +186,7 @@ class MachineRun:
         return Finding(Verdict.RTL_MISMATCH, text, [result], self._again(mismatch, number, difference))
 
     def _again(self, mismatch: Mismatch, number: int, difference: MachineDifference) -> Mismatch:
-        """Whether a sequence that failed fails again, alone, in the same cycle and up to it in no other."""
+        """Return if a failed sequence fails again, alone, in the same cycle and in no earlier one."""
         self.watcher.notice(f"sending sequence {number} again, {AGAIN} times")
         (expected,) = expect(self.begun, [self.sequences[number]], check=False)
         rows, bits = self._rows(expected), board_bits(self.machine)[1]
@@ -223,7 +223,7 @@ class MachineRun:
 
 
 def _packed(words: Words, bits: int) -> int:
-    """Packed rows one behind the other, the first one lowest."""
+    """Return packed rows concatenated, the first one lowest."""
     little = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
     rows = np.unpackbits(little, axis=1, count=bits, bitorder="little")
     return int.from_bytes(np.packbits(rows.reshape(-1), bitorder="little").tobytes(), "little")

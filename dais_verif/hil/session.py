@@ -1,9 +1,9 @@
 """A conversation with a board: who it is, and results for vectors, whatever the link loses on the way.
 
-Several batches are under way at once, so that the latency of the link is paid once and not for each. Replies come in
-the order of requests: a reply tells that what was asked before it and not answered is lost, and is sent again with
-a new tag. A reply with an unexpected tag is dropped, so that no reply counts twice, and none of an earlier run counts.
-Batches shrink when they get lost and grow while they do not.
+Several batches are in flight at once, so that the latency of the link is paid once. Replies come in the order of
+requests: a reply shows that earlier unanswered requests are lost, and these are sent again with a new tag. A reply with
+an unexpected tag is dropped, so that no reply counts twice, and none of an earlier run counts. Batches shrink when they
+get lost and grow otherwise.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _WINDOW = 4
 _LARGEST_REPLY = 1 << 15
 #: Rows of a batch, at most.
 _MOST_ROWS = 1 << 15
-#: How often a batch may be sent. A link that needs more is none.
+#: How often a batch may be sent. A link that needs more attempts is unusable.
 _MOST_ATTEMPTS = 100
 #: Blocks of rows that may be under way at once.
 _OPEN_BLOCKS = 3
@@ -49,7 +49,7 @@ _OPEN_BLOCKS = 3
 
 @dataclass
 class Traffic:
-    """What a session cost: requests sent and sent again, replies thrown away, damage seen on either side."""
+    """Statistics of a session: requests sent and sent again, dropped replies, damage seen on either side."""
 
     sent: int = 0
     repeated: int = 0
@@ -77,7 +77,7 @@ class _Batch:
 
     @property
     def bytes(self) -> int:
-        """What it takes in the buffer of the board."""
+        """Its size in the buffer of the board."""
         return OVERHEAD + (self.stop - self.start) * int(self.block.inputs.shape[1])
 
 
@@ -176,7 +176,7 @@ class Session:
             self.link.send(encode(Frame(Kind.RUN, tag, rows.tobytes())))
 
     def _cut(self, batch: _Batch, identity: Identity) -> _Batch:
-        """Return what of ``batch`` is sent at once; the rest goes back to what waits."""
+        """Return the part of ``batch`` that is sent now; the rest is queued again."""
         in_bytes, out_bytes = batch.block.inputs.shape[1], batch.block.results.shape[1]
         most = min((identity.buffer // _WINDOW - OVERHEAD) // in_bytes, _LARGEST_REPLY // out_bytes, self._rows)
         middle = batch.start + max(most, 1)

@@ -22,7 +22,7 @@ _MOST_EXACT = 2_000_000
 
 
 class _Shown(IntEnum):
-    """What is seen of an element before some edges: nothing, one value, or a bit that is 0 and is 1."""
+    """The observed values of an element before some edges: none, one value, or a bit that takes both values."""
 
     UNKNOWN = 0
     STILL = 1
@@ -49,7 +49,7 @@ def hidden_outputs(machine: Machine, begun: Machine, rows: Sequence[SequenceRows
 
 
 def _shown(machine: Machine, rows: Iterable[SequenceRows]) -> dict[str, _Shown]:
-    """Return what is seen of each element of the outputs that has bits."""
+    """Return the observed values of each element of the outputs that has bits."""
     total = sum(bits_of(signal.types) for signal in machine.outputs)
     words = max(-(-total // 64), 1)
     ones, zeros = np.zeros(words, dtype="<u8"), np.zeros(words, dtype="<u8")

@@ -1,7 +1,7 @@
 """Which op is wrong on a board: asked of bitstreams with taps, as many ops in each as fit, and else by halves.
 
-What lies beyond a cut of the program knows nothing of what is before it but the values that cross it. If all of those
-are right and an output is wrong, the fault is beyond; if one is wrong, it is before. So the number of bitstreams grows
+Ops after a cut of the program depend on earlier ones only through the values that cross it. If all of those are right
+and an output is wrong, the fault is after the cut; if one is wrong, it is before. So the number of bitstreams grows
 with the logarithm of the number of ops. Every operand of the op that is named in the end was read, and was right.
 """
 
@@ -18,7 +18,7 @@ __all__ = ["Located", "Reading", "Where", "locate"]
 
 
 class Where(Enum):
-    """Where a wrong output comes from."""
+    """The origin of a wrong output."""
 
     #: An op whose operands are right.
     OP = auto()
@@ -32,7 +32,7 @@ class Where(Enum):
 
 @dataclass(frozen=True)
 class Reading:
-    """What a bitstream with taps gives for the vector: which of its taps are wrong, and whether the output is."""
+    """The result of a bitstream with taps for the vector: the wrong taps, and whether the output is wrong."""
 
     wrong: frozenset[int]
     output_is_wrong: bool
@@ -91,7 +91,7 @@ def _taps(program: Program, ops: Sequence[int], window: Sequence[int], most_bits
         return list(window), None
     quarter = len(window) // 4
     for places in (window[quarter : len(window) - max(quarter, 1)], window[:-1]):
-        # What crosses the cut before, too, is known to be right.
+        # Values that also cross the earlier cut are known to be right.
         crossing = {cut: [index for index in live(program, ops, cut) if index >= window[0]] for cut in places}
         cut = min(places, key=lambda cut: (_bits(program, crossing[cut]), abs(cut - window[len(window) // 2])))
         if _bits(program, crossing[cut]) <= most_bits:

@@ -1,4 +1,4 @@
-"""What a board with taps gives for a few vectors, beside what the oracle says: which taps and outputs are wrong."""
+"""The results of a board with taps for a few vectors, compared with the oracle: the wrong taps and outputs."""
 
 from __future__ import annotations
 

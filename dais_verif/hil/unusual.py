@@ -20,7 +20,7 @@ _QUESTION = 64
 def unusual_requests(rng: random.Random, count: int, *, row_bytes: int, buffer: int) -> list[bytes]:
     """Draw ``count`` requests to a board with vectors of ``row_bytes`` and a buffer of so many bytes.
 
-    Each takes less than half of the buffer, so that the question behind it fits in any case, or more than all of it.
+    Each takes less than half of the buffer, so that the following query always fits, or more than all of it.
     """
     return [_request(rng, max(row_bytes, 1), buffer) for _ in range(count)]
 
@@ -51,7 +51,7 @@ def _request(rng: random.Random, row_bytes: int, buffer: int) -> bytes:
 
 
 def answer(link: Link, tag: int, request: bytes, patience: float) -> bytes:
-    """Send ``request`` with a question of this ``tag`` behind it; return all bytes up to the answer to that.
+    """Send ``request`` followed by a query with ``tag``; return all bytes up to the answer to that.
 
     Raises ``ToolError`` if a board says nothing for ``patience`` seconds.
     """

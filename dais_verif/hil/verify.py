@@ -41,7 +41,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["AGAIN", "BOARD", "Run", "as_bytes", "as_words"]
 
-#: What a board is called where simulators have their names.
+#: The name of a board in place of the name of a simulator.
 BOARD = "board"
 
 #: Rows between two entries of the journal; a multiple of what the digest wants.
@@ -83,14 +83,14 @@ class Run:
             )
         )
         self._phases, self._driven_bits = len(phases(self._dut.interface)), driven(self._dut.interface).input_bits
-        #: What the board was given and has not answered: rows of a chunk once a phase, and the chunks.
+        #: Vectors sent to the board and not answered: rows of a chunk for each phase, and the chunks.
         self._given: deque[Words] = deque()
         self._made: deque[Chunk] = deque()
         self._noted: dict[int, str] = {}
         self._wanted = _few(rows, max(1, min(_ORACLE_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1))))
 
     def finding(self) -> Finding:
-        """Return what the board makes of the vectors. What fails, and promises that are broken, are findings too."""
+        """Return the result of the vectors on the board. Failures and broken promises are findings too."""
         begin = time.monotonic()
         total = self.vectors.rows
         if not total or not self._ports.output_bits:
@@ -129,7 +129,7 @@ class Run:
 
     @property
     def answer(self) -> Answer:
-        """What was found so far, by an earlier run too."""
+        """The results so far, including those of an earlier run."""
         return merged([self.journal.answer, self._board.answer()])
 
     def _compare(self) -> None:
@@ -169,7 +169,7 @@ class Run:
                 yield as_bytes(given, self._driven_bits)
 
     def _check_golden(self) -> Blame | None:
-        """Where the oracle contradicts the golden model in some rows: then it says nothing of the board."""
+        """Return where the oracle contradicts the golden model in some rows: then nothing is known about the board."""
         for row, expected in self._noted.items():
             suspect = self._judge(row, expected)
             if suspect is not None:
@@ -191,7 +191,7 @@ class Run:
         return replace(mismatch, blame=suspect or self._again(difference))
 
     def _again(self, difference: Difference) -> Blame:
-        """Whether a vector that failed fails again, alone: what is not the same each time is no fault of the logic."""
+        """Return if a failed vector fails again, alone: an unstable result is not a fault of the logic."""
         row = difference.row
         self.watcher.notice(f"sending vector {row} again, {AGAIN} times")
         vector = as_bytes(words_of_text([difference.inputs], self._driven_bits)[0], self._driven_bits)
