@@ -1,1 +1,1 @@
-"""How a design under test carries a program: its ports, what their bits mean, and when."""
+"""The interface of a design under test: its ports, the meaning of their bits, and their timing."""

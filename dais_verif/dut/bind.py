@@ -46,7 +46,7 @@ def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, ope
 
 
 def _is_of_xls(said: PortsFile, found: Sequence[Port]) -> bool:
-    """Whether a module, no port of which is named, is one of XLS: it has one output, what its function returns."""
+    """Return True if a module without named ports is one of XLS: its one output is the return value of its function."""
     unsaid = said.inputs == PortsFile().inputs and said.outputs == PortsFile().outputs
     return unsaid and [port.name for port in found if port.direction == "out"] == [_XLS_OUT]
 

@@ -1,7 +1,7 @@
-"""What makes RTL another design for synthesis than for simulation: macros of tools, text that is hidden from one.
+"""Directives that make RTL differ between synthesis and simulation: macros of tools, hidden text.
 
-The text is read as a lexer reads it, so that a comment in a string is none, and a string in a comment neither. What a
-macro of its own hides is read too: no tool sees more than is seen here.
+The text is split by a lexer, so that a comment in a string is not a comment, nor a string in a comment a string. Text
+hidden by the design's own macros is read too: no tool sees more than is seen here.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ READINGS: dict[str, frozenset[str]] = {
     "Lattice": frozenset({"SYNTHESIS", "LATTICE", "LSE", "RADIANT", "DIAMOND"}),
     "others": frozenset({"SYNTHESIS", "GOWIN", "EFINIX", "EFX", "FPGA", "ASIC", "MICROSEMI", "LIBERO", "ODIN", "VTR"}),
 }
-#: Those that only simulators and readers define: to synthesis they are not defined.
+#: Macros that only simulators and readers define: in synthesis they are undefined.
 _OF_SIMULATORS = frozenset(
     re.findall(
         r"\w+",
@@ -69,7 +69,7 @@ _VHDL = re.compile(rb"(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))|\"[^\"\n]*\"|'.'", 
 _HIDING = re.compile(
     rb"^[/*\-\s]*(?:[\w$]+?[\s:]*)?(?:translate|synthesis)[_ ](off|on)\b|^[/*\-\s]*rtl_synthesis\s+(off|on)\b", re.I
 )
-#: A comment with it that is no plain mark may be one to some tool.
+#: A comment that contains it without being a plain mark may be a mark to some tool.
 _DOUBTFUL = re.compile(rb"(?:translate|synthesis)[\s_]*off(?![a-z])", re.I)
 _MARK = re.compile(rb"(?:translate|synthesis)[\s_]*o(?:n|ff)(?![a-z])", re.I)
 #: Within a comment Yosys takes the letters, whatever is around them.
@@ -87,7 +87,7 @@ _HINTS = re.compile(
 
 @dataclass(frozen=True)
 class Directives:
-    """What a text says to one tool and not to another. ``hidden``: stretches of its bytes that synthesis passes over.
+    """Tool-specific parts of a text. ``hidden``: ranges of its bytes that synthesis skips.
 
     ``marks``: the spellings of the comments that hide; a tool may obey one of them and not another.
     ``cases``: places, with what stands there, of what makes a ``case`` mean more to synthesis. ``others``: words that
@@ -105,7 +105,7 @@ class Directives:
 
 
 def directives_of(text: bytes, vhdl: bool = False) -> Directives:
-    """Return what ``text`` says to one tool and not to another."""
+    """Return the parts of ``text`` that apply to one tool and not to another."""
     if not _HINTS.search(text):
         return Directives()
     macros, others, marks = set[str](), set[str](), set[bytes]()
@@ -160,7 +160,7 @@ def directives_of(text: bytes, vhdl: bool = False) -> Directives:
     return Directives(frozenset(macros), tuple(hidden), tuple(cases), frozenset(others), frozenset(marks))
 
 
-#: What of a text is looked at word by word.
+#: The tokens of a text that are examined.
 _SAYING = ("comment", "pragma", "attribute", "escaped")
 
 

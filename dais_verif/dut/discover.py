@@ -67,7 +67,7 @@ def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
 
 
 def errors_in(sources: Sequence[Path], top: str) -> bool:
-    """Whether the elaborator finds an error in the Verilog ``sources``, or no module ``top`` in them."""
+    """Return True if the elaborator finds an error in the Verilog ``sources``, or no module ``top`` in them."""
     try:
         compilation, _manager = _compiled(sources, top)
         if compilation is None or not any(each.name == top for each in compilation.getRoot().topInstances):
@@ -85,7 +85,7 @@ def ast_bag(options: Any) -> Any:
 
 
 class Interface(NamedTuple):
-    """What an instance of a module offers. ``ports``: by name, None for what is not made of bits.
+    """The interface of a module instance. ``ports``: by name, None for ports that are not made of bits.
 
     ``parameters``: those that may be given, and the value that each has: a number, or whether it is one at all.
     """
@@ -95,7 +95,7 @@ class Interface(NamedTuple):
 
 
 def interface_of(sources: Sequence[Path], top: str, instance: str) -> Interface | None:
-    """Return what ``instance`` in module ``top`` of the Verilog ``sources`` offers; None if it cannot be told.
+    """Return the interface of ``instance`` in module ``top`` of the Verilog ``sources``; None if unknown.
 
     Raises ``InputError`` if the sources were understood and hold no module of which it is an instance.
     """
@@ -173,7 +173,7 @@ def _port(symbol: Any) -> Port | None:
 
 
 def unused_in(sources: Sequence[Path], top: str) -> list[str] | None:
-    """Return the modules in the Verilog ``sources`` that are no part of ``top``; None if they cannot be told.
+    """Return the modules in the Verilog ``sources`` that are not part of ``top``; None if unknown.
 
     Raises ``InputError`` if the sources were understood and hold no such module.
     """

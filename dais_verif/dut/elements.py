@@ -1,4 +1,4 @@
-"""Where the elements of a program may lie in a design's ports, and how wide each is there.
+"""The permitted positions of a program's elements in a design's ports, and their widths there.
 
 Our own modules take the program's types (``program.ports``). da4ml sizes its ports by intervals: an input as the last
 op that reads it, an output by the interval of its op, negated and shifted, and one whose out_idx is -1 like the last
@@ -88,7 +88,7 @@ def stated_inputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
 def stated_outputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
     """Size outputs as a ports file states their types. Raises ``InputError`` if one loses fractional bits.
 
-    Whether every value fits is checked when it occurs.
+    Values are checked to fit when they occur.
     """
     stated = _sizing(_for_all(kinds, program.n_out, "outputs"), FROM_FILE)
     for j, (kind, given) in enumerate(zip(program.output_types, stated.types, strict=True)):

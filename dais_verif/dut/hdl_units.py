@@ -15,13 +15,13 @@ __all__ = ["NeededFiles", "declares_clock", "needed_files"]
 
 _WORD = re.compile(r"\w+")
 _UNITS = r"(?:module|macromodule|package|primitive|interface|program)"
-#: Wherever on a line, behind an attribute or another module, and whether or not the name is escaped.
+#: Anywhere on a line, after an attribute or another module, and with or without an escaped name.
 _MODULE = re.compile(rf"\b{_UNITS}(?:\s+(?:automatic\s+|static\s+)?|(?=\\))\\?(\w+)")
 _ENTITY = re.compile(r"\b(?:entity|package)\s+\\?(\w+)\\?\s+is\b", re.IGNORECASE)
 _ARCHITECTURE = re.compile(r"\barchitecture\s+\S+\s+of\s+\\?(\w+)", re.IGNORECASE)
 
-#: What may hide what, in one alternation, as the first to begin wins: ``word`` is text and stays, comments and strings
-#: are no text, and with ``odd`` it cannot be said where they end.
+#: All kinds of hiding text in one alternation, so that the first to begin wins: ``word`` is text and stays, comments
+#: and strings are not text, and after ``odd`` their end cannot be determined.
 _VERILOG = re.compile(
     r"""
       (?P<odd>    `["\\`] | "{3} | /\*(?!.*?\*/).* | \r(?!\n) | [\v\f] )
@@ -31,7 +31,7 @@ _VERILOG = re.compile(
     """,
     re.DOTALL | re.VERBOSE | re.ASCII,
 )
-#: Before an apostrophe, these are no type of which ``type'(`` would be an expression: there ``'('`` is a character.
+#: Before an apostrophe, these do not form a qualified expression ``type'(``: there ``'('`` is a character.
 _BEFORE_VALUES = (
     "abs after and assert assume case cover default downto elsif generate if in inertial is mod nand new nor not "
     "of on or port process property range reject rem report return rol ror select severity sla sll sra srl to "
@@ -126,7 +126,7 @@ def _without_comments(text: str, vhdl: bool) -> _Text:
 
 
 def _declares_by_macro(text: str) -> bool:
-    """Whether macros say the name of a unit, or that there is one at all."""
+    """Return True if a macro supplies the name of a unit, or a unit itself."""
     if _NAMED_BY_MACRO.search(text) is not None:
         return True
     return any(_UNIT.search(found[0]) is not None for found in _DEFINITION.finditer(text))
@@ -137,7 +137,7 @@ def _declared(text: str, vhdl: bool) -> list[str]:
 
 
 def declares_clock(text: str, top: str, clock: str, *, vhdl: bool) -> bool:
-    """Whether the header of unit ``top`` in ``text`` declares an input ``clock``."""
+    """Return True if the header of unit ``top`` in ``text`` declares an input ``clock``."""
     text = _without_comments(text, vhdl).text
     if vhdl:
         header = re.search(rf"\bentity\s+{re.escape(top)}\s+is\b(.*?)\bend\b", text, re.DOTALL | re.IGNORECASE)

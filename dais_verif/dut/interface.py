@@ -91,12 +91,12 @@ class DesignInterface:
         return self if self.clocking is None else replace(self, clocking=replace(self.clocking, latency=latency))
 
     def to_tree(self) -> dict[str, Any]:
-        """Return what JSON can hold of it."""
+        """Return the interface as JSON-compatible data."""
         return asdict(self)
 
     @classmethod
     def from_tree(cls, tree: Mapping[str, Any]) -> DesignInterface:
-        """Return what ``to_tree`` gave, through JSON or not."""
+        """Return the interface from the result of ``to_tree``, even after a round trip through JSON."""
         wires = {name: tuple(Wire(*wire) for wire in tree[name]) for name in ("inputs", "outputs")}
         clocking = Clocking(**tree["clocking"]) if tree["clocking"] else None
         return cls(**wires, clocking=clocking, ties=tuple((name, value) for name, value in tree["ties"]))

@@ -1,4 +1,4 @@
-"""What RTL asks of the world outside of its ports: system calls, other languages, files, switches of its readers.
+"""Uses of the outside world in RTL, besides its ports: system calls, other languages, files, switches of its readers.
 
 RTL is code. A simulator runs commands at the request of the RTL, opens files and asks for the time; hardware does
 nothing of all that. The text is read as a lexer reads it, with all that any macro hides or shows, so that no reader
@@ -38,7 +38,7 @@ _DIRECTIVES = (
     *("resetall", "celldefine", "endcelldefine", "nounconnected_drive", "unconnected_drive", "begin_keywords"),
     *("end_keywords", "line", "__LINE__"),
 )
-#: What reaches over the borders of modules, or into another language.
+#: Constructs that cross module boundaries, or reach into another language.
 _WORDS = {
     "bind": "puts a module into another one",
     "force": "drives a signal of another module",
@@ -80,7 +80,7 @@ _VHDL = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
-#: What readers may take for one word: names with nothing between them but comments, or the end of a line in a macro.
+#: Names that readers may join into one word: separated only by comments, or by a line end in a macro.
 _NAMES = ("system", "directive", "escaped", "word")
 _PACKAGE = re.compile(rb"[ \t]+(?:[A-Za-z_][\w$]*[ \t]*::|\*[ \t]*::)")
 _RANGE = re.compile(rb"\s*[\]:]")
@@ -109,7 +109,7 @@ class _Token(NamedTuple):
     at: int
 
 
-#: Stands where there is none.
+#: Placeholder for a missing token.
 _NONE = _Token("", "", 0)
 
 
@@ -274,7 +274,7 @@ def _tokens(pattern: re.Pattern[bytes], text: bytes) -> list[_Token]:
 
 
 def _tables(sources: Sequence[Path], top: str, data: Sequence[str]) -> Iterator[Use]:
-    """Files that module ``top`` reads and that are none of its data, parameters evaluated."""
+    """Yield files that module ``top`` reads and that are not its data, with parameters evaluated."""
     import pyslang
     from pyslang import SourceManager, ast
 

@@ -73,7 +73,7 @@ class Side:
 
 @dataclass(frozen=True)
 class PortsFile:
-    """What a ports file says; without a file, what is assumed."""
+    """The content of a ports file; without a file, the defaults."""
 
     inputs: Side = Side(MODEL_INP)
     outputs: Side = Side(MODEL_OUT)

@@ -33,7 +33,7 @@ _MOST_STAGES = 100_000
 #: By the flavor that metadata names: the language in words, and the suffix of its files.
 _LANGUAGES = {"verilog": ("Verilog", ".v"), "vhdl": ("VHDL", ".vhd")}
 _CLOCK = "clk"
-#: What folders of others may have, in the place of a model: that of ``approx apply``, and that of ``kernel build``.
+#: Files that other folders have instead of a model: those of ``approx apply``, and of ``kernel build``.
 _OURS = ("program.bin", "machine.fsm.json")
 _GIVE_FILES = ": give the files with {rtl}"
 
@@ -42,7 +42,7 @@ _BINDER = re.compile(rb"\blatency\s*=\s*(\d{1,6})\s*;")
 
 
 class _Generation(NamedTuple):
-    """Those that write one kind of folder. ``models``: of programs, ``others``: of machines and pipelines."""
+    """The tools that write one kind of folder. ``models``: of programs, ``others``: of machines and pipelines."""
 
     writer: str
     dialect: str
@@ -63,11 +63,11 @@ _ALKAID = _Generation(
 
 @dataclass(frozen=True)
 class ProjectFolder:
-    """What was found in ``folder``. ``dialect``: DAIS or ALIR, as the model is written.
+    """The content of ``folder``. ``dialect``: DAIS or ALIR, as in the model.
 
-    ``model``: the program; None if there is none, and then ``without_model`` says why, as ``DaisError.of`` takes texts.
-    ``sources``: what the top needs, ``data``: memory files. ``latency``: in clock edges from an input to its output, as
-    the folder says.
+    ``model``: the program; None if there is none, and then ``without_model`` gives the reason, in the form of
+    ``DaisError.of``. ``sources``: files that the top needs, ``data``: memory files. ``latency``: in clock edges from an
+    input to its output, as stated in the folder.
     """
 
     folder: Path
@@ -92,7 +92,7 @@ class ProjectFolder:
 def read_project(
     folder: Path, *, top: str | None = None, clock: str | None = None, timed: bool = False
 ) -> ProjectFolder:
-    """Return what is in ``folder``. ``top`` and ``clock``: in place of what is found; ``timed``: a latency is given.
+    """Return the content of ``folder``. ``top``, ``clock``: override those found; ``timed``: a latency is given.
 
     Raises ``InputError`` if it is not a project folder, if files are missing or lead out of it, or if it contradicts
     itself; what is ambiguous names the option that decides it.
@@ -148,7 +148,7 @@ class _Reader:
         )
 
     def _generation(self) -> _Generation:
-        """Return who wrote the folder, by the models in it."""
+        """Return the tool that wrote the folder, by the models in it."""
         there = {
             one: [name for name in (*one.models, *one.others) if self._exists(name)]
             for one in (_DA4ML_04, _DA4ML, _ALKAID)
@@ -181,7 +181,7 @@ class _Reader:
         return "alkaid 0.8" if model is None or self._exists("model/fsm.json.gz") else "alkaid 0.7"
 
     def _model(self, generation: _Generation) -> tuple[Path | None, str]:
-        """Return the path of the program; or None, and why there is none."""
+        """Return the path of the program; or None, and the reason."""
         for name in generation.models:
             if self._exists(name):
                 return self._file(name, "model"), ""

@@ -18,7 +18,7 @@ __all__ = ["included", "included_by", "read_files"]
 #: A text of a million ops has a tenth of it.
 _MOST_BYTES = 2 << 30
 
-#: What the reader would define and no simulator does; an unset macro must be unset here, too.
+#: Macros that the reader would define and no simulator does; they must be unset here, too.
 _OWN_MACROS = ("__slang__", "__slang_major__", "__slang_minor__")
 
 

@@ -1,6 +1,6 @@
 """The ports of a VHDL entity, as far as its text tells: vectors of bits whose bounds are numbers or use generics.
 
-What cannot be told here is left to GHDL, which finds out when the design runs. Its synthesis is not asked: it refuses
+Open questions are left to GHDL, which answers them when the design runs. Its synthesis is not used: it refuses
 architectures that simulate, and loses types and ports without bits (docs/dependencies.md).
 """
 
@@ -62,7 +62,7 @@ def vhdl_types_in(sources: Sequence[Path], top: str) -> dict[str, str]:
 
 
 def _entity(sources: Sequence[Path], top: str) -> str | None:
-    """Return what stands in the declaration of entity ``top``, in lower case."""
+    """Return the text of the declaration of entity ``top``, in lower case."""
     entity = re.search(rf"\bentity\s+{re.escape(top.lower())}\s+is\b(.*?)\bend\b", _text(sources), re.DOTALL)
     return entity[1] if entity else None
 
