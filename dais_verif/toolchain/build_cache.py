@@ -28,7 +28,7 @@ _LIMIT_VARIABLE = "DAIS_VERIF_CACHE_MB"
 _DEFAULT_LIMIT_MB = 2000
 
 _FACTS = "entry.json"
-#: What has no right name yet, or no longer: what a killed run left of it may go after an hour.
+#: Names of incomplete or discarded entries: leftovers of a killed run may be removed after an hour.
 _PASSING = ".passing-"
 _PASSING_SECONDS = 3600
 
@@ -65,7 +65,7 @@ def key_of(parts: Iterable[str | bytes]) -> str:
 
 
 def fetch(key: str, names: Sequence[str], folder: Path) -> bool:
-    """Link the files ``names`` of entry ``key`` into ``folder``, or say that there is no such entry.
+    """Link the files ``names`` of entry ``key`` into ``folder``, or return False if there is no such entry.
 
     Files that are not what was put there count as none, and the entry is removed.
     """
@@ -115,7 +115,7 @@ def turn(key: str, timeout: float | None = None) -> Iterator[None]:
 def put(key: str, names: Sequence[str], folder: Path, facts: dict[str, str]) -> None:
     """Keep the files ``names`` of ``folder`` as entry ``key``, then remove what has not been used for longest.
 
-    A cache that cannot be written is none: the run has what it needs.
+    Failures to write the cache are ignored: the run has what it needs.
     """
     if limit() == 0:
         return
@@ -133,7 +133,7 @@ def put(key: str, names: Sequence[str], folder: Path, facts: dict[str, str]) -> 
 
 
 def entries() -> list[Entry]:
-    """Return what there is, last used first."""
+    """Return the entries, last used first."""
     found = []
     for folder in _folders(passing=False):
         with contextlib.suppress(OSError, ValueError, TypeError):

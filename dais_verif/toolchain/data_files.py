@@ -18,7 +18,7 @@ from dais_verif.toolchain.sources import MOST_RTL_BYTES
 
 __all__ = ["DataFile", "copy_into", "data_files", "mentioned", "never_read"]
 
-#: What a string in RTL must end in to be taken for the name of such a file.
+#: Suffixes that make a string in RTL count as the name of such a file.
 _SUFFIXES = ("mem", "hex", "dat", "data", "bin", "mif", "coe", "rom", "init", "txt", "csv")
 
 _NAME = re.compile(rb'"([^"\n]{1,250}\.(?:' + "|".join(_SUFFIXES).encode() + rb'))"', re.IGNORECASE)
@@ -67,7 +67,7 @@ def _bare(module: bytes, texts: Sequence[bytes]) -> int:
 
 
 def _sets(parameter: bytes, values: bytes) -> bool:
-    """Whether the parameters ``values`` of an instance hold one for ``parameter``, by name or in its place."""
+    """Return True if the parameters ``values`` of an instance set ``parameter``, by name or by position."""
     by_name = re.search(rb"\." + re.escape(parameter) + rb"\s*\(|\b" + re.escape(parameter) + rb"\s*=>", values, re.I)
     return by_name is not None or (_NAME.search(values) is not None and not re.match(rb"\s*(?:\.|\w+\s*=>)", values))
 

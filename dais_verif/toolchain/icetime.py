@@ -20,7 +20,7 @@ DEVICE = re.compile(r"ice40-([a-z]+(\d)k)-([a-z]+\d+)$")
 
 
 def part_of(device: str) -> tuple[str, str, str]:
-    """Return part, package and chip of a device such as ``ice40-hx8k-ct256``. Raises ``InputError`` if it is none."""
+    """Return part, package and chip of a device such as ``ice40-hx8k-ct256``. Raises ``InputError`` for other names."""
     found = DEVICE.match(device)
     if found is None:
         raise InputError.of("{device} {value!r} is not known; must be like ice40-hx8k-ct256", value=device)
@@ -28,7 +28,7 @@ def part_of(device: str) -> tuple[str, str, str]:
 
 
 def path_delay(bitstream: Path, device: str, limits: Limits) -> float | None:
-    """Return the ns of the longest path in a bitstream, from and to pins too; None: there is none.
+    """Return the ns of the longest path in a bitstream, including paths from and to pins; None: there is none.
 
     Works in the folder of the bitstream. Raises ``ToolError`` if a tool is missing or fails.
     """

@@ -1,4 +1,4 @@
-"""One tool, run in a folder within limits of time and memory; who waits is told of its steps."""
+"""Running one tool in a folder within limits of time and memory, with progress callbacks."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ class Private(NamedTuple):
 def copied(sources: Sequence[Path], folder: Path, texts: Sequence[bytes] | None = None) -> Private:
     """Copy ``sources`` into ``folder``, in the place of earlier copies. ``texts``: their bytes, if they were read.
 
-    If they include files, the folders that they lie in are there as well, as links with safe names. Else there are no
-    links: a link to a folder above this one would make a copy endless.
+    If they include files, the folders that they lie in are linked as well, under safe names. Else there are no links: a
+    link to a parent folder would make a copy endless.
     """
     for old in (folder / _COPIES, folder / _BESIDE):
         if old.is_symlink():
@@ -66,7 +66,7 @@ def options(own: Private) -> list[str]:
 
 
 def others(files: Iterable[str], own: Private, sources: Sequence[Path]) -> tuple[Path, ...]:
-    """Those of ``files``, as a tool names what it has read, that are none of ``sources``: where they are."""
+    """Return the paths of those ``files``, as a tool names its inputs, that are not among ``sources``."""
     given = {str(source) for source in own.sources}
     names = [name for name in dict.fromkeys(files) if name.removeprefix("./") not in given]
     return tuple(Path(original(name, sources)) for name in names)
@@ -81,7 +81,7 @@ def read(source: Path) -> bytes:
 
 
 def original(place: str, sources: Sequence[Path]) -> str:
-    """Return what the user calls the file that a tool calls ``place``, as seen from the folder of the copies."""
+    """Return the user's name for the file that a tool calls ``place``, relative to the folder of the copies."""
     found = _PLACE.match(place)
     if found is None:
         return place

@@ -67,7 +67,7 @@ class _Stop:
 
 
 class _Thread(threading.local):
-    """What a thread works for; None outside of ``workers``."""
+    """The stop event of a thread's task; None outside ``workers``."""
 
     stop: _Stop | None = None
 
@@ -79,8 +79,8 @@ _thread = _Thread()
 def workers(number: int) -> Iterator[ThreadPoolExecutor]:
     """Threads that run commands. What of them still runs when the block is left, however it is left, is killed.
 
-    Only the main thread is told of Ctrl-C; this passes it on to the threads that wait for commands, and waits for
-    them in turn.
+    Only the main thread receives Ctrl-C; this passes it on to the threads that wait for commands, and waits for them in
+    turn.
     """
     stop = _Stop(_thread.stop)
 
@@ -186,7 +186,7 @@ class Session:
                 return subprocess.Popen(
                     sandbox.confined(command, self._cwd, self._writable) if sandbox.wanted() else _mortal(command),
                     cwd=self._cwd,
-                    # What a killed compiler leaves behind stays in the folder of the run.
+                    # Files left by a killed compiler stay in the folder of the run.
                     env={
                         **(stripped() if self._env is None else self._env),
                         # By no name: Icarus puts it into a line that a shell reads.

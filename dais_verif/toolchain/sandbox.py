@@ -22,7 +22,7 @@ _VISIBLE = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
 
 
 def wanted() -> bool:
-    """Whether tools run in a sandbox."""
+    """Return True if tools run in a sandbox."""
     return os.environ.get(SANDBOX, "0") not in ("", "0")
 
 

@@ -16,12 +16,12 @@ _INCLUDING = re.compile(rb"\binclude\b|``")
 
 
 def is_vhdl(source: Path) -> bool:
-    """Whether ``source`` is VHDL, by its name; whatever else is given is Verilog."""
+    """Return True if ``source`` is VHDL, by its name; all other files are Verilog."""
     return source.suffix.lower() in (".vhd", ".vhdl")
 
 
 def read_others(texts: Sequence[bytes]) -> bool:
-    """Whether RTL of these bytes may include other files: a macro may make the directive, or join the word."""
+    """Return True if RTL of these bytes may include other files: a macro may form the directive, or join the word."""
     return any(map(_INCLUDING.search, texts))
 
 

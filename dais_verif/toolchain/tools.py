@@ -1,4 +1,4 @@
-"""Where the tools are, and what to do when one is missing.
+"""The locations of tools, and advice when one is missing.
 
 The only place that looks for programs. Each can be overridden by an environment variable, and a message
 about a missing one names that variable, what was looked for and the command that installs it.
@@ -51,7 +51,7 @@ _GHDL_VARIABLE = "DAIS_VERIF_GHDL"
 _YOSYS_VARIABLE = "DAIS_VERIF_YOSYS"
 _CHIPS_VARIABLE = "DAIS_VERIF_ICESTORM_CHIPDB"
 
-#: What to do where a part of IceStorm is missing.
+#: Advice for a missing part of IceStorm.
 _BITSTREAM_SETUP = "run `make setup-bitstream` in a checkout, or install it"
 
 #: Debian's packages, where they are not called as the program is.
@@ -74,7 +74,7 @@ class IcarusTools:
 class VerilatorTools:
     """Verilator and the C++ compiler for what it writes."""
 
-    #: How a command that runs Verilator begins.
+    #: The beginning of a command that runs Verilator.
     driver: tuple[str, ...]
     #: The folder that holds ``include/verilated.h``.
     root: Path
@@ -91,7 +91,7 @@ class GhdlTools:
 
     ghdl: Path
     version: str
-    #: Whether it keeps its machine code in memory, where its other back ends write an executable.
+    #: True if it keeps its machine code in memory, where its other back ends write an executable.
     mcode: bool
 
 
@@ -114,7 +114,7 @@ def icarus() -> IcarusTools:
 
 
 def has_icarus() -> bool:
-    """Whether Icarus is there."""
+    """Return True if Icarus is installed."""
     try:
         icarus()
     except ToolError:
@@ -228,7 +228,7 @@ def cocotb_main() -> Path:
 
 
 def cocotb_entry() -> str:
-    """Return what cocotb's part in a simulator must load to reach Python: a library and a function of it.
+    """Return the library, and its function, that cocotb's simulator interface must load to reach Python.
 
     As ``cocotb_tools.config.pygpi_entry_point`` says, which imports cocotb and pytest to find out.
     """
@@ -257,7 +257,7 @@ def libpython() -> Path:
 
 
 def _loaded_libpython() -> str | None:
-    """Return the library if this process itself runs in it: then there is no better one."""
+    """Return the library if this process itself runs in it: it is then the best choice."""
     name = f"/libpython{sys.version_info.major}.{sys.version_info.minor}{sys.abiflags}.so"
     try:
         mapped = Path("/proc/self/maps").read_text(errors="surrogateescape").splitlines()
@@ -286,7 +286,7 @@ def _find_all(*wanted: tuple[str, str | None]) -> list[Path]:
 
 
 def _installed_by(name: str) -> str:
-    """Return what to do for the program ``name``: ``make setup`` is there in a checkout only."""
+    """Return how to install the program ``name``: ``make setup`` exists only in a checkout."""
     root = Path(__file__).parents[2]
     if (root / "Makefile").is_file() and (root / "pyproject.toml").is_file():
         return "run `make setup`"

@@ -1,10 +1,11 @@
-"""What every Verilator simulation has in common, compiled once per machine.
+"""The common part of all Verilator simulations, compiled once per machine.
 
-That is Verilator's runtime, cocotb's main program and the headers that every design includes. It is the same for
-every design, yet takes several times as long to compile as a small one. So it is kept in the cache, in a folder
-named by everything it depends on. That folder is renamed into place when it is complete, under a lock: what exists
-is whole, however a build was stopped. It is sealed with the hashes of its files, and compiled again where they do not
-fit; that finds damage, and no enemy, who can seal as well: who can write into the cache can run code as its user.
+It consists of Verilator's runtime, cocotb's main program and the headers that every design includes. It is the same for
+every design, yet takes several times as long to compile as a small one. So it is kept in the cache, in a folder named
+by everything it depends on. That folder is renamed into place when it is complete, under a lock: an existing folder is
+complete, however a build was stopped. It is sealed with the hashes of its files, and compiled again if they do not
+match; that detects damage, but no attacker, who can seal as well: write access to the cache means running code as its
+user.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ _OPTIONS, _SEAL = "options.json", "seal.json"
 
 @dataclass(frozen=True)
 class Manifest:
-    """What ``--make json`` says of a verilated design: C++ files by kind, and options the compiler must know."""
+    """The output of ``--make json`` for a verilated design: C++ files by kind, and options the compiler must know."""
 
     options: dict[str, object]
     runtime: tuple[Path, ...]
@@ -187,7 +188,7 @@ def announce(*, waves: bool, coverage: bool) -> None:
 
 
 def intact(folder: Path) -> bool:
-    """Whether ``folder`` holds a runtime, and each file of it is what was put there."""
+    """Return True if ``folder`` holds a runtime, and each of its files is unchanged."""
     try:
         seal = json.loads((folder / _SEAL).read_bytes())
         return bool(seal) and seal == _hashes(folder)
