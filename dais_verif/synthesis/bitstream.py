@@ -28,10 +28,10 @@ LOGS = (_YOSYS_LOG, _PNR_LOG, _PACK_LOG, *ICETIME_LOGS)
 
 _USED = re.compile(r"^Info:\s+(\w+):\s+(\d+)/\s*(\d+)\s+\d+%$", re.MULTILINE)
 
-#: What is kept of a cell in ``PLACED``.
+#: The attributes of a cell that are kept in ``PLACED``.
 _KEPT = ("type", "parameters", "attributes", "connections")
 
-#: What nextpnr calls its resources, in words.
+#: Nextpnr's names of resources, in words.
 _WORDS = {
     "ICESTORM_LC": "logic cells",
     "ICESTORM_RAM": "block RAMs",
@@ -44,7 +44,7 @@ _WORDS = {
 class Timing(NamedTuple):
     """``registers``: MHz that nextpnr allows between registers. ``path``: ns of the longest path, by icetime.
 
-    None where there is no such path. icetime reads nothing but the bitstream, and counts paths from and to pins.
+    None where there is no such path. icetime reads only the bitstream, and includes paths from and to pins.
     """
 
     registers: float | None
@@ -139,7 +139,7 @@ def _write_places(folder: Path) -> None:
 
 
 def _used(log: Path) -> dict[str, tuple[int, int]]:
-    """Return what nextpnr says before it places: the first table in its log."""
+    """Return nextpnr's table before placement: the first one in its log."""
     try:
         text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:

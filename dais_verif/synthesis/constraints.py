@@ -56,8 +56,8 @@ def constraints_text(pins: Mapping[str, str]) -> str:
 def read_constraints(text: str, name: str, device: str, ports: Sequence[Port]) -> dict[str, str]:
     """Return the pin of each bit of ``ports``, from a file of constraints called ``name``.
 
-    Raises ``InputError`` for a line that is not understood, a bit without a pin, a bit or a pin named twice, a pin that
-    the package has not, and a name that is no bit of the ports: such a line constrains nothing.
+    Raises ``InputError`` for a line that cannot be parsed, a bit without a pin, a bit or a pin named twice, a pin that
+    the package does not have, and a name that is not a bit of the ports: such a line would constrain nothing.
     """
     known, wanted = {pin.name for pin in package_pins(DEVICES[device])}, bit_names(ports)
     found: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""What the data sheet forbids of a DSP48E1, and Yosys' model of the cell computes all the same: made X, or refused."""
+"""Operations of a DSP48E1 that its data sheet forbids but Yosys' model computes: they are made X, or refused."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from dais_verif.toolchain.private_files import shown
 
 __all__ = ["elaborated"]
 
-#: What a run leaves in its folder; the first is what it is for.
+#: Files that a run writes into its folder; the first is the result.
 FORM, SCRIPT, LOG = "elaborated.json", "elaborate.ys", "yosys.log"
 
 #: Memories as registers. What they are filled with must be constants at once, so what makes these is evaluated first,

@@ -1,7 +1,7 @@
 """A netlist as RTL for the simulators: with it go models of just those cells that it uses.
 
-Whole model files of the targets do not pass both simulators, and slow both down. So the modules that are needed are
-cut out of them, into one file that includes nothing: what is built is known from its sources.
+Complete model files of the targets do not pass both simulators, and slow both down. So the required modules are
+extracted into one file that includes nothing: the build depends on known sources only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dais_verif.toolchain import tools
 
 __all__ = ["MODELS", "RECORD", "SynthesizedNetlist", "find_netlist", "models", "netlist_sources"]
 
-#: What ``synth`` says of a run, beside the netlist.
+#: The record of ``synth``, next to the netlist.
 RECORD = "synth.json"
 
 #: The file with models that a simulation is given.
@@ -86,8 +86,8 @@ def netlist_sources(netlist: SynthesizedNetlist, folder: Path) -> tuple[Path, ..
 def models(netlist: str, target: Target) -> str:
     """Models of the cells that the Verilog text ``netlist`` names, and of those that they name in turn.
 
-    Raises ``InputError`` for a cell of which there is none: it would look like a netlist that is wrong; ``ToolError``
-    for a DSP48E1 whose model is not the one that is known.
+    Raises ``InputError`` for a cell without a model, which would make the netlist look wrong; ``ToolError`` for a
+    DSP48E1 whose model is not the known one.
     """
     wanted = _words(netlist) - {found[1] for found in _MODULE.finditer(netlist)}
     available: dict[str, str] = {}
@@ -135,7 +135,7 @@ def _modules(source: str) -> Iterator[tuple[str, str]]:
 
 
 def _computes(module: str) -> bool:
-    """Whether ``module`` holds more than declarations and delays."""
+    """Return True if ``module`` holds more than declarations and delays."""
     body = re.sub(r"\(\*.*?\*\)|^\s*`.*?$", " ", module, flags=re.DOTALL | re.MULTILINE)
     return any(not _DECLARES.match(statement) for statement in body.split(";")[1:])
 

@@ -67,7 +67,7 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
     lines = [
         f"read_verilog {_HARNESS}",
         *(command.format(top=f"{done.top}_harness", flags="") for command in target.after),
-        # What stood for the netlist so far makes room for it.
+        # The previous representation of the netlist is removed first.
         f"delete {done.top}",
         f"read_rtlil {RTLIL}",
         f"hierarchy -top {done.top}_harness",

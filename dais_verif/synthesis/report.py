@@ -1,4 +1,4 @@
-"""What Yosys says of a netlist, read from what its ``stat -json``, ``ltp`` and ``write_rtlil`` wrote."""
+"""Yosys' statistics of a netlist, parsed from the output of ``stat -json``, ``ltp`` and ``write_rtlil``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_costs(path: Path, target: Target) -> NetlistCosts:
     """Read what ``stat -json`` wrote of one flat module."""
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
-        # What precedes the object is the heading of the pass.
+        # The heading of the pass precedes the object.
         design = json.loads(text[text.index("{") :])["design"]
         cells = {str(name): int(number) for name, number in design["num_cells_by_type"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:

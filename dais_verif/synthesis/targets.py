@@ -1,4 +1,4 @@
-"""The one table of targets: how Yosys is told of each, what its cells are called, who models them.
+"""The table of all targets: Yosys' options, names of cells, and sources of models for each.
 
 Nothing else knows a target by name.
 """
@@ -13,7 +13,7 @@ __all__ = ["KINDS", "NETLISTS", "TARGETS", "Board", "Target"]
 #: Kinds of cells, in the order in which they are shown.
 KINDS = ("LUT", "FF", "carry", "DSP", "BRAM", "LUTRAM", "mux", "gate", "other")
 
-#: What the scripts of ice40, ecp5 and generic begin with themselves, up to where sums are mapped.
+#: The initial commands of the scripts of ice40, ecp5 and generic, up to the mapping of sums.
 _PREPARE = (
     "proc",
     "flatten",
@@ -133,7 +133,7 @@ TARGETS = {
     ),
 }
 
-#: What netlists may be made of: also cells of tools that are not run here.
+#: Cells that netlists may contain, including cells of tools that are not run here.
 NETLISTS = TARGETS | {
     "quartus": Target(
         "Intel: what Quartus writes for Cyclone III to V, MAX 10 and Arria V",

@@ -31,8 +31,9 @@ _NO_TOP = re.compile(r"cannot find entity|not found in library|no entity|unit .*
 def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits) -> Path:
     """Entity ``top`` of the VHDL files ``sources``, in any order, as one Verilog file in ``folder``, in lower case.
 
-    ``files``: what they read. Raises ``InputError`` for what is no VHDL, ``ToolError`` if GHDL is missing, or if its
-    synthesis does not know what the text uses; ``StateError`` for what it reads otherwise than simulators do.
+    ``files``: files that they read. Raises ``InputError`` for files that are not VHDL, ``ToolError`` if GHDL is
+    missing, or if its synthesis does not support the text; ``StateError`` for text that it reads differently from
+    simulators.
     """
     ghdl = str(tools.ghdl().ghdl)
     folder.mkdir(parents=True, exist_ok=True)

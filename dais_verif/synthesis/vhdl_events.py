@@ -80,7 +80,7 @@ def _refuse_unseen(files: Sequence[tuple[Path, Sequence[_Token]]]) -> None:
 
 
 def _declares_signal(words: Sequence[str], number: int) -> bool:
-    """Whether the package that begins here declares a signal; a parameter of a procedure is none."""
+    """Return True if the package that begins here declares a signal; a parameter of a procedure does not count."""
     depth = 0
     for n in range(number, len(words)):
         depth += {"(": 1, ")": -1}.get(words[n], 0)
@@ -104,7 +104,7 @@ def _first(words: Sequence[str], start: int) -> Sequence[str]:
 
 
 def _is_assigned(words: Sequence[str], number: int) -> bool:
-    """Whether a signal is assigned here, a part of it, or among others: in doubt it is."""
+    """Return True if a signal is assigned here, in part, or with others: in doubt it is."""
     end = number + 1
     while end < len(words) and words[end] in ("(", "."):
         end = _closed(words, end) if words[end] == "(" else end + 2
@@ -120,7 +120,7 @@ def _is_assigned(words: Sequence[str], number: int) -> bool:
 
 
 def _closed(words: Sequence[str], opened: int) -> int:
-    """Return what follows the parenthesis that is opened here."""
+    """Return the position after the parenthesis that is opened here."""
     depth = 0
     for n in range(opened, len(words)):
         depth += {"(": 1, ")": -1}.get(words[n], 0)
@@ -215,7 +215,7 @@ def _read(words: Sequence[str], first: int, end: int) -> Iterator[str]:
 
 
 def _is_statement(words: Sequence[str], n: int) -> bool:
-    """Whether ``else`` belongs to an ``if``, and not to a value: ``a when b else c``."""
+    """Return True if ``else`` belongs to an ``if``, and not to a value: ``a when b else c``."""
     if words[n] != "else":
         return True
     before = n - 1
