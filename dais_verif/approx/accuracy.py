@@ -69,7 +69,7 @@ def _last(holds: Callable[[float], bool]) -> float:
 
 
 class _Binomial:
-    """How likely each number of successes in ``total`` trials is."""
+    """The probability of each number of successes in ``total`` trials."""
 
     def __init__(self, total: int) -> None:
         self._total = total

@@ -1,4 +1,4 @@
-"""The configuration to take under a budget of accuracy, and the verdict if there is none."""
+"""The choice of a configuration under an accuracy budget, and the verdict if there is none."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Choice:
 
 
 def choose_within(file: ConfigurationFile, budget: Decimal | float | str) -> Choice:
-    """Return what to take of ``file`` if its loss may be at most ``budget``, as ``choose`` has it."""
+    """Return the choice for ``file`` if its loss may be at most ``budget``, as in ``choose``."""
     chosen = choose(file, budget)
     nearest = min(file.configurations, key=lambda one: one.loss.exact)
     return Choice(Decimal(str(budget)), chosen, nearest)

@@ -1,4 +1,4 @@
-"""What a convolution computes under a knob, on exact numbers: the reference that everything else is held to."""
+"""The meaning of a convolution under a knob, on exact numbers: the reference for everything else."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dais_verif.errors import InputError
 
 __all__ = ["convolve"]
 
-#: Of integers of any size, or of int64 where they are known to fit.
+#: Arrays of Python integers, or of int64 where values are known to fit.
 _Integers: TypeAlias = NDArray[Any]
 
 
@@ -40,7 +40,7 @@ def convolve(
     groups: int = 1,
     knob: Knob | int = 11,
 ) -> NDArray[np.object_]:
-    """Return what a convolution of ``x`` and ``w`` is under ``knob``: exact values, an array of ``Fraction``.
+    """Return the convolution of ``x`` and ``w`` under ``knob``: exact values, an array of ``Fraction``.
 
     It has the shape (N, K, rows, columns). ``x``: (N, C, H, W), ``w``: (K, C / groups, KH, KW), not flipped, ``bias``:
     K numbers or None; integers, floats, ``Fraction`` or ``Decimal``, each for just what it is. ``stride`` and ``pad``:

@@ -13,7 +13,7 @@ from dais_verif.errors import InputError
 
 __all__ = ["Gain", "choose", "pareto"]
 
-#: What a configuration may gain: the column of that name.
+#: The possible gain of a configuration: the column of that name.
 Gain = Literal["speedup", "energy"]
 
 #: Losses nearer than this are taken for the same. HPVM compares a difference in binary32 with this in binary64.

@@ -1,4 +1,4 @@
-"""Whether a configuration is one for a network: node by node, the same operations in the same order."""
+"""Check that a configuration matches a network: node by node, the same operations in the same order."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ from dais_verif.errors import InputError
 
 __all__ = ["APPROXIMATIONS", "CONV_ONLY", "KNOBS", "SUPPORTED", "Axis", "Knob", "knob_of", "numbers_of"]
 
-#: What is skipped: rows or columns of the output, or elements of the filter.
+#: The skipped items: rows or columns of the output, or elements of the filter.
 Axis = Literal["rows", "columns", "filter"]
 
 #: Every approximation that HPVM has a name for, and what it does.
@@ -27,9 +27,9 @@ APPROXIMATIONS: Final[Mapping[str, str]] = {
     "swing_level": "noise of an analog accelerator",
 }
 
-#: What convolutions alone can do.
+#: Knobs for convolutions only.
 CONV_ONLY: Final = ("perf", "perf_fp16", "samp", "samp_fp16")
-#: What can be applied here.
+#: Supported knobs.
 SUPPORTED: Final = ("fp32", "fp16", *CONV_ONLY)
 
 _HALF = ("fp16", "perf_fp16", "samp_fp16")
@@ -39,7 +39,7 @@ _HALF = ("fp16", "perf_fp16", "samp_fp16")
 class Knob:
     """A knob. ``speedup``: of a convolution, as the tuner's table has it.
 
-    Of each ``period`` places on the ``axis``, beginning at ``offset``, one is skipped; the axis is None where none is.
+    Of each ``period`` places on the ``axis``, beginning at ``offset``, one is skipped; None for ``axis``: none is.
     """
 
     number: int
@@ -51,12 +51,12 @@ class Knob:
 
     @property
     def half(self) -> bool:
-        """Whether it computes in half precision."""
+        """True if it computes in half precision."""
         return self.approximation in _HALF
 
     @property
     def words(self) -> str:
-        """What it does, in words."""
+        """The effect, in words."""
         if self.axis is None:
             return APPROXIMATIONS[self.approximation]
         what = {"rows": "row", "columns": "column", "filter": "filter element"}[self.axis]
@@ -108,7 +108,7 @@ def numbers_of(approximation: str, knobs: Mapping[int, Knob] = KNOBS) -> str:
 
 
 def knob_of(knob: Knob | int, knobs: Mapping[int, Knob] = KNOBS) -> Knob:
-    """Return ``knob``, or the one with that number. Raises ``InputError`` if there is none, or it cannot be applied."""
+    """Return ``knob``, or the one with that number. Raises ``InputError`` if it does not exist or is not supported."""
     if isinstance(knob, Knob):
         return knob.require_supported()
     if not isinstance(knob, Integral) or isinstance(knob, bool) or int(knob) not in knobs:

@@ -26,5 +26,5 @@ def decoded(data: bytes, name: str) -> str:
 
 
 def tokens_of(line: str) -> list[str]:
-    """Return what stands between blanks, tabs and carriage returns of ``line``."""
+    """Split ``line`` at blanks, tabs and carriage returns."""
     return [token for token in line.replace("\t", " ").replace("\r", " ").split(" ") if token]

@@ -1,4 +1,4 @@
-"""What a file of approximation configurations holds: configurations, their nodes, and the knob of each op."""
+"""The content of a file of approximation configurations: configurations, nodes, and the knob of each op."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Configuration", "ConfigurationFile", "Node", "Notice", "Op"]
 
 
 class Notice(NamedTuple):
-    """What is odd in a file, and yet has one meaning. ``token``: empty where it is the whole line."""
+    """An oddity in a file that still has one meaning. ``token``: empty if it concerns the whole line."""
 
     line: int
     token: str

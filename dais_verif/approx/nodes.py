@@ -14,7 +14,7 @@ from dais_verif.approx.problems import quoted
 
 __all__ = ["DEVICES", "OPS", "read_node"]
 
-#: What HPVM's runtime knows.
+#: Operations of HPVM's runtime.
 OPS: Final = (
     *("add", "batchnorm", "conv", "group_conv", "mul", "relu", "clipped_relu", "tanh"),
     *("pool_max", "pool_mean", "pool_min", "softmax"),
@@ -24,9 +24,9 @@ DEVICES: Final[dict[str, tuple[str, ...]]] = {"gpu": (*SUPPORTED, "red_samp"), "
 
 _REDUCTIONS = ("pool_max", "pool_mean", "pool_min")
 _WHOLE = re.compile(r"0|[1-9]\d{0,8}", re.ASCII)
-#: What the tuner has not set; in the table of knobs that number is another's.
+#: Not set by the tuner; in the table of knobs that number belongs to another one.
 _UNSET = 1
-#: What goes by its name, and its number.
+#: Names and their numbers.
 _BY_NAME = {"fp32": 11, "fp16": 12}
 
 

@@ -1,4 +1,4 @@
-"""Where a reader is, and what it found that is odd."""
+"""The position of a reader, and the oddities that it found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is wrong in a file, with its place: file, line, token."""
+"""Errors in a file, with their place: file, line, token."""
 
 from __future__ import annotations
 

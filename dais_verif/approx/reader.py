@@ -22,12 +22,12 @@ MOST_BYTES = 32 << 20
 
 BEGIN, END = "+++++", "-----"
 
-#: Of the header, behind the name.
+#: The fields of the header after the name.
 _COLUMNS = ("speedup", "energy", "accuracy", "accuracy loss")
 _ORDINALS = ("second", "third", "fourth", "fifth")
 
 _LONGEST_NAME = 100
-#: How far accuracy and loss may be from adding up, since both were rounded.
+#: The tolerance of the sum of accuracy and loss, since both were rounded.
 _ROUNDING = 1e-6
 
 
@@ -71,7 +71,7 @@ class _Lines:
         self._odd = False
 
     def take(self) -> Line | None:
-        """Return the next line; None behind the last one."""
+        """Return the next line; None after the last one."""
         while self._at < len(self._texts):
             text = self._texts[self._at]
             self._at += 1

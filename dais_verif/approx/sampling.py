@@ -34,5 +34,5 @@ def kept_elements(knob: Knob, channels: int, height: int, width: int) -> NDArray
 
 
 def weight_factor(knob: Knob) -> Fraction:
-    """Return what each kept weight is multiplied by, whether or not any was left out."""
+    """Return the factor of each kept weight, whether or not any was left out."""
     return Fraction(knob.period, knob.period - 1)

@@ -43,8 +43,8 @@ def text_of(file: ConfigurationFile) -> str:
 def normal(file: ConfigurationFile) -> ConfigurationFile:
     """Return ``file`` in the form of the tuner's files: a baseline, each approximation with name and number.
 
-    What is in that form stays as it is, byte for byte: a blank at the end of a line and a missing newline at the end
-    of the file belong to it. Numbers keep their digits.
+    Text in that form is kept byte for byte, including a blank at the end of a line and a missing newline at the end of
+    the file. Numbers keep their digits.
     """
     configurations = tuple(
         replace(one, nodes=tuple(replace(node, ops=_named(node)) for node in one.nodes)) for one in file.configurations
