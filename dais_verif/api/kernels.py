@@ -45,7 +45,7 @@ def show_kernel(name: str, libraries: _Paths | None = None, *, progress: Progres
 def draw_kernel(
     path: str | PathLike[str], *, member: Sequence[int] | None = None, libraries: _Paths | None = None
 ) -> KernelPicture:
-    """Return what members of an instance read and write, and when: pictures as data.
+    """Return pictures, as data, of what members of an instance read and write, and when.
 
     ``path``: the TOML file of a request or of a user kernel, or a folder of ``build_kernel``. ``member``: the
     coordinates of the member to show, fastest dimension first; by default the one in the middle. Raises

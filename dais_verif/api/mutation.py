@@ -1,4 +1,4 @@
-"""How good a verification was: mutants of RTL, and who kills them."""
+"""The quality of a verification: mutants of RTL, and the checks that kill them."""
 
 from __future__ import annotations
 
