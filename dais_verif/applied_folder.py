@@ -11,14 +11,14 @@ from dais_verif.files import read_plain
 
 __all__ = ["CONFIGURATION", "MANIFEST", "PROGRAM", "applied_program", "files_beside"]
 
-#: Says what was applied to what, with the hashes of all files and of the program.
+#: The manifest: the applied configuration and its target, with the hashes of all files and of the program.
 MANIFEST = "applied.json"
 PROGRAM, CONFIGURATION = "program.bin", "configuration.txt"
 _MOST_BYTES = 1 << 30
 
 
 def applied_program(folder: Path) -> Path | None:
-    """Return the program in a folder of ``approx apply``; None if it is no such folder.
+    """Return the program in a folder of ``approx apply``; None if it is not such a folder.
 
     Raises ``InputError`` if a file of it was changed, or is missing.
     """
@@ -31,7 +31,7 @@ def applied_program(folder: Path) -> Path | None:
 
 
 def files_beside(program: Path, program_hash: str) -> list[Path]:
-    """Return what says of which configuration ``program`` is: the files beside it; none if it is not of such a folder.
+    """Return the files next to ``program`` that name its configuration; none if it is not from such a folder.
 
     Raises ``InputError`` if they speak of another program, or were changed.
     """

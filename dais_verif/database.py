@@ -15,14 +15,14 @@ __all__ = ["read", "write"]
 
 _T = TypeVar("_T")
 _SECONDS = 5
-#: What SQLite keeps beside a database: of another one, it would spoil it.
+#: Files that SQLite keeps next to a database; those of another database would corrupt it.
 _BESIDE = ("-journal", "-wal", "-shm")
 #: Operational errors that speak of what is in the file. The others are about the machine: locks, rights, a full disk.
 _OF_CONTENT = ("no such column", "has no column", "because it is a view", "malformed", "could not decode")
 
 
 def read(path: Path, ask: Callable[[sqlite3.Connection], _T], nothing: _T) -> _T:
-    """Return what ``ask`` finds in the database at ``path``; ``nothing`` if there is none, or it is damaged."""
+    """Return the result of ``ask`` on the database at ``path``; ``nothing`` if it is missing or damaged."""
     if not path.is_file():
         return nothing
     try:

@@ -46,7 +46,7 @@ class DaisError(Exception):
 
     verdict = Verdict.INVALID_INPUT
 
-    #: What ``of`` was given.
+    #: The arguments of ``of``.
     _parts: tuple[str, dict[str, object]] | None = None
 
     @classmethod
@@ -81,13 +81,13 @@ class InputError(DaisError):
 
 
 class RequestError(InputError):
-    """What is asked for contradicts itself or lacks something."""
+    """The request contradicts itself or is incomplete."""
 
 
 class StateError(InputError):
     """RTL that is asked for a function of its inputs keeps state, or looks at the time.
 
-    That is known of it: it is not merely beyond what is supported.
+    The RTL is known to do so; it is not merely unsupported.
     """
 
 
@@ -127,7 +127,7 @@ def _spelled(text: str, values: dict[str, object], spell: Callable[[str], str]) 
 
 
 class _Names(dict[str, object]):
-    """What stands for each name in braces."""
+    """The replacement of each name in braces."""
 
     def __init__(self, values: dict[str, object], spell: Callable[[str], str]) -> None:
         super().__init__(values)

@@ -15,7 +15,7 @@ from dais_verif.own_command import own_command
 
 __all__ = ["told"]
 
-#: So many tracebacks are kept, the latest ones.
+#: The number of tracebacks that are kept, latest first.
 _KEPT = 20
 
 

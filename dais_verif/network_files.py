@@ -15,16 +15,16 @@ if TYPE_CHECKING:
 
 __all__ = ["load_program", "read_network"]
 
-#: What every ONNX model begins with; a program in which it is the begin of a count is seldom.
+#: The first bytes of every ONNX model; few programs begin with a count that contains them.
 _BEGIN = b"\x08"
 _MOST_BYTES = 1 << 28
 
 
 def read_network(source: str | Path | bytes, layout: str | None = None) -> Network | None:
-    """Return the network in a file, or in the bytes of one; None if it is no network.
+    """Return the network in a file, or in its bytes; None if it is not a network.
 
-    A file called ``.onnx`` is one, or is refused. Raises ``NetworkError`` that names all that is not supported,
-    ``ToolError`` without the package ``onnx``, ``InputError`` if ``layout`` is given, which a network has none of.
+    A file called ``.onnx`` is a network, or is refused. Raises ``NetworkError`` that names everything unsupported,
+    ``ToolError`` without the package ``onnx``, ``InputError`` if ``layout`` is given, which does not apply to networks.
     """
     if not _is_network(source):
         return None

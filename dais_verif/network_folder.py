@@ -21,12 +21,12 @@ __all__ = [
     "verified_files",
 ]
 
-#: Says what the hardware is of, and what the other files of the folder hold.
+#: The manifest: the network of the hardware, and the content of the other files of the folder.
 MANIFEST = "network.json"
 MACHINE, RTL = "machine.fsm.json", "model.v"
 #: Names of the pins of a stream, for ``emit --wrap axis --stream``.
 STREAM = "stream.toml"
-#: What the hardware is to compute: the network, and if there are any, its configurations and the table of their knobs.
+#: The specification of the hardware: the network, and, if any, its configurations and the table of their knobs.
 NETWORK, CONFIGURATIONS, KNOBS = "network.onnx", "configurations.txt", "knobs.txt"
 _MOST_BYTES = 1 << 26
 
@@ -37,7 +37,7 @@ def frame_name(configuration: int) -> str:
 
 
 def holds_network(folder: Path) -> bool:
-    """Return whether ``folder`` has the manifest of a network as hardware."""
+    """Return True if ``folder`` has the manifest of a network as hardware."""
     return (folder / MANIFEST).is_file()
 
 

@@ -1,4 +1,4 @@
-"""What shows records in notebooks: the HTML parts of reports, loaded once there is a notebook that asks."""
+"""Display of records in notebooks: the HTML parts of reports, loaded when a notebook first asks."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The Python packages that all of this stands on, and the line that says which of them are missing.
 
-It imports none of them, so that it can speak where they are missing.
+It imports none of them, so that it works if they are missing.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def name_missing_packages(function: Callable[_Arguments, _Result]) -> Callable[_
 
 
 def _extra_with(module: str, first: str | None) -> str | None:
-    """Return the extra with a package that has ``module``, ``first`` if it is one; None if there is none."""
+    """Return the extra with a package that provides ``module``, preferably ``first``; None if there is none."""
     for extra in [*([first] if first else []), *EXTRAS]:
         if any(module in modules for modules in EXTRAS[extra].values()):
             return extra

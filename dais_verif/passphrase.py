@@ -1,7 +1,7 @@
 """The passphrase of a signing key: taken out of the environment as soon as a process starts.
 
-What a process starts has a copy of its environment, simulators of user RTL among them; and all that the same user
-runs can read the environment that a process began with.
+Child processes, such as simulators of user RTL, get a copy of the environment; and every process of the same user can
+read the initial environment of a process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _taken: list[str] = []
 
 
 def take_passphrase() -> None:
-    """Take the passphrase out of the environment, and remember it here alone; none, if there is none."""
+    """Remove the passphrase, if any, from the environment, and store it only here."""
     words = os.environ.get(PASSPHRASE)
     if words is not None:
         _wipe()

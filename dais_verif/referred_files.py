@@ -23,15 +23,15 @@ __all__ = ["referred_files"]
 
 #: A file with more says nothing of others: texts that people write are smaller.
 _MOST_BYTES = 1 << 26
-#: How many files may lie between one and another that it refers to: a manifest names machines, and these blocks.
+#: Maximum depth of references between files: a manifest names machines, and these name blocks.
 _DEEPEST = 3
 
 
 def referred_files(path: Path) -> frozenset[Path]:
     """Return the files that are there and that ``path`` refers to, or one of them does.
 
-    Those are blocks in a machine's text, whatever a TOML file names, and what the manifest of a folder of ``kernel
-    build``, or of one with a network, lists. Raises nothing: of a file that cannot be read its reader speaks.
+    These are blocks in a machine's text, every file that a TOML file names, and the files listed in the manifest of a
+    folder of ``kernel build``, or of one with a network. Raises nothing: the reader of an unreadable file reports it.
     """
     found, latest = set[Path](), {path}
     for _ in range(_DEEPEST):

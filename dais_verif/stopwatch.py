@@ -1,4 +1,4 @@
-"""Where the time of a run goes: the stages, which overlap, each with its begin, end and busy seconds."""
+"""The run time of stages, which overlap: each with its begin, end and busy seconds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Stopwatch:
         self._stages: dict[str, Stage] = {}
 
     def listen(self, tell: Callable[[str], None]) -> None:
-        """``tell`` is told of each stage that begins from now on, and of those that have begun already."""
+        """Call ``tell`` for each stage that begins from now on, and for those that have begun already."""
         with self._lock:
             self._tell = tell
             begun = list(self._begun)

@@ -1,7 +1,7 @@
 """Temporary folders that tell whether their run lives, so that what a killed one leaves can be removed.
 
-A folder belongs to the process that holds the lock on the file in it; the system lets go of the lock when a process
-ends, however it ends. A folder that is kept for the user has no such file any more, and is never removed.
+A folder belongs to the process that holds the lock on the file in it; the system releases the lock when a process ends,
+however it ends. A folder that is kept for the user no longer has such a file, and is never removed.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def _own(folder: Path) -> int:
 
 
 def _mark() -> bytes:
-    """Return what the file says: locks of other machines, on a disk that is shared, may not be seen here."""
+    """Return the content of the file: locks of other machines on a shared disk may be invisible here."""
     return f"a temporary folder of dais-verif on {platform.node()}\n".encode()
 
 

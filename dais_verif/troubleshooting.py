@@ -165,7 +165,7 @@ def section_of_module(name: str) -> str | None:
 
 
 def _raised_in(error: BaseException) -> str:
-    """Return the module of the package that raised ``error``, without the package's name; empty if there is none."""
+    """Return the module of the package that raised ``error``, without the package's name; empty if none did."""
     found, place = "", error.__traceback__
     while place is not None:
         package, _, module = str(place.tb_frame.f_globals.get("__name__", "")).partition(".")

@@ -1,4 +1,4 @@
-"""What a run of the tool can end in, and the exit code that says so.
+"""The verdicts of the tool, and their exit codes.
 
 The codes are fixed for good: scripts and CI act on them.
 """
@@ -52,7 +52,7 @@ class Verdict(Enum):
 
     @property
     def next_step(self) -> str:
-        """What a user best does about it; empty where the message itself says so."""
+        """The recommended action of the user; empty if the message itself says it."""
         return _NEXT_STEPS.get(self, "")
 
 
@@ -85,7 +85,8 @@ _NEXT_STEPS = {
     Verdict.TOOL_FAILURE: "nothing is known about the RTL; read the tool's log",
 }
 
-#: What many runs end in, if any of them did: what was found in RTL, then in programs, then why nothing was found.
+#: The verdict of several runs is the first of these that occurs: defects in RTL, in programs, then failures to find
+#: out.
 _WORST_FIRST = (
     Verdict.INTERRUPTED,
     Verdict.UNSOUND,

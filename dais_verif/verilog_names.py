@@ -1,4 +1,4 @@
-"""What modules and signals of Verilog can be named."""
+"""Valid names of modules and signals in Verilog."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _KEYWORDS = frozenset(_WORDS.split())
 
 
 def is_module_name(text: object) -> bool:
-    """Return whether a module can have the name ``text``."""
+    """Return True if a module can have the name ``text``."""
     return isinstance(text, str) and _IDENTIFIER.fullmatch(text) is not None and text not in _KEYWORDS
 
 

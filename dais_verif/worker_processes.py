@@ -50,9 +50,9 @@ def worker_processes(
 ) -> Iterator[ProcessPoolExecutor]:
     """Give a pool of ``number`` processes, each of which calls ``begin`` with ``arguments`` first.
 
-    Where the block is left by an exception (Ctrl-C, SIGTERM), calls that are at work are killed without waiting for
-    them. Workers of a pool of Python's alone would outlive a parent that is killed: each holds the pipe that the
-    others read from, so that none ever sees its end.
+    If the block is left by an exception (Ctrl-C, SIGTERM), running calls are killed immediately. Workers of a plain
+    Python pool would outlive a killed parent: each holds the pipe that the others read from, so that none ever sees its
+    end.
     """
     pool = ProcessPoolExecutor(number, mp_context=_Context(), initializer=_begin, initargs=(begin, arguments))
     try:
