@@ -1,4 +1,4 @@
-"""What members of an index space touch of a tensor, and which members touch a region of it."""
+"""The elements of a tensor that members of an index space access, and the members that access a region of it."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class TensorAccess:
         return tuple(self.dummy_dim if dim is None else dim.dim for dim in self.dims)
 
     def region(self, members: Region) -> Region:
-        """Return what a box of members touches; it may reach beyond the tensor."""
+        """Return the elements that a box of members accesses; it may reach beyond the tensor."""
         spans = members.spans
         return Region.of([self._span(d, spans) for d in range(len(self.dims))])
 
@@ -80,11 +80,11 @@ class TensorAccess:
         return stated.span(members[stated.dim])
 
     def region_of(self, member: Sequence[int]) -> Region:
-        """Return what one member touches. Raises as ``region`` does."""
+        """Return the elements that one member accesses. Raises as ``region`` does."""
         return self.region(Region(tuple(member), (1,) * len(member)))
 
     def members(self, region: Region, geometry: Sequence[int]) -> Region | None:
-        """Return the members of an index space of ``geometry`` that touch exactly ``region``; None if it is no union.
+        """Return the members of an index space of ``geometry`` that access exactly ``region``; None if no union does.
 
         What the tensor does not restrict is whole. A region that is a whole dimension restricts nothing, either, where
         it is not that of whole members.
@@ -106,7 +106,7 @@ class TensorAccess:
         return found if known == (0, count - 1) else known & found
 
     def granularity(self) -> Region:
-        """Return what member 0 touches."""
+        """Return the elements that member 0 accesses."""
         return Region.of([self._of_member(d, 0) for d in range(len(self.dims))])
 
     def overlap(self) -> tuple[int, ...]:
@@ -120,6 +120,6 @@ class TensorAccess:
 
 
 def map_region(source: TensorAccess, region: Region, target: TensorAccess, geometry: Sequence[int]) -> Region | None:
-    """Return what of ``target`` the members touch that touch ``region`` of ``source``; None if it is not mappable."""
+    """Return the part of ``target`` accessed by members that access ``region`` of ``source``; None if not mappable."""
     members = source.members(region, geometry)
     return None if members is None else target.region(members)

@@ -1,4 +1,4 @@
-"""Blocks behind tensors: what their inputs read is of the tensor's type, whatever the block was written for."""
+"""Blocks that read tensors: their inputs have the tensor's type, whatever the block was written for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Behind", "behind_tensors", "join", "type_of_inputs"]
 
 
 class Behind(NamedTuple):
-    """A block behind tensors. ``moved``: of each op of the block as it was, the op that has its value."""
+    """A block that reads tensors. ``moved``: for each op of the original block, the op that has its value."""
 
     block: Program
     moved: Mapping[int, int] | Sequence[int]
@@ -67,5 +67,5 @@ def _shifted(kind: FixedType, shift: int) -> FixedType:
 
 
 def _within(read: FixedType, kind: FixedType) -> bool:
-    """Whether all bits that are read are bits of a type."""
+    """Return True if all bits that are read are bits of a type."""
     return not read.width or (read.f <= kind.f and read.k + read.i <= kind.k + kind.i)

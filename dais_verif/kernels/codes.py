@@ -1,4 +1,4 @@
-"""What glue code answers: the return codes of both generations of the interface."""
+"""Return codes of glue code, for both generations of the interface."""
 
 from __future__ import annotations
 

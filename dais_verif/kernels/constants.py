@@ -28,7 +28,7 @@ def constant_tensor(kind: FixedType, raw: NDArray[np.int64] | Sequence[object]) 
 
 
 def has_content(tensor: Tensor) -> bool:
-    """Return whether a tensor has a content that is one: as many raw integers as elements, all of its type."""
+    """Return True if a tensor has valid content: as many raw integers as elements, all of its type."""
     kind = tensor.data_type
     if tensor.data is None or not isinstance(kind, FixedType) or len(tensor.data) != 8 * prod(tensor.geometry.shape):
         return False

@@ -47,7 +47,7 @@ class DataType(Enum):
         return self.title
 
 
-#: What the elements of a tensor are; DAIS's types are exact and have no number in the C structures.
+#: The element type of a tensor; DAIS's types are exact and have no number in the C structures.
 TensorType = DataType | FixedType
 
 
@@ -71,7 +71,7 @@ _FORMATS = {
 
 @dataclass(frozen=True)
 class PadValue:
-    """What is read outside of a tensor: the pattern of one element, read by the tensor's type.
+    """The value read outside a tensor: the pattern of one element, interpreted by the tensor's type.
 
     ``bits``: of a C type at most 32 bits, of a fixed-point type the raw integer.
     """

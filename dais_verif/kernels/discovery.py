@@ -33,7 +33,7 @@ __all__ = ["ENTRY_POINTS", "BrokenLibrary", "FoundLibrary", "Libraries", "find_l
 
 #: The group of entry points under which packages offer libraries.
 ENTRY_POINTS = "dais_verif.kernels"
-#: What our own entry point names.
+#: The library that our own entry point names.
 _OURS = "dais_verif.kernels.shipped:LIBRARY"
 
 
@@ -101,7 +101,7 @@ def _ambiguous(name: str, having: Sequence[FoundLibrary]) -> str:
 
 
 def _has(library: KernelLibrary, name: str) -> bool:
-    """Whether a library knows a name, listed or not: a request without tensors finds out."""
+    """Return True if a library knows a name, listed or not: a request without tensors shows it."""
     return library.habana_kernel(HabanaKernelParams(name), NO_BUFFERS)[0] != GlueCode.NODE_NOT_FOUND
 
 
@@ -134,7 +134,7 @@ def find_libraries(files: Sequence[str | Path] = (), *, installed: bool = True) 
 
 @dataclass(frozen=True)
 class _Candidate:
-    """What may be a library, before any of its code runs."""
+    """A possible library, before any of its code runs."""
 
     name: str
     where: str

@@ -37,15 +37,15 @@ __all__ = [
     "read_folder",
 ]
 
-#: Says what the instance is, and what the other files of the folder hold.
+#: The manifest: the instance, and the content of the other files of the folder.
 MANIFEST = "instance.json"
 MACHINE, RTL, BLOCK, FRAME = "machine.fsm.json", "model.v", "core.bin", "frame.toml"
-#: What its members touch, and when, for pictures.
+#: The elements that members access, and when, for pictures.
 PICTURE = "picture.json"
-#: How instances become machines.
+#: The forms of instances as machines.
 FORMS = ("memory", "stream")
 
-#: What each of them states.
+#: The facts that each of them states.
 _FACTS = {
     "memory": ("members", "cycles", "latency", "words", "bits", "parallel"),
     "stream": ("interval", "beats", "latency", "flush", "line_bits", "window_bits"),
@@ -70,7 +70,7 @@ class _Tensor:
 
 @dataclass(frozen=True)
 class _Tap:
-    """What each member prints."""
+    """The text that each member prints."""
 
     message: str
     op: int | None = None
@@ -80,7 +80,7 @@ class _Tap:
 
 @dataclass(frozen=True)
 class _Manifest:
-    """What the manifest says. ``facts``: what the hardware costs; ``files``: the SHA-256 of every other file."""
+    """The content of the manifest. ``facts``: the cost of the hardware; ``files``: the SHA-256 of every other file."""
 
     schema: str
     kernel: str
@@ -153,7 +153,7 @@ def manifest_of(
 
 
 def read_folder(path: Path) -> KernelFolder | None:
-    """Return what ``kernel build`` wrote into the folder ``path``; None if it has no manifest of an instance.
+    """Return the output of ``kernel build`` in the folder ``path``; None if it has no manifest of an instance.
 
     Raises ``InputError`` if a file is missing or was changed since, and for a manifest that does not fit its block.
     """

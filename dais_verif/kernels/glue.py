@@ -32,7 +32,7 @@ from dais_verif.kernels.structures import (
 
 __all__ = ["Answer", "Check", "Fault", "Kernel", "Patterns", "Request"]
 
-#: What ``habana_kernel`` answers.
+#: Return codes of ``habana_kernel``.
 Answer = tuple[GlueCode, HabanaKernelInstantiation]
 
 
@@ -56,7 +56,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a request is refused, and what is written back. ``why``: for people, what is wrong and what to do."""
+    """The refusal of a request, and the data written back. ``why``: for users, the error and the remedy."""
 
     code: GlueCode
     written: WrittenBack = field(default_factory=WrittenBack)
@@ -153,7 +153,7 @@ class Kernel:
         return tuple(int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data), 4))
 
     def _defined(self, request: Request, scalars: tuple[int, ...]) -> HabanaKernelInstantiation:
-        """Return what does not depend on buffers."""
+        """Return the part that does not depend on buffers."""
         geometry, patterns, pads = tuple(self.index_space(request)), self.patterns(request), self.pads(request)
         taps = tuple(self.taps(request))
         if not 1 <= len(geometry) <= MAX_DIMS:

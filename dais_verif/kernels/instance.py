@@ -20,8 +20,8 @@ class KernelInstance:
     """A block and its mapping. ``pads``: of each input, the raw integer that is read outside of it.
 
     The block's inputs are the elements that a member reads of input 0, then those of input 1, and so on; its outputs
-    likewise. Inputs with constant content are part of the block, and none of ``mapping``. ``taps``: what each member
-    prints, if requested.
+    likewise. Inputs with constant content are part of the block, and not of ``mapping``. ``taps``: the text that each
+    member prints, if requested.
     """
 
     name: str
@@ -36,8 +36,8 @@ class KernelInstance:
 def instance_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -> KernelInstance:
     """Return the instance that glue code answered to a request.
 
-    Raises ``InputError`` if its program is no DAIS binary with a port for each element, or a tensor's type is none of
-    DAIS, and ``ProgramError`` if the binary is not valid.
+    Raises ``InputError`` if its program is not a DAIS binary with a port for each element, or a tensor's type is not
+    one of DAIS, and ``ProgramError`` if the binary is invalid.
     """
     whole = mapping_of(params, answer)
     read = [at for at, tensor in enumerate(params.input_tensors) if tensor.data is None]

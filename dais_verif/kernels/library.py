@@ -15,7 +15,7 @@ __all__ = ["KernelLibrary", "KernelNames", "Library", "names_that_fit"]
 
 
 class KernelNames(NamedTuple):
-    """How many kernels there are; and their names, if the caller has room for all, else none."""
+    """The number of kernels; and their names, if the caller has room for all, else none."""
 
     code: GlueCode
     number: int
@@ -23,13 +23,13 @@ class KernelNames(NamedTuple):
 
 
 def names_that_fit(names: Sequence[str], max_count: int) -> KernelNames:
-    """Return what a caller with room for ``max_count`` names is told: all names, or their number alone."""
+    """Return the reply to a caller with room for ``max_count`` names: all names, or their number alone."""
     return KernelNames(GlueCode.SUCCESS, len(names), tuple(names) if len(names) <= max_count else ())
 
 
 @runtime_checkable
 class KernelLibrary(Protocol):
-    """What a library is to its callers: the two entry points. A module with two such functions is one, too."""
+    """The interface of a library: the two entry points. A module with two such functions is one, too."""
 
     def get_kernel_names(self, device: int, max_count: int) -> KernelNames:
         """Return the names of its kernels for a device."""

@@ -39,9 +39,9 @@ class Addressing:
     def of(cls, sizes: Sequence[int], pattern: AccessPattern, rank: int) -> Addressing:
         """Return that of a block that touches all that its member's pattern states, the fastest dimension first.
 
-        A window stays a window where it is wider than the tensor and so counts as all of it: members still differ in
+        A window that is wider than the tensor, and so counts as all of it, remains a window: members still differ in
         where it begins. Raises ``InputError`` for a pattern whose members are not all alike: two slopes, or one that is
-        no integer.
+        not an integer.
         """
         slopes, spans = [], []
         for d, size in enumerate(sizes):
@@ -120,7 +120,7 @@ class Mapping:
         return TensorAccess.of(tensor.sizes, tensor.pattern, len(self.geometry), keep_windows=True)
 
     def addressing(self, tensor: MappedTensor) -> Addressing:
-        """Return what members touch of a tensor, whether it is stated or follows from the pattern."""
+        """Return the elements that members access, stated or derived from the pattern."""
         return tensor.addressing or Addressing.of(tensor.sizes, tensor.pattern, len(self.geometry))
 
 

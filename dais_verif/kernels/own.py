@@ -40,9 +40,9 @@ _TENSOR_KEYS = ("name", "shape", "type", "map", "pad")
 def read_own_kernel(path: Path) -> KernelInstance:
     """Return the instance that the TOML file ``path`` describes. Its program's path is relative to the file.
 
-    A tensor of which no type is stated has the smallest that holds what the program reads or writes. Raises
-    ``InputError`` that names file and key, or says how ports and elements of a member differ, and
-    ``ProgramError`` for a program that is none. The laws of its mapping are ``check_mapping``'s to decide.
+    A tensor without a stated type has the smallest that holds all values that the program reads or writes. Raises
+    ``InputError`` that names file and key, or the difference between ports and elements of a member, and
+    ``ProgramError`` for an invalid program. ``check_mapping`` checks the laws of its mapping.
     """
     name = f"kernel {str(path)!r}"
     try:

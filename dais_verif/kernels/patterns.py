@@ -70,14 +70,14 @@ class DimPattern:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it means a whole dimension of any size: it says so, or a slope is below 1.
+        """True if it means a whole dimension of any size: explicitly, or because a slope is below 1.
 
         The idiom is slope 0 from 0 to size - 1.
         """
         return self.all_required or min(self.start_a, self.end_a) < 1
 
     def covers_all(self, size: int) -> bool:
-        """Whether it counts as the whole dimension of ``size`` elements for every member.
+        """Return True if it counts as the whole dimension of ``size`` elements for every member.
 
         That is so if it means it, or if the elements of one member span at least ``size``.
         """

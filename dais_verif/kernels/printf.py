@@ -40,13 +40,13 @@ CONVERSIONS: dict[str, Callable[[int], str]] = {
     "f": _real,
 }
 
-#: A ``%`` and what may stand behind it in C.
+#: A ``%`` and the text that may follow it in C.
 _ANY = re.compile(r"%(%|[-+ #0]*[\d*]*(?:\.[\d*]+)?(?:hh|ll|[hlLqjzt])*(?:bf|[a-zA-Z])?)")
 
 
 @dataclass(frozen=True)
 class Printf:
-    """A message: what stands before its variable, how that is printed (None: there is none), what stands behind."""
+    """A message: the text before its variable, the variable's format (None: no variable), and the text after it."""
 
     before: str
     conversion: str | None = None
@@ -77,13 +77,13 @@ class Printf:
         return cls(parts[0], conversion, parts[1] if conversion is not None else "")
 
     def render(self, dword: int = 0) -> str:
-        """Return what is printed of a variable, given as its 32 bits."""
+        """Return the printed form of a variable, given as its 32 bits."""
         if not 0 <= dword < 1 << 32:
             raise InputError(f"a variable of printf is a dword, not {dword}")
         return self.before + (CONVERSIONS[self.conversion](dword) if self.conversion else "") + self.behind
 
 
-#: What begins a record of the buffer, and what ends them all.
+#: The beginning of a record of the buffer, and the end of all records.
 _RECORD, _END = 0xCDCDCDCD, 0xFFFFFFFF
 
 
@@ -115,7 +115,7 @@ def buffer_of(messages: Iterable[tuple[str, int]], size: int = 32 << 10) -> Prin
 
 
 def messages_of(dwords: Sequence[int]) -> Iterator[str]:
-    """Yield what the records of a buffer print. Raises ``InputError`` where there is no record and no end."""
+    """Yield the text printed by the records of a buffer. Raises ``InputError`` where there is no record and no end."""
     at = 0
     while at < len(dwords) and dwords[at] == _RECORD:
         data = b""

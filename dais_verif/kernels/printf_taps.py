@@ -46,12 +46,12 @@ class PrintfTap:
 
     @property
     def has_variable(self) -> bool:
-        """Whether a value stands in it."""
+        """True if it contains a value."""
         return self.printf.conversion is not None
 
 
 def tapped_block(block: Program, taps: Sequence[PrintfTap]) -> Program:
-    """Return ``block`` with the variables of ``taps`` as further outputs, one behind the other."""
+    """Return ``block`` with the variables of ``taps`` as additional outputs, in order."""
     shown = [_output(block, tap) for tap in taps if tap.has_variable]
     index, shift, negative = np.array(shown, dtype=np.int64).reshape(-1, 3).T
     return replace(
@@ -72,7 +72,7 @@ def variables_of(block: Program, taps: Sequence[PrintfTap]) -> tuple[FixedType, 
 
 
 def require_taps(block: Program, taps: Sequence[PrintfTap]) -> None:
-    """Raise ``InputError`` for values that ``block`` does not have, or that are none of their formats."""
+    """Raise ``InputError`` for values that ``block`` does not have, or that do not fit their formats."""
     for tap in taps:
         for name, number, count in (("op", tap.op, block.n_ops), ("output", tap.output, block.n_out)):
             if number is not None and not 0 <= number < count:
@@ -100,7 +100,7 @@ def dword_of(tap: PrintfTap, raw: int, kind: FixedType) -> int:
         return (raw if tap.raw else raw << max(-kind.f, 0)) & ((1 << _DWORD) - 1)
     if not raw:
         return 0
-    # Of a number below the smallest normal one fewer digits are left.
+    # A number below the smallest normal one keeps fewer digits.
     exponent = max(abs(raw).bit_length() - 1 - kind.f, -126)
     shift = exponent - digits + 1 + kind.f
     number = abs(raw) << -shift if shift <= 0 else _to_even(abs(raw), shift)
@@ -116,7 +116,7 @@ def _to_even(number: int, shift: int) -> int:
 
 
 def text_of_member(taps: Sequence[PrintfTap], kinds: Sequence[FixedType], raw: Sequence[int | None]) -> str:
-    """Return what a member prints. ``raw``, ``kinds``: of each variable its raw integer and its type.
+    """Return the text that a member prints. ``raw``, ``kinds``: the raw integer and the type of each variable.
 
     A variable that is None, as a bit of it is X in a simulator, is printed as ``x``.
     """

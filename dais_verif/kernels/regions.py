@@ -21,7 +21,7 @@ class Span(NamedTuple):
         return max(self.last - self.first + 1, 0)
 
     def within(self, size: int) -> Span:
-        """Return what of it lies in ``0 .. size - 1``."""
+        """Return the part in ``0 .. size - 1``."""
         return Span(max(self.first, 0), min(self.last, size - 1))
 
     def __and__(self, other: Span) -> Span:

@@ -149,7 +149,7 @@ def ceil_div(number: int, by: int) -> int:
 
 
 def window_fits(size: int, pad: int, kernel: int, dilation: int) -> bool:
-    """Return whether a window fits into a dimension with its pads."""
+    """Return True if a window fits into a dimension with its pads."""
     return 2 * pad + size >= dilation * (kernel - 1) + 1
 
 

@@ -31,7 +31,7 @@ def read_type(text: str) -> FixedType:
 
 
 def read_pattern(text: str) -> DimPattern:
-    """Return the pattern that ``text`` states of a dimension. Raises ``InputError`` if it is none.
+    """Parse ``text`` as the pattern of a dimension. Raises ``InputError`` if it is not one.
 
     ``all``: each member touches all of it. ``[1]``: one element, by dimension 1 of the index space.
     ``4*[0] + 0..3``: four elements. ``[0] - 1..1``: three, of which the middle one is the member's.

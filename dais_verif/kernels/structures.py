@@ -55,7 +55,7 @@ class DeviceId(IntEnum):
 
 
 class ProgramFlags(IntFlag):
-    """What a program uses."""
+    """The features that a program uses."""
 
     NONE = 0
     PRINTF_USED = 1
@@ -89,7 +89,7 @@ class TensorGeometry:
 
 @dataclass(frozen=True)
 class QuantizationParams:
-    """What an integer stands for: ``scale * (value - zero_point)``."""
+    """The meaning of an integer: ``scale * (value - zero_point)``."""
 
     scale: float = 1.0
     zero_point: int = 0
@@ -125,13 +125,13 @@ class Tensor:
 
     @property
     def dims(self) -> int:
-        """How many of them count."""
+        """The number of them in use."""
         return self.geometry.dims
 
 
 @dataclass(frozen=True)
 class HabanaKernelParams:
-    """A request for a kernel. ``node_params``: its private structure, byte by byte; None where there is none."""
+    """A request for a kernel. ``node_params``: its private structure, byte by byte; None if there is none."""
 
     node_name: str
     input_tensors: tuple[Tensor, ...] = ()
@@ -174,7 +174,7 @@ class DeviceKernel:
 
 @dataclass(frozen=True)
 class WrittenBack:
-    """What glue code writes into the structures of its caller, for those that it writes.
+    """The data that glue code writes into the structures of its caller.
 
     Sizes, types and ``quantization``: by the number of the tensor. ``require_reducible``, ``require_contiguous``:
     numbers of inputs whose flag is set. ``aux_buffer_sizes``, ``elf_size`` and ``isa_size``: bytes.
@@ -220,7 +220,7 @@ class HabanaKernelInstantiation:
     taps: tuple[PrintfTap, ...] = ()
 
 
-#: What a caller without buffers gives to a call: it is told their sizes.
+#: The buffers of a call without buffers: the reply gives their sizes.
 NO_BUFFERS = HabanaKernelInstantiation()
 
 

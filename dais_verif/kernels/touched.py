@@ -1,4 +1,4 @@
-"""What members were seen to touch in a dimension, judged by their pattern."""
+"""Observed accesses of members in a dimension, judged by their pattern."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Touch", "judge_touched"]
 
 
 class Touch(Enum):
-    """What became of a pattern."""
+    """The result for a pattern."""
 
     #: Exactly what it states was touched, or less of it where that is allowed.
     OK = "ok"

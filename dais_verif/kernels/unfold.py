@@ -81,7 +81,7 @@ def _read(instance: KernelInstance) -> tuple[Ints, tuple[tuple[int, FixedType], 
 
 
 def _written(instance: KernelInstance) -> Ints:
-    """Of each element of the outputs, member * n_out + port of who writes it, or -1."""
+    """Return for each element of the outputs member * n_out + port of its writer, or -1."""
     mapping, members = instance.mapping, _members(instance)
     found, port = [np.zeros(0, dtype=np.int64)], 0
     for tensor in mapping.outputs:

@@ -184,7 +184,7 @@ class BlockBuilder:
     def _add(
         self, code: int, id0: int, id1: int, data: int, lo: int, hi: int, f: int, kind: FixedType | None = None
     ) -> Value:
-        """Return the result of an op, made if there is none like it; of the smallest type unless ``kind`` is given."""
+        """Return the result of an op, created unless an equal one exists; of minimal type unless ``kind`` is given."""
         kind = kind or type_of_interval(lo, hi, f)
         if not -(1 << 63) <= data < 1 << 63:
             raise ProgramError(f"a constant of {data.bit_length()} bits does not fit an op, which has 64")

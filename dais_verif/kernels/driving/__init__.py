@@ -1,1 +1,1 @@
-"""How hardware of an instance is driven: tensors go in, members run, tensors come out, cycle by cycle."""
+"""Driving the hardware of an instance: tensors go in, members run, tensors come out, cycle by cycle."""

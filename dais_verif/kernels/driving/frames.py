@@ -1,4 +1,4 @@
-"""What drives a machine of an instance with tensors, and what its outputs say of them."""
+"""Driving a machine of an instance with tensors, and reading tensors from its outputs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """What outputs say. ``tensors``: of each output, (samples, ...), as it was read, and ``cycles`` in which.
+    """The outputs read. ``tensors``: for each output, (samples, ...), and the ``cycles`` in which they were read.
 
     ``problem``: why they cannot be read, or what else is not as it must be.
     """

@@ -23,7 +23,7 @@ _MOST_PAUSE = 4
 
 @dataclass
 class _Schedule:
-    """What happens in which cycle, while it is written."""
+    """The events by cycle, while the schedule is written."""
 
     cycle: int = 0
     writes: list[list[tuple[int, int, int]]] = field(default_factory=list)  # of each input: cycle, sample, element
@@ -96,7 +96,7 @@ def _transfer(
 
 
 def _writers(instance: KernelInstance) -> list[list[tuple[int, ...]]]:
-    """Of each output, who writes each element, in NumPy's order."""
+    """Return for each output the writer of each element, in NumPy's order."""
     mapping, found = instance.mapping, []
     members = np.stack(np.unravel_index(np.arange(mapping.members), mapping.geometry, order="F"), axis=-1).astype(
         np.int64

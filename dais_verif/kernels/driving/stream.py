@@ -17,7 +17,7 @@ from dais_verif.machine import Machine
 
 __all__ = ["drive_stream"]
 
-#: Cycles behind the last beat, beyond those that the last output needs.
+#: Cycles after the last beat, in addition to those that the last output needs.
 _MORE = 8
 
 
@@ -85,7 +85,7 @@ def drive_stream(
 
 
 def _beats(raster: Raster, plane: Plane, output: bool) -> tuple[Ints, Ints]:
-    """Of all elements of a tensor in NumPy's order the number of their beat, and their place in it."""
+    """Return for all elements of a tensor, in NumPy's order, the number of their beat and their position in it."""
     found = []
     for element in product(*map(range, reversed(plane.tensor.sizes))):
         position = element[::-1]
@@ -113,7 +113,7 @@ def _found(instance: KernelInstance, raster: Raster, samples: int, moved: Ints, 
 
 
 def _runs(raster: Raster, moved: Ints, samples: int) -> tuple[Run, ...]:
-    """Between two outputs everything is about the second one; a member is told by its pixel."""
+    """Between two outputs, all activity belongs to the second one; a member is identified by its pixel."""
     count = len(moved) // samples if samples else 0
     runs, begin = [], 0
     columns = raster.x.count

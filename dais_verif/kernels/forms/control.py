@@ -1,8 +1,8 @@
 """The control of a stream: where the scan is, where its outputs are, and what of a window lies outside of the image.
 
-The scan counts pixels that come in. The place of outputs follows some beats behind it: it begins again when the scan
-has come so far, and goes on over the begin of the next image. Between images, while no pixel comes, it is carried on
-without one until the last output is there.
+The scan counts incoming pixels. The position of outputs trails it by some beats: it restarts when the scan has advanced
+so far, and continues past the beginning of the next image. Between images, while no pixel comes, it advances on its own
+until the last output is done.
 """
 
 from __future__ import annotations
@@ -112,7 +112,7 @@ def _given(axis: Axis) -> range:
 
 
 def _outside(b: Logic, place: Value, axis: Axis, offset: int) -> Value:
-    """Whether what lies ``offset`` behind the origin of the window is outside of the image."""
+    """Return the bit that the place at ``offset`` from the origin of the window is outside the image."""
     origin = axis.anchor - offset
     below = b.less(place, b.number(origin)) if offset < 0 else b.zero
     reach = axis.stride * (axis.count - 1) + offset

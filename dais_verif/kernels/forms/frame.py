@@ -31,7 +31,7 @@ def memory_frame(instance: KernelInstance, facts: MemoryFacts) -> str:
 
 
 def memory_signals(instance: KernelInstance, facts: MemoryFacts) -> dict[str, list[int]]:
-    """Return what ``busy`` and ``done`` must be in each cycle of ``memory_frame``."""
+    """Return the required values of ``busy`` and ``done`` in each cycle of ``memory_frame``."""
     begin, done = _loaded(instance), _loaded(instance) + facts.latency
     cycles = range(_cycles(instance, done))
     return {"busy": [int(begin < t < done) for t in cycles], "done": [int(t == done) for t in cycles]}
@@ -40,9 +40,9 @@ def memory_signals(instance: KernelInstance, facts: MemoryFacts) -> dict[str, li
 def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) -> str:
     """Return a frame in which it computes the same, but in ranges of the index space, which ``seed`` chooses.
 
-    Ranges come one right behind the other, the last ones first; of those at the end of a dimension each second one is
-    said to go on beyond it. Two are broken off by a reset before, at the first reads and at the last writes, and one
-    has no members. While a range runs, the ports of ranges say otherwise.
+    Ranges follow each other directly, the last ones first; every second one at the end of a dimension is declared to
+    reach beyond it. Two are aborted by a reset before, at the first reads and at the last writes, and one has no
+    members. While a range runs, the ports of ranges carry other values.
     """
     rng = np.random.default_rng(seed)
     geometry = instance.mapping.geometry
@@ -86,7 +86,7 @@ def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) ->
 
 
 def _turns(boxes: Sequence[Box]) -> int:
-    """In how many dimensions a range begins behind 0, or ends before others do, and is walked more than once."""
+    """Count the dimensions walked more than once in which a range begins after 0, or ends before others do."""
     shown = set()
     for box in boxes:
         for d, (first, end) in enumerate(box):
@@ -107,7 +107,7 @@ def _loaded(instance: KernelInstance) -> int:
 
 
 def _cycles(instance: KernelInstance, done: int) -> int:
-    """Cycles of a frame, with one behind ``done``: what is written once more then would show."""
+    """Return the cycles of a frame, with one after ``done``, in which a repeated write would show."""
     return done + 1 + max(_sizes(instance)[1], default=0)
 
 

@@ -22,7 +22,7 @@ def unsigned(most: int) -> FixedType:
 class Logic(BlockBuilder):
     """Blocks with bits: values that are 0 or 1, of which one that is constant has ``lo == hi``.
 
-    What two bits are together is a choice between them, so that one that is known settles the other in a proof, too.
+    AND and OR of two bits are muxes, so that in a proof, one known bit determines the result of the other.
     """
 
     @property
@@ -47,7 +47,7 @@ class Logic(BlockBuilder):
         return self.select(bit, a, b)
 
     def both(self, *bits: Value) -> Value:
-        """Whether all are 1."""
+        """Return the AND of all bits."""
         found = self.one
         for bit in bits:
             if not bit.lo:
@@ -55,15 +55,15 @@ class Logic(BlockBuilder):
         return found
 
     def either(self, a: Value, b: Value) -> Value:
-        """Whether one is 1."""
+        """Return the OR of two bits."""
         return (self.one if b.lo else a) if b.lo == b.hi else self.choice(a, self.one, b)
 
     def inverse(self, bit: Value) -> Value:
-        """Whether a bit is 0."""
+        """Return the NOT of a bit."""
         return self.choice(bit, self.zero, self.one)
 
     def less(self, a: Value, b: Value) -> Value:
-        """Whether ``a < b``."""
+        """Return the bit ``a < b``."""
         difference = self.add(a, -b)
         lo, hi = difference.signed
         if lo >= 0:
@@ -75,18 +75,18 @@ class Logic(BlockBuilder):
         return self.select(difference, self.one, self.zero)
 
     def equal(self, counter: Value, number: int) -> Value:
-        """Whether an unsigned integer is a number."""
+        """Return the bit that an unsigned integer equals a number."""
         return self.inverse(self.some_bit(self.add(counter, -self.number(number))))
 
     def some_bit(self, value: Value) -> Value:
-        """Whether an integer is not 0."""
+        """Return the bit that an integer is not 0."""
         lo, hi = value.signed
         if lo == hi or lo > 0 or hi < 0:
             return self.number(int(lo != 0 or hi != 0))
         return self._add(Code.BIT_UNARY, value.op or 0, -1, 1, 0, 1, 0)
 
     def among(self, counter: Value, numbers: Sequence[int]) -> Value:
-        """Whether an unsigned integer is one of ``numbers``, which ascend: a table unless they are neighbours."""
+        """Return the bit that an unsigned integer is in ``numbers``, ascending: a table unless consecutive."""
         first, last = numbers[0], numbers[-1]
         if last - first == len(numbers) - 1:
             return self.both(
@@ -104,7 +104,7 @@ class Logic(BlockBuilder):
         return self.lookup(counter, unsigned(counter.hi), padded, result)
 
     def following(self, counter: Value, size: int) -> Value:
-        """Return the number behind an unsigned integer: one more, and 0 behind ``size - 1``."""
+        """Return the successor of an unsigned integer: one more, and 0 after ``size - 1``."""
         if size == 1:
             return self.zero
         more = self.cast(self.add(counter, self.one), counter.type)

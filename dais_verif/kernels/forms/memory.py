@@ -40,7 +40,7 @@ MOST_STEPS = 1 << 12
 
 @dataclass(frozen=True)
 class MemoryFacts:
-    """What a memory form costs. ``cycles``: the interval, from one group of members to the next.
+    """The cost of a memory form. ``cycles``: the interval, from one group of members to the next.
 
     ``latency``: from the cycle of start to that of done, for all members. ``words`` and ``bits``: of all memories; a
     memory has a power of two of words, at least 2. ``parallel``: members of a group.
@@ -148,7 +148,7 @@ def memory_form(
 def require_memory_form(
     instance: KernelInstance, parallel: int = 1, words: tuple[Sequence[int], Sequence[int]] | None = None
 ) -> tuple[list[Touched], list[Touched]]:
-    """Return what members touch of inputs and outputs. Raises ``InputError`` as ``memory_form`` does for tensors."""
+    """Return the accesses of members to inputs and outputs. Raises ``InputError`` for tensors as ``memory_form``."""
     sides = instance.mapping.inputs, instance.mapping.outputs
     inputs, outputs = (
         [Touched.of(one.sizes, instance.mapping.addressing(one), word) for one, word in zip(side, each, strict=True)]
@@ -218,7 +218,7 @@ class _Writer:
         member = made.register("member", kinds, initial=0, reset=rst)
         first = made.register("first", kinds, initial=0, reset=rst)
         last = made.register("last", ends, initial=0, reset=rst)
-        # Groups that are behind the one that is read; the last of them is written.
+        # Groups after the one that is read; the last of them is written.
         behind = made.register("behind", [BIT] * waiting, initial=0, reset=rst)
         members = made.register("members_behind", kinds * waiting, initial=0, reset=rst)
         count = made.block("count", counting_logic(geometry, self.group, self.steps))
@@ -304,7 +304,7 @@ class _Writer:
         found = [part for one in results for part in tensor.in_words(one)]
         parts = _split(result, [one.size for one in found])
         if count > 1:
-            # The last one stays where it is: what stands behind it is written no more.
+            # The last one keeps its position: words after it are no longer written.
             shifted, behind = made.wire(f"{name}_shifted", (kind,) * (width * count)), width * (count - 1)
             made.connect(result[width:], shifted[0:behind])
             made.connect(result[behind:], shifted[behind:])
@@ -334,7 +334,7 @@ class _Writer:
 
 
 def _split(view: View, sizes: list[int] | tuple[int, ...]) -> list[View]:
-    """Parts of ``view``, one behind the other."""
+    """Return consecutive parts of ``view``."""
     parts, at = [], 0
     for size in sizes:
         parts.append(view[at : at + size])

@@ -54,7 +54,7 @@ def memory_run(instance: KernelInstance, latency: int, machine: Machine, tensors
             given[f"in{t}_write"][place] = 1
             given[f"in{t}_address"][place, 0] = np.arange(len(flat))
             given[f"in{t}_data"][place, 0] = flat
-    # In the cycle behind the last one nothing prints any more.
+    # In the cycle after the last one, nothing is printed.
     return PrintingRun(samples * each, given, samples, tuple(range(mapping.members)))
 
 
@@ -84,7 +84,7 @@ def _zeros(machine: Machine, cycles: int, tensors: Sequence[Ints]) -> dict[str, 
 
 
 def texts_of(instance: KernelInstance, run: PrintingRun, rows: Sequence[Sequence[int | None]]) -> list[list[str]]:
-    """Return what members of each sample print, in the order of the index space.
+    """Return the text that members of each sample print, in the order of the index space.
 
     ``rows``: the variables as they come out, raw, those of ``run.beside`` members in each. Where there are more rows
     than members, or fewer, all texts are those of one sample, as they come.

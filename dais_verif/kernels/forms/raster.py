@@ -1,4 +1,4 @@
-"""How an instance reads and writes images that come a pixel a beat: windows that move with the scan, or a refusal.
+"""Instances that process images one pixel per beat: windows that move with the scan, or a refusal.
 
 A beat carries all elements of one pixel; pixels come line by line, and images one after the other. Dimensions 0 and 1
 of a tensor that members follow are scanned, and so are those from 3 on (samples); all others, channels above all, are
@@ -25,7 +25,7 @@ from dais_verif.program.opcodes import INPUT
 __all__ = ["Axis", "Plane", "Raster", "Tap", "members_by_beat", "raster_of"]
 
 Point = tuple[int, ...]
-#: The first dimension behind channels, which tell images apart.
+#: The first dimension after channels, which distinguishes images.
 _SAMPLES = 3
 
 
@@ -45,7 +45,7 @@ class Axis:
     anchor: int
 
     def inside(self, offset: int) -> bool:
-        """Whether some output reads a pixel of the image at ``offset``."""
+        """Return True if some output reads a pixel of the image at ``offset``."""
         return self.first <= offset <= self.last
 
     @property
@@ -79,7 +79,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Tap:
-    """Element ``place`` of the pixel that lies ``row`` lines and ``column`` columns behind a window's origin."""
+    """Element ``place`` of the pixel ``row`` lines and ``column`` columns after a window's origin."""
 
     tensor: int
     row: int
@@ -110,7 +110,7 @@ class Raster:
 
     @property
     def pointwise(self) -> bool:
-        """Whether a pixel of the output is that of the input at the same place, so that nothing is kept or counted."""
+        """True if each output pixel depends on the same input pixel only, so that nothing is stored or counted."""
         return all(axis.first == axis.last == 0 and axis.count == axis.size for axis in (self.x, self.y)) and all(
             tap is None or (tap.row, tap.column) == (0, 0) for ports in self.taps for tap in ports
         )
@@ -216,7 +216,7 @@ def _output_plane(
 
 
 def _axis(name: str, inputs: Sequence[Plane], reads: Sequence[Addressing], geometry: Sequence[int], at: int) -> Axis:
-    """Return what outputs read along a scanned dimension, of all inputs together."""
+    """Return the elements that outputs read along a scanned dimension, of all inputs together."""
     followed = _followed(reads[0], inputs[0])[at]
     count, size = geometry[followed], _sizes(inputs[0])[at]
     strides = {read.slopes[plane.scanned[at]][followed] for plane, read in zip(inputs, reads, strict=True)}

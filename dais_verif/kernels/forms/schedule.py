@@ -18,7 +18,7 @@ __all__ = ["Schedule", "Work", "members_of", "memory_schedule", "stream_schedule
 
 @dataclass(frozen=True)
 class Work:
-    """What a member does, or the loading of a tensor (``tensor``), in cycles ``first`` to ``last``."""
+    """The activity of a member, or the loading of a tensor (``tensor``), in cycles ``first`` to ``last``."""
 
     what: str
     first: int

@@ -1,4 +1,4 @@
-"""What members of a memory form do in which step, and the programs of control that say so.
+"""The steps of a memory form's members, and the programs that control them.
 
 Members come in groups of neighbours along one dimension of the index space, which work side by side. Groups follow each
 other every ``interval`` cycles: while one is written, the next one is read. ``step`` counts the cycles of an interval.
@@ -40,9 +40,9 @@ class Group:
 class Steps:
     """``reads``: elements that a member reads of each input; ``writes``: those that a group writes of each output.
 
-    A group looks up element ``j`` of every input in its cycle ``j``, and puts it behind those before it in the next
-    one. When all are there, the blocks' outputs are taken, and then element ``j`` of every output is written, a cycle
-    each.
+    A group looks up element ``j`` of every input in its cycle ``j``, and appends it to the earlier ones in the next
+    one. When all have been read, the blocks' outputs are taken, and then element ``j`` of every output is written, one
+    per cycle.
     """
 
     reads: tuple[int, ...]
@@ -70,7 +70,7 @@ class Steps:
 
     @property
     def waiting(self) -> int:
-        """Groups that are no longer read, or about to be so, and not yet written, at most."""
+        """The largest number of groups that are completely read, or about to be, and not yet written."""
         return -(-self.first_write // self.interval)
 
     def latency(self, groups: int) -> int:
@@ -120,7 +120,7 @@ class Touched:
         return [words[n * self.word + c] for c in range(self.word) for n in range(self.addressing.count)]
 
     def together(self, group: Group) -> bool:
-        """Whether all members of a group touch the same elements."""
+        """Return True if all members of a group access the same elements."""
         return not any(row[group.dim] for row in self.addressing.slopes)
 
 
@@ -168,7 +168,7 @@ def address_logic(
     for tensor, count in zip(outputs, steps.writes, strict=True):
         address, inside = touched(tensor, written, steps.first_write, range(group.size))
         if group.size > 1:
-            # Those of the last group that lie beyond the range write nothing.
+            # Members of the last group beyond the range write nothing.
             turns = [(at - steps.first_write) % steps.interval for at in range(steps.interval)]
             lanes = [turn // tensor.addressing.count if turn < count else 0 for turn in turns]
             member = b.add(written[group.dim], b.table(step, lanes))

@@ -1,7 +1,7 @@
 """The stream form of an instance: a pixel a beat, line by line, and an output whenever a window is complete.
 
-Lines are kept in memories, one behind the other, and of each line as many pixels as a window is wide in registers.
-What of a window lies outside of the image is its pad. The block stands there once for each member that works in a beat.
+Lines are kept in consecutive memories, and registers hold as many pixels of each line as a window is wide. The part of
+a window outside the image is its pad. The block is instantiated once for each member that works in a beat.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class _Stream:
             core = made.block(f"core{number}" if len(raster.taps) > 1 else "core", block)
             cores.append(core)
             for port, tap in enumerate(ports):
-                # What the block does not look at has no bits.
+                # Inputs that the block does not use have no bits.
                 made.connect(self.beats[0][0] if tap is None else taps[tap], core.inputs[port])
         self._outputs(cores)
         if tapped is not None:
@@ -121,7 +121,7 @@ class _Stream:
         return found
 
     def _taps(self) -> dict[Tap, View]:
-        """Return what each tap of all windows shows, pads included."""
+        """Return the value of each tap of all windows, pads included."""
         taps = dict.fromkeys(tap for ports in self.raster.taps for tap in ports if tap is not None)
         shown: dict[Tap, View] = {}
         for number in range(len(self.raster.inputs)):
@@ -129,7 +129,7 @@ class _Stream:
         return shown | self._padded([tap for tap in taps if tap not in shown or self._edges(tap)], shown)
 
     def _there(self, tap: Tap) -> bool:
-        """Whether a tap is ever inside of the image."""
+        """Return True if a tap is ever inside the image."""
         raster = self.raster
         return tap.place is not None and raster.x.inside(tap.column) and raster.y.inside(tap.row)
 
@@ -203,7 +203,7 @@ class _Stream:
 def _pads(
     taps: list[Tap], read: list[Tap], outside: list[list[str]], edges: list[str], instance: KernelInstance
 ) -> Program:
-    """Of each tap its pad where one of its bits of ``outside`` is 1, or where it is none of those that are ``read``."""
+    """Return for each tap its pad if one of its bits of ``outside`` is 1, or if it is not in ``read``."""
     bits = {name: f"e{place}" for place, name in enumerate(edges)}
     values = {tap: f"x{place}" for place, tap in enumerate(read)}
     inputs = [*bits.values(), *values.values()]

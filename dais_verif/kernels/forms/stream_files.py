@@ -1,4 +1,4 @@
-"""What goes with the machine of a stream: the frame of a whole tensor, and the names of its pins, as texts of TOML."""
+"""Files for the machine of a stream, as TOML texts: the frame of a whole tensor, and the names of its pins."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def frame_text(raster: Raster) -> str:
 
 
 def valid_cycles(raster: Raster) -> dict[int, int]:
-    """Return what ``valid_out`` must be in the cycles in which outputs of a frame may come, and no others do."""
+    """Return the required values of ``valid_out`` in the cycles in which outputs of a frame may come."""
     count = raster.beats
     for images in raster.images:
         count *= images
@@ -58,7 +58,7 @@ def stream_text(raster: Raster) -> str:
 
 
 def _stretches(raster: Raster, plane: Plane, output: bool) -> Iterator[tuple[int, int, int]]:
-    """Of all elements of a tensor in NumPy's order: place in the beat, and the first and last cycle of a stretch."""
+    """Yield for all elements of a tensor, in NumPy's order, position in the beat, first and last cycle of a stretch."""
     sizes = plane.tensor.sizes
     begun: tuple[int, int, int] | None = None
     for element in product(*map(range, reversed(sizes))):

@@ -112,7 +112,7 @@ class Chain:
         return total
 
     def missing(self) -> tuple[int, ...] | None:
-        """Return an element that no member has, or None if there is none, by halving the box that lacks some."""
+        """Return an element that no member has, or None if there is none, by bisecting the box that lacks some."""
         inside = list(self.all_elements)
         if self.covered(inside) == self.volume:
             return None

@@ -1,4 +1,4 @@
-"""Laws of what blocks touch: nothing outside of their member's region, and regions that are no wider than that.
+"""Laws of block accesses: nothing outside the member's region, and regions that are not wider than the accesses.
 
 The coordinate of an element is a sum of one term a coordinate of the member: it is smallest and largest where each term
 is. What depends on the coordinate that the pattern follows is looked at member by member, a stretch at a time.
@@ -136,10 +136,10 @@ def find_unwritten(mapping: Mapping, output: MappedTensor) -> Iterator[Finding]:
 
 
 def written_access(mapping: Mapping, output: MappedTensor) -> TensorAccess:
-    """Return what members must write of an output, if it is to be written at all.
+    """Return the elements that members must write of an output, if it is to be written at all.
 
-    That is their windows, word for word, where a block writes these or nothing is said of it. A block may also write
-    all of a dimension where its window counts as all of it.
+    These are exactly their windows, where a block writes these or states nothing. A block may also write all of a
+    dimension where its window counts as all of it.
     """
     stated, windows, addressing = mapping.access(output), mapping.windows(output), output.addressing
     if addressing is None or not addressing.offsets:
@@ -159,7 +159,7 @@ def written_access(mapping: Mapping, output: MappedTensor) -> TensorAccess:
 def _lacking(
     geometry: Sequence[int], addressing: Addressing, d: int, stated: DimPattern | None, size: int
 ) -> tuple[int, ...] | None:
-    """Return a member whose region has elements in dimension ``d`` before or behind what it touches, or None.
+    """Return a member whose region in dimension ``d`` has elements before or after its accesses, or None.
 
     It is looked for where what members touch begins latest, and where it ends earliest.
     """
@@ -220,7 +220,7 @@ def _first_wider_elsewhere(
 
 
 def _is_wider(wide_lo: Numbers, wide_hi: Numbers, lo: Numbers, hi: Numbers, size: int) -> NDArray[np.bool_]:
-    """Whether ``wide_lo .. wide_hi`` has an element of ``0 .. size - 1`` that ``lo .. hi`` has not."""
+    """Return where ``wide_lo .. wide_hi`` has an element of ``0 .. size - 1`` that ``lo .. hi`` does not have."""
     wide_lo, wide_hi = np.maximum(wide_lo, 0), np.minimum(wide_hi, size - 1)
     wider: NDArray[np.bool_] = (wide_lo <= wide_hi) & ((wide_lo < lo) | (wide_hi > hi))
     return wider

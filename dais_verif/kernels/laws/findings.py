@@ -1,4 +1,4 @@
-"""What is found of a mapping: the law, where it is broken, and what would be right."""
+"""Findings about a mapping: the law, where it is broken, and what would be right."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Finding", "Law", "MappingReport"]
 
 
 class Law(Enum):
-    """What must hold of a mapping. ``value``: the law in words."""
+    """A law that a mapping must obey. ``value``: the law in words."""
 
     #: Members' regions of an output leave no element out.
     WRITTEN = "each element of an output is written"
@@ -23,7 +23,7 @@ class Law(Enum):
     WRITTEN_INSIDE = "nothing is written outside of an output"
     #: Each member writes something.
     REACHED = "each member writes an element of an output"
-    #: What a block touches lies in the region of its member.
+    #: The elements that a block accesses lie in the region of its member.
     DECLARED = "a member touches nothing outside of its region"
     #: In no dimension has a region elements of the tensor that the block never touches.
     TIGHT = "a region is not wider than needed"
@@ -46,7 +46,7 @@ class Finding:
 
     @property
     def is_failure(self) -> bool:
-        """Whether the mapping is wrong; if not, it is only wider than needed."""
+        """True if the mapping is wrong; otherwise it is only wider than needed."""
         return self.law is not Law.TIGHT
 
     def __str__(self) -> str:
@@ -83,12 +83,12 @@ class MappingReport:
 
     @property
     def failures(self) -> tuple[Finding, ...]:
-        """What makes the mapping wrong."""
+        """Findings that make the mapping wrong."""
         return tuple(finding for finding in self.findings if finding.is_failure)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What is only wider than needed."""
+        """Findings where it is only wider than needed."""
         return tuple(finding for finding in self.findings if not finding.is_failure)
 
     @property

@@ -1,4 +1,4 @@
-"""What the shipped kernels share: checks of fixed-point tensors, weights, and exact types of outputs."""
+"""Shared code of the shipped kernels: checks of fixed-point tensors, weights, and exact types of outputs."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def ports_fit(count: Callable[[Request], int]) -> Check:
 def check_types(block: BlockOf) -> Check:
     """Return a check that all types are fixed-point ones.
 
-    The type of the output may be any; where it is none, the one that holds all results exactly is written back. It
-    comes last, since it writes the block.
+    The type of the output is free; if it is unset, the one that holds all results exactly is written back. This comes
+    last, since it writes the block.
     """
 
     def check(request: Request) -> Fault | None:
@@ -73,7 +73,7 @@ def check_types(block: BlockOf) -> Check:
 
 
 def program_of(block: BlockOf) -> Callable[[Request], bytes]:
-    """Return what writes the binary of a block: its outputs as values of the output's type."""
+    """Return a function that writes the binary of a block: its outputs as values of the output's type."""
 
     def program(request: Request) -> bytes:
         builder, kind = BlockBuilder(), request.outputs[0].data_type

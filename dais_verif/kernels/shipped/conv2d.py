@@ -30,7 +30,7 @@ STRUCTURE = with_activation("pad_w:i pad_h:i stride_w:i stride_h:i dilation_w:i 
 
 
 def _axes(request: Request) -> tuple[tuple[int, int, int, int, int], ...]:
-    """Of width and height: size of the image, stride, pad, size of the window, dilation."""
+    """Return for width and height: size of the image, stride, pad, size of the window, dilation."""
     g, image, weights = request.given, request.inputs[0], request.inputs[1]
     return (
         (image.sizes[0], g.stride_w, g.pad_w, weights.sizes[0], g.dilation_w),

@@ -10,7 +10,7 @@ from dais_verif.kernels.rules import refuse
 
 __all__ = ["ACTIVATIONS", "KNOWN_ACTIVATION", "MOST_FRACTION", "activated", "with_activation"]
 
-#: What ``activation`` means.
+#: The meaning of ``activation``.
 ACTIVATIONS = {"none": 0, "relu": 1, "clipped_relu": 2}
 #: Fractional bits that a parameter can have.
 MOST_FRACTION = 64
@@ -22,7 +22,7 @@ def with_activation(fields: str = "") -> PrivateStructure:
 
 
 def activated(request: Request, builder: BlockBuilder, value: Value) -> Value:
-    """Return what the request's activation makes of ``value``, exactly."""
+    """Return the request's activation of ``value``, exactly."""
     g = request.given
     if g.activation == ACTIVATIONS["none"]:
         return value

@@ -14,7 +14,7 @@ __all__ = ["AXIS", "CONCAT", "PERMUTATION", "TRANSPOSE"]
 
 #: Dimension ``d`` of the output is dimension ``source_d`` of the input; the fastest is 0.
 PERMUTATION = PrivateStructure.of(" ".join(f"source_{d}:i" for d in range(MAX_DIMS)))
-#: The dimension along which tensors are put behind each other; the fastest is 0.
+#: The dimension along which tensors are concatenated; the fastest is 0.
 AXIS = PrivateStructure.of("axis:i")
 
 
@@ -72,7 +72,7 @@ def _joined(request: Request) -> Patterns:
 
 
 def _beside(request: Request) -> list[int]:
-    """Sizes of an input that can stand behind the first one, as long as the second is."""
+    """Return the sizes of an input that can be concatenated to the first one, as long as the second is."""
     a, b = request.inputs
     return [b.sizes[d] if d == request.given.axis else size for d, size in enumerate(a.sizes)]
 

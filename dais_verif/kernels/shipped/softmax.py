@@ -30,7 +30,8 @@ def _exponentials(request: Request, builder: BlockBuilder, x: Sequence[Value]) -
     if not kind.width:
         return [builder.constant(1, 0)] * len(x)
     largest = balanced(builder.maximum, x)
-    # What a value lacks to the largest is never negative, and has as many bits as the input: relu tells the types.
+    # The difference to the largest value is never negative, and has as many bits as the input: relu expresses this in
+    # types.
     lacks = FixedType(0, kind.k + kind.i, kind.f)
     entries = [round(math.ldexp(math.exp(-math.ldexp(raw, -kind.f)), bits)) for raw in range(1 << lacks.width)]
     differences = [builder.relu(builder.add(largest, -one)) for one in x]

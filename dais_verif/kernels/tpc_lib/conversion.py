@@ -1,6 +1,6 @@
 """Requests, patterns and answers of one generation as those of the other.
 
-What one side cannot say is refused, never dropped, but for pad values, which have no place in the newer one.
+Content that one side cannot express is refused, never dropped, except pad values, which the newer one lacks.
 """
 
 from __future__ import annotations

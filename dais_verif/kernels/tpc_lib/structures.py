@@ -34,7 +34,7 @@ class TpcDeviceId(IntEnum):
 
 
 class KernelProperties(IntFlag):
-    """What a kernel supports."""
+    """The features that a kernel supports."""
 
     NONE = 0
     DYNAMIC_SHAPES = 1
@@ -51,13 +51,13 @@ class GuidInfo:
 
     @classmethod
     def of(cls, name: str) -> GuidInfo:
-        """Return what a kernel that is called ``name`` is known by."""
+        """Return the identification of a kernel called ``name``."""
         return cls(name, int.from_bytes(sha256(name.encode()).digest()[:7], "little") << 8)
 
 
 @dataclass(frozen=True)
 class KernelGuids:
-    """How many kernels there are; and their names, if the caller has room for all, else none."""
+    """The number of kernels; and their names, if the caller has room for all, else none."""
 
     code: TpcLibCode
     number: int
