@@ -31,7 +31,7 @@ _BENCH = "dais_verif.simulation.testbench.axis_bench"
 
 @dataclass(frozen=True)
 class AxisOutcome:
-    """What one simulator showed; seconds are wall time."""
+    """The result of one simulator; seconds are wall time."""
 
     answer: AxisAnswer
     version: str

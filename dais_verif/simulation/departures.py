@@ -1,4 +1,4 @@
-"""How single output rows differ from the expected ones, so that simulators can be compared bit by bit.
+"""Differences of single output rows from the expected ones, so that simulators can be compared bit by bit.
 
 A digest says whether two runs gave the same. Where one of them has X, which another cannot show, it says nothing of
 the bits that both know; these are compared here.

@@ -49,9 +49,9 @@ class Noted(NamedTuple):
 
 
 class Outlet:
-    """Where a simulation finds its chunks: those below ``chunks``, at most ``ahead`` of them waiting.
+    """The chunks of a simulation: those below ``chunks``, at most ``ahead`` of them waiting.
 
-    ``least``: the chunks that it gets even if it is told that it has done enough; None: all.
+    ``least``: the chunks that it gets even if it is told to stop early; None: all.
     """
 
     def __init__(self, folder: Path, chunks: int, least: int | None = None, ahead: int = _AHEAD) -> None:
@@ -65,11 +65,11 @@ class Outlet:
         self.enough = False
 
     def is_over(self, number: int) -> bool:
-        """Return whether nothing is lost if chunk ``number`` is not even made: the outlet need not get all."""
+        """Return True if chunk ``number`` need not be generated: the outlet need not get all."""
         return self.least is not None and (self.closed or self.ends_before(number))
 
     def ends_before(self, number: int) -> bool:
-        """Return whether chunk ``number`` is not wanted; if that is news, the simulation is told."""
+        """Return True if chunk ``number`` is not wanted; the simulation is then told to stop, if it was not before."""
         if number >= self.chunks:
             return True
         if not self.enough or self.least is None or number < self.least:

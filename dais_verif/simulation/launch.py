@@ -26,7 +26,7 @@ __all__ = ["cause", "complaint", "failed_tests", "run"]
 
 _RESULTS = "results.xml"
 
-#: What cocotb says of a simulation that a statement of the RTL has ended.
+#: cocotb's message for a simulation that a statement of the RTL has ended.
 _ENDED = "the simulation ended prematurely"
 #: Verilator says where; the file is a copy that has the name of the user's.
 _FAILED = re.compile(
@@ -105,9 +105,9 @@ def _failed_assertion(log: Path) -> str | None:
 
 
 def complaint(log: Path, after: int) -> str:
-    """Return what the first assertion of the RTL that failed ``after`` a time step says; empty if none did.
+    """Return the message of the first assertion of the RTL that failed ``after`` a time step; empty if none did.
 
-    Of a run that went on all the same, as Icarus does.
+    This is for runs that continue nevertheless, as in Icarus.
     """
     said: re.Match[str] | None = None
     with log.open(encoding="utf-8", errors="replace") as lines:

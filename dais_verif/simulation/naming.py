@@ -1,4 +1,4 @@
-"""What a design calls the signals of its ops: ours are ``op_N``, in da4ml's Verilog and VHDL they are ``vN``."""
+"""Names of the signals of ops in a design: ``op_N`` in ours, ``vN`` in da4ml's Verilog and VHDL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run says of each output: compared on all inputs that reach it, on some, or shown to be wrong."""
+"""The evidence of a run for each output: compared on all inputs that reach it, on some, or shown to be wrong."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from dais_verif.record.coverage import RtlCoverage, RtlPoints
 
 __all__ = ["COVERAGE_FILES", "collect"]
 
-#: What simulations leave in their folders.
+#: Files that simulations leave in their folders.
 COVERAGE_FILES = "coverage*.dat"
 
 _DATA, _MISSED = "rtl_coverage.dat", "rtl_missed.txt"

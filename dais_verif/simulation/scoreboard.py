@@ -80,7 +80,7 @@ class Scoreboard:
         self._first_mismatch: Difference | None = None
         self._first_unknown: Difference | None = None
         self._seconds: dict[str, float] = {}
-        #: Of a clocked design, once it is known.
+        #: For a clocked design, once it is known.
         self.latency: int | None = None
         self.begins = 0
         self._write_progress()
@@ -128,7 +128,7 @@ class Scoreboard:
             self._seconds[stage] = self._seconds.get(stage, 0.0) + time.monotonic() - begin
 
     def answer(self) -> Answer:
-        """Return what was found so far."""
+        """Return the results so far."""
         return Answer(
             rows=self._rows,
             bits=self._rows * self._job.output_bits,
@@ -156,7 +156,7 @@ class Scoreboard:
         )
 
     def _departures_of(self, chunk: Chunk, found: Words, rows: list[int], unknown: dict[int, str]) -> dict[str, str]:
-        """How the first rows of the run that are in ``chunk`` differ from the expected ones, those that do."""
+        """Return how the first rows of the run in ``chunk`` differ from the expected ones, for those that do."""
         bits = self._job.output_bits
         return {
             str(chunk.start + row): departure(

@@ -56,8 +56,8 @@ def begin(
 ) -> Iterator[dict[str, PendingRun]]:
     """Every simulator begins, in a folder of ``folder`` named like it.
 
-    What still runs when the block is left is killed. When one fails to build, the verdict is known, and the caller does
-    not wait for the builds of the others.
+    Running simulators are killed when the block is left. When one fails to build, the verdict is known, and the caller
+    does not wait for the builds of the others.
     """
 
     def run(one: PendingRun) -> None:
@@ -109,7 +109,7 @@ class PendingRun:
     def run(self) -> bool:
         """Build, and run the bench on the job with share 0, which may come later; in a thread of its own.
 
-        Return whether it was built; what went wrong is for ``simulate`` to raise.
+        Return True if it was built; ``simulate`` raises the error otherwise.
         """
         try:
             with process.ended_by(self._unwanted):
@@ -189,7 +189,7 @@ class PendingRun:
         )
 
     def _maker(self) -> dict[str, str]:
-        """Return what ends the simulation if this process dies: itself, or the sandbox that cannot see this process."""
+        """Return the settings that end a simulation when this process dies; a sandbox does so without them."""
         return {} if sandbox.wanted() else {MAKER_VARIABLE: str(os.getpid())}
 
 
@@ -201,7 +201,7 @@ def _clear(folder: Path) -> None:
 
 
 def is_clean(answer: Answer, job: Job) -> bool:
-    """Whether all of ``job`` was compared and nothing is to be said against it."""
+    """Return True if all of ``job`` was compared without any objection."""
     whole = answer.rows == job.rows > 0 and answer.bits == job.rows * job.output_bits
     return whole and not (answer.mismatching_rows or answer.unknown_rows or answer.port_error or answer.protocol_error)
 

@@ -1,4 +1,4 @@
-"""What a verification is given: program, design, vectors, a folder, options, and who wants to hear of it."""
+"""The input of a verification: program, design, vectors, a folder, options, and listeners."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ class SimulationOptions:
     exhaustive_bits: int = 24
     #: Inputs keep to the intervals that the program's source declares.
     declared: bool = True
-    #: Where Icarus runs beside Verilator, so many of the sampled vectors, in whole chunks. None: it goes on until
-    #: Verilator has ended, and compares ``LEAST_IN_ICARUS`` at least.
+    #: The number of sampled vectors, in whole chunks, for Icarus in addition to Verilator. None: it continues until
+    #: Verilator has ended, and compares at least ``LEAST_IN_ICARUS``.
     icarus_rows: int | None = None
 
 
@@ -57,17 +57,17 @@ class Task:
 
     @property
     def paired(self) -> bool:
-        """Whether Icarus runs beside Verilator, which is many times as fast and compares all vectors."""
+        """True if Icarus runs in addition to Verilator, which is many times as fast and compares all vectors."""
         return {"icarus", "verilator"} <= set(self.options.simulators)
 
     @cached_property
     def dut(self) -> Dut:
-        """How the design carries the program."""
+        """The mapping of the program to the design."""
         return self.design.dut or packed(self.program)
 
     @property
     def ports(self) -> Ports:
-        """Where the elements of the program lie in packed rows."""
+        """The positions of the program's elements in packed rows."""
         return self.dut.ports
 
     @cached_property

@@ -50,7 +50,7 @@ class EarlyVerdict(Exception):
 
 
 def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dict[str, SimulatorOutcome | ToolError]:
-    """Return what every simulator that has begun makes of the feed; one that fails does not stop others that simulate.
+    """Return the outcome of every running simulator for the feed; a failure does not stop the others.
 
     Raises ``EarlyVerdict`` if the feed shows that the program breaks a promise, or that the golden model is wrong.
     """
@@ -130,12 +130,12 @@ def on_common_chunks(
 
 
 def plan_of(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
-    """Return what simulator ``name`` has to do, in shares that run at once, and where it finds its chunks."""
+    """Return the jobs of simulator ``name``, in shares that run at once, and the source of its chunks."""
     options, folder = task.options, task.folder / name
     simulator = KNOWN[name]
     in_bulk = simulator.FASTEST and options.bulk and not options.waves
     chunks = len(feed.starts) - 1
-    # Of two simulators the faster one runs the passes, by whatever path.
+    # Of two simulators, the faster one runs the passes, by either path.
     shared = chunks if len(options.simulators) == 1 else feed.first_chunks
     least = None
     if not simulator.FASTEST:
@@ -195,7 +195,7 @@ def few_rows(program: Program, total: int) -> list[int]:
 
 
 def self_check(task: Task, feed: Feed, rows: Sequence[int]) -> tuple[Mapping[int, Judged], Blame | None]:
-    """Return what the oracle says of the vectors ``rows``, and where the numpy engine says something else."""
+    """Return the oracle's results for the vectors ``rows``, and where the numpy engine differs from them."""
     batch = Batch.concatenate([feed.batch(row, row + 1) for row in rows]) if rows else Batch(0, ())
     with task.watch.stage("oracle"):
         judged = judge_rows(task.program, batch, rows)

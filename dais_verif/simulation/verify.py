@@ -40,7 +40,7 @@ __all__ = ["Finding", "SimulationOptions", "SimulationWatcher", "feed_of", "find
 
 @dataclass(frozen=True)
 class Finding:
-    """What ``verify`` found. ``outputs``: what is known of each, where every simulator compared all of them."""
+    """The result of ``verify``. ``outputs``: the evidence for each, if every simulator compared all of them."""
 
     verdict: Verdict
     message: str
@@ -115,11 +115,11 @@ def feed_of(task: Task, vectors: Vectors) -> tuple[Plan, Feed]:
 def finding_of(
     task: Task, sampled: int, plan: Plan, feed: Feed, outcomes: dict[str, SimulatorOutcome | ToolError]
 ) -> Finding:
-    """Return what ``outcomes`` on ``feed`` say of the design; ``sampled``: vectors that do not exhaust."""
+    """Return the finding from ``outcomes`` on ``feed``; ``sampled``: vectors that are not exhaustive."""
     program, options = task.program, task.options
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     verdict, message = judge(outcomes, task.ports.output_bits)
-    # What was planned is claimed only if all of it was run.
+    # The plan is claimed only if all of it was run.
     whole = any(result.vectors_compared == feed.rows for result in results)
     ran = plan if whole else Plan((), (), ())
     graded = _graded(task.ports, outcomes, ran)
@@ -129,7 +129,7 @@ def finding_of(
         evidence = _evidence(task.ports, ran) if verdict is Verdict.PASS else None
         if verdict is Verdict.PASS:
             message += _fewer(results, sampled) + _complaints(outcomes)
-        # What one simulator compared is known, whatever became of the other.
+        # Results of one simulator are valid, whatever happened to the other.
         outputs = graded if verdict in (Verdict.PASS, Verdict.TOOL_FAILURE) else []
         return Finding(verdict, message, results, None, evidence, swept, outputs)
     name, difference = first
@@ -153,7 +153,7 @@ def finding_of(
 
 
 def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:
-    """Say which simulators were not given all of the ``sampled`` vectors: a pass speaks of what each has run."""
+    """Say which simulators did not get all of the ``sampled`` vectors: a pass covers what each has run."""
     fewer = [result for result in results if result.vectors_compared < sampled]
     return "".join(f" ({result.name}: the first {result.vectors_compared})" for result in fewer)
 
@@ -161,7 +161,7 @@ def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:
 def _complaints(outcomes: Mapping[str, SimulatorOutcome | ToolError]) -> str:
     """Say which assertions of the RTL failed in a simulator that went on.
 
-    That is not yet a wrong design: the simulator may have run them before all values had settled.
+    That does not yet mean a wrong design: the simulator may have run them before all values had settled.
     """
     said = [
         (name, outcome.answer.complaint) for name, outcome in outcomes.items() if isinstance(outcome, SimulatorOutcome)
@@ -174,7 +174,7 @@ def _complaints(outcomes: Mapping[str, SimulatorOutcome | ToolError]) -> str:
 
 
 def _graded(ports: Ports, outcomes: Mapping[str, SimulatorOutcome | ToolError], ran: Plan) -> list[OutputEvidence]:
-    """Return what the simulators that ended know of each output.
+    """Return the evidence for each output from the simulators that ended.
 
     Nothing where they read the design at different times, or it breaks its protocol; nor where one failed and another
     found differences, since they were not compared with the golden model's outputs.
@@ -192,7 +192,7 @@ def _graded(ports: Ports, outcomes: Mapping[str, SimulatorOutcome | ToolError], 
 
 
 def _evidence(ports: Ports, plan: Plan) -> Evidence:
-    """Return what a run that passed says of each output that has bits."""
+    """Return the evidence of a passing run for each output that has bits."""
     exhausted = [output for output in plan.exhausted if ports.outputs[output].width]
     with_bits = [output for output, element in enumerate(ports.outputs) if element.width]
     could = {left.output: left.rows for left in plan.could if left.output not in exhausted}

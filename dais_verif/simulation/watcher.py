@@ -1,4 +1,4 @@
-"""Who wants to hear of a simulation while it goes on."""
+"""Listeners for the progress of a simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a mismatch comes from: the first op, in SSA order, whose value in the RTL is not the golden model's.
+"""The origin of a mismatch: the first op, in SSA order, whose value in the RTL is not the golden model's.
 
 The failing vector is replayed with the op signals readable. Every operand of the first diverging op is right,
 so the fault is in that op; if all ops agree, it is in how the output is put together. The replay leaves waves, and
@@ -62,14 +62,14 @@ def value_of_bits(bits: str, kind: FixedType) -> Value:
 
 
 class Judged(NamedTuple):
-    """What the oracle says of a row: the value of every op, unchecked, and the promises that are broken."""
+    """The oracle's result for a row: the value of every op, unchecked, and the broken promises."""
 
     values: list[Fraction]
     violations: list[oracle.Violation]
 
 
 def judge_rows(program: Program, batch: Batch, rows: Sequence[int]) -> dict[int, Judged]:
-    """Return what the oracle says of each row of ``batch``; ``rows`` is what they are called."""
+    """Return the oracle's result for each row of ``batch``; ``rows`` gives their numbers."""
     judged = {}
     for position, row in enumerate(rows):
         violations: list[oracle.Violation] = []
@@ -133,14 +133,14 @@ def _engines_differ(op: Op, how: str) -> Blame:
 
 
 def holds(bits: str, raw: int, kind: FixedType) -> bool:
-    """Whether a signal with ``bits`` holds ``raw``; one that is narrower than the type is extended as the type says."""
+    """Return True if a signal with ``bits`` holds ``raw``; one narrower than the type is extended by its sign."""
     if len(bits) < kind.width:
         bits = (bits[0] if kind.k else "0") * (kind.width - len(bits)) + bits
     return bits == format(raw & (1 << len(bits)) - 1, f"0{len(bits)}b")
 
 
 class Replay(NamedTuple):
-    """What a replay says and leaves: waves of the failing vector, and files with which viewers show them.
+    """The result of a replay: the values, waves of the failing vector, and files with which viewers show them.
 
     ``found``: the output row, most significant bit first. If it is not that of the first run, the mismatch was not
     repeated.
@@ -188,7 +188,7 @@ def replay_mismatch(
 def blame_signals(
     program: Program, dut: Dut, batch: Batch, output: int, found: str, read: Callable[[Sequence[str]], dict[str, str]]
 ) -> Blame:
-    """Where the mismatch of ``output`` on the one row of ``batch`` comes from, by the signals of a design as it is.
+    """Return the origin of the mismatch of ``output`` on the one row of ``batch``, from current signals of a design.
 
     ``read``: returns the bits of those of the named signals that exist; they show that row. ``found``: the output row.
     """
@@ -262,7 +262,7 @@ def _blame(
 
 
 def _output_is_right(program: Program, dut: Dut, values: Sequence[Fraction], output: int, seen: Seen) -> bool:
-    """Whether the replay does not show the mismatch at all."""
+    """Return True if the replay does not show the mismatch at all."""
     element, kind, found = dut.ports.outputs[output], dut.output_types[output], seen.found
     if element.width == 0 or len(found) < element.offset + element.width:
         return False

@@ -27,7 +27,7 @@ __all__ = ["describe", "first_difference", "replay_in_simulators"]
 def first_difference(
     outcomes: dict[str, SimulatorOutcome | ToolError], verdict: Verdict
 ) -> tuple[str, Difference] | None:
-    """Return the simulator and row to show: what the verdict speaks of, Icarus first."""
+    """Return the simulator and row to show for the verdict, Icarus first."""
     if verdict not in (Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE, Verdict.RTL_MISMATCH):
         return None
     for name, outcome in outcomes.items():

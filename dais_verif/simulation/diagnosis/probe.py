@@ -22,7 +22,7 @@ from dais_verif.simulation.testbench.pins import PortHandles, read_named
 
 
 async def _holder(dut: Any, pins: PortHandles, question: Question) -> Callable[[str], Awaitable[None]]:
-    """Return what drives a row until its output is there."""
+    """Return a function that drives a row until its output is valid."""
     clocking = question.interface.clocking
     if clocking is None:
 

@@ -27,14 +27,14 @@ def replay(
     *,
     timeout: float | None = None,
 ) -> tuple[Seen, Path | None]:
-    """Return what ``signals`` are after ``before`` and then ``vector``, and the waves of it. Raises ``ToolError``.
+    """Return the values of ``signals`` after ``before`` and then ``vector``, and the waves. Raises ``ToolError``.
 
     Vectors are rows of ``interface``, whose latency is known, most significant bit first. Waves are None if the
     simulator left none.
     """
     folder = folder.absolute()
     answer, waves, question = folder / "signals.json", folder / KNOWN[simulator].WAVES_FILE, folder / "probe.json"
-    # Of a signal in a scope or an array the build knows the last name alone.
+    # For a signal in a scope or an array, the build knows only the last part of the name.
     leaves = list(dict.fromkeys(name.partition("[")[0].rpartition(".")[2] for name in signals))
     simulation = build(simulator, design, folder / "build", signals=leaves, waves=True, timeout=timeout)
     answer.unlink(missing_ok=True)

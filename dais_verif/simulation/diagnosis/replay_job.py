@@ -1,4 +1,4 @@
-"""What a replay is asked and what it answers: two small JSON files in its folder."""
+"""Question and answer of a replay: two small JSON files in its folder."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the signals of the top module were at the end of the vector; those that do not exist are left out.
+    """The signals of the top module at the end of the vector; those that do not exist are left out.
 
     ``found``: the output row; ``bits``: of each signal; most significant first. ``ranges``: the declared bounds, left
     and right; a scalar has none. ``start`` and ``end`` of the vector are in the units of the waves.

@@ -1,4 +1,4 @@
-"""What of a replay is worth looking at: inputs, the guilty op and what it depends on, outputs.
+"""The relevant signals of a replay: inputs, the guilty op and its operands, outputs.
 
 The value of every signal at the failing vector is known here, so each line of a viewer can say what it stands for.
 """
@@ -120,7 +120,7 @@ class _View:
         if own is None or op.type.width == 0:
             return None
         label = f"op_{op.index} {op.spec.mnemonic}" + (f" {op.id0}" if op.code == INPUT else "")
-        # Where an unsigned op has one more bit, its sign is always 0.
+        # If an unsigned op has one more bit, its sign is always 0.
         signed = bool(op.type.k) or own.width > op.type.width
         return self._trace(own, label, 0, own.width, signed, op.type.f, guilty)
 

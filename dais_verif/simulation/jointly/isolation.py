@@ -35,10 +35,10 @@ _UNSEEN = re.compile(r"[\0-\x08\x0e-\x1f\x7f]|\r(?!\n)")
 #: Words of comments that tools obey.
 _OBEYED = re.compile(r"\b(?:synthesis|synopsys|pragma|translate_off|translate_on|verilator(?!\s+lint_o))\b", re.I)
 
-#: Functions of the language that are no more than arithmetic.
+#: System functions that are pure arithmetic.
 _FUNCTIONS = {"$signed", "$unsigned", "$clog2", "$bits"}
 
-#: Read files of the folder, which is one for all; modules that do so share a build if none of them is used.
+#: Functions that read files of the common folder; modules that call them share a build only if these are unused.
 _READERS = {"$readmemh", "$readmemb"}
 
 #: Directives that hold until they are said again, which is done before each design.
@@ -47,7 +47,7 @@ _DIRECTIVE = re.compile(
     rf"`(?:timescale\s+{_TIME}\s*/\s*{_TIME}|default_nettype\s+(?:none|wire)|resetall)\s*(?://.*)?", re.ASCII
 )
 
-#: What may reach other modules, ends or observes the simulation, or is no plain logic.
+#: Constructs that may reach other modules, end or observe the simulation, or are not plain logic.
 _REFUSED = frozenset(
     """
     alias assert assume bind chandle checker class clocking config constraint cover covergroup defparam deassign
@@ -106,7 +106,7 @@ def modules_of(text: str) -> frozenset[str] | None:
 
 
 def idle_readers(texts: Sequence[str], top: str) -> bool:
-    """Whether no module of ``texts``, files of a design, that reads files is used: none is ``top``, or named twice."""
+    """Return True if no module of ``texts`` that reads files is used: none is ``top``, or named twice."""
     readers, names = set(), Counter[str]()
     for text in texts:
         before = module = ""
@@ -121,7 +121,7 @@ def idle_readers(texts: Sequence[str], top: str) -> bool:
 
 
 def _is_plain(before: str, kind: str, token: str) -> bool:
-    """Whether ``token`` may follow: no path, no ``.*``, which takes whatever is called the same, and no delay."""
+    """Return True if ``token`` may follow: no path, no ``.*``, which connects by name, and no delay."""
     if before == ".":
         return kind == "name"
     if before == "#":

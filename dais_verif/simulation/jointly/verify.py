@@ -31,7 +31,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["MOST_OPS", "verify_jointly"]
 
-#: Of a design that shares a build: larger ones are worth a build of their own.
+#: Limit of a design that shares a build: larger ones are worth a separate build.
 MOST_OPS = 1000
 #: Vectors of one design: in each step all designs are evaluated, even those without vectors left.
 _MOST_ROWS = 1 << 17
@@ -54,7 +54,7 @@ class _Ready:
 
 
 def verify_jointly(tasks: Sequence[tuple[Task, Vectors]], folder: Path, *, cached: bool = True) -> list[Finding | None]:
-    """Return what ``verify`` finds of each of ``tasks`` that passes; None for all others, to be verified alone.
+    """Return the findings of ``verify`` for those of ``tasks`` that pass; None for all others, to be verified alone.
 
     All tasks have the same simulators. ``folder`` receives what they share. ``cached``: the build is kept for the same
     designs another time.
@@ -160,7 +160,7 @@ def _simulated(
 
 
 def _finding(one: _Ready, outcomes: dict[str, SimulatorOutcome]) -> Finding | None:
-    """Return what the outcomes say of a design if that is that it passes."""
+    """Return the finding of a design from its outcomes, if it passes."""
     all_of = on_common_chunks(dict(outcomes), one.plans)
     if judge(all_of, one.task.ports.output_bits)[0] is not Verdict.PASS:
         return None

@@ -1,4 +1,4 @@
-"""A machine behind AXI4-Stream, simulated: pauses, resets, and every beat that comes out against the oracle."""
+"""Simulation of a machine wrapped in AXI4-Stream: pauses, resets, and every output beat against the oracle."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def simulate_machine_axis(
     """Send ``count`` generated beats through ``design``, once a scenario and simulator.
 
     ``check``: promises of the machine are checked beforehand. ``folder`` receives builds and logs. Failing tools and
-    broken promises are findings. Raises ``InputError`` if the machine is no stream.
+    broken promises are findings. Raises ``InputError`` if the machine is not a stream.
     """
     beats = random_beats(stream, count, seed)
     try:

@@ -1,4 +1,4 @@
-"""What a machine must answer, as packed rows: from the fast engine where it can, else from the oracle.
+"""Expected outputs of a machine, as packed rows: from the fast engine if possible, else from the oracle.
 
 The oracle is the judge all the same: where it takes seconds, what a design is blamed for is what the oracle says, too.
 """
@@ -110,7 +110,7 @@ def _exact(machine: Machine, sequence: InputSequence, check: bool) -> Iterator[s
 def contradiction(
     machine: Machine, sequence: InputSequence, difference: MachineDifference, *, check: bool
 ) -> str | None:
-    """Return what the oracle says otherwise than ``difference`` expects; None if nothing, or if that takes long."""
+    """Return how the oracle contradicts ``difference``; None if it does not, or if that takes too long."""
     n_ops = sum(block.program.n_ops for block in machine.blocks.values())
     if n_ops * difference.cycle > _MOST_EXACT:
         return None

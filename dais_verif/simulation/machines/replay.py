@@ -87,7 +87,7 @@ def replay_mismatch(
 
 
 def _rows(machine: Machine, sequence: InputSequence, interface: DesignInterface, cycles: int, number: int) -> list[str]:
-    """Return what the bench gave in the first ``cycles`` of ``sequence``, which has that ``number``."""
+    """Return the rows that the bench drove in the first ``cycles`` of ``sequence``, which has that ``number``."""
     words = filled(input_words(machine, sequence), interface, first_row_of(number), 0)
     return list(islice(text_of_rows(words, driven(interface).input_bits), cycles))
 
@@ -112,7 +112,7 @@ class _Replay:
     last: MachineSeen | None = None
 
     def blame(self, difference: MachineDifference, mismatch: Mismatch) -> tuple[Blame, Look | None]:
-        """Where the difference comes from, and the moment at which signals were read."""
+        """Return the origin of the difference, and the moment at which signals were read."""
         assert mismatch.place is not None
         behind = signals_behind(self.machine, mismatch.place.signal, control=True)
         registers = [s for s in self.machine.registers if s.name in behind and bits_of(s.types)]
@@ -161,7 +161,7 @@ class _Replay:
         return self.last
 
     def signals(self, behind: set[str]) -> dict[str, tuple[str, ...]]:
-        """Return what to read: wires and ops by names of ours, else by alkaid's."""
+        """Return the signals to read: wires and ops by our names, else by alkaid's."""
         names = signal_names(self.machine)
         found = {
             signal.name: _called(names[signal.name], signal.name)
@@ -256,7 +256,7 @@ class _Replay:
         return Blame("register", text, type=str(kind), expected=right, found=wrong, cycle=max(edge, 0), signal=name)
 
     def cone(self, mismatch: Mismatch, everything: bool) -> Blame:
-        """Return what an output depends on, where nothing that was seen is wrong."""
+        """Return the fan-in cone of an output, if no observed signal is wrong."""
         assert mismatch.place is not None
         name = f"{mismatch.place.signal}[{mismatch.place.element}]"
         behind = signals_behind(self.machine, mismatch.place.signal, control=True)
@@ -275,12 +275,12 @@ def _key(block: Block, op: int) -> str:
 
 
 def _called(*names: str) -> tuple[str, ...]:
-    """Return what a signal may be called: in VHDL letters are of no case, and GHDL has small ones."""
+    """Return possible names of a signal: VHDL is not case-sensitive, and GHDL uses lower case."""
     return tuple(dict.fromkeys((*names, *(name.lower() for name in names))))
 
 
 def _is_numbered_alike(block: Block, seen: MachineSeen) -> bool:
-    """Whether alkaid's signals of ops are those of this block: it may have fused ops, and numbered them again."""
+    """Return True if alkaid's signals of ops are those of this block: it may have fused and renumbered ops."""
     theirs = [(op, seen.seen[key]) for op in block.program.ops if (key := _key(block, op.index)) in seen.seen]
     return all(called.startswith("block_") or len(bits) == op.type.width for op, (bits, called) in theirs)
 

@@ -1,4 +1,4 @@
-"""What a machine is given and what it must answer, as rows of bits; and its ports as a bench sees them."""
+"""Inputs and expected outputs of a machine as rows of bits; and its ports as seen by a bench."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def _row(signals: Sequence[Signal], values: Values) -> str:
 
 
 def element_bits(machine: Machine, row: str) -> Iterator[tuple[Signal, int, str]]:
-    """Of each element of the outputs, in order: signal, number in it, and its bits in ``row``."""
+    """Yield for each element of the outputs, in order: signal, number in it, and its bits in ``row``."""
     end = len(row)
     for signal in machine.outputs:
         for element, kind in enumerate(signal.types):

@@ -45,7 +45,7 @@ _WITH_BULK, _MOST_IN_PORTS = "verilator", 8
 
 @dataclass(frozen=True)
 class _Outcome:
-    """What one simulator showed of sequences, by their numbers; seconds are wall time."""
+    """The result of one simulator for sequences, by their numbers; seconds are wall time."""
 
     answers: Mapping[int, MachineAnswer]
     simulation: Simulation
@@ -55,7 +55,7 @@ class _Outcome:
 
 @dataclass(frozen=True)
 class _Runner:
-    """How simulators are run. ``jobs``: processes, or threads of one, at a time."""
+    """Runs simulators. ``jobs``: processes, or threads of one, at a time."""
 
     interface: DesignInterface
     folder: Path
@@ -201,7 +201,7 @@ def _explained(
 
 
 def _prepare(machine: Machine, sequences: Sequence[InputSequence], folder: Path, check: bool) -> list[SequenceFiles]:
-    """Return what the bench gives and expects, in files of ``folder``."""
+    """Write the inputs and expected outputs of the bench into files of ``folder``, and return these."""
     files = []
     for number, rows in enumerate(expect(machine, sequences, check=check)):
         place = folder / f"sequence_{number}"

@@ -1,4 +1,4 @@
-"""What comes out of a machine as a stream: the data of the cycles in which its valid bit is 1, by the oracle.
+"""The output of a machine as a stream: the data of the cycles in which its valid bit is 1, by the oracle.
 
 A stream has no time: that a cycle has no input must change nothing but when things come out. Of a machine for which it
 does, its stream is not defined.
@@ -26,7 +26,7 @@ InputBeat = Sequence[Fraction]
 
 #: Cycles without an input in which a machine comes to rest: to a state that it was in before.
 _LONGEST_DRAIN = 4096
-#: How likely a cycle has no input, and of so many beats.
+#: The probability of a cycle without input, and the number of beats concerned.
 _GAPS, _ELASTIC = (0.2, 0.8), 256
 _EXTREME = 0.25
 
@@ -39,7 +39,7 @@ class OutputBeat(NamedTuple):
 
 
 class ExpectedStream(NamedTuple):
-    """What may come out: the first ``least`` of ``data`` in any case, and the others if the machine holds none back.
+    """Possible outputs: the first ``least`` of ``data`` in any case, and the others if the machine holds none back.
 
     ``last``: the cycle of the machine that gives the last one, if no cycle is without an input while there are some.
     """
@@ -144,7 +144,7 @@ def _rows(
 
 
 def _given(stream: MachineStream, cycle: int, values: Values) -> list[OutputBeat]:
-    """Return what a cycle gives: a beat or none."""
+    """Return the output of a cycle: a beat or none."""
     (valid,) = values[stream.pins.valid_out]
     if valid is None:
         raise InputError(f"{stream.pins.valid_out} is unknown in cycle {cycle}: it depends on what nothing initialises")
@@ -174,7 +174,7 @@ def expected_stream(
     check: bool,
     wanted: OutputStream | None = None,
 ) -> ExpectedStream:
-    """All that may come out of ``beats``, behind which there might be ``more`` that never go in.
+    """Return all possible outputs for ``beats``, which might be followed by ``more`` that never go in.
 
     A machine may hold beats back until more go in, or a cycle without an input comes early enough, as a window that is
     at the end of an image, and already has some of the next one. What it holds back is known by what comes out with
@@ -197,7 +197,7 @@ def require_elastic(
 ) -> None:
     """Raise ``InputError`` if what comes out of the first of ``beats`` is another where some cycles have no input.
 
-    ``more``: what might go in behind them, where those are all.
+    ``more``: beats that might follow, if those are all.
     """
     beats, more = beats[:_ELASTIC], [*beats[_ELASTIC:], *more][: len(more)]
     wanted = expected_stream(machine, stream, beats, more, check=False)

@@ -1,4 +1,4 @@
-"""What of a replay of a machine is worth looking at: inputs, what is wrong, registers, outputs."""
+"""The relevant signals of a machine's replay: inputs, wrong signals, registers, outputs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What comes out of a machine's RTL in the cycles in which a valid bit is 1, as a simulator has it."""
+"""The output of a machine's RTL in the cycles in which a valid bit is 1, by a simulator."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def watch_outputs(
     data: str | None,
     timeout: float | None = None,
 ) -> Watching:
-    """Return what output ``data`` of ``design`` holds in the cycles in which output ``valid``, of one bit, is not 0.
+    """Return output ``data`` of ``design`` in the cycles in which output ``valid``, of one bit, is not 0.
 
-    ``data`` None: there is none. Raises ``InputError`` for RTL that has not the ports of ``interface``, ``ToolError``
-    for a simulator that fails, and for a valid bit that is X or Z.
+    ``data`` None: there is none. Raises ``InputError`` for RTL without the ports of ``interface``, ``ToolError`` for a
+    simulator that fails, and for a valid bit that is X or Z.
     """
     built = build(simulator, design, folder / simulator / "build", timeout=timeout)
     place = folder / simulator / "watch"

@@ -16,7 +16,7 @@ from typing import NamedTuple
 __all__ = ["Plain", "without_computed_attributes"]
 
 _STRING = rb'"(?:\\[\s\S]|[^"\\\n])*"'
-#: What holds ``(*`` without beginning an attribute, and what may begin one. The last two begin what does not end.
+#: Text that holds ``(*`` without beginning an attribute, and possible beginnings. The last two are unterminated.
 _PIECE = re.compile(
     rb"(?P<skip>//[^\n]*|/\*[\s\S]*?\*/|" + _STRING + rb")|(?P<escaped>\\\S*)|(?P<attribute>\(\*)"
     rb'|(?P<define>`define\b(?:\\\r?\n|[^\n])*)|(?P<odd>/\*|")'
@@ -25,7 +25,7 @@ _PIECE = re.compile(
 _WHOLE = re.compile(
     rb"\(\*\s*[A-Za-z_](?:" + _STRING + rb"|\\[\w+.$\[\]]+(?=\s)|/(?![/*])|\((?!\*)|\*(?!\))|[^\"\\/(*`;])*\*\)"
 )
-#: What readers may see other things in: in a name with a backslash, and in the body of a macro.
+#: Text that readers may interpret differently: names with a backslash, and bodies of macros.
 _ODD_NAME = re.compile(rb'"|//|/\*|\(\*|`')
 _ODD_BODY = re.compile(rb'"|/\*|\(\s*\*|\*\s*\)')
 #: In the text of an attribute: what holds letters and names nothing, and the name of each attribute.
@@ -56,7 +56,7 @@ def without_computed_attributes(text: bytes) -> Plain:
 
 
 def _attributes(text: bytes) -> list[tuple[int, int]]:
-    """Where attributes begin and end; none at all if anything in the text is odd."""
+    """Return where attributes begin and end; none at all if anything in the text is unusual."""
     found: list[tuple[int, int]] = []
     at = 0
     while (piece := _PIECE.search(text, at)) is not None:
@@ -68,7 +68,7 @@ def _attributes(text: bytes) -> list[tuple[int, int]]:
                 return []
             case "define" if _ODD_BODY.search(re.sub(_STRING, b"", piece[0])):
                 return []
-            case "attribute" if text[at : at + 200].lstrip()[:1] != b")":  # (*) is none
+            case "attribute" if text[at : at + 200].lstrip()[:1] != b")":  # (*) is not one
                 whole = None if _is_event(text, begin) else _WHOLE.match(text, begin)
                 if whole is None:
                     return []
@@ -78,7 +78,7 @@ def _attributes(text: bytes) -> list[tuple[int, int]]:
 
 
 def _is_event(text: bytes, begin: int) -> bool:
-    """Whether what begins here follows ``@``, or a comment that may hide one."""
+    """Return True if the text that begins here follows ``@``, or a comment that may hide one."""
     while begin and text[begin - 1 : begin].isspace():
         begin -= 1
     return text[max(begin - 1, 0) : begin] == b"@" or text[max(begin - 2, 0) : begin] == b"*/"

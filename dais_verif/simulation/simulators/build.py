@@ -132,7 +132,7 @@ def build(
     hashes = [hashlib.sha256(text).digest() for text in read]
     key = build_cache.key_of([VERSION, simulator, design.top, *module.identity(options), *names, *hashes])
     files = (module.OUTPUT, _LOG)
-    # What an earlier run left here under the same name would be linked over, or read by a person as of this one.
+    # Files of an earlier run with the same name would be linked over, or be mistaken for files of this run.
     shutil.rmtree(folder / "design", ignore_errors=True)
 
     def fetched() -> Simulation | None:

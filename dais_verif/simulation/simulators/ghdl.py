@@ -30,7 +30,7 @@ __all__ = [
 #: build leaves is a list of design units and where they are, made in a tenth of a second.
 OUTPUT = None
 
-#: What its callers want to know of it: see ``Simulator``.
+#: Properties for callers: see ``Simulator``.
 LANGUAGE: Final = "vhdl"
 WAVES: Mapping[bool, tuple[str, ...]] = {True: ("--vcd=waves.vcd",), False: ()}  # its FST has no scopes
 WAVES_FILE = "waves.vcd"
@@ -61,7 +61,7 @@ def build(
 ) -> Simulation:
     """Analyse ``sources``, in whatever order they are given, again. ``texts``: their bytes, if known.
 
-    Of ``options`` only time counts: every signal can be read, and each run decides whether it records.
+    Of ``options``, only the time applies: every signal is readable, and each run decides whether it records.
     """
     found = tools.ghdl()
     build_dir = build_dir.absolute()
@@ -78,7 +78,7 @@ def build(
 
 
 def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
-    """Return what was built in ``build_dir``."""
+    """Return the simulation built in ``build_dir``."""
     del waves
     found = tools.ghdl()
     run: tuple[str, ...] = (str(build_dir / _EXECUTABLE),)

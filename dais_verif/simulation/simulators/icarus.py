@@ -33,7 +33,7 @@ __all__ = [
 #: The file that a build makes.
 OUTPUT = "simulation.vvp"
 
-#: What its callers want to know of it: see ``Simulator``.
+#: Properties for callers: see ``Simulator``.
 LANGUAGE: Final = "verilog"
 WAVES: Mapping[bool, tuple[str, ...]] = {True: ("-fst",), False: ("-none",)}  # else $dumpvars of the RTL writes
 WAVES_FILE = "waves.fst"
@@ -46,7 +46,7 @@ _UNREAD = re.compile(
 )
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
-#: Where the compiler lists the files that it has read.
+#: The compiler's list of the files that it has read.
 _READ = "read.txt"
 
 _LANGUAGE = "-g2012"
@@ -84,7 +84,7 @@ def build(
 
     Attributes with computed values, which Icarus refuses, are left out of what it compiles.
 
-    Of ``options`` only time counts: every signal can be read, and each run decides whether it records.
+    Of ``options``, only the time applies: every signal is readable, and each run decides whether it records.
     """
     found = tools.icarus()
     build_dir = build_dir.absolute()
@@ -115,7 +115,7 @@ def build(
 
 
 def _unread(texts: Sequence[bytes]) -> str:
-    """Return what of SystemVerilog the sources have that Icarus 11 does not read, and what to do; empty if nothing."""
+    """Return the SystemVerilog in the sources that Icarus 11 does not read, and the remedy; empty if there is none."""
     words = dict.fromkeys(word.decode() for text in texts for word in _UNREAD.findall(_COMMENT.sub(b" ", text)))
     if not words:
         return ""
@@ -126,7 +126,7 @@ def _unread(texts: Sequence[bytes]) -> str:
 
 
 def _read(path: Path) -> list[str]:
-    """Return the files that Icarus has read, none of ours among them, as it lists them."""
+    """Return the files that Icarus has read, without ours, as it lists them."""
     try:
         names = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
     except OSError as error:
@@ -135,7 +135,7 @@ def _read(path: Path) -> list[str]:
 
 
 def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
-    """Return what was built in ``build_dir``."""
+    """Return the simulation built in ``build_dir``."""
     del waves
     found = tools.icarus()
     library = tools.cocotb_library("icarus")

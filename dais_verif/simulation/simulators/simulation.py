@@ -1,4 +1,4 @@
-"""What a build hands to a run, the same for every simulator."""
+"""The result of a build, as input of a run, the same for every simulator."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ class Simulation:
 
     #: "icarus", "verilator" or "ghdl".
     simulator: str
-    #: What the tool says of itself, for records; never taken apart.
+    #: The tool's own version text, for records; never parsed.
     version: str
     #: The module that the test bench drives.
     top: str
-    #: What starts it; ``launch`` adds the options of one run.
+    #: The command; ``launch`` adds the options of one run.
     command: tuple[str, ...]
     build_dir: Path
     #: Built so that a run can record a waveform.
     waves: bool = False
     #: Taken from the cache, not built for this run.
     cached: bool = False
-    #: What the design reads in the folder of a run.
+    #: Files that the design reads in the folder of a run.
     data: tuple[DataFile, ...] = ()
-    #: Files that the build read and that are none of the design's sources: included, or found by the simulator.
+    #: Files that the build read in addition to the design's sources: included, or found by the simulator.
     also_read: tuple[Path, ...] = ()

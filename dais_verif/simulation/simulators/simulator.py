@@ -1,4 +1,4 @@
-"""What every simulator is to its callers: one set of build options, one interface, one table by name."""
+"""The common interface of simulators: one set of build options, one protocol, one table by name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["DEFAULT", "BuildOptions", "Simulator"]
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions:
-    """How a design is built, the same for every simulator; one that has no use for an option does without.
+    """Options of a build, the same for every simulator; a simulator ignores those that do not apply to it.
 
     ``ports``: what the bench drives or reads of the top module. ``signals``: names that it can read in any module, not
     the ports alone; it runs few vectors then. Icarus and GHDL let it read all. ``waves``: a run can record them.
@@ -39,7 +39,7 @@ DEFAULT: Final = BuildOptions()
 
 
 class Simulator(Protocol):
-    """What a module of this package offers; the modules themselves are the simulators."""
+    """The interface of a simulator module; the modules themselves are the simulators."""
 
     @property
     def OUTPUT(self) -> str | None:
@@ -47,7 +47,7 @@ class Simulator(Protocol):
 
     @property
     def LANGUAGE(self) -> Literal["verilog", "vhdl"]:
-        """What it reads."""
+        """The language that it reads."""
 
     @property
     def WAVES(self) -> Mapping[bool, tuple[str, ...]]:
@@ -59,15 +59,15 @@ class Simulator(Protocol):
 
     @property
     def TRUSTED_WRITES(self) -> bool:
-        """Whether its own inertial writes are right, and faster than cocotb's."""
+        """True if its own inertial writes are right, and faster than cocotb's."""
 
     @property
     def FIRST_ERROR_COUNTS(self) -> bool:
-        """Whether the first error of a run says why it broke off, not the last one."""
+        """True if the first error of a run explains its abort, not the last one."""
 
     @property
     def FASTEST(self) -> bool:
-        """Whether it runs all vectors where another one runs a part of them; it has a path for chunks in bulk."""
+        """True if it runs all vectors where another one runs a part of them; it has a path for chunks in bulk."""
 
     @property
     def SHARE_BUDGET(self) -> int:
@@ -88,4 +88,4 @@ class Simulator(Protocol):
         """Compile ``sources`` again, whatever their dates. ``texts``: their bytes, if known. Raises ``ToolError``."""
 
     def simulation(self, top: str, build_dir: Path, *, waves: bool) -> Simulation:
-        """Return what was built in ``build_dir``."""
+        """Return the simulation built in ``build_dir``."""

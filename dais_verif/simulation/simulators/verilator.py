@@ -39,7 +39,7 @@ __all__ = [
 #: The file that a build makes.
 OUTPUT = "simulation"
 
-#: What its callers want to know of it: see ``Simulator``.
+#: Properties for callers: see ``Simulator``.
 LANGUAGE: Final = "verilog"
 WAVES: Mapping[bool, tuple[str, ...]] = {True: ("--trace", "--trace-file", "waves.vcd"), False: ()}
 WAVES_FILE = "waves.vcd"
@@ -79,7 +79,7 @@ def identity(options: BuildOptions) -> list[str]:
 
 
 def _optimisation(signals: Sequence[str] | None) -> str:
-    """Return what is built to look into runs a few vectors only."""
+    """Return the optimisation: builds for inspection run only a few vectors."""
     return verilator_runtime.OPTIMISATION if signals is None else "-O0"
 
 
@@ -153,14 +153,14 @@ def build(
 
 
 def _read(folder: Path, found: tools.VerilatorTools) -> list[str]:
-    """Return the files that Verilator has read, none of its own among them, as it lists them."""
+    """Return the files that Verilator has read, without its own, as it lists them."""
     text = (folder / f"{verilator_runtime.PREFIX}__verFiles.dat").read_text(encoding="utf-8", errors="surrogateescape")
     names = [json.loads(name) for name in _LISTED.findall(text)]
     return [name for name in names if name != _PUBLIC and not name.startswith((f"{found.root}/", found.driver[-1]))]
 
 
 def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
-    """Return what was built in ``build_dir``."""
+    """Return the simulation built in ``build_dir``."""
     return Simulation(
         simulator="verilator",
         version=tools.verilator().version,
@@ -179,7 +179,7 @@ def _public(
     texts: Sequence[bytes],
     inner: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Return what Verilator has to keep: the ports, and ``signals``, which are all that waves hold, too."""
+    """Return the signals that Verilator has to keep: the ports, and ``signals``, to which waves are limited as well."""
     seen = [*((top, port) for port in ports), *inner]
     lines = [f'public_flat_rw -module "{module}" -var "{port}"' for module, port in seen]
     if signals is not None:
@@ -192,7 +192,7 @@ def _public(
 
 
 def _traced(source: str, text: bytes, names: set[bytes]) -> list[str]:
-    """Return what limits waves to the lines of ``source`` that first mention one of ``names``: they declare it."""
+    """Return the limits of waves to the lines of ``source`` that first mention, and so declare, one of ``names``."""
     lines, unseen = [f'tracing_off -file "{source}"'], set(names)
     for number, line in enumerate(text.split(b"\n"), 1):
         new = unseen.intersection(_NAMES.findall(line))

@@ -1,1 +1,1 @@
-"""What runs inside a simulator: cocotb testbenches, the jobs that they read, and ports as bits."""
+"""Code that runs inside a simulator: cocotb testbenches, their jobs, and ports as bits."""

@@ -87,7 +87,7 @@ class _Run(StreamRun):
         return await self.heard(clocks)
 
     async def stall(self) -> None:
-        """Let a beat wait, and what can be taken behind it; the last beat is for after the reset."""
+        """Let a beat wait, and all that can be taken after it; the last beat is for after the reset."""
         self.holding = True
         for _ in range(2 * self.depth):
             await self.clock(stop=self.job.rows - 1)
@@ -148,7 +148,7 @@ class _Run(StreamRun):
         return Beat(data, str(int(last)), user)
 
     def passed_on(self, beat: Beat) -> Beat:
-        """Return what must come out for ``beat``, the one just taken."""
+        """Return the expected output for ``beat``, the one just taken."""
         text = self.expected[self.taken]
         return Beat("0" * (-len(text) % 8) + text, beat.last, beat.user if self.job.user_bits else "0")
 

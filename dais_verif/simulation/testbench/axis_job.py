@@ -1,4 +1,4 @@
-"""What the AXI4-Stream bench is asked and what it answers: JSON files, as for the other bench."""
+"""Job and answer of the AXI4-Stream bench: JSON files, as for the other bench."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ QUIET = tuple(f"s_axil_{name}" for name in ("awvalid", "wvalid", "bready", "arva
 
 @dataclass(frozen=True)
 class Scenario:
-    """How both sides behave. ``packet``: the mean length of a packet, in beats.
+    """The behaviour of both sides. ``packet``: the mean length of a packet, in beats.
 
     ``resets``: resets in mid-stream, spread over the run, some while a beat waits. ``patient``: the sink is ready only
     for a beat that it has seen waiting. ``still``: the clocks of one long stop of each side, and of silence at the end.
@@ -38,14 +38,14 @@ class Scenario:
 
     @property
     def free(self) -> bool:
-        """Whether neither side ever stalls."""
+        """True if neither side ever stalls."""
         return not (self.source.stop or self.sink.stop or self.resets or self.patient or self.still)
 
 
 #: Longer than a counter of 8 bits in a wrapper takes to overflow.
 _STILL = 320
 
-#: What a wrapper must bear. Chances of one half find most; long stops fill every register, and empty it.
+#: Scenarios for wrappers. Chances of one half find most; long stops fill every register, and empty it.
 SCENARIOS = (
     Scenario("no side pauses"),
     Scenario("both pause", Pauses(0.5, 0.5), Pauses(0.5, 0.5)),
@@ -105,7 +105,7 @@ class AxisJob:
 
 @dataclass(frozen=True)
 class Heard:
-    """What one scenario showed.
+    """The result of one scenario.
 
     ``sent`` beats were taken; each was ``compared`` or ``dropped`` by a reset. ``clocks``: from the first beat taken
     to the last one delivered, both included. ``unknown``: beats with X or Z.
@@ -123,7 +123,7 @@ class Heard:
 
 @dataclass(frozen=True)
 class AxisAnswer:
-    """What the bench found, scenario by scenario."""
+    """The results of the bench, scenario by scenario."""
 
     heard: list[Heard] = field(default_factory=list)
     port_error: str | None = None

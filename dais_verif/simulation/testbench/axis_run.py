@@ -1,7 +1,7 @@
-"""What the benches of AXI4-Stream share: resets, when the sink takes a beat, and long stops.
+"""Shared code of AXI4-Stream benches: resets, acceptance of beats by the sink, and long stops.
 
-What the protocol asks of a design is checked: TVALID does not wait for TREADY, holds until it, and is 0 in reset. What
-it leaves to designs is not: TREADY in reset, and TREADY that follows TVALID within a clock.
+Requirements of the protocol are checked: TVALID does not wait for TREADY, holds until it, and is 0 in reset. Choices
+left to designs are not: TREADY in reset, and TREADY that follows TVALID within a clock.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class StreamRun:
         return 40 * self.depth + 400
 
     def accepts(self, due: bool) -> bool:
-        """Whether the sink takes a beat in the next clock. ``due``: its long stop is due."""
+        """Return True if the sink takes a beat in the next clock. ``due``: its long stop is due."""
         scenario, waits = self.scenario, self.sink.stalled is not None
         going = scenario.sink.going(self.accepting, self.chance)
         stands = self.sink_stop.stands(due, counts=waits)
@@ -49,7 +49,7 @@ class StreamRun:
 
     @property
     def stalled_reset(self) -> bool:
-        """Whether the next reset in mid-stream comes while a beat waits; every other one does."""
+        """Return True if the next reset in mid-stream comes while a beat waits; every other one does."""
         return self.resets % 2 == 0
 
     async def reset_in_stream(self) -> None:
@@ -102,7 +102,7 @@ class StreamRun:
             )
 
     async def heard(self, clocks: int, spare: int = 0) -> Heard:
-        """Return what was found, after a last look that nothing more comes out, not even long after.
+        """Return the results, after a last check that nothing more comes out, even much later.
 
         ``spare``: so many beats may come yet, or stay where they are.
         """
@@ -125,7 +125,7 @@ class StreamRun:
 
 
 def port_problem(dut: Any, widths: dict[str, int], what: str) -> str | None:
-    """Why the ports are not those of ``what``, or None."""
+    """Return why the ports are not those of ``what``, or None."""
     for name, bits in widths.items():
         port = getattr(dut, name, None)
         if port is None:

@@ -32,7 +32,7 @@ from dais_verif.simulation.testbench.pins import Combinational, PortHandles, pro
 #: Vectors that also go through the ports where there is a bulk path: all corners are among them.
 SMOKE = 256
 
-#: Vectors between two looks at the clock, and the seconds after which the progress is told.
+#: Vectors between two checks of the clock, and the seconds between progress reports.
 _BLOCK = 256
 
 
@@ -96,7 +96,7 @@ async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
 
 
 def _given(job: Job, chunk: Chunk) -> list[Words]:
-    """Return what a design is given of ``chunk``: its rows, twice if there are ports that carry nothing."""
+    """Return the inputs of a design for ``chunk``: its rows, twice if there are ports that carry no data."""
     return [filled(chunk.inputs, job.interface, chunk.start, phase) for phase in phases(job.interface)]
 
 

@@ -1,8 +1,7 @@
 """A clocked design from inside the simulator: one sample a cycle, bubbles, stalls, a reset in mid-stream.
 
-What must come out is kept beside the design, in a line of as many places as it has latency: so order, latency, and
-that nothing is lost or doubled are checked at every edge, whether the design tells when its output is valid or not.
-For use in a cocotb test only.
+Expected outputs are kept in a delay line of the design's latency: so order, latency, and that nothing is lost or
+doubled are checked at every edge, whether or not the design marks valid outputs. For use in a cocotb test only.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ class Clocked:
         while waiting or any(sample is not None for sample in self._line):
             if waiting and waiting[0] in resets:
                 resets.discard(waiting[0])
-                # What is under way is lost, as it must be, and sent again.
+                # Vectors in flight are lost, as they must be, and sent again.
                 waiting.extendleft(sample for sample in self._line if sample is not None and not found[sample])
                 await self._hold_reset(rows[waiting[0]], _RESET)
                 self._line.extend([None] * len(self._line))
@@ -83,7 +82,7 @@ class Clocked:
             stalled = lively and self._enable is not None and self._random.random() < _STALLS
             bubble = not waiting or (lively and self._valid_in is not None and self._random.random() < _BUBBLES)
             sample = None if bubble else waiting[0]
-            # What is not taken must not matter.
+            # Inputs that are not taken must not matter.
             row = rows[self._random.randrange(len(rows)) if stalled or sample is None else sample]
             await self._drive(row, enable=not stalled, valid=sample is not None)
             if self._line or not stalled:

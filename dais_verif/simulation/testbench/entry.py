@@ -1,4 +1,4 @@
-"""Where Python begins in a simulator: cocotb is loaded without pytest, of which no bench of ours has any use."""
+"""The Python entry point in a simulator: cocotb is loaded without pytest, which our benches do not use."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ __all__ = ["begin"]
 def begin() -> None:
     """Load cocotb as it loads itself, but for pytest, a tenth to a sixth of the CPU time of a run of a few vectors.
 
-    cocotb takes three exceptions from it, and what rewrites assertions, of which it makes no use if it is told that
-    there are none to be rewritten. Whatever a bench imports is the real one.
+    cocotb imports three exceptions from it, and the assertion rewriter, which it does not use if it is told that there
+    are no assertions to rewrite. Imports by a bench get the real pytest.
     """
     stand_in = ModuleType("pytest")
     for name in ("raises", "skip", "xfail"):

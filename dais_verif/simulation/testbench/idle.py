@@ -1,8 +1,7 @@
 """Input ports that carry nothing: a design must ignore them, so that a bench drives them with 0 and with 1.
 
-Each takes a bit of its own behind those of a row. What it is given looks random, by the number of the row, and in
-``phase`` 1 it is the complement of what it is in phase 0: a design that is given its rows in both has seen both values
-beside each of them.
+Each takes a separate bit after those of a row. Its value looks random, by the number of the row, and in ``phase`` 1 it
+is the complement of that in phase 0: a design that gets its rows in both has seen both values with each of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a bench is asked and what it answers: small JSON files in the run folder, and chunks of packed vectors.
+"""Job and answer of a bench: small JSON files in the run folder, and chunks of packed vectors.
 
 The cocotb side and ours meet in these types alone, so the bench needs nothing of the program or the golden model.
 
@@ -118,7 +118,7 @@ class Job:
     digested: int | None = None
     #: Process that makes the chunks; if it is gone, the simulation ends. None: this is not checked.
     maker: int | None = None
-    #: Of the bubbles, stalls and resets that a clocked design meets.
+    #: The seed of the bubbles, stalls and resets for a clocked design.
     seed: int = 0
     open: bool = False
 
@@ -128,7 +128,7 @@ class Job:
         return self if end is None else replace(self, starts=self.starts[: end + 1], open=False)
 
     def ends_before(self, number: int) -> bool:
-        """Return whether chunk ``number`` will not come."""
+        """Return True if chunk ``number`` will not come."""
         end = end_of(Path(self.chunks)) if self.open else None
         return end is not None and number >= end
 
@@ -182,7 +182,7 @@ class Difference:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one simulation found.
+    """The result of one simulation.
 
     ``digest`` covers every output bit of the digested chunks, in whatever order they were run; ``digests`` has those
     of single chunks, by their number as text. ``bulk_rows``: how many of ``rows`` were run outside cocotb.

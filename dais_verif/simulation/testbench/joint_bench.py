@@ -100,7 +100,7 @@ class _Design:
             at += chunk.rows
 
     def answer(self) -> Answer:
-        """Return what was found of it."""
+        """Return its results."""
         if self.problem is not None:
             return Answer(port_error=f"the design does not fit the program: {self.problem}")
         return self._scoreboard.answer()

@@ -1,4 +1,4 @@
-"""What the bench of many designs in one is asked: the job of each, and where it is found among all."""
+"""The job of the bench for many designs in one: the job of each, and its position."""
 
 from __future__ import annotations
 

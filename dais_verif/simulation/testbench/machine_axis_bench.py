@@ -1,4 +1,4 @@
-"""The cocotb testbench of a machine behind AXI4-Stream: all beats that come out, in order, against the golden model.
+"""The cocotb testbench of a machine wrapped in AXI4-Stream: all output beats, in order, against the golden model.
 
 It knows the ports of the streams alone. What goes in is said when it is taken, and what must come out is known before,
 since neither pauses nor resets may change it; how many beats that are is for the machine to say. The clock is made
@@ -19,7 +19,7 @@ from dais_verif.simulation.testbench.axis_run import HALF, StreamRun, port_probl
 from dais_verif.simulation.testbench.machine_axis_job import MACHINE_AXIS_JOB_VARIABLE, MachineAxisJob, Stretch
 from dais_verif.simulation.testbench.stream import Beat
 
-#: How many beats before a reset the sink takes nothing more, if one is to wait there.
+#: The number of beats before a reset from which the sink takes no more, if one is to wait there.
 _HELD = 4
 
 
@@ -64,7 +64,7 @@ class _Run(StreamRun):
     async def send(self, stretch: Stretch) -> None:
         """Send the beats of ``stretch``; after the last one, wait until all has come out that must.
 
-        If the reset behind it comes while a beat waits, the last beats may find no place.
+        If the following reset comes while a beat waits, the last beats may find no room.
         """
         self.taken = stretch.start
         for number, data in enumerate(stretch.expected):

@@ -1,4 +1,4 @@
-"""What the bench of a machine behind AXI4-Stream is asked and what it answers: JSON files, as for the other benches."""
+"""Job and answer of the bench of a machine wrapped in AXI4-Stream: JSON files, as for the other benches."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class MachineAxisJob:
         return {"aclk": 1, "aresetn": 1, **streams}
 
     def of(self, scenario: Scenario) -> list[Stretch]:
-        """Return what is sent in ``scenario``, with a reset before each."""
+        """Return the stretches sent in ``scenario``, with a reset before each."""
         return self.stretches[str(scenario.resets)]
 
     def save(self, path: Path) -> None:

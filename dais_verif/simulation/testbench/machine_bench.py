@@ -62,7 +62,7 @@ async def outputs_equal_golden_model(dut: Any) -> None:
 
 
 def _problem(answers: list[MachineAnswer], job: MachineJob) -> str | None:
-    """Why the test does not pass."""
+    """Return why the test does not pass."""
     for answer in answers:
         if answer.port_error:
             return answer.port_error
@@ -95,7 +95,7 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
 
 
 def compare(rows: SequenceRows, found: Words, bits: int, number: int = 0) -> MachineAnswer:
-    """Return what sequence ``number`` gave in bulk, where no bit is ever X."""
+    """Return the result of sequence ``number`` in bulk, where no bit is ever X."""
     wrong = found ^ rows.expected
     if rows.known is not None:
         wrong &= rows.known

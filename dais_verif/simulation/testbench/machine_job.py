@@ -1,4 +1,4 @@
-"""What the bench of machines is asked and what it answers: JSON, and packed rows of bits as ``.npy``."""
+"""Job and answer of the bench of machines: JSON, and packed rows of bits as ``.npy``."""
 
 from __future__ import annotations
 
@@ -109,13 +109,13 @@ class MachineDifference:
 
     @property
     def unknown(self) -> bool:
-        """Whether a bit that should be known is X or Z."""
+        """True if a bit that should be known is X or Z."""
         return any(e != UNKNOWN and f not in "01" for e, f in zip(self.expected, self.found, strict=True))
 
 
 @dataclass(frozen=True)
 class MachineAnswer:
-    """What the bench found in a sequence. ``bulk``: of its ``cycles``, those outside cocotb.
+    """The result of the bench for a sequence. ``bulk``: of its ``cycles``, those outside cocotb.
 
     ``mismatching``, ``unknown``: cycles with a wrong bit, with X or Z in place of a bit. ``digest``: of the known bits
     of all rows that were found, as ``digest_of_sequence`` gives it.
@@ -146,7 +146,7 @@ def load_answers(path: Path) -> list[MachineAnswer]:
 
 
 def differs(expected: str, found: str) -> bool:
-    """Whether a bit of ``found`` is not the one that is expected."""
+    """Return True if a bit of ``found`` is not the expected one."""
     if expected == found:
         return False
     if len(expected) != len(found):

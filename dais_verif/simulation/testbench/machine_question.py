@@ -1,4 +1,4 @@
-"""What a replay of a machine is asked and what it answers: two JSON files in its folder."""
+"""Question and answer of a machine's replay: two JSON files in its folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["Look", "MachineQuestion", "MachineSeen", "Register"]
 
 @dataclass(frozen=True)
 class Register:
-    """What a register must hold at power-up and after each edge: bits, most significant first, ``-`` where unknown.
+    """The expected register at power-up and after each edge: bits, most significant first, ``-`` where unknown.
 
     ``paths``: what it may be called; a vector, or an array whose word 0 has the least significant bits.
     """

@@ -32,7 +32,7 @@ def handle_of(dut: Any, name: str) -> Any:
 
 
 def problem_with(dut: Any, interface: DesignInterface) -> str | None:
-    """Why the design's ports are not those of ``interface``, or None."""
+    """Return why the design's ports are not those of ``interface``, or None."""
     pins = [
         name for name in interface.ports if name not in {wire.port for wire in (*interface.inputs, *interface.outputs)}
     ]

@@ -14,7 +14,7 @@ from dais_verif.counts import counted
 
 __all__ = ["NEVER", "Beat", "Pauses", "Sink", "Stop", "StreamScoreboard"]
 
-#: How far ahead a beat is looked for when it is not the one that must come.
+#: The number of beats that are searched for a beat that is not the expected one.
 _LOOK_AHEAD = 64
 #: Problems that are kept; a broken stream has one for every beat.
 _KEPT = 8
@@ -36,7 +36,7 @@ class Pauses:
     go: float = 1.0
 
     def going(self, now: bool, chance: random.Random) -> bool:
-        """Whether the side goes in the next clock."""
+        """Return True if the side is active in the next clock."""
         return chance.random() >= self.stop if now else chance.random() < self.go
 
 
@@ -50,7 +50,7 @@ class Stop:
     clocks: int
 
     def stands(self, due: bool, *, counts: bool = True) -> bool:
-        """Whether the side stands in the next clock. ``counts``: this clock is one of the stop's."""
+        """Return True if the side is stopped in the next clock. ``counts``: this clock is one of the stop's."""
         if not due or not self.clocks:
             return False
         self.clocks -= counts
@@ -122,7 +122,7 @@ class StreamScoreboard:
 
 
 class Sink:
-    """What the receiving side watches: valid holds until ready, the payload is stable meanwhile, nothing is X."""
+    """Checks on the receiving side: valid holds until ready, the payload is stable meanwhile, nothing is X."""
 
     def __init__(self, scoreboard: StreamScoreboard, name: str) -> None:
         self._scoreboard = scoreboard

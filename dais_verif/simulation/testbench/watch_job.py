@@ -1,4 +1,4 @@
-"""What the bench that watches a machine is asked and what it answers: two JSON files in its folder."""
+"""Job and answer of the bench that watches a machine: two JSON files in its folder."""
 
 from __future__ import annotations
 
