@@ -54,7 +54,7 @@ def emit_axis_top(
     }
     sizes: dict[str, object] = {"IN_BITS": input_bits, "OUT_BITS": output_bits, "USER_BITS": user_bits}
     out = Writer()
-    out.line(f"// {core} behind AXI4-Stream, one vector a beat. TDATA: the core's port, padded to whole bytes.")
+    out.line(f"// {core} wrapped in AXI4-Stream, one vector per beat. TDATA: the core's port, padded to whole bytes.")
     out.line("`default_nettype none")
     out.line(f"module {core}_axis (")
     with out.indent():
@@ -93,7 +93,7 @@ def emit_axis_top(
         clocked = {"clk": "aclk", "en": "core_en"} if latency else {}
         _instance(out, core, "core", {}, {**clocked, "model_inp": "core_inp", "model_out": "core_out"})
         if not latency:
-            out.line("wire unused_en = &{1'b0, core_en};  // the core has no registers that could stand")
+            out.line("wire unused_en = &{1'b0, core_en};  // the core has no registers to stall")
     out.line("endmodule")
     out.line("`default_nettype wire")
     return out.text()

@@ -86,14 +86,14 @@ def emit_board_top(
     """
     out = Writer()
     out.line(f"// {core}, of DAIS program {program_hash},")
-    out.line("// behind a byte stream on which `dais-verif hil` talks to it.")
+    out.line("// with a byte link for `dais-verif hil`.")
     out.line("`default_nettype none")
     out.line(f"module {core}_{link} #(")
     with out.indent():
         if link == "uart":
             clocks = clocks_per_bit(period)
             out.line(f"parameter CLOCKS_PER_BIT = {clocks},  // frequency of aclk / {BAUD} baud, for {period:g} ns")
-        out.line(f"parameter BUFFER_BITS = {buffer_bits(input_bits)}  // room for 2**BUFFER_BITS bytes of requests")
+        out.line(f"parameter BUFFER_BITS = {buffer_bits(input_bits)}  // buffer of 2**BUFFER_BITS bytes for requests")
     out.line(") (")
     with out.indent():
         out.line("input  wire aclk,")

@@ -31,7 +31,7 @@ def emit_machine_axis(machine: Machine, stream: MachineStream, core: str) -> str
     ports += [f".{names[pins.valid_out]}(core_valid)"]
     ports += [f".{names[name]}({part or zero})" for name, part, zero in _parts(stream)]
     out = Writer()
-    out.line(f"// {core} behind AXI4-Stream: a beat for every cycle in which its {pins.valid_in} is 1, and one for")
+    out.line(f"// {core} wrapped in AXI4-Stream: a beat for every cycle in which its {pins.valid_in} is 1, and one for")
     out.line(
         f"// every cycle in which its {pins.valid_out} is. TDATA: the ports that carry data, the first one lowest."
     )
@@ -43,7 +43,7 @@ def emit_machine_axis(machine: Machine, stream: MachineStream, core: str) -> str
         )
         for line in (
             "input  wire aclk,",
-            "input  wire aresetn,  // synchronous, active low: drops all that is under way",
+            "input  wire aresetn,  // synchronous, active low: drops everything in flight",
             f"input  wire [{beat_in - 1}:0] s_axis_tdata,",
             "input  wire s_axis_tvalid,",
             "output wire s_axis_tready,",

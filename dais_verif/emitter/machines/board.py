@@ -133,13 +133,13 @@ def _sequencer(restart: Restart, core: str, cycles: int) -> str:
         f"// {core}, {cycles} cycles of it for each beat: TDATA is the inputs of each cycle, or the outputs before"
     )
     out.line("// its edge, those of the first cycle lowest; in a cycle ports in their order, the first one lowest.")
-    out.line("// Between two beats the inputs that are resets are 1, and all others are 0.")
+    out.line("// Between two beats, reset inputs are 1 and all other inputs are 0.")
     out.line("`default_nettype none")
     out.line(f"module {core}_axis (")
     with out.indent():
         for line in (
             "input  wire aclk,",
-            "input  wire aresetn,  // synchronous, active low: drops all that is under way",
+            "input  wire aresetn,  // synchronous, active low: drops everything in flight",
             f"input  wire [{beat_in - 1}:0] s_axis_tdata,",
             "input  wire s_axis_tvalid,",
             "output wire s_axis_tready,",
