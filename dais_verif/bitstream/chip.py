@@ -89,7 +89,7 @@ class Chip:
         return found
 
     def functions(self, kind: str) -> dict[str, tuple[Bit, ...]]:
-        """Return the bits of tiles of ``kind`` that are no switches, by what they configure."""
+        """Return the bits of tiles of ``kind`` that are not switches, by what they configure."""
         return {name: tuple(map(_bit, bits)) for name, *bits in self._rows(f".{kind}_tile_bits")}
 
     @cached_property
@@ -132,7 +132,7 @@ class Chip:
 
     @cached_property
     def extra_bits(self) -> dict[tuple[int, int, int], str]:
-        """What bits outside of tiles configure."""
+        """The effect of bits outside tiles."""
         return {(int(b), int(x), int(y)): name for name, b, x, y in self._rows(".extra_bits")}
 
     @cached_property
@@ -149,7 +149,7 @@ class Chip:
     def hard_inputs(self) -> dict[int, str]:
         """The nets at inputs of hard blocks, such as the one that makes a device load another bitstream, with names.
 
-        Those of PLLs are left out: a PLL does nothing unless its own bits say so; and of multipliers, which are read.
+        Bits of PLLs are left out: a PLL does nothing unless its own bits enable it; and of multipliers, which are read.
         """
         found: dict[int, str] = {}
         for block in self.blocks.get(".extra_cell", ()):

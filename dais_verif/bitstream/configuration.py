@@ -1,4 +1,4 @@
-"""What a bitstream configures: the bits of every tile, as ``iceunpack`` writes them, each bit with its place.
+"""The configuration in a bitstream: the bits of every tile, as ``iceunpack`` writes them, each with its position.
 
 Only the text of the tool is read here. Unknown statements are refused, so that none is ignored.
 """

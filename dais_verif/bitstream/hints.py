@@ -1,4 +1,4 @@
-"""What nextpnr says where each register is, as names for registers that a bitstream has without any.
+"""Nextpnr's report of the position of each register, which gives names to the nameless registers of a bitstream.
 
 A hint names a register and says nothing of what it does: names propose which registers correspond, and a proof tells
 whether they do.
@@ -21,16 +21,16 @@ __all__ = ["read_hints", "with_names"]
 
 _MOST = 1 << 28
 _PLACE = re.compile(r"X(\d{1,4})/Y(\d{1,4})/lc([0-7])", re.ASCII)
-#: What may be the name of a register's bit: ``total[3]``, ``core.stage2_x[0]``. Others, of tools, name nothing.
+#: Valid names of a register's bit: ``total[3]``, ``core.stage2_x[0]``. Other names, from tools, are ignored.
 _NAME = re.compile(r"[A-Za-z_][\w.]{0,250}(\[\d{1,6}\]){0,2}", re.ASCII)
-#: What nextpnr adds to the name of a net that drives a pad.
+#: Nextpnr's suffix of the name of a net that drives a pad.
 _PAD = "$SB_IO_OUT"
 
 
 def read_hints(path: Path) -> dict[Cell, str]:
     """Return names of nets by the logic cell that drives each, from the JSON that ``nextpnr-ice40 --write`` writes.
 
-    Raises ``InputError`` if it is none.
+    Raises ``InputError`` if it is not such a report.
     """
     try:
         tree = json.loads(read_plain(path, _MOST, "hints"))

@@ -90,7 +90,7 @@ class Multiplier(NamedTuple):
 
 @dataclass(frozen=True)
 class ReadBack:
-    """The logic behind the pads that drive something, and nothing else.
+    """The logic that reaches the driven pads, and nothing else.
 
     ``inputs``, ``outputs``: the bits of ports, with the pad of each as column, row and number; ``driven``: what drives
     each output bit. ``used``: tiles through which signals run, logic or not. ``size``: columns and rows of the device;

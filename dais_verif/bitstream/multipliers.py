@@ -26,7 +26,7 @@ _PRODUCT = ("TOPOUTPUT_SELECT_0", "TOPOUTPUT_SELECT_1", "BOTOUTPUT_SELECT_0", "B
 #: Registers of the four parts of a product, and of their sum.
 _PARTS = ("TOP_8x8_MULT_REG", "BOT_8x8_MULT_REG", "PIPELINE_16x16_MULT_REG1")
 _SUM = "PIPELINE_16x16_MULT_REG2"
-#: What a product does not depend on: adders behind it, and registers of inputs that only they have.
+#: Parts that a product does not depend on: subsequent adders, and input registers that only these have.
 _NO_MATTER = ("TOPADDSUB_", "BOTADDSUB_", "C_REG", "D_REG")
 #: Pins that hold registers, or reset them whatever the clock does.
 _STILL = ("AHOLD", "BHOLD", "IRSTTOP", "IRSTBOT")

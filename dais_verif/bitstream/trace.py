@@ -1,7 +1,7 @@
 """From the pads backwards: every cell, carry, register and block RAM that an output depends on.
 
-What is not on the way to an output does nothing, and is not looked at. What is, must be understood whole: whatever is
-driven by nothing, by two, or configured in a way that is not listed here, is refused.
+Configuration that no output depends on has no effect, and is ignored. Everything else must be decoded completely: a
+signal without a driver, with two drivers, or configured in a way that is not listed here, is refused.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ DEVICES = {"1k": False, "8k": True, "5k": True}
 
 _LOW, _HIGH = "1'b0", "1'b1"
 
-#: Where the bits of a table are among the 20 of a cell, and the others, as IceStorm numbers them.
+#: The positions of the table's bits among the 20 of a cell, and of the others, in IceStorm's numbering.
 TABLE = (4, 14, 15, 5, 6, 16, 17, 7, 3, 13, 12, 2, 1, 11, 10, 0)
 _CARRY_ENABLE, _DFF_ENABLE, _SET_NO_RESET, _ASYNC_SET_RESET = 8, 9, 18, 19
 
 #: Types of pads: ``PINTYPE_5`` to ``PINTYPE_2``, and the other two.
 _NO_OUTPUT, _PLAIN_OUTPUT, _PLAIN_INPUT = "0000", "0110", "01"
 
-#: What may be set without changing what the logic computes, with the reason.
+#: Bits that may be set without changing the function of the logic, with the reason.
 _NEUTRAL = {
     "IoCtrl.REN_": "a pull-up resistor is off",
     "IoCtrl.cf_bit_35": "a pull-up resistor is off",
@@ -37,7 +37,7 @@ _NEUTRAL = {
     "Cascade.IPCON_": "an input of a hard block is taken from the fabric",
     "Cascade.MULT": "an input of a multiplier is taken from the fabric",
 }
-#: What is read where it matters.
+#: Bits that are read where they matter.
 _READ = ("LC_", "NegClk", "CarryInSet", "ColBufCtrl.", "RamConfig.", "IOB_", "IoCtrl.IE_", "IpConfig.")
 
 _RAM_PINS = {"RDATA": 16, "RADDR": 11, "WADDR": 11, "MASK": 16, "WDATA": 16}
@@ -97,7 +97,7 @@ class _Trace:
         self._rams: dict[Place, Ram] = {}
         self._multipliers: dict[Place, Multiplier] = {}
         self._used: set[Place] = set()
-        #: What is still to be read: signals were named, but what makes them was not looked at.
+        #: Signals still to be traced: they were named, but their drivers have not been examined.
         self._todo: list[Callable[[], None]] = []
         self._begun: set[tuple[str, Cell | Place]] = set()
 
@@ -182,7 +182,7 @@ class _Trace:
         return self._wiring.bit(place, name)
 
     def _at(self, place: Place, pin: str, default: Signal | None, what: str) -> Signal:
-        """Return what drives an input pin; ``default``: where it is not connected to anything."""
+        """Return the driver of an input pin; ``default``: if it is not connected to anything."""
         net = self._chip.nets.get((*place, pin))
         if net is None:
             if default is None:

@@ -1,7 +1,7 @@
 """From the file that a device loads to its configuration, by ``iceunpack``; and back, to see that nothing is lost.
 
-Whatever ``iceunpack`` skips would be configuration that is never checked. So ``icepack`` must make of its text the very
-bytes that were given, comments apart: a bit that the text does not hold is seen there.
+Bits that ``iceunpack`` skips would be configuration that is never checked. So ``icepack`` must produce exactly the
+given bytes from its text, apart from comments: a bit missing in the text is detected there.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ MOST_BYTES = 1 << 20
 
 _LIMITS = Limits(120, 2048)
 _BINARY, _TEXT, _AGAIN = "given.bin", "unpacked.asc", "again.bin"
-#: Comments are no longer.
+#: The maximum length of comments.
 _HEAD = 4096
 _PREAMBLE = bytes.fromhex("7eaa997e")
 
 
 def is_bitstream(path: Path) -> bool:
-    """Whether the file ``path`` begins as bitstreams do: with comments, then 7EAA997E."""
+    """Return True if the file ``path`` begins as bitstreams do: with comments, then 7EAA997E."""
     try:
         with open_plain(path, MOST_BYTES) as file:
             head = file.read(_HEAD)
@@ -37,7 +37,7 @@ def is_bitstream(path: Path) -> bool:
 
 
 def unpack(path: Path, folder: Path) -> Configuration:
-    """Return what the bitstream ``path`` configures; ``folder``: where the tools may work.
+    """Return the configuration in the bitstream ``path``; ``folder``: working folder of the tools.
 
     Raises ``InputError`` if it is not a bitstream of an iCE40, or holds what is not understood; ``ToolError`` if the
     tools are missing.

@@ -173,7 +173,7 @@ def _write_port(ram: Ram, words: str) -> Iterator[str]:
 
 
 def _multiplier(one: Multiplier) -> Iterator[str]:
-    """Yield a product, with registers before and behind it whose values at power-up are unknown."""
+    """Yield a product, with input and output registers whose values at power-up are unknown."""
     if (any(one.registers) or one.stages) and one.clock in (_ZERO, _ONE):
         raise InputError(f"the clock of multiplier {one.name} is constant")
     load = f"  always @(posedge {one.clock}) if ({one.enable})"

@@ -1,4 +1,4 @@
-"""What drives each net: the switches that a bitstream closes, and the columns that global networks are brought to.
+"""The drivers of nets: the switches that a bitstream closes, and the columns that global networks reach.
 
 A switch drives in one direction. A net with two drivers is a short circuit; its value is unknown.
 """
@@ -28,7 +28,7 @@ class Wiring:
     set: Mapping[Place, frozenset[str]]
 
     def bit(self, place: Place, name: str) -> bool:
-        """Whether ``name`` is configured in the tile ``place``."""
+        """Return True if ``name`` is configured in the tile ``place``."""
         return name in self.set.get(place, ())
 
     def source(self, net: int) -> tuple[Place, int] | None:

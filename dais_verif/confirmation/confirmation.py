@@ -27,7 +27,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["Confirmation", "ConfirmationRequest", "confirm", "prepare", "sum_up"]
 
-#: What of a simulator contradicts a proof.
+#: Verdicts of a simulator that contradict a proof.
 _CONTRADICTING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
 
 #: A line of generated Verilog is about so long, and an op is about one line.
@@ -43,7 +43,7 @@ _WORTH_A_TRIAL, _ICARUS_SECONDS = 2_000_000, 15.0
 
 @dataclass(frozen=True)
 class ConfirmationRequest:
-    """What to simulate. ``design``: with its ports and, if it is clocked, the latency that was proved.
+    """The subject of the simulation. ``design``: with its ports and, if it is clocked, the latency that was proved.
 
     ``folder`` receives builds, logs, waves. ``check``: vectors that break a promise of ``program`` are left out, as
     the proof left them out. ``declared``: vectors keep to the intervals that the program's source declares.
@@ -138,7 +138,7 @@ def _run(request: ConfirmationRequest, name: str, batch: Batch, begun: Mapping[s
 
 
 def sum_up(findings: Mapping[str, Finding]) -> Confirmation:
-    """Return what the findings of simulators, each alone, say together."""
+    """Return the combined result of the findings of single simulators."""
     results = [result for finding in findings.values() for result in finding.simulators]
     agreeing = [name for name, finding in findings.items() if finding.verdict is Verdict.PASS]
     for name, finding in findings.items():
