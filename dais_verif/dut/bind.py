@@ -201,5 +201,5 @@ def _listed(found: Sequence[Port] | None) -> str:
 
 
 def with_pins(said: PortsFile, pins: Clocking | None) -> PortsFile:
-    """``said`` with the pins of the command line, which have the last word."""
+    """Return ``said`` with the pins of the command line, which have the last word."""
     return said if pins is None else PortsFile(said.inputs, said.outputs, pins, said.ties)

@@ -58,13 +58,13 @@ _BYTES = ("rx_data", "rx_valid", "rx_ready", "tx_data", "tx_valid", "tx_ready")
 
 
 def buffer_bits(input_bits: int) -> int:
-    """``BUFFER_BITS`` of the bridge for a core with so many input bits."""
+    """Return ``BUFFER_BITS`` of the bridge for a core with so many input bits."""
     vector = -(-input_bits // 8)
     return max(_FEWEST_BUFFER_BITS, (_REQUESTS * (vector + _OVERHEAD) - 1).bit_length())
 
 
 def clocks_per_bit(period: float) -> int:
-    """``CLOCKS_PER_BIT`` of a UART at ``BAUD`` on a clock of ``period`` ns; at least 4, which it needs."""
+    """Return ``CLOCKS_PER_BIT`` of a UART at ``BAUD`` on a clock of ``period`` ns; at least 4, which it needs."""
     return max(round(1e9 / (period * BAUD)), 4)
 
 
@@ -124,7 +124,7 @@ def _reset(out: Writer) -> None:
 
 
 def _wires(out: Writer, module: str, parameters: list[str], pins: Sequence[str]) -> None:
-    """Write what turns bytes into bits on ``pins``, and back."""
+    """Write the module that converts between bytes and bits on ``pins``."""
     out.line("wire [7:0] rx_data, tx_data;")
     out.line("wire rx_valid, rx_ready, tx_valid, tx_ready;")
     connections = {name: name for name in (*pins, *_BYTES) if name != "rx_ready"}

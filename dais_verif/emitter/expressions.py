@@ -27,20 +27,20 @@ class Expression(NamedTuple):
     leaf: bool = False
 
     def shifted(self, bits: int) -> Expression:
-        """``self * 2**bits``: the same integer, another point."""
+        """Return ``self * 2**bits``: the same integer, another point."""
         return Expression(self.text, self.f - bits, self.lo, self.hi, self.leaf) if bits else self
 
     def negated(self) -> Expression:
-        """``-self``."""
+        """Return ``-self``."""
         return Expression(f"(-{self.text})", self.f, -self.hi, -self.lo)
 
     def aligned(self, f: int) -> Expression:
-        """``self`` in the finer units ``2**-f``."""
+        """Return ``self`` in the finer units ``2**-f``."""
         d = f - self.f
         return self if d == 0 else Expression(f"({self.text} <<< {d})", f, self.lo << d, self.hi << d)
 
     def floored(self, f: int) -> Expression:
-        """``self``, a signal, in the coarser units ``2**-f``."""
+        """Return ``self``, a signal, in the coarser units ``2**-f``."""
         if not self.leaf:
             raise AssertionError(f"{self.text} is not a signal")
         d = self.f - f

@@ -42,7 +42,7 @@ _WAIVERS = (
 _LONGEST_LINE = 4000
 _LONGEST_COMMENT = 1000
 
-#: Assignments of one op, and what is said of it.
+#: Assignments of one op, and their comment.
 Computed = tuple[Sequence[Statement], str]
 
 
@@ -56,7 +56,7 @@ def header(
     notes: Sequence[str] = (),
     control: Sequence[str] = (),
 ) -> None:
-    """Comments and ports. ``kind``: what the module is; ``control``: declarations of ports beside the two of data."""
+    """Write comments and ports. ``kind``: the kind of module; ``control``: declarations of additional ports."""
     kind_of_program = "ALIR" if any(op.spec.alir for op in program.ops) else "DAIS"
     out.line(f"// {kind_of_program} program {program.hash}")
     size = (counted(program.n_in, "input"), counted(program.n_out, "output"), counted(program.n_ops, "op"))

@@ -67,7 +67,7 @@ class Scope:
         return self.program.ops[index].type
 
     def helper(self, suffix: str, value: Expression) -> Expression:
-        """``value`` in full, in a signal of its own."""
+        """Return ``value`` in full, in a signal of its own."""
         name = f"{signal(self.op.index)}_{suffix}"
         self.helpers.append(Statement(name, bits_for(value.lo, value.hi), value.bare))
         return value._replace(text=name, leaf=True)
@@ -86,7 +86,7 @@ class Scope:
 
 
 def _at(scope: Scope, value: Expression, f: int) -> Expression:
-    """``value`` floored or extended to units of ``2**-f``."""
+    """Return ``value`` floored or extended to units of ``2**-f``."""
     if value.f <= f:
         return value.aligned(f)
     return (value if value.leaf else scope.helper("exact", value)).floored(f)

@@ -146,7 +146,7 @@ def _within(program: Program, flow: Flow, options: PipelineOptions, depth: float
 
 
 class _Plan:
-    """Which values are computed in which scope, and what they are called."""
+    """The values computed in each scope, and their names."""
 
     def __init__(self, program: Program, flow: Flow, schedule: Schedule) -> None:
         self.program, self.flow, self.schedule = program, flow, schedule

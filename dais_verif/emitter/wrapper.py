@@ -1,4 +1,4 @@
-"""A core with what it needs around it to be put on an FPGA, as files."""
+"""A core with the surrounding RTL for an FPGA, as files."""
 
 from __future__ import annotations
 

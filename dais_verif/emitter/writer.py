@@ -42,5 +42,5 @@ class Writer:
         self._level -= 1
 
     def text(self) -> str:
-        """All lines, each ended by a newline."""
+        """Return all lines, each ended by a newline."""
         return "\n".join(self._lines) + "\n"

@@ -164,7 +164,7 @@ class Step:
         return self.widened(value)
 
     def widened(self, value: IntArray) -> IntArray:
-        """``value`` as Python integers if this op needs more than int64."""
+        """Return ``value`` as Python integers if this op needs more than int64."""
         return value.astype(object) if self._wide and value.dtype != object else value
 
     def type_of(self, index: int) -> FixedType:
@@ -176,7 +176,7 @@ class Step:
 
 
 def _shift(raw: IntArray, bits: int) -> IntArray:
-    """``floor(raw * 2**bits)``. A left shift fits by construction; int64 knows no shift beyond 63."""
+    """Return ``floor(raw * 2**bits)``. A left shift fits by construction; int64 knows no shift beyond 63."""
     if bits >= 0:
         return raw << bits if bits else raw
     return raw >> (-bits if raw.dtype == object else min(-bits, 63))

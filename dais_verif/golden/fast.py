@@ -110,7 +110,7 @@ def isa() -> str:
 
 
 def threads(jobs: int | None) -> int:
-    """``jobs``, or what ``DAIS_VERIF_THREADS`` says, or 1. Raises ``InputError`` if below 1."""
+    """Return ``jobs``, or what ``DAIS_VERIF_THREADS`` says, or 1. Raises ``InputError`` if below 1."""
     if jobs is None:
         text = os.environ.get("DAIS_VERIF_THREADS")
         if text is None:

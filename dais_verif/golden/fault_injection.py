@@ -42,7 +42,7 @@ class Lanes(NamedTuple):
 
 
 def flip_bit(raw: IntArray, kind: FixedType, bit: int) -> IntArray:
-    """``raw`` values of type ``kind`` with bit ``bit`` of their pattern inverted."""
+    """Return ``raw`` values of type ``kind`` with bit ``bit`` of their pattern inverted."""
     is_sign = kind.k and bit == kind.width - 1
     return raw ^ (-(1 << bit) if is_sign else 1 << bit)
 

@@ -68,7 +68,7 @@ def _bits_needed(op: Op, kinds: Sequence[FixedType]) -> int:
 
 
 def _bits_of_sum(op: Op, kinds: Sequence[FixedType]) -> int:
-    """``_bits_needed`` of a sum: every term on the finest grid of any, those without bits left out."""
+    """Return ``_bits_needed`` of a sum: every term on the finest grid of any, those without bits left out."""
     own, constant = op.type, constant_term(op)
     shifts = (term.shift for term in op.terms if term.op >= 0)
     terms = [(kind.width, kind.f - shift) for kind, shift in zip(kinds, shifts, strict=True) if kind.width]

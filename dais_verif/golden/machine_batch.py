@@ -126,7 +126,7 @@ def run_machine(
 
 
 def _array(name: str, values: Any) -> NDArray[Any]:
-    """``values`` as an array that has lost nothing."""
+    """Return ``values`` as an array that has lost nothing."""
     if np.ma.is_masked(values):
         raise InputError(f"input {name} holds masked values, which are none; fill them")
     try:

@@ -37,7 +37,7 @@ class Violation:
 
 
 def show(value: Fraction) -> str:
-    """``value`` exactly: as a decimal number if that is short, else as a fraction, in hexadecimal if huge."""
+    """Return ``value`` exactly: as a decimal number if that is short, else as a fraction, in hexadecimal if huge."""
     try:
         if value.denominator > 1 and Fraction(repr(float(value))) == value:
             return repr(float(value))
@@ -93,7 +93,7 @@ def evaluate(program: Program, inputs: Sequence[Fraction], *, check: bool = True
 
 @lru_cache(maxsize=1024)  # half of the time of a program is otherwise spent on making these again
 def two(n: int) -> Fraction:
-    """``2**n``, exactly, for negative ``n`` too."""
+    """Return ``2**n``, exactly, for negative ``n`` too."""
     return Fraction(1 << n) if n >= 0 else Fraction(1, 1 << -n)
 
 
@@ -134,7 +134,7 @@ class Context:
         return -self.a if self.op.spec.negate else self.a
 
     def raw(self, index: int, value: Fraction | None = None) -> int:
-        """``value`` (by default buf[index]) in units of ``2**-f`` of op ``index``; always an integer."""
+        """Return ``value`` (by default buf[index]) in units of ``2**-f`` of op ``index``; always an integer."""
         scaled = (self._values[index] if value is None else value) * two(self.type_of(index).f)
         if scaled.denominator != 1:
             raise AssertionError(f"op {index}: {value} is not a multiple of its step")

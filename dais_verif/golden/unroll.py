@@ -197,7 +197,7 @@ def broken_off(frame: Frame, cycle: int, reset: Mapping[Element, Fraction]) -> F
 
 
 def _giving(program: Program, ops: Sequence[int]) -> Program:
-    """``program`` with other outputs."""
+    """Return ``program`` with other outputs."""
     zeros = np.zeros(len(ops), dtype=np.int64)
     return replace(program, out_idx=np.array(ops, dtype=np.int64), out_shift=zeros, out_neg=zeros.copy())
 

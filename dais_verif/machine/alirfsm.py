@@ -83,7 +83,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _named(name: Any, what: str) -> str:
-    """``name``, which must be a text that people can read on one line."""
+    """Return ``name``, which must be a text that people can read on one line."""
     if not isinstance(name, str) or not name:
         raise ProgramError(f"JSON {what} is {_short(name)}, must be a text")
     if not is_name(name):

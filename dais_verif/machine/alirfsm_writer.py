@@ -132,7 +132,7 @@ def _model(block: Block) -> list[Any]:
 
 
 def _number(signal: Signal, value: Fraction) -> int | float:
-    """``value`` as a number of JSON: a double, else an integer of any size."""
+    """Return ``value`` as a number of JSON: a double, else an integer of any size."""
     try:
         if Fraction(float(value)) == value:
             return float(value)

@@ -58,7 +58,7 @@ def restart_of(machine: Machine) -> Restart:
 
 
 def _restarted(machine: Machine, register: Signal, line: View) -> Machine:
-    """``machine`` with ``line`` as a reset of ``register``, beside the one that it has."""
+    """Return ``machine`` with ``line`` as a reset of ``register``, beside the one that it has."""
     if register.reset is None:
         return set_signal(machine, replace(register, reset=line))
     machine, own = add_wire(machine, register.reset)

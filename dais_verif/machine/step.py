@@ -218,7 +218,7 @@ class Lowering:
         return op if self.type_of(op) == kind else self.op(Code.QUANT, op, -1, 0, kind)
 
     def mux(self, condition: int, one: int, other: int) -> int:
-        """``one`` where the bit ``condition`` is 1; both have one type."""
+        """Return ``one`` where the bit ``condition`` is 1; both have one type."""
         if one == other:
             return one
         return self.op(Code.MUX, one, other, condition, self.type_of(one))

@@ -74,7 +74,7 @@ class _Shadowed(Lowering):
         return None if a is None or b is None else self.gate(Code.BIT_BINARY, a, b, _AND, _BIT)
 
     def of_arm(self, condition: int, one: int | None, other: int | None) -> int | None:
-        """``one`` where the highest bit of ``condition`` is 1."""
+        """Return ``one`` where the highest bit of ``condition`` is 1."""
         if one == other:
             return one
         return self.gate(Code.MUX, self.sure(one), self.sure(other), condition, _BIT)

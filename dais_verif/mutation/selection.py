@@ -24,7 +24,7 @@ def can_be_chosen(mutant: Mutant) -> bool:
 
 
 def with_choice(files: Files, mutants: Sequence[Mutant]) -> dict[str, str]:
-    """``files`` as the design that is mutant number n of ``mutants``, from 1, where ``SELECT`` is n."""
+    """Return ``files`` as the design that is mutant number n of ``mutants``, from 1, where ``SELECT`` is n."""
     by_file: dict[str, dict[Statement, list[tuple[int, Mutant]]]] = {}
     for number, mutant in enumerate(mutants, start=1):
         by_file.setdefault(mutant.file, defaultdict(list))[mutant.statement].append((number, mutant))

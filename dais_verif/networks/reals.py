@@ -138,7 +138,7 @@ def _ends(element: Element) -> tuple[Fraction, Fraction]:
 
 
 def _held(ops: Arithmetic, left: Element, most: Fraction) -> Element:
-    """``left``, which is known to lie between 0 and ``most``, in a type of no more."""
+    """Return ``left``, which is known to lie between 0 and ``most``, in a type of no more."""
     if isinstance(left, Fraction) or left.op is None:
         return left
     f = left.f - left.shift

@@ -1,4 +1,4 @@
-"""The opcodes of ALIR as its files have them, and the shape of their records; ``docs/alir.md`` says what each means."""
+"""The opcodes of ALIR files, and the shape of their records; ``docs/alir.md`` defines the meaning of each."""
 
 from __future__ import annotations
 

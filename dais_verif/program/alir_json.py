@@ -31,7 +31,7 @@ NOTES = "dais"
 
 
 class _Record(NamedTuple):
-    """One op of spec 4: what it reads, what it does, its words."""
+    """One op of spec 4: its operands, its opcode, its words."""
 
     addr: list[int]
     opcode: int
@@ -137,7 +137,7 @@ class _Reader:
         self._estimates.append((_estimate(estimates[0], index, "latency"), _estimate(estimates[1], index, "cost")))
 
     def columns(self) -> Columns:
-        """All ops as columns."""
+        """Return all ops as columns."""
         table = np.array(self._rows, dtype=np.int64).reshape(-1, 7)
         return Columns(*(np.ascontiguousarray(column) for column in table.T))
 
@@ -147,7 +147,7 @@ class _Reader:
         return Estimates(latency, cost, carry_size, adder_size)
 
     def _record(self, index: int, entry: Any) -> tuple[_Record, Any, list[Any]]:
-        """Record, interval and estimates of op ``index``, whatever its spec version."""
+        """Return record, interval and estimates of op ``index``, whatever its spec version."""
         if self.spec == 2:
             if not isinstance(entry, list) or len(entry) != 7:
                 raise ProgramError(
@@ -322,7 +322,7 @@ def _shifted_sum(c: _Context) -> _Row:
     return _Row(Code.SUM, terms=tuple(terms))
 
 
-#: Opcodes that mean what they mean in DAIS, with the same words.
+#: Opcodes with the same meaning as in DAIS, and the same words.
 _SAME: dict[int, Code] = {AlirCode.ADD: Code.ADD, AlirCode.SUB: Code.SUB}
 
 _ROWS: dict[int, Callable[[_Context], _Row]] = {

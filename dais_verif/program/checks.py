@@ -1,4 +1,4 @@
-"""Structural checks: what is refused before anything runs.
+"""Structural checks of programs, before anything runs.
 
 Every rule is one vectorised comparison over the columns and one sentence; half a million ops take
 a fraction of a second.

@@ -1,4 +1,4 @@
-"""Which bits of ``model_inp`` each output can depend on: what must be tried to have tried everything.
+"""The bits of ``model_inp`` that each output can depend on: the basis of exhaustive tests.
 
 Found forwards, bit by bit, with the rules of ``demand``, once for all outputs. A bit that is named may still never
 matter; a bit that is not named never does, in unchecked runs, whatever the other bits are.

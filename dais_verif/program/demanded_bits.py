@@ -1,4 +1,4 @@
-"""Which bits of which ops an output can depend on at all; all others can never matter, whatever the inputs.
+"""The bits of ops that an output can depend on at all; others never matter, whatever the inputs.
 
 Found backwards from the outputs, from types, shifts and constants: bits that a quantisation floors away, bits above
 what a narrower type keeps, ops that nothing reads. A bit that is demanded may still never matter: that is not

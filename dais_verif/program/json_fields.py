@@ -18,7 +18,7 @@ __all__ = ["as_int32", "as_integer", "as_integers", "as_list", "as_type"]
 
 
 def as_list(value: Any, name: str) -> list[Any]:
-    """``value``, which must be a list. Raises ``ProgramError`` that names ``name``."""
+    """Return ``value``, which must be a list. Raises ``ProgramError`` that names ``name``."""
     if not isinstance(value, list):
         raise ProgramError(f"JSON {name}: must be a list, not {_short(value)}")
     return value
@@ -82,7 +82,7 @@ def as_type(value: Any, index: int, *, on_grid: bool = False) -> tuple[FixedType
 
 
 def exponent(step: Fraction) -> int | None:
-    """``-log2(step)`` if ``step`` is a power of two, else None."""
+    """Return ``-log2(step)`` if ``step`` is a power of two, else None."""
     if step <= 0 or (step.numerator & (step.numerator - 1)) or (step.denominator & (step.denominator - 1)):
         return None
     return step.denominator.bit_length() - step.numerator.bit_length()

@@ -1,4 +1,4 @@
-"""Sharper ranges: a value that is a sum of others is kept as that sum, so that what cancels is seen to cancel.
+"""Sharper ranges: a value that is a sum of others is kept as that sum, so that cancellation is recognized.
 
 Intervals know of ``x - x`` only that it lies between the ends. Here an op is a sum of multiples of *sources*, inputs or
 results of ops that are not linear, as long as it is exactly that; and the range of the sum is exact where its sources

@@ -55,7 +55,7 @@ class Op:
 
     @property
     def condition(self) -> int:
-        """Index of the condition op of a mux."""
+        """The index of the condition op of a mux."""
         return low_int32(self.data)
 
     @property

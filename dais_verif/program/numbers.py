@@ -61,7 +61,7 @@ class Batch:
 
     @classmethod
     def of(cls, x: Any, n_in: int) -> Batch:
-        """``x`` as a batch: float or integer array (rows, n_in), or nested lists of Python numbers.
+        """Return ``x`` as a batch: float or integer array (rows, n_in), or nested lists of Python numbers.
 
         Raises ``InputError`` for another shape, NaN, infinity, or a number that is not a dyadic rational.
         """
@@ -123,7 +123,7 @@ class Batch:
 
 
 def compact(values: IntArray) -> IntArray:
-    """``values`` as int64 if every one fits 62 bits, else as Python integers."""
+    """Return ``values`` as int64 if every one fits 62 bits, else as Python integers."""
     limit = 1 << _INT64_BITS
     if values.dtype == np.int64:
         fits = values.size == 0 or (int(values.max()) < limit and int(values.min()) >= -limit)
@@ -134,7 +134,7 @@ def compact(values: IntArray) -> IntArray:
 
 
 def floor_to_grid(column: Column, f: int) -> IntArray:
-    """``floor(x * 2**f)`` of every value of ``column``, as integers."""
+    """Return ``floor(x * 2**f)`` of every value of ``column``, as integers."""
     shift = column.exponent + f
     if shift >= 0:
         return _shifted_left(column.mantissa, shift)
@@ -154,7 +154,7 @@ def _shifted_left(values: IntArray, shift: int) -> IntArray:
 
 
 def _as_array(x: Any) -> NDArray[Any]:
-    """``x`` as an array that has lost nothing: integers beyond 64 bits stay Python integers."""
+    """Return ``x`` as an array that has lost nothing: integers beyond 64 bits stay Python integers."""
     if isinstance(x, np.ma.MaskedArray):
         if np.ma.is_masked(x):
             raise InputError("input vectors hold masked values, which are none; fill them, or leave their rows out")
@@ -221,7 +221,7 @@ def _column_of_numbers(values: list[Any], j: int) -> Column:
 
 
 def doubles_of_raw(raw: IntArray, f: int, output: int, first_row: int = 0) -> NDArray[np.float64]:
-    """``raw * 2**-f`` as float64, exactly.
+    """Return ``raw * 2**-f`` as float64, exactly.
 
     Raises ``InputError`` that names row and output where float64 cannot hold the value.
     """

@@ -98,12 +98,12 @@ def _trailing_zeros(raw: int) -> int:
 
 
 def _shifted(x: Interval, shift: int) -> Interval:
-    """``x * 2**shift``: the same integers, another point."""
+    """Return ``x * 2**shift``: the same integers, another point."""
     return x._replace(f=x.f - shift)
 
 
 def _aligned(x: Interval, f: int) -> Interval:
-    """``x`` in units of ``2**-f``; ``f`` is at least ``x.f``."""
+    """Return ``x`` in units of ``2**-f``; ``f`` is at least ``x.f``."""
     d = f - x.f
     return Interval(x.lo << d, x.hi << d, f, x.zeros + d)
 
@@ -188,7 +188,7 @@ def _terms(program: Program, op: Op, known: Known, declared: Declared) -> Outcom
 
 
 def _scaled(x: Interval, weight: int, shift: int) -> Interval:
-    """``x`` times ``weight * 2**shift``; the weight is not 0."""
+    """Return ``x`` times ``weight * 2**shift``; the weight is not 0."""
     lo, hi = x.lo * weight, x.hi * weight
     return Interval(min(lo, hi), max(lo, hi), x.f - shift, x.zeros + _trailing_zeros(weight))
 

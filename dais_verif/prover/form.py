@@ -48,7 +48,7 @@ def key_of(form: Form) -> Key:
 
 
 def constant_form(value: int, f: int) -> Form:
-    """``value * 2**-f``."""
+    """Return ``value * 2**-f``."""
     return Form(f, value, {}, value, value)
 
 
@@ -73,13 +73,13 @@ def negated(form: Form) -> Form:
 
 
 def shifted(form: Form, shift: int, *, negative: bool = False) -> Form:
-    """``form`` times ``2**shift``."""
+    """Return ``form`` times ``2**shift``."""
     form = negated(form) if negative else form
     return form._replace(f=form.f - shift) if shift else form
 
 
 def times(form: Form, factor: int, f: int) -> Form:
-    """``form`` times the constant ``factor * 2**-f``."""
+    """Return ``form`` times the constant ``factor * 2**-f``."""
     if not factor:
         return ZERO
     lo, hi = sorted((form.lo * factor, form.hi * factor))

@@ -291,7 +291,7 @@ shl, lshr, ashr = map(_shift, (terms.shl, terms.lshr, terms.ashr))
 
 
 def rebuild(root: Term, replaced: Mapping[Term, Term]) -> Term:
-    """``root`` with terms replaced by others of the same width, by the rules of this module."""
+    """Return ``root`` with terms replaced by others of the same width, by the rules of this module."""
     if not any(map(is_open, replaced.values())):
         return terms.rebuild(root, replaced)
     new: dict[Term, Term] = {}

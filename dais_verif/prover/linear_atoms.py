@@ -43,7 +43,7 @@ class Atoms:
         return Form(f, 0, {number: 1}, lo, hi)
 
     def where_negative(self, condition: Form, one: Form, other: Form) -> Form:
-        """``one`` where ``condition`` is below 0: ``other``, and where it is the difference of the two."""
+        """Return ``one`` where ``condition`` is below 0: ``other``, and where it is the difference of the two."""
         if condition.hi < 0 or condition.lo >= 0:
             return one if condition.hi < 0 else other
         lo, hi = self._interval(condition)
@@ -148,7 +148,7 @@ class Atoms:
         return lo, hi
 
     def fitted(self, form: Form, kind: FixedType) -> Form:
-        """``form`` quantised to ``kind``."""
+        """Return ``form`` quantised to ``kind``."""
         if kind.width == 0:
             return ZERO
         form = self._floored(form, kind.f)
@@ -160,7 +160,7 @@ class Atoms:
         return self._wrapped_to(form, kind)
 
     def _floored(self, form: Form, f: int) -> Form:
-        """``form`` floored to multiples of ``2**-f``: all that is one stays outside the floor."""
+        """Return ``form`` floored to multiples of ``2**-f``: all that is one stays outside the floor."""
         if form.f <= f:
             return on_grid(form, f)
         down = form.f - f

@@ -243,7 +243,7 @@ class LinearForms:
         return self._atoms.atom(key, form.lo, form.hi, form.f)
 
     def _chosen(self, condition: Form, kind: FixedType, one: Form, other: Form) -> Form:
-        """``one`` where the highest bit of ``condition``, a value of ``kind``, is set."""
+        """Return ``one`` where the highest bit of ``condition``, a value of ``kind``, is set."""
         if kind.width == 0:
             return other
         if kind.k:

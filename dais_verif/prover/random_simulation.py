@@ -140,7 +140,7 @@ def _low_bits(column: Values, width: int) -> Values:
 
 
 def _both_ways(roots: Sequence[Term], given: dict[Term, Values], rows: int, judge: Callable[..., Any]) -> Bools:
-    """``judge`` of the values of ``roots`` with all that is undefined 0, or with it all ones."""
+    """Return ``judge`` of the values of ``roots`` with all that is undefined 0, or with it all ones."""
     result = np.zeros(rows, dtype=bool)
     free = [t for t in leaves(*roots) if t not in given]
     for ones in (False, True):

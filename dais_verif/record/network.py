@@ -126,7 +126,7 @@ class ProvedSetting:
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """``rows`` with their words below each other; long ones are cut."""
+    """Return ``rows`` with their words below each other; long ones are cut."""
     short = [[word if len(word) <= 40 else f"{word[:37]}..." for word in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*short, strict=True)]
     return ["  " + "  ".join(w.ljust(n) for w, n in zip(row, widths, strict=True)).rstrip() for row in short]

@@ -45,7 +45,7 @@ _KINDS: dict[str, type[AnyRecord]] = {
 
 
 def record_file(path: str | Path) -> Path:
-    """``path``, or if it is the folder of a run the record in it. Raises ``InputError`` if that holds none."""
+    """Return ``path``, or if it is the folder of a run the record in it. Raises ``InputError`` if that holds none."""
     path = Path(path)
     if not path.is_dir():
         return path

@@ -121,7 +121,7 @@ def in_order(plan: Iterable[Planned], past: Mapping[str, Past]) -> list[Planned]
 
 
 def grouped(plan: Sequence[Planned], past: Mapping[str, Past], workers: int) -> list[list[Planned]]:
-    """``plan`` in groups of jobs that are small enough to share a build, all others for themselves.
+    """Return ``plan`` in groups of jobs that are small enough to share a build, all others for themselves.
 
     Jobs that failed last time run first and alone. Each of ``workers`` gets at least one group, if possible.
     """

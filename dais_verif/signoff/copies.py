@@ -24,7 +24,7 @@ SUBJECT = "subject"
 
 
 def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Policy]:
-    """``subject`` and ``policy`` with copies in ``folder / SUBJECT`` in the place of all files.
+    """Return ``subject`` and ``policy`` with copies in ``folder / SUBJECT`` in the place of all files.
 
     Our own RTL is evidence already. Raises ``InputError`` if a file no longer matches its hash, or if its copy would
     not be found under the name that the RTL uses.

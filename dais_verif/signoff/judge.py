@@ -114,7 +114,7 @@ def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judgement:
 
 
 def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Asked) -> Judgement:
-    """``sim`` that must pass: every simulator, every vector, every bit, and vectors that are worth it."""
+    """Judge a ``sim`` that must pass: every simulator, every vector, every bit, and vectors that are worth it."""
     record = simulated(folder)
     if record.verdict is not Verdict.PASS:
         return Judgement(record.verdict, record.message, (record.message,), record.reproduce)

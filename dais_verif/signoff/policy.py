@@ -285,7 +285,7 @@ def policy_of(tree: Any, name: str) -> Policy:
 
 
 def _from(policy: Policy, folder: Path) -> Policy:
-    """``policy`` with its paths as seen from ``folder``, where it lies."""
+    """Return ``policy`` with its paths as seen from ``folder``, where it lies."""
 
     def seen(name: str) -> str:
         return str(folder / name)

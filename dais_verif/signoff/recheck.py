@@ -255,6 +255,6 @@ def _versions(
 
 
 def shortened(*values: object) -> list[str]:
-    """``values`` as text that fits a line."""
+    """Return ``values`` as text that fits a line."""
     texts = [str(value) for value in values]
     return [text if len(text) <= 160 else f"{text[:160]}..." for text in texts]

@@ -65,7 +65,7 @@ class SeededFault:
 
 
 def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) -> Poison:
-    """``program`` with one output made a constant that it has on some of ``vectors`` and not on others.
+    """Return ``program`` with one output made a constant that it has on some of ``vectors`` and not on others.
 
     So only the value changes: ports, intervals and promises are kept. ``original``: the bytes that it was read from.
     Raises ``InputError`` if no output has two values.

@@ -106,7 +106,7 @@ def _read_npz(path: Path, n_in: int) -> Any:
 
 
 def _table(path: Path, array: NDArray[Any], n_in: int) -> NDArray[Any]:
-    """``array`` as rows. Raises ``InputError`` if it does not hold numbers, or too many."""
+    """Return ``array`` as rows. Raises ``InputError`` if it does not hold numbers, or too many."""
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise InputError(f"{path}: dtype is {array.dtype}, must be float16, float32, float64, an integer type or bool")
     if array.ndim and array.shape[0] > _MAX_ROWS:

@@ -46,7 +46,7 @@ class _Reader(NamedTuple):
 
 
 def generate(program: Program, rows: int, seed: int) -> Batch:
-    """``rows`` vectors for ``program``, the same for the same ``seed`` (a non-negative integer) and ``rows``.
+    """Return ``rows`` vectors for ``program``, the same for the same ``seed`` (a non-negative integer) and ``rows``.
 
     The first rows put all inputs on the same kind of corner, up to a quarter of the first 16,384 mix corners at
     random, the rest is uniform, with off-grid and out-of-range values throughout. Where the source declares input

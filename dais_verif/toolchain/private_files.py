@@ -93,7 +93,7 @@ def original(place: str, sources: Sequence[Path]) -> str:
 
 
 def shown(text: str, sources: Sequence[Path]) -> str:
-    """``text``, a message of a tool, with the names that the user has for ``sources``."""
+    """Return ``text``, a message of a tool, with the names that the user has for ``sources``."""
 
     def named(found: re.Match[str]) -> str:
         return original(found[0], sources)

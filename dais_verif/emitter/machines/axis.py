@@ -98,7 +98,7 @@ def emit_machine_axis(machine: Machine, stream: MachineStream, core: str) -> str
 
 
 def _parts(stream: MachineStream) -> Iterator[tuple[str, str, str]]:
-    """Each signal of data, its bits of the beat, and what its port takes if it has none."""
+    """Yield each data signal, its bits of the beat, and the default of its port if it has none."""
     sides: Iterable[tuple[Sequence[Signal], str, str]] = (
         (stream.inputs, "core_inp", "1'b0"),
         (stream.outputs, "core_out", ""),

@@ -1,4 +1,4 @@
-"""Bits of vectors put together: what a copy from elements of some types into elements of others is, as Verilog."""
+"""Concatenated bits of vectors: copies from elements of some types into elements of others, in Verilog."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Bits(NamedTuple):
 
 
 def zeros(width: int) -> Bits:
-    """``width`` zeros."""
+    """Return ``width`` zeros."""
     return Bits(None, 0, width)
 
 
@@ -77,7 +77,7 @@ def _element(vector: Vector, low: int, source: FixedType, target: FixedType) -> 
 
 
 def joined(parts: Sequence[Bits]) -> list[str]:
-    """``parts`` as the words of one expression, most significant first."""
+    """Return ``parts`` as the words of one expression, most significant first."""
     if len(parts) == 1:
         return [str(parts[0])]
     words = [f"{part}," for part in reversed(parts)]

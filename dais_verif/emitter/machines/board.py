@@ -50,7 +50,7 @@ def machine_board(
     period: float = 10.0,
     text: str | None = None,
 ) -> dict[str, str]:
-    """All modules of a board, by file name; the top module is ``<core>_<link>``.
+    """Return all modules of a board, by file name; the top module is ``<core>_<link>``.
 
     ``text``: of module ``core``; None: ours. Raises ``InputError`` for vectors that are too wide, and if ``core`` is
     the name of another module.
@@ -224,7 +224,7 @@ def _waiting(restart: Restart, given: Sequence[Signal]) -> int:
 
 
 def _parts(signals: Sequence[Signal], vector: str, zero: str) -> Iterator[tuple[str, str, str]]:
-    """Yield each signal, its bits of ``vector``, and what its port takes if it has none."""
+    """Yield each signal, its bits of ``vector``, and the default of its port if it has none."""
     offset = 0
     for signal in signals:
         bits = bits_of(signal.types)

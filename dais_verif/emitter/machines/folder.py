@@ -63,9 +63,9 @@ def machine_folder(machine: Machine, stream: MachineStream, core: str, period: f
 def written_folder(
     facts: Mapping[str, Any], rtl: Mapping[str, str], readme: Callable[[dict[str, Any], list[str]], str]
 ) -> dict[str, bytes]:
-    """Return the files of a folder, by relative name: ``rtl``, what tools want beside it, and what is to know of it.
+    """Return the files of a folder, by relative name: ``rtl``, files for tools, and documentation.
 
-    ``facts``: what ``dais.json`` says besides, with the ``top`` module, the ``program`` and the ``period_ns``.
+    ``facts``: further content of ``dais.json``, with the ``top`` module, the ``program`` and the ``period_ns``.
     """
     top, digest, period = facts["top"], facts["program"]["hash"], facts["period_ns"]
     whole = {"schema": SCHEMA, "dais_verif": VERSION, **facts}

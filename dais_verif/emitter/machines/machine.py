@@ -111,7 +111,7 @@ class _Module:
             self.out.line(f"{kind} [{vector.width - 1}:0] {vector.name};  // {_said(signal)}")
 
     def initial(self, signal: Signal) -> None:
-        """Write what a register holds before the first edge, if anything says it."""
+        """Write the value of a register before the first edge, if one is defined."""
         vector, memory = self.vectors[signal.name], self.memories.get(signal.name)
         if signal.initial is None or not vector.width:
             return
@@ -168,7 +168,7 @@ class _Module:
         self.out.wrapped(f"assign {target} = {enable} ? ", [*joined(source), ":", *other], ";")
 
     def register(self, signal: Signal) -> None:
-        """All that changes a register."""
+        """Write everything that changes a register."""
         vector, memory = self.vectors[signal.name], self.memories.get(signal.name)
         writers = [c for c in self.machine.connections if c.target.signal == signal.name]
         if not vector.width or not (writers or signal.reset):

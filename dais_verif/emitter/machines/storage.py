@@ -42,7 +42,7 @@ def memory_of(machine: Machine, signal: Signal) -> Memory | None:
 
 
 def _copied(machine: Machine) -> Iterator[View]:
-    """All views whose elements are read or written as such."""
+    """Yield all views whose elements are read or written as such."""
     for connection in machine.connections:
         yield connection.source
         yield connection.target
@@ -51,7 +51,7 @@ def _copied(machine: Machine) -> Iterator[View]:
 
 
 def _conditions(machine: Machine) -> Iterator[View]:
-    """All views that are an enable, an index or a reset."""
+    """Yield all views that are an enable, an index or a reset."""
     for signal in machine.signals.values():
         if signal.reset is not None:
             yield signal.reset

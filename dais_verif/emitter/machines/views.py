@@ -43,7 +43,7 @@ def step_of(machine: Machine, view: View) -> int | None:
 
 
 def address(index: Bits, factor: int, first: int) -> str:
-    """``first + index * factor``."""
+    """Return ``first + index * factor``."""
     product = str(index) if factor == 1 else f"{index} * {factor}"
     return f"{first} + {product}" if first else product
 

@@ -75,7 +75,7 @@ def _place(
 
 
 def _one_by_one(machine: Machine, reader: Reader, target: View, vector: Vector, value: str) -> list[str]:
-    """For each index that reaches the register, what of ``target`` is in it."""
+    """Return, for each index that reaches the register, the write of the part of ``target`` in it."""
     assert target.index is not None
     offsets = offsets_of(machine.signals[target.signal].types)
     whole = element(machine, reader.vectors, target.index.value)

@@ -134,7 +134,7 @@ class _Search:
         return Fraction(2) ** -max(program.output_types[output].f for program in self._programs)
 
     def on_grid(self, output: int, limit: Fraction) -> Fraction:
-        """``limit``, down to the next difference that can be."""
+        """Return ``limit``, down to the next difference that can be."""
         unit = self.unit(output)
         return (limit / unit).__floor__() * unit
 

@@ -269,7 +269,7 @@ def _cuts(case: RtlCase, guilty: int) -> Iterator[RtlCase]:
 
 
 def _cut_of(case: RtlCase, smaller: Case, guilty: int, cut: set[int], nets: dict[int, str]) -> RtlCase | None:
-    """``smaller``, which keeps the order of ops, with the RTL of it."""
+    """Return ``smaller``, which keeps the order of ops, with the RTL of it."""
     kept = sorted(_kept(case.case.program, guilty, cut))
     ports, inputs = ports_of(smaller.program), {}
     if len(kept) != smaller.program.n_ops or not ports.output_bits:

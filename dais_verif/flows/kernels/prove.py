@@ -97,7 +97,7 @@ def prove_kernel(
 
 
 def _driven(kernel: KernelFolder, request: ProveRequest, record: ProofRecord) -> tuple[ProofRecord, Mismatch | None]:
-    """``record`` in the light of tensors that are driven through the RTL, and what differs then.
+    """Return ``record`` in the light of tensors that are driven through the RTL, and what differs then.
 
     Inputs at random, which is what a proof tries of any machine, seldom bring a kernel to where its results are seen.
     """

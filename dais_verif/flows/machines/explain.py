@@ -124,7 +124,7 @@ class _Explainer:
         return [], f"holds: {idle}" if idle else "holds" if signal.register else ""
 
     def action(self, action: Action) -> str:
-        """``din when do_write = 1, at wptr = 3``."""
+        """Return ``din when do_write = 1, at wptr = 3``."""
         connection, spell = action.connection, self.spelling
         source = spell.view(connection.source)
         if action.taken is Taken.ALTERNATIVE and connection.alternative is not None:

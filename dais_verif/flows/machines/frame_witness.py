@@ -83,7 +83,7 @@ def _value(what: Port | Element, value: Fraction, first: int) -> FrameValue:
 
 
 def judged(record: DiffRecord, machine: Machine, witness: FrameWitness) -> DiffRecord:
-    """``record`` of a difference, or UNKNOWN if the oracle, which runs the machine itself, does not see it."""
+    """Return ``record`` of a difference, or UNKNOWN if the oracle, which runs the machine itself, does not see it."""
     if witness.frame is None or record.difference is None or record.verdict is not Verdict.PROGRAMS_DIFFER:
         return record
     *_, last = trace_machine(machine, witness.rows(machine), check=False, cycles=witness.last() + 1)

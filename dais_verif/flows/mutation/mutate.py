@@ -270,7 +270,7 @@ def _bench(question: Question, stimulus: _Stimulus, folder: Path) -> Bench:
 
 
 def _confirmed(question: Question, answer: Proved, mutant: Mutant, folder: Path, judged: Judged) -> Proved:
-    """``answer``, unless it is that a machine's RTL is wrong, and no simulator says so, too."""
+    """Return ``answer``, unless it is that a machine's RTL is wrong, and no simulator says so, too."""
     if question.machine is None or answer.verdict is not Verdict.RTL_MISMATCH or answer.number in judged.wrong:
         return answer
     text = "the proof found a sequence that the simulation does not confirm"

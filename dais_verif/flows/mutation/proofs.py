@@ -245,7 +245,7 @@ def prove_original(question: Question, folder: Path, seconds: float) -> Proved:
 
 
 def with_latency(dut: Dut, proved: Proved) -> Dut:
-    """``dut`` with the latency that was proved."""
+    """Return ``dut`` with the latency that was proved."""
     if proved.timing is None:
         return dut
     return replace(dut, interface=dut.interface.with_latency(proved.timing.latency))

@@ -175,7 +175,7 @@ def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:
 
 
 def _driven(folder: NetworkFolder, request: ProveRequest, record: ProofRecord) -> tuple[ProofRecord, Mismatch | None]:
-    """``record`` in the light of images that are driven through the RTL, and what differs then.
+    """Return ``record`` in the light of images that are driven through the RTL, and what differs then.
 
     Inputs at random, which is what a proof tries of any machine, seldom bring a network to where its results are seen.
     """

@@ -148,14 +148,14 @@ class _Builder:
         self.append(code, id0, id1, data, kind if k is None else self.with_sign(kind, k))
 
     def spoilt(self, kind: FixedType) -> FixedType:
-        """``kind`` a few bits too narrow at either end, or another type."""
+        """Return ``kind`` a few bits too narrow at either end, or another type."""
         rng = self.rng
         i, f = kind.i - rng.choice((0, 1, 2, 5)), kind.f - rng.choice((0, 1, 2, 5))
         narrow = FixedType(rng.choice((kind.k, 0, 1)), i, f)
         return narrow if narrow.width >= 0 and rng.random() < 0.8 else random_type(rng, self.widest)
 
     def with_sign(self, kind: FixedType, k: int) -> FixedType:
-        """``kind`` with signedness ``k``, wide enough still if a sign is added."""
+        """Return ``kind`` with signedness ``k``, wide enough still if a sign is added."""
         return kind._replace(k=k) if k + kind.i + kind.f >= 0 else FixedType(k, -k - kind.f, kind.f)
 
     def add(self, code: int) -> None:
@@ -307,7 +307,7 @@ _RULES: dict[int, Callable[[_Builder, int], None]] = {
 
 
 def random_rows(rng: random.Random, program: Program, rows: int = 8) -> list[list[Any]]:
-    """``rows`` exact vectors: corners, in range, between grid points, out of range, tiny and huge."""
+    """Return ``rows`` exact vectors: corners, in range, between grid points, out of range, tiny and huge."""
     readers: dict[int, list[FixedType]] = {}
     for op in program.ops:
         if op.code == Code.INPUT:

@@ -49,7 +49,7 @@ def _shorter(search: Search[MachineCase]) -> None:
 
 
 def _with_outputs(case: MachineCase, names: Sequence[str]) -> MachineCase | None:
-    """``case`` with the outputs ``names`` alone, and what these depend on."""
+    """Return ``case`` with the outputs ``names`` alone, and what these depend on."""
     if not names:
         return None
     signals = {

@@ -69,7 +69,7 @@ class RtlCase:
 
 
 def edited(files: Files, edits: Iterable[Edit]) -> dict[str, str]:
-    """``files`` after ``edits``; one that lies within another is part of it. Empty lines in a row become one."""
+    """Return ``files`` after ``edits``; one that lies within another is part of it. Empty lines in a row become one."""
     made, last = dict(files), dict.fromkeys(files, 0)
     parts: dict[str, list[str]] = {name: [] for name in files}
     for edit in sorted(edits, key=lambda edit: (edit.file, edit.start, -edit.end)):

@@ -43,7 +43,7 @@ def rebuilt(
     tables: Sequence[Sequence[int]] | None = None,
     shifts: Sequence[int] | None = None,
 ) -> Case | None:
-    """``case`` after all of that, without ops that are then unused; None if it is not a valid program."""
+    """Return ``case`` after all of that, without ops that are then unused; None if it is not a valid program."""
     program = case.program
     to = _follow(forward or {})
     chosen = [(to(index) if index >= 0 else -1, s, n) for index, s, n in (outputs or program.outputs)]
@@ -137,5 +137,5 @@ def constant(op: Op, raw: int = 0) -> Op:
 
 
 def typed(op: Op, kind: FixedType) -> Op:
-    """``op`` with another type."""
+    """Return ``op`` with another type."""
     return replace(op, type=kind)

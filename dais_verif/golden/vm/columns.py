@@ -24,12 +24,12 @@ _MOST_ENTRIES = 1 << 27
 
 
 def at(column: Ints, indices: NDArray[np.integer[Any]] | Sequence[int]) -> Ints:
-    """``column`` at ``indices`` of any shape; -1 stays -1."""
+    """Return ``column`` at ``indices`` of any shape; -1 stays -1."""
     return np.append(column, np.int32(-1))[np.asarray(indices, dtype=np.int32)]
 
 
 def operands_of(program: Program) -> Ints:
-    """``Op.operands`` of every op, (n_ops, 3), -1 for none; wider if a sum has more terms.
+    """Return ``Op.operands`` of every op, (n_ops, 3), -1 for none; wider if a sum has more terms.
 
     Raises ``InputError`` for a sum with so many of them that the machine cannot take the program.
     """

@@ -59,7 +59,7 @@ def _pulled(pull: PullForm, g: Floats, saved: IntArray | None) -> Floats:
 
 
 def nearest_doubles(raw: IntArray, f: int) -> Floats:
-    """``raw * 2**-f``, each rounded to the nearest float64 (infinity beyond the largest)."""
+    """Return ``raw * 2**-f``, each rounded to the nearest float64 (infinity beyond the largest)."""
     if raw.dtype == np.int64:
         return np.ldexp(raw.astype(np.float64), -f)
     return np.array([_nearest(Fraction(int(value)) * Fraction(2) ** -f) for value in raw], dtype=np.float64)

@@ -78,7 +78,7 @@ def _next(value: Fraction, kind: FixedType) -> Fraction:
 
 
 def _far(value: Fraction, kind: FixedType) -> Fraction:
-    """``value`` with its highest bit inverted."""
+    """Return ``value`` with its highest bit inverted."""
     step = Fraction(2) ** -kind.f
     raw, half = int(value / step), 1 << kind.width - 1
     return (raw + half if raw < kind.raw_min + half else raw - half) * step
@@ -87,7 +87,7 @@ def _far(value: Fraction, kind: FixedType) -> Fraction:
 def _by_connections(
     machine: Machine, signal: Signal, values: Sequence[Fraction], *, first: int = 0, enabled: bool = False
 ) -> Machine | None:
-    """``machine`` with a register that connections reset to ``values``, beginning at element ``first``.
+    """Return ``machine`` with a register that connections reset to ``values``, beginning at element ``first``.
 
     ``enabled``: only where what writes it is enabled. None where something writes at an index, or part of it is never
     written, or nothing has an enable to wait for.
@@ -118,7 +118,7 @@ def _by_connections(
 
 
 def _split(machine: Machine, name: str, first: int) -> Machine:
-    """``machine`` with no connection to ``name`` that writes elements before ``first`` and others."""
+    """Return ``machine`` with no connection to ``name`` that writes elements before ``first`` and others."""
     for number, connection in enumerate(machine.connections):
         target = connection.target
         if target.signal != name or target.index is not None or not target.start < first < target.stop:

@@ -19,12 +19,12 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def spelt_name(name: str) -> str:
-    """``name`` as it stands in a text: in quotes, as JSON has it, unless it is an identifier and no keyword."""
+    """Return ``name`` as it stands in a text: in quotes, as JSON has it, unless it is an identifier and no keyword."""
     if _IDENTIFIER.fullmatch(name) and name not in KEYWORDS:
         return name
     return quoted_text(name)
 
 
 def quoted_text(text: str) -> str:
-    """``text`` in quotes, as JSON has it; a semicolon would begin a comment."""
+    """Return ``text`` in quotes, as JSON has it; a semicolon would begin a comment."""
     return json.dumps(text).replace(";", "\\u003b")

@@ -25,7 +25,7 @@ class Spelling:
         return self.ports.get(signal) or spelt_name(signal)
 
     def connection(self, connection: Connection) -> str:
-        """``mem[i] <- x when en``."""
+        """Return ``mem[i] <- x when en``."""
         line = f"{self.view(connection.target)} <- {self.view(connection.source)}"
         if connection.enable is not None:
             line += f" when {self.view(connection.enable)}"
@@ -34,7 +34,7 @@ class Spelling:
         return line
 
     def view(self, view: View) -> str:
-        """``x``, ``x[2]``, ``x[2:5]``, ``mem[i]`` or ``mem[0:4 + 4*i]``."""
+        """Return ``x``, ``x[2]``, ``x[2:5]``, ``mem[i]`` or ``mem[0:4 + 4*i]``."""
         name = self.name(view.signal)
         if view.index is None:
             if (view.start, view.stop) == (0, len(self.machine.signals[view.signal].types)):

@@ -85,13 +85,13 @@ _WORDS = {Role.INPUT: "input", Role.OUTPUT: "output", Role.INTERNAL: "wire"}
 
 
 def type_words(types: Sequence[FixedType]) -> str:
-    """``u4.0, s6.2[16]``; of a signal without elements ``u0.0[0]``."""
+    """Return ``u4.0, s6.2[16]``; of a signal without elements ``u0.0[0]``."""
     runs = [(kind, len(list(run))) for kind, run in groupby(types)]
     return ", ".join(f"{kind}[{count}]" if count > 1 else str(kind) for kind, count in runs) or "u0.0[0]"
 
 
 def initial_words(signal: Signal) -> str:
-    """``3`` if all elements begin with that and are of one type, else ``[1, 2.5, raw(-3)]``."""
+    """Return ``3`` if all elements begin with that and are of one type, else ``[1, 2.5, raw(-3)]``."""
     values = _values(signal)
     if len(set(signal.types)) == 1 and len(set(values)) == 1:
         return values[0]
@@ -110,5 +110,5 @@ def _value(value: Fraction, kind: FixedType) -> str:
 
 
 def schedule_words(schedule: Schedule) -> str:
-    """``0, 3 period 8``."""
+    """Return ``0, 3 period 8``."""
     return " ".join(filter(None, (", ".join(map(str, schedule.toggles)), f"period {schedule.period}")))

@@ -30,7 +30,7 @@ def _relu(call: Call) -> Data:
 
 
 def _leaky_relu(call: Call) -> Data:
-    """``alpha * x`` where x is below 0; ``alpha`` is the exact value of its binary32."""
+    """Return ``alpha * x`` where x is below 0; ``alpha`` is the exact value of its binary32."""
     slope = call.number("alpha", 0.01)
     return _unary(call, call.reals(0, "data"), lambda one: call.ops.select(one, call.ops.multiply(one, slope), one))
 

@@ -102,7 +102,7 @@ def _gemm(call: Call) -> Data:
 
 
 def _batch_normalization(call: Call) -> Data:
-    """``(x - mean) * scale / sqrt(variance + epsilon) + bias``, with the root in the precision of the tensor."""
+    """Return ``(x - mean) * scale / sqrt(variance + epsilon) + bias``, with the root in the precision of the tensor."""
     data = call.reals(0, "data")
     names = ("scale", "bias", "mean", "variance")
     scale, bias, mean, variance = (call.numbers(number, name) for number, name in enumerate(names, 1))

@@ -118,7 +118,7 @@ def _dequantize_linear(call: Call) -> Data:
 
 
 def _quant_range(call: Call) -> tuple[int, int, int]:
-    """``(signed, bits, narrow)`` of QONNX's Quant."""
+    """Return ``(signed, bits, narrow)`` of QONNX's Quant."""
     bits = set(call.integers(3, "bit width"))
     signed, narrow = call.integer("signed", 1), call.integer("narrow", 0)
     if len(bits) != 1 or signed not in (0, 1) or narrow not in (0, 1):

@@ -1,4 +1,4 @@
-"""Names of the text form: what is declared, and how it is referred to."""
+"""Names of the text form: declarations and references."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _NEGATE_A, _NEGATE_B = 1 << 32, 1 << 33
 
 
 def to_dais(program: Program, *, keep_windows: bool = False) -> Program:
-    """Return the DAIS program that computes what ``program`` does.
+    """Return the DAIS program equivalent to ``program``.
 
     ``keep_windows``: keep ops that do nothing but say where a table begins, as JSON needs them. Raises ``InputError``
     that names the op if a sum needs a type beyond the limits.
@@ -78,7 +78,7 @@ class _Lowering:
         """Return True if ``reader`` has a form that negates ``op``'s operand itself."""
         if reader.code == Code.MUX:
             return reader.id1 == op.index
-        if reader.code == Code.BIT_UNARY:  # whose result depends on the type of what it reads
+        if reader.code == Code.BIT_UNARY:  # the result depends on the operand type
             operand = self.source.ops[op.terms[0].op].type
             same = operand.width > 0 and operand.f == op.type.f
             return reader.data == 1 or (same and reader.data == 0 and reader.type.k == 1)

@@ -25,7 +25,7 @@ _NEGATE_A, _NEGATE_B = 1 << 32, 1 << 33
 
 
 def to_alir(program: Program) -> Program:
-    """Return the ALIR program that computes what ``program`` does, op by op; those of ALIR alone stay as they are.
+    """Return the ALIR program equivalent to ``program``, op by op; ops that exist only in ALIR are kept.
 
     Every op has an interval, as declared or of its type. Raises ``ProgramError`` if a type passes the limits.
     """

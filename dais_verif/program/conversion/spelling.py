@@ -30,7 +30,7 @@ def spelt(kind: FixedType, interval: tuple[int, int]) -> tuple[int, int]:
 
 
 def _cut(value: int) -> int:
-    """``value`` without the bits that a double has no place for, nearer to 0."""
+    """Return ``value`` without the bits that a double has no place for, nearer to 0."""
     extra = max(abs(value).bit_length() - _BITS, 0)
     cut = abs(value) >> extra << extra
     return cut if value >= 0 else -cut

@@ -52,7 +52,7 @@ class Meaning(NamedTuple):
 
 
 def runs_of(bits: Mapping[tuple[Signal, int], Meaning]) -> list[Run]:
-    """``bits`` as runs, each as long as can be, in the order in which they are given."""
+    """Return ``bits`` as runs, each as long as can be, in the order in which they are given."""
     found: list[Run] = []
     for (signal, bit), meaning in bits.items():
         last = found[-1] if found else None

@@ -51,7 +51,7 @@ def bounds_of(machine: Machine, step: Step, options: ProofOptions, watcher: Proo
 
 
 def bounded(program: Program, first: int, bounds: Mapping[int, Interval]) -> Program:
-    """``program``, whose inputs from ``first`` on are the state, with ``bounds`` declared of these."""
+    """Return ``program``, whose inputs from ``first`` on are the state, with ``bounds`` declared of these."""
     if not bounds:
         return program
     declared = []

@@ -45,7 +45,7 @@ def named_ops(step: Step, netlist: Netlist) -> dict[int, Signal]:
 
 
 def credible(step: Step, cycle: Cycle, named: Mapping[int, Signal], seed: int) -> dict[int, Signal]:
-    """``named`` without those of blocks whose names are of other ops: a tool may number its ops in its own way.
+    """Return ``named`` without those of blocks whose names are of other ops: a tool may number its ops in its own way.
 
     That is so where many of a block's signals do not follow from one another as the ops do that they are named after.
     """

@@ -77,7 +77,7 @@ def _name(pin: Term) -> str:
 
 
 def _with(term: Term, values: Mapping[Term, int]) -> Term:
-    """``term`` with pins at some values."""
+    """Return ``term`` with pins at some values."""
     return rebuild(term, {pin: const(1, value) for pin, value in values.items()})
 
 

@@ -158,7 +158,7 @@ class _Reading:
         return found
 
     def _steady(self, signal: Signal, value: Term) -> Term:
-        """``value`` with the bits that are constant while the pins have the values of which the proof speaks."""
+        """Return ``value`` with the bits that are constant while the pins have the values of which the proof speaks."""
         return concat(*(self._bit(signal, bit, value) for bit in reversed(range(signal.width))))
 
     def _bit(self, signal: Signal, bit: int, value: Term) -> Term:

@@ -59,7 +59,7 @@ class Atoms(LowBits):
         return self.minus(self.scaled(self.low(form, bits - 1), 2), self.low(form, bits))
 
     def shifted_down(self, form: Form, shift: int) -> Form:
-        """``form`` without its lowest ``shift`` bits."""
+        """Return ``form`` without its lowest ``shift`` bits."""
         return self._moved(self.minus(form, self.low(form, shift)), -shift) if shift else form
 
     # decisions
@@ -96,13 +96,13 @@ class Atoms(LowBits):
         return number, holds
 
     def masked(self, bit: Form, form: Form) -> Form:
-        """``form`` where ``bit`` is 1, else 0."""
+        """Return ``form`` where ``bit`` is 1, else 0."""
         if not bit.terms:
             return form if bit.constant else ZERO
         return self.masked_by(*self._condition(bit), form)
 
     def masked_by(self, condition: int, holds: bool, form: Form) -> Form:
-        """``form`` where ``condition`` is ``holds``, else 0."""
+        """Return ``form`` where ``condition`` is ``holds``, else 0."""
         form = self._assuming(condition, holds, form)
         if not form.terms:
             bit = self.conditions[condition]

@@ -39,7 +39,7 @@ class Combinations(ABC):
 
     @abstractmethod
     def masked_by(self, condition: int, holds: bool, form: Form) -> Form:
-        """``form`` where ``condition`` is ``holds``, else 0."""
+        """Return ``form`` where ``condition`` is ``holds``, else 0."""
 
     def atom(self, key: Hashable, recipe: Recipe, lo: int, hi: int) -> Form:
         """Return the atom that ``key`` stands for."""
@@ -127,7 +127,7 @@ class Combinations(ABC):
         return self._moved(self.sum(rest, *again), -f)
 
     def _moved(self, form: Form, shift: int) -> Form:
-        """``form`` times ``2**shift``, on the coarsest grid."""
+        """Return ``form`` times ``2**shift``, on the coarsest grid."""
         return (
             self._form(form.f - shift, form.constant, form.terms)
             if form.f >= shift
@@ -135,12 +135,12 @@ class Combinations(ABC):
         )
 
     def plus(self, form: Form, n: int) -> Form:
-        """``form`` and a constant."""
+        """Return ``form`` and a constant."""
         up = n << form.f
         return Form(form.f, form.constant + up, form.terms, form.lo + up, form.hi + up)
 
     def scaled(self, form: Form, n: int) -> Form:
-        """``n`` times ``form``."""
+        """Return ``n`` times ``form``."""
         found = times(form, n, 0)
         return self._form(found.f, found.constant, found.terms) if found.f else found
 

@@ -10,7 +10,7 @@ _SHIFTS = ("shl", "lshr")
 
 
 def folded(root: Term) -> Term:
-    """``root``, a term as written, without what Icarus Verilog folds while it elaborates.
+    """Return ``root``, a term as written, without what Icarus Verilog folds while it elaborates.
 
     That is what is computed of constants alone, a shift by a constant of no less than its width, which is 0, and the
     arm of a constant condition that is not taken; nothing else: ``a & 0`` waits for ``a``.

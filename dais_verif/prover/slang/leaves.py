@@ -48,7 +48,7 @@ class Leaves:
 
 
 def either(design: SlangDesign, plain: Bits, four_state: Callable[[], Bits]) -> Bits:
-    """``plain`` if nothing in the design is undefined, which is known when all drivers are."""
+    """Return ``plain`` if nothing in the design is undefined, which is known when all drivers are."""
     again = cache(four_state)
 
     def bits(read: Read, low: int, width: int) -> Term:

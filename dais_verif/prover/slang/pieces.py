@@ -52,7 +52,7 @@ Value = Term | Pieces
 
 
 def whole(value: Value) -> Term:
-    """``value`` as one term."""
+    """Return ``value`` as one term."""
     return value.whole() if isinstance(value, Pieces) else value
 
 
@@ -71,7 +71,7 @@ def part(value: Value, low: int, width: int) -> Term:
 
 
 def assigned(value: Value, low: int, piece: Term) -> Value:
-    """``value`` with ``piece`` in the place of its bits from ``low`` on."""
+    """Return ``value`` with ``piece`` in the place of its bits from ``low`` on."""
     if piece.width == value.width:
         return piece
     if not isinstance(value, Pieces):

@@ -84,7 +84,7 @@ def _is_shifted(t: Term) -> bool:
 
 
 def _multiple(t: Term, n: int) -> Term:
-    """``n * t`` where ``t`` is no sum."""
+    """Return ``n * t`` where ``t`` is no sum."""
     if n == 1:
         return t
     return neg(t) if n == -1 else mul(t, const(t.width, n))

@@ -110,12 +110,12 @@ def varies(*args: Term) -> bool:
 
 
 def ones(width: int) -> int:
-    """``width`` ones."""
+    """Return ``width`` ones."""
     return (1 << width) - 1
 
 
 def signed_value(value: int, width: int) -> int:
-    """``value`` read in two's complement."""
+    """Return ``value`` read in two's complement."""
     return value - (1 << width) if value >> (width - 1) else value
 
 
@@ -178,7 +178,7 @@ def leaves(*roots: Term) -> list[Term]:
 
 
 def rebuild(root: Term, replaced: Mapping[Term, Term]) -> Term:
-    """``root`` with terms replaced by others of the same width."""
+    """Return ``root`` with terms replaced by others of the same width."""
     new: dict[Term, Term] = {}
     for t in nodes(root):
         other = replaced.get(t)

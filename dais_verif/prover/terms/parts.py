@@ -118,7 +118,7 @@ def concat(*parts: Term) -> Term:
 
 
 def replaced(t: Term, low: int, piece: Term) -> Term:
-    """``t`` with ``piece`` in the place of its bits from ``low`` on.
+    """Return ``t`` with ``piece`` in the place of its bits from ``low`` on.
 
     Within one part of many its neighbours alone are looked at, not all of them.
     """
@@ -198,7 +198,7 @@ def follows(high: Term, low: Term) -> bool:
 
 
 def _zeros_before(t: Term, width: int) -> Term | None:
-    """``t`` with zeros before it as an operation on wider arguments, if it is one that cannot overflow."""
+    """Return ``t`` with zeros before it as an operation on wider arguments, if it is one that cannot overflow."""
     if t.op == "ite":
         return _either(t, width, lambda x: zext(x, width))
     if t.op == "lookup":
@@ -220,7 +220,7 @@ def _adjacent(high: Term, low: Term) -> Term | None:
 
 
 def sext(t: Term, width: int) -> Term:
-    """``t`` with copies of its top bit before it."""
+    """Return ``t`` with copies of its top bit before it."""
     if width < t.width:
         raise AssertionError(f"{t.width} bits do not fit {width}")
     if width == t.width:
@@ -259,14 +259,14 @@ def _wider(t: Term, width: int) -> Term:
 
 
 def zext(t: Term, width: int) -> Term:
-    """``t`` with zeros before it."""
+    """Return ``t`` with zeros before it."""
     if width < t.width:
         raise AssertionError(f"{t.width} bits do not fit {width}")
     return t if width == t.width else concat(const(width - t.width, 0), t)
 
 
 def resize(t: Term, width: int, signed: bool) -> Term:
-    """``t`` cut to its low bits, or extended."""
+    """Return ``t`` cut to its low bits, or extended."""
     if width <= t.width:
         return extract(t, 0, width)
     return sext(t, width) if signed else zext(t, width)

@@ -37,7 +37,7 @@ class Bitstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def with_files(table: Bitstream, files: Mapping[str, str]) -> Bitstream:
-    """``table`` with other ``files``, by what they are."""
+    """Return ``table`` with other ``files``, by what they are."""
     return msgspec.structs.replace(table, file=files.get("bitstream"), pins=files.get("pins"))
 
 

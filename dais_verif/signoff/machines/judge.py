@@ -45,7 +45,7 @@ def elements_with_bits(machine: Machine) -> list[int]:
 
 
 def judge_machine_simulation(context: Context, folder: Path, asked: Asked) -> Judgement:
-    """``sim`` that must pass: every simulator, every cycle, every known bit before and after its edge."""
+    """Judge a ``sim`` that must pass: every simulator, every cycle, every known bit before and after its edge."""
     record, subject = simulated(folder), context.subject
     if record.verdict is not Verdict.PASS:
         return Judgement(record.verdict, record.message, (record.message,), record.reproduce)

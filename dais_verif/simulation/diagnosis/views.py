@@ -168,7 +168,7 @@ def _signed_inputs(program: Program) -> set[int]:
 
 
 def _nearest_first(program: Program, root: int) -> list[int]:
-    """``root`` and all ops that it depends on, those over the fewest operands first."""
+    """Return ``root`` and all ops that it depends on, those over the fewest operands first."""
     order = dict.fromkeys([root] if root >= 0 else [])
     front = list(order)
     while front:

@@ -132,7 +132,7 @@ def _is_plain(before: str, kind: str, token: str) -> bool:
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """``text`` with other names for its modules, and for whatever else is called the same in it."""
+    """Return ``text`` with other names for its modules, and for whatever else is called the same in it."""
     tokens = _tokens(text) or []
     return "".join(names.get(token, token) if kind == "name" else token for kind, token in tokens)
 

@@ -211,7 +211,7 @@ def _prepare(machine: Machine, sequences: Sequence[InputSequence], folder: Path,
 
 
 def _also(runner: _Runner, outcome: _Outcome | ToolError, files: SequenceFiles) -> _Outcome:
-    """``outcome`` with one more sequence, if it is not there already."""
+    """Return ``outcome`` with one more sequence, if it is not there already."""
     if isinstance(outcome, ToolError):
         raise outcome
     if files.number in outcome.answers or any(answer.port_error for answer in outcome.answers.values()):

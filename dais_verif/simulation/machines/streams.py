@@ -57,7 +57,7 @@ class OutputStream(NamedTuple):
 
 
 def random_beats(stream: MachineStream, count: int, seed: int) -> list[InputBeat]:
-    """``count`` beats: all 0, all at their greatest and least values, then at random and at the extremes."""
+    """Return ``count`` beats: all 0, all at their greatest and least values, then at random and at the extremes."""
     chance = random.Random(f"{seed} {count}")
     kinds = [kind for signal in stream.inputs for kind in signal.types]
     found: list[InputBeat] = [[Fraction(0) for _ in kinds]]

@@ -83,14 +83,14 @@ class Domain:
         return Part(number, low, run, lo >> low, min(1 << run, (hi >> low) - (lo >> low) + 1))
 
     def closed(self, mask: int) -> int:
-        """``mask`` with the bits between those of one field."""
+        """Return ``mask`` with the bits between those of one field."""
         for number in self.touched(mask):
             part = self.part(number, mask)
             mask |= (1 << part.width) - 1 << self.fields[number].offset + part.low
         return mask
 
     def claimed(self, mask: int) -> int:
-        """``mask`` with all bits of the fields that it touches: what cannot be set independently of it."""
+        """Return ``mask`` with all bits of the fields that it touches: what cannot be set independently of it."""
         for number in self.touched(mask):
             mask |= self.fields[number].mask
         return mask
