@@ -2,6 +2,7 @@
 
 A stretch is *free*, and each element does as it likes; or *steady*, and single bits keep what they have, so that frames
 follow each other without a pause; or a *pulse*: resets for one cycle, then steady; or *stalling*: bits are mostly 1.
+Some bits change right after a pulse: if an enable wrongly overrides a reset and stays, it hides the wrong value.
 Resets, unless they pulse, are few and short, or nothing else would be seen.
 """
 
@@ -42,6 +43,8 @@ _CHANCES = (0.0, 0.1, 0.5, 0.5, 0.9, 1.0)
 _RESETS = (0.0, 0.0, 0.0, 0.0, 0.02, 0.02, 0.1, 0.5)
 #: The same of all bits but resets in a steady stretch, in which they keep it; and in a stalling one.
 _STEADY, _STALLING = 0.75, 0.875
+#: The probability that a bit has some value in the first cycle of a pulse and the opposite value after it.
+_CHANGING = _STEADY * (1 - _STEADY)
 #: The behaviour of elements in a stretch: hold a value, take extremes, or (the rest) anything.
 _HELD, _EXTREME = 0.15, 0.25
 #: The value of all elements in the first cycles, other than resets.
@@ -131,12 +134,15 @@ class _Plan:
             chances = np.where(habits == _Habit.FREE, rng.choice(_RESETS, size=count), 0.0)
             chances[0] = 0.0
         else:
-            kept = (rng.random(count) < _STEADY).astype(np.float64)
+            drawn = rng.random(count)
+            kept = (drawn < _STEADY).astype(np.float64)
             free = rng.choice(_CHANCES, size=count)
             chances = np.select([habits == _Habit.FREE, habits == _Habit.STALLING], [free, _STALLING], kept)
         bits = rng.random(int(self.lengths.sum())) < self._spread(chances)
         if resetting:
             bits[self.begins[habits == _Habit.PULSE]] = True
+        else:
+            bits[self.begins[(habits == _Habit.PULSE) & (drawn % _STEADY < _CHANGING)]] ^= True
         return bits.astype(np.int64)
 
     def _numbers(self, kind: FixedType) -> IntArray:

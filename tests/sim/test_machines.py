@@ -138,7 +138,7 @@ def test_a_fault_of_control_is_found(fault: str, tmp_path: Path) -> None:
     wrong = text.replace(old, new)
     if "late" in new:
         wrong = wrong.replace("  always @(posedge clk)\n", f"  reg late = 0;\n  {LATE}\n  always @(posedge clk)\n", 1)
-    record = sim(name, wrong, tmp_path, vectors=200)
+    record = sim(name, wrong, tmp_path, vectors=1000)
     assert record.verdict is Verdict.RTL_MISMATCH, record.message
     assert record.first_mismatch is not None and record.first_mismatch.place is not None
 
