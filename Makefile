@@ -205,12 +205,12 @@ mutate-prover: .venv/.ready-test  ## Random changes to the prover's own code: is
 	PYTHONPATH=tests .venv/bin/python -W ignore -m prove.mutation.campaign -o build/mutate-prover.json --mutants "$$MUTANTS" --seed "$$SEED"
 
 # Sizes of the parts of the evidence; that of solvers has none.
-NETWORK_FAULTS ?= 10000
+NETWORK_FAULTS ?= 10200
 RANDOM_PROGRAMS ?= 1000000
 FILES ?= 1000000
 KILLS ?= 1000
 
-evidence: .venv/.ready-test  ## All of docs/evidence.md, hours: NETWORK_FAULTS=10000 RANDOM_PROGRAMS=1000000 FILES=1000000 KILLS=1000; goes on where it was; build/evidence
+evidence: .venv/.ready-test  ## All of docs/evidence.md, hours: NETWORK_FAULTS=10200 RANDOM_PROGRAMS=1000000 FILES=1000000 KILLS=1000; goes on where it was; build/evidence
 	.venv/bin/python tools/evidence.py
 	PYTHONPATH=tests .venv/bin/python -m quality.evidence.files --count $(FILES)
 	PYTHONPATH=tests .venv/bin/python -m quality.evidence.kills --count $(KILLS)

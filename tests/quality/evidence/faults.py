@@ -31,7 +31,10 @@ from dais_verif.record.campaigns.mutation import Fate
 from dais_verif.verdict import Verdict
 
 #: The programs, and of which of them pipelines and netlists are tried as well.
-NETWORKS = ("p03_fir16", "p05_softmax_lut", "p06_matmul_2in", "p10_bitops", "p11_cmvm_raw", "p12_quant_modes")
+NETWORKS = (
+    "p03_fir16", "p04_sort8", "p05_softmax_lut", "p06_matmul_2in", "p10_bitops", "p11_cmvm_raw", "p12_quant_modes",
+    "p14_v041_minmaxmul",
+)  # fmt: skip
 LARGE = ("p02_mlp_jet", "p07_dct8x8", "p13_hgq_jet")
 PIPELINES = ("p03_fir16", "p05_softmax_lut", "p11_cmvm_raw", "p12_quant_modes")
 NETLISTS = ("p10_bitops", "p11_cmvm_raw")
