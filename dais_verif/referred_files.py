@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,7 @@ from dais_verif.files import read_plain, read_toml
 from dais_verif.kernels.folder import MANIFEST
 from dais_verif.network_folder import MANIFEST as OF_NETWORK
 from dais_verif.program.machine_begin import begins_machine
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from dais_verif.toml import parse_toml
 
 __all__ = ["referred_files"]
 
@@ -61,7 +56,7 @@ def _names(path: Path) -> Iterator[str]:
                 yield manifest
                 yield from json.loads(read_plain(path / manifest, _MOST_BYTES))["files"]
     elif path.suffix.lower() == ".toml":
-        yield from _texts(tomllib.loads(read_toml(path, _MOST_BYTES, "a file")))
+        yield from _texts(parse_toml(read_toml(path, _MOST_BYTES, "a file")))
     elif path.is_file():
         data = read_plain(path, _MOST_BYTES)
         if begins_machine(data):

@@ -22,7 +22,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,11 +32,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import read_toml
 from dais_verif.program import FixedType
 from dais_verif.program.types import LIMIT
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from dais_verif.toml import parse_toml
 
 __all__ = ["PortsFile", "Side", "latency_of", "ports_from_tree", "read_ports_file"]
 
@@ -85,8 +80,8 @@ def read_ports_file(path: str | Path) -> PortsFile:
     """Return the ports file at ``path``. Raises ``InputError`` with the table and key that cannot be used."""
     path = Path(path)
     try:
-        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "ports file"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        tree = parse_toml(read_toml(path, _MOST_BYTES, "ports file"))
+    except ValueError as error:
         raise InputError(f"ports file {str(path)!r} is not valid TOML: {error}") from None
     return _Reader(f"ports file {str(path)!r}").file(tree)
 

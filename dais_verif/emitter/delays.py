@@ -7,7 +7,6 @@ are exact.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,11 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import read_toml
 from dais_verif.program import Op, Program
 from dais_verif.program.opcodes import Code, bitwise_fields, high_int32
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from dais_verif.toml import parse_toml
 
 __all__ = ["DEFAULT", "SCALE", "DelayModel", "delay_of", "negation_delay", "read_delay_model"]
 
@@ -179,11 +174,9 @@ def read_delay_model(path: Path) -> DelayModel:
     """Return the default model with what the TOML file ``path`` says otherwise. Raises ``InputError``."""
     name = repr(str(path))
     try:
-        entries = tomllib.loads(read_toml(path, _MOST_BYTES, "the delay model"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(
-            f"delay model {name} is not valid TOML: {str(error).splitlines()[0]}; write lines as carry = 0.05"
-        ) from None
+        entries = parse_toml(read_toml(path, _MOST_BYTES, "the delay model"))
+    except ValueError as error:
+        raise InputError(f"delay model {name} is not valid TOML: {error}; write lines as carry = 0.05") from None
     known = {field.name: field.default for field in fields(DelayModel)}
     for key, value in entries.items():
         if key not in known:

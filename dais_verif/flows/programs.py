@@ -6,6 +6,7 @@ A file may hold a network, which is unrolled.
 from __future__ import annotations
 
 import warnings
+from math import inf
 from pathlib import Path
 
 from dais_verif.applied_folder import applied_program
@@ -89,9 +90,9 @@ def require_range(name: str, value: int | None, least: int, most: int) -> None:
 
 
 def require_number(name: str, value: float | None) -> None:
-    """Raise ``RequestError`` unless ``value`` of argument ``name`` is a number, or None."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise RequestError.of("{name} must be a number, not {value!r}.", name=Argument(name), value=value)
+    """Raise ``RequestError`` unless ``value`` of argument ``name`` is a finite number, or None."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not -inf < value < inf):
+        raise RequestError.of("{name} must be a finite number, not {value!r}.", name=Argument(name), value=value)
 
 
 def require_positive(**seconds: float | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Mapping as Table
 from collections.abc import Sequence
 from itertools import accumulate
@@ -24,11 +23,7 @@ from dais_verif.kernels.spelling import read_pattern, read_type
 from dais_verif.kernels.structures import MAX_DIMS, MAX_TENSORS
 from dais_verif.program import FixedType, Program, load
 from dais_verif.program.conversion import to_dais
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from dais_verif.toml import parse_toml
 
 __all__ = ["read_own_kernel"]
 
@@ -46,9 +41,9 @@ def read_own_kernel(path: Path) -> KernelInstance:
     """
     name = f"kernel {str(path)!r}"
     try:
-        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the kernel"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is not valid TOML: {str(error).splitlines()[0]}") from None
+        tree = parse_toml(read_toml(path, _MOST_BYTES, "the kernel"))
+    except ValueError as error:
+        raise InputError(f"{name} is not valid TOML: {error}") from None
     _require_keys(name, tree, _KEYS)
     for key, kind, what in (
         ("program", str, "the path of a program"),

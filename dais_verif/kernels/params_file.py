@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -32,11 +31,7 @@ from dais_verif.kernels.structures import (
     apply_written,
 )
 from dais_verif.program.types import FixedType
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from dais_verif.toml import parse_toml
 
 __all__ = ["printed_by", "read_params"]
 
@@ -86,9 +81,9 @@ def printed_by(path: Path, instance: KernelInstance) -> KernelInstance:
 def _read(path: Path) -> tuple[str, dict[str, Any]]:
     name = f"request {str(path)!r}"
     try:
-        return name, tomllib.loads(read_toml(path, _MOST_BYTES, "the request"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is not valid TOML: {str(error).splitlines()[0]}") from None
+        return name, parse_toml(read_toml(path, _MOST_BYTES, "the request"))
+    except ValueError as error:
+        raise InputError(f"{name} is not valid TOML: {error}") from None
 
 
 def _declared(name: str, asked: str, libraries: Libraries) -> Kernel:

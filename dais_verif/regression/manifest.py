@@ -24,7 +24,6 @@ from __future__ import annotations
 import glob
 import os
 import re
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -35,11 +34,7 @@ import msgspec
 from dais_verif.errors import InputError
 from dais_verif.files import read_toml
 from dais_verif.regression.programs import Found, find, stem_of
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from dais_verif.toml import parse_toml
 
 __all__ = ["DEFAULT_TIMEOUT", "Choices", "Part", "Simulator", "Variant", "read_manifest", "stages_variant"]
 
@@ -131,8 +126,8 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
     """
     name = f"manifest {str(path)!r}"
     try:
-        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "manifest"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        tree = parse_toml(read_toml(path, _MOST_BYTES, "manifest"))
+    except ValueError as error:
         raise InputError(f"{name} is not valid TOML: {error}") from None
     manifest = _table(tree, _Manifest, name, "")
     for key in manifest.variants:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import glob
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -19,6 +19,7 @@ from dais_verif.record.base import to_tree
 from dais_verif.record.simulation import Waiver
 from dais_verif.signoff.bitstreams.table import Bitstream, problem_of_bitstream, with_files
 from dais_verif.signoff.mutation_table import Mutation, problem_of_mutation
+from dais_verif.toml import parse_toml
 
 __all__ = [
     "BUILT_IN",
@@ -311,10 +312,10 @@ class _Reader:
 
     def policy(self, text: str) -> Policy:
         try:
-            policy = msgspec.toml.decode(text, type=Policy)
+            policy = msgspec.convert(parse_toml(text), Policy, builtin_types=(datetime, date, time))
         except msgspec.ValidationError as error:
             self.refuse(str(error).replace("`$.", "`"))
-        except (msgspec.DecodeError, RecursionError) as error:
+        except ValueError as error:
             raise InputError(f"{self._name} is not valid TOML: {error}") from None
         self.check(policy)
         return policy

@@ -65,3 +65,21 @@ def test_two_variables_of_one_name_in_a_block(tmp_path: Path) -> None:
 def test_every_signal_has_a_name_of_its_own() -> None:
     signals = Signals()
     assert [signals.new(name, 1, "").name for name in ("a", "b", "a", "a")] == ["a", "b", "a 2", "a 3"]
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+@pytest.mark.parametrize("place", ["model", "U"])
+def test_two_defparams_of_one_parameter(place: str, front_end: str, tmp_path: Path) -> None:
+    """The last one counts: ``m`` is 8 where both operands are 15, and simulators do not find that at random."""
+    text = f"""module K(output [3:0] k); parameter [3:0] P = 0; assign k = P; endmodule
+module U(output [3:0] k); K i(k); {"defparam i.P = 0;" if place == "U" else ""} endmodule
+module model(input [7:0] model_inp, output [4:0] model_out); wire [3:0] m; U u(m);
+  {"defparam u.i.P = 0;" if place == "model" else ""} defparam u.i.P = 8;
+  assign model_out = model_inp[3:0] + model_inp[7:4] ^ {{1'b0, m & {{4{{&model_inp}}}}}};
+endmodule
+"""
+    run = run_prove(ADDER, tmp_path, "--front-end", front_end, rtl=text)
+    assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]
+    assert "defparam" in run.tree["message"]
+    once = text.replace("defparam u.i.P = 8;", "").replace("i.P = 0", "i.P = 8")
+    assert run_prove(ADDER, tmp_path, "--front-end", front_end, rtl=once).ending == ("RTL_MISMATCH", 1)

@@ -32,3 +32,11 @@ def test_vectors_are_not_written_where_the_record_goes(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "link"):
         with pytest.raises(RequestError, match="is the record of this run"):
             dais_verif.mutate("a.bin", output=tmp_path, add_vectors=folder / "mutation.json")
+
+
+@pytest.mark.parametrize("name", ["floor", "most_unknown"])
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "5"])
+def test_a_limit_is_a_finite_number(name: str, value: object) -> None:
+    """Nothing is above NaN: as a limit it would allow everything."""
+    with pytest.raises(RequestError, match=rf"{name} must be"):
+        dais_verif.mutate("a.bin", **{name: value})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,11 +12,7 @@ from dais_verif.kernels.discovery import find_libraries
 from dais_verif.kernels.instance import KernelInstance, instance_of
 from dais_verif.kernels.own import read_own_kernel
 from dais_verif.kernels.params_file import printed_by, read_params
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from dais_verif.toml import parse_toml
 
 __all__ = ["read_instance"]
 
@@ -39,6 +34,6 @@ def read_instance(path: Path, libraries: Sequence[Path] = ()) -> KernelInstance:
 def is_request(path: Path) -> bool:
     """Return True if the TOML file ``path`` names a kernel. Raises ``InputError`` if it is not valid TOML."""
     try:
-        return "kernel" in tomllib.loads(read_toml(path, _MOST_BYTES, "the kernel"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"kernel {str(path)!r} is not valid TOML: {str(error).splitlines()[0]}") from None
+        return "kernel" in parse_toml(read_toml(path, _MOST_BYTES, "the kernel"))
+    except ValueError as error:
+        raise InputError(f"kernel {str(path)!r} is not valid TOML: {error}") from None

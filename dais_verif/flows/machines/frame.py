@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,11 +15,7 @@ from dais_verif.files import read_toml
 from dais_verif.golden.unroll import Frame, Port
 from dais_verif.machine import Machine, Signal
 from dais_verif.machine.step import Element
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from dais_verif.toml import parse_toml
 
 __all__ = ["FrameFile", "read_frame"]
 
@@ -52,9 +47,9 @@ def read_frame(path: Path, machine: Machine) -> FrameFile:
     name = f"frame {str(path)!r}"
     try:
         text = read_toml(path, _MOST_BYTES, "the frame")
-        tree = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is not valid TOML: {str(error).splitlines()[0]}") from None
+        tree = parse_toml(text)
+    except ValueError as error:
+        raise InputError(f"{name} is not valid TOML: {error}") from None
     for key in tree:
         if key not in _KEYS:
             raise InputError(f"{name}: {key!r} is not a key; known keys are {', '.join(_KEYS)}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from fractions import Fraction
 from pathlib import Path
 from reprlib import repr as _short
@@ -13,12 +12,8 @@ from dais_verif.golden.unroll import Frame, stall_of
 from dais_verif.machine import Machine
 from dais_verif.machine.step import Element
 from dais_verif.machine.streams import MachineStream, StreamPins, stream_of
+from dais_verif.toml import parse_toml
 from dais_verif.verdict import Verdict
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
 
 __all__ = ["held_stream", "read_stream"]
 
@@ -30,9 +25,9 @@ def read_stream(path: Path, machine: Machine) -> MachineStream:
     """Return the stream of ``machine`` in the TOML file ``path``. Raises ``InputError`` that names file and key."""
     name = f"stream {str(path)!r}"
     try:
-        tree = tomllib.loads(read_toml(path, _MOST_BYTES, "the stream"))
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InputError(f"{name} is not valid TOML: {str(error).splitlines()[0]}") from None
+        tree = parse_toml(read_toml(path, _MOST_BYTES, "the stream"))
+    except ValueError as error:
+        raise InputError(f"{name} is not valid TOML: {error}") from None
     for key, value in tree.items():
         if key not in StreamPins._fields:
             raise InputError(f"{name}: {key!r} is not a key; known keys are {', '.join(StreamPins._fields)}")

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import tomllib
-
 from dais_verif.errors import InputError
 from dais_verif.files import require_plain
 from dais_verif.record.campaigns.mutation import Fate, MutantRow
+from dais_verif.toml import parse_toml
 
 __all__ = ["Expectation", "read_expected", "unexpected"]
 
@@ -46,8 +45,8 @@ def read_expected(path: Path) -> list[Expectation]:
     where = f"manifest {str(path)!r}"
     require_plain(path, _MOST_BYTES, "manifest")
     try:
-        tree = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
+        tree = parse_toml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
         raise InputError(f"{where} cannot be read: {error}; give TOML with [[expect]] tables") from None
     entries = tree.get("expect")
     if set(tree) != {"expect"} or not isinstance(entries, list) or not entries:

@@ -47,6 +47,8 @@ class _Search:
         self._design, self._root = design, root
         self._path: Any = None
         self._dotted = False
+        #: Parameters that a defparam sets, by their paths.
+        self._set: set[str] = set()
 
     def look(self) -> None:
         self._root.visit(self._visit)
@@ -76,6 +78,8 @@ class _Search:
         elif kind is ast.CallExpression and not e.isSystemCall:
             if any(formal.direction is ast.ArgumentDirection.InOut for formal in e.subroutine.arguments):
                 raise self._refused(e, "Yosys copies an inout argument back only; write an input and an output")
+        elif kind is ast.DefParamSymbol:
+            self._defparam(e)
         elif kind is ast.HierarchicalValueExpression:
             self._path = self._path or e
         elif kind is ast.ElementSelectExpression:
@@ -90,6 +94,14 @@ class _Search:
         """Refuse casts that Yosys 0.23 gives the width around them: ``&(s ? 2'(w) : b)`` gets zeros above."""
         if e.conversionKind is ast.ConversionKind.Explicit:
             raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; use a wire")
+
+    def _defparam(self, s: Any) -> None:
+        """Refuse a second defparam of one parameter: the last one counts, and Yosys takes the first."""
+        path = s.target.hierarchicalPath if s.target is not None else ""
+        if path in self._set:
+            where = self._design.where(s.location)
+            raise InputError(f"{where}: this is a second defparam of {path}, which Yosys ignores; remove one")
+        self._set.add(path)
 
     def _case(self, s: Any) -> None:
         """Refuse negative items of a ``casez``, whose sign is lost, and narrow ones with digits that match all.

@@ -377,6 +377,7 @@ def _is_bundle(port: Any) -> bool:
 _HARMLESS = (pyslang.Diags.MissingTimeScale,)
 _ERRORS = (
     pyslang.Diags.DuplicateDefinition,
+    pyslang.Diags.DuplicateDefparam,  # the last one counts, and pyslang takes the first
     pyslang.Diags.ParameterDoesNotExist,
     pyslang.Diags.RangeSelectReversed,
 )
