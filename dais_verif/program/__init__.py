@@ -75,6 +75,8 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
     if not isinstance(path, str | PathLike):
         raise RequestError(f"a program is read from a path or the bytes of a file, not from a {type(path).__name__}.")
     data = read_plain(Path(path), _MOST_BYTES, advice="give the path of a DAIS program")
+    if not data:
+        raise ProgramError(f"{path}: the file is empty; give the path of a DAIS program")
     if begins_machine(data):
         raise ProgramError(f"{path}: the text of a machine, where a program is expected; {TAKE_MACHINES}")
     if _is_text(str(path), data):

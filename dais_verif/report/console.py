@@ -184,7 +184,7 @@ def _print_evidence(evidence: Evidence, out: Console) -> None:
     if evidence.could:
         rows = min(evidence.could.values())
         out.print(
-            f"           --exhaustive would exhaust {_outputs(list(evidence.could))}, from {rows} vectors on",
+            f"           --exhaustive could exhaust {_outputs(list(evidence.could))}, with {rows} vectors or more",
             markup=False,
         )
 

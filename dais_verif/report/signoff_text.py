@@ -42,7 +42,7 @@ def print_sign_off(record: SignOffRecord, folder: Path, out: Console) -> None:
     grades = {grade: sum(one.grade == grade for one in record.outputs) for grade in ("proved", "exhausted", "sampled")}
     shown = [f"{count} {grade}" for grade, count in grades.items() if count]
     rest = len(record.outputs) - sum(grades.values())
-    shown += [f"{rest} for which no stage that passed speaks, or that have no bits"] if rest else []
+    shown += [f"{rest} not covered by any stage that passed, or without bits"] if rest else []
     out.print(f"outputs    {', '.join(shown)}", markup=False)
     for result in record.stages:
         if result.passed and result.name == PROOF:

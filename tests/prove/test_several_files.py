@@ -151,3 +151,10 @@ def test_nor_is_one_of_what_asks_for_its_own_name(tmp_path: Path, monkeypatch: p
 def test_a_time_scale_that_only_some_files_have_is_no_error(first: str, tmp_path: Path) -> None:
     files = {"part.v": "module part; endmodule\n", "top.v": module(SUM, "`timescale 1ns/1ps")}
     assert computes({name: files[name] for name in sorted(files, key=lambda name: name != first)}, tmp_path) == "sum"
+
+
+def test_a_module_that_is_not_there_is_answered_with_those_that_are(tmp_path: Path) -> None:
+    text = "module model(input [7:0] model_inp, output [4:0] model_out); U u(); endmodule module U(); endmodule"
+    run = run_prove(ADDER, tmp_path, "--top", "modle", rtl=text)
+    assert run.ending == ("INVALID_INPUT", 2)
+    assert "no module 'modle', but U, model" in run.tree["message"]

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, ProgramError
 from dais_verif.files import make_folder, replace_folder, write_atomically
+from dais_verif.program import load
 
 
 def test_a_file_is_written_and_replaced_and_nothing_else_is_left(tmp_path: Path) -> None:
@@ -169,3 +170,11 @@ def test_a_folder_that_cannot_be_written_leaves_what_was_there(tmp_path: Path, m
     with pytest.raises(InputError, match="No space left on device; choose another place with -o"):
         replace_folder(out, folder_files(a="2"), "manifest.json")
     assert listing(out) == folder_files(a="1") and os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize("name", ["a.dais", "a.bin", "a.json"])
+def test_an_empty_file_is_no_program(name: str, tmp_path: Path) -> None:
+    """As a text it would be a program without outputs, which ``check`` would pass."""
+    (tmp_path / name).touch()
+    with pytest.raises(ProgramError, match="the file is empty"):
+        load(tmp_path / name)

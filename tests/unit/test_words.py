@@ -161,5 +161,5 @@ def test_a_sign_off_says_of_which_outputs_no_stage_speaks() -> None:
     """Something may well be known of them: that they are wrong."""
     record = replace(signoff(), outputs=[OutputEvidence(0, "none", 0)])
     text = printed(lambda out: print_sign_off(record, Path(), out))
-    assert "1 for which no stage that passed speaks, or that have no bits" in text
+    assert "1 not covered by any stage that passed, or without bits" in text
     assert "nothing is known" not in text

@@ -20,6 +20,7 @@ from dais_verif.prover.slang.bundles import bundled, divide
 from dais_verif.prover.slang.checks import leave_out, only_checks
 from dais_verif.prover.slang.connections import connect
 from dais_verif.prover.slang.design import SlangDesign, ast
+from dais_verif.prover.slang.diagnostics import require_valid
 from dais_verif.prover.slang.events import EventError, refuse_delay
 from dais_verif.prover.slang.expressions import Converter
 from dais_verif.prover.slang.functions import call_value
@@ -58,17 +59,7 @@ def elaborate(
     tree = read_files(sources, manager)
     compilation.addSyntaxTree(tree)
     root = compilation.getRoot()
-    for diagnostic in compilation.getAllDiagnostics():
-        if diagnostic.code not in _HARMLESS and (diagnostic.isError() or diagnostic.code in _ERRORS):
-            lines = pyslang.DiagnosticEngine.reportAll(manager, [diagnostic]).strip().split("\n")
-            text = next((line for line in lines if "error: " in line or "warning: " in line), lines[0])
-            if "not a valid top-level module" in text:
-                raise InputError.of(
-                    "the RTL has no module {top_given!r}; name its top module with {top}", top_given=top
-                )
-            if diagnostic.code == pyslang.Diags.UnknownModule:
-                raise InputError.of("{text}; give the file that holds it, or a model of it, with {rtl}, too", text=text)
-            raise InputError(f"{text}; correct the RTL")
+    require_valid(compilation, manager, top)
     (instance,) = (instance for instance in root.topInstances if instance.name == top)
     netlist = _Walk(SlangDesign(manager, files or {}, call_value, bitwise), compilation).netlist(instance)
     return netlist._replace(included=included(tree, manager))
@@ -372,15 +363,6 @@ def _is_bundle(port: Any) -> bool:
     return port.kind is ast.SymbolKind.Port and not port.type.isIntegral
 
 
-#: Of what is a warning only for pyslang, what leaves open which RTL is meant.
-#: Delays are refused on their own, so it does not matter in which unit some files say them and others do not.
-_HARMLESS = (pyslang.Diags.MissingTimeScale,)
-_ERRORS = (
-    pyslang.Diags.DuplicateDefinition,
-    pyslang.Diags.DuplicateDefparam,  # the last one counts, and pyslang takes the first
-    pyslang.Diags.ParameterDoesNotExist,
-    pyslang.Diags.RangeSelectReversed,
-)
 _PULLED: dict[Any, int] = {ast.NetType.NetKind.Tri0: 0, ast.NetType.NetKind.Tri1: -1}
 #: The value of a net, if it has one whatever the design says.
 _NETS: dict[Any, int | None] = NETS.rules(

@@ -1,0 +1,47 @@
+"""Errors in the RTL that pyslang reports, and warnings that leave open which RTL is meant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyslang
+
+from dais_verif.errors import InputError
+
+__all__ = ["require_valid"]
+
+#: Delays are refused on their own, so it does not matter in which unit some files say them and others do not.
+_HARMLESS = (pyslang.Diags.MissingTimeScale,)
+#: Only warnings of pyslang, but they leave open which RTL is meant.
+_ERRORS = (
+    pyslang.Diags.DuplicateDefinition,
+    pyslang.Diags.DuplicateDefparam,  # the last one counts, and pyslang takes the first
+    pyslang.Diags.ParameterDoesNotExist,
+    pyslang.Diags.RangeSelectReversed,
+)
+#: Names of modules that a message lists.
+_SHOWN = 8
+
+
+def require_valid(compilation: Any, manager: Any, top: str) -> None:
+    """Raise ``InputError`` for the first error in the RTL of ``compilation``, whose top module should be ``top``."""
+    for diagnostic in compilation.getAllDiagnostics():
+        if diagnostic.code in _HARMLESS or not (diagnostic.isError() or diagnostic.code in _ERRORS):
+            continue
+        lines = pyslang.DiagnosticEngine.reportAll(manager, [diagnostic]).strip().split("\n")
+        text = next((line for line in lines if "error: " in line or "warning: " in line), lines[0])
+        if "not a valid top-level module" in text:
+            raise InputError.of(
+                "the RTL has no module {top_given!r}, but {known}; name its top module with {top}",
+                top_given=top,
+                known=_modules(compilation),
+            )
+        if diagnostic.code == pyslang.Diags.UnknownModule:
+            raise InputError.of("{text}; give the file that holds it, or a model of it, with {rtl}, too", text=text)
+        raise InputError(f"{text}; correct the RTL")
+
+
+def _modules(compilation: Any) -> str:
+    """Return the names of some modules that the RTL defines."""
+    names = sorted({one.name for one in compilation.getDefinitions()})
+    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "") if names else "no module at all"
