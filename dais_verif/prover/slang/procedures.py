@@ -19,12 +19,11 @@ from dais_verif.prover.slang.design import SlangDesign, ast, bits_in
 from dais_verif.prover.slang.events import EventError, Events, never_runs, refuse_asleep, sensitivity
 from dais_verif.prover.slang.execution import Execution, flat
 from dais_verif.prover.slang.expressions import Converter
-from dais_verif.prover.slang.folding import folded
 from dais_verif.prover.slang.leaves import Leaves, either
 from dais_verif.prover.slang.pieces import Marks, Value, part
 from dais_verif.prover.slang.registers import edges_of, registers
 from dais_verif.prover.slang.selects import place_of
-from dais_verif.prover.slang.waiting import is_constant, never_assigned, wakers
+from dais_verif.prover.slang.waiting import folded, is_constant, never_assigned, wakers
 from dais_verif.prover.slang.writes import NAMES, roots, symbol_of, written
 from dais_verif.prover.terms import (
     Term,

@@ -9,9 +9,11 @@ from dais_verif.prover import four_state
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.events import Events, begins_unknown, taken
 from dais_verif.prover.slang.writes import NAMES, symbol_of
-from dais_verif.prover.terms import Term, all_ones, band, const, undefined
+from dais_verif.prover.terms import Term, all_ones, as_written, band, built, const, nodes, undefined
 
-__all__ = ["is_constant", "never_assigned", "wakers"]
+__all__ = ["folded", "is_constant", "never_assigned", "wakers"]
+
+_SHIFTS = ("shl", "lshr")
 
 
 def wakers(design: SlangDesign, events: Events, body: Sequence[Any], own: set[Any]) -> list[Any]:
@@ -72,3 +74,22 @@ def is_constant(e: Any) -> bool:
     while type(e) is ast.ConversionExpression:
         e = e.operand
     return type(e) in (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral) or e.constant is not None
+
+
+def folded(root: Term) -> Term:
+    """Return ``root``, a term as written, without what Icarus Verilog folds while it elaborates.
+
+    That is what is computed of constants alone, a shift by a constant of no less than its width, which is 0, and the
+    arm of a constant condition that is not taken; nothing else: ``a & 0`` waits for ``a``.
+    """
+    new: dict[Term, Term] = {}
+    with as_written():
+        for t in nodes(root):
+            args = tuple(new[x] for x in t.args)
+            if t.op in _SHIFTS and args[1].op == "const" and args[1].value >= t.width:
+                new[t] = const(t.width, 0)
+            elif t.op == "ite" and args[0].op == "const":
+                new[t] = args[1] if args[0].value else args[2]
+            else:
+                new[t] = t if args == t.args else built(t, args)
+    return new[root]
