@@ -23,6 +23,7 @@ __all__ = [
     "path_of",
     "read_program",
     "require_counts",
+    "require_finite_number",
     "require_number",
     "require_positive",
     "require_range",
@@ -90,8 +91,15 @@ def require_range(name: str, value: int | None, least: int, most: int) -> None:
 
 
 def require_number(name: str, value: float | None) -> None:
+    """Raise ``RequestError`` unless ``value`` of argument ``name`` is a number, or None."""
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise RequestError.of("{name} must be a number, not {value!r}.", name=Argument(name), value=value)
+
+
+def require_finite_number(name: str, value: float | None) -> None:
     """Raise ``RequestError`` unless ``value`` of argument ``name`` is a finite number, or None."""
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or not -inf < value < inf):
+    require_number(name, value)
+    if value is not None and not -inf < value < inf:
         raise RequestError.of("{name} must be a finite number, not {value!r}.", name=Argument(name), value=value)
 
 

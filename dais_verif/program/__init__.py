@@ -75,8 +75,6 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
     if not isinstance(path, str | PathLike):
         raise RequestError(f"a program is read from a path or the bytes of a file, not from a {type(path).__name__}.")
     data = read_plain(Path(path), _MOST_BYTES, advice="give the path of a DAIS program")
-    if not data:
-        raise ProgramError(f"{path}: the file is empty; give the path of a DAIS program")
     if begins_machine(data):
         raise ProgramError(f"{path}: the text of a machine, where a program is expected; {TAKE_MACHINES}")
     if _is_text(str(path), data):
@@ -86,6 +84,8 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
                 path=path,
                 layout_given=layout,
             )
+        if not data:  # else a program without outputs, of which nothing is wrong
+            raise ProgramError(f"{path}: the file is empty; give the path of a DAIS program")
         program = assemble(data, str(path))
         return replace(program, origin=replace(program.origin, path=str(path)))
     try:

@@ -34,7 +34,7 @@ def test_held_back_images_are_read_as_the_page_says(network: Network) -> None:
     right = float((got.argmax(axis=1) == digits).mean())
     page = (ROOT / "examples/README.md").read_text(encoding="utf-8")
     assert right >= 0.96 and len(digits) == 600
-    assert re.findall(r"right for ([0-9.]+) %", page) == [f"{100 * right:.1f}"]
+    assert re.findall(r"correct for ([0-9.]+) %", page) == [f"{100 * right:.1f}"]
     assert f"{network.program().n_ops:,} ops" in page and network.program().n_ops < 30_000
 
 

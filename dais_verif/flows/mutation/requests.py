@@ -13,7 +13,7 @@ from dais_verif.flows.programs import (
     AnyProgram,
     path_of,
     require_counts,
-    require_number,
+    require_finite_number,
     require_positive,
     require_range,
 )
@@ -68,8 +68,8 @@ class MutationRequest:
         require_counts(seed=self.seed, vectors=self.vectors)
         require_range("count", self.count, 1, _MOST)
         require_positive(timeout=self.timeout)
-        require_number("floor", self.floor)
-        require_number("most_unknown", self.most_unknown)
+        require_finite_number("floor", self.floor)
+        require_finite_number("most_unknown", self.most_unknown)
         for name in self.judges:
             if name not in JUDGES:
                 raise RequestError.of(
