@@ -84,7 +84,8 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
                 path=path,
                 layout_given=layout,
             )
-        if not data:  # else a program without outputs, of which nothing is wrong
+        if not any(line.partition(b";")[0].strip() for line in data.splitlines()):
+            # Else it would be a program without outputs, of which nothing is wrong: rather a file that was cut off.
             raise ProgramError(f"{path}: the file is empty; give the path of a DAIS program")
         program = assemble(data, str(path))
         return replace(program, origin=replace(program.origin, path=str(path)))

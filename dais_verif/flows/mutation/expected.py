@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dais_verif.errors import InputError
-from dais_verif.files import require_plain
+from dais_verif.files import read_toml
 from dais_verif.record.campaigns.mutation import Fate, MutantRow
 from dais_verif.toml import parse_toml
 
@@ -43,10 +43,9 @@ class Expectation:
 def read_expected(path: Path) -> list[Expectation]:
     """Return the expectations in the manifest ``path``. Raises ``InputError`` if it is not a manifest."""
     where = f"manifest {str(path)!r}"
-    require_plain(path, _MOST_BYTES, "manifest")
     try:
-        tree = parse_toml(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        tree = parse_toml(read_toml(path, _MOST_BYTES, "manifest"))
+    except ValueError as error:
         raise InputError(f"{where} cannot be read: {error}; give TOML with [[expect]] tables") from None
     entries = tree.get("expect")
     if set(tree) != {"expect"} or not isinstance(entries, list) or not entries:

@@ -32,7 +32,7 @@ def require_valid(compilation: Any, manager: Any, top: str) -> None:
         text = next((line for line in lines if "error: " in line or "warning: " in line), lines[0])
         if "not a valid top-level module" in text:
             raise InputError.of(
-                "the RTL has no module {top_given!r}, but {known}; name its top module with {top}",
+                "the RTL has no module {top_given!r} (its modules: {known}); name its top module with {top}",
                 top_given=top,
                 known=_modules(compilation),
             )
@@ -44,4 +44,4 @@ def require_valid(compilation: Any, manager: Any, top: str) -> None:
 def _modules(compilation: Any) -> str:
     """Return the names of some modules that the RTL defines."""
     names = sorted({one.name for one in compilation.getDefinitions()})
-    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "") if names else "no module at all"
+    return ", ".join(names[:_SHOWN]) + (", ..." if len(names) > _SHOWN else "") if names else "none"

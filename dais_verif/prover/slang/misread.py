@@ -39,7 +39,11 @@ def refuse_misread(sources: Sequence[Path], top: str, files: Mapping[str, Path])
     options.topModules = {top}
     compilation = ast.Compilation(pyslang.Bag([options]))
     compilation.addSyntaxTree(read_files(sources, manager))
-    _Search(SlangDesign(manager, files, call_value), compilation.getRoot()).look()
+    design = SlangDesign(manager, files, call_value)
+    _Search(design, compilation.getRoot()).look()
+    for diagnostic in compilation.getAllDiagnostics():
+        if diagnostic.code == pyslang.Diags.DuplicateDefparam:
+            raise InputError(f"{design.where(diagnostic.location)}: Yosys ignores this second defparam; remove one")
 
 
 class _Search:
@@ -47,8 +51,6 @@ class _Search:
         self._design, self._root = design, root
         self._path: Any = None
         self._dotted = False
-        #: Parameters that a defparam sets, by their paths.
-        self._set: set[str] = set()
 
     def look(self) -> None:
         self._root.visit(self._visit)
@@ -78,8 +80,6 @@ class _Search:
         elif kind is ast.CallExpression and not e.isSystemCall:
             if any(formal.direction is ast.ArgumentDirection.InOut for formal in e.subroutine.arguments):
                 raise self._refused(e, "Yosys copies an inout argument back only; write an input and an output")
-        elif kind is ast.DefParamSymbol:
-            self._defparam(e)
         elif kind is ast.HierarchicalValueExpression:
             self._path = self._path or e
         elif kind is ast.ElementSelectExpression:
@@ -94,14 +94,6 @@ class _Search:
         """Refuse casts that Yosys 0.23 gives the width around them: ``&(s ? 2'(w) : b)`` gets zeros above."""
         if e.conversionKind is ast.ConversionKind.Explicit:
             raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; use a wire")
-
-    def _defparam(self, s: Any) -> None:
-        """Refuse a second defparam of one parameter: the last one counts, and Yosys takes the first."""
-        path = s.target.hierarchicalPath if s.target is not None else ""
-        if path in self._set:
-            where = self._design.where(s.location)
-            raise InputError(f"{where}: this is a second defparam of {path}, which Yosys ignores; remove one")
-        self._set.add(path)
 
     def _case(self, s: Any) -> None:
         """Refuse negative items of a ``casez``, whose sign is lost, and narrow ones with digits that match all.
