@@ -34,6 +34,8 @@ _CONTRADICTING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_
 _BYTES_PER_OP = 100
 #: Beyond this many ops Verilator compiles longer than a proof takes: Icarus, which builds at once, is enough.
 _LARGE = 20_000
+#: Seconds for each build and each run; a netlist of 15 MB takes Icarus 35 s of CPU time before its first vector.
+_SECONDS, _OPS_PER_SECOND = 120.0, 500
 #: Ops times vectors that Icarus simulates in some seconds, and the fewest vectors that say anything.
 _ICARUS_BUDGET, _FEWEST = 8_000_000, 20
 #: Ops times vectors that are worth a trial first: logic in which a change runs through deep sums again and again, as
@@ -47,8 +49,8 @@ class ConfirmationRequest:
 
     ``folder`` receives builds, logs, waves. ``check``: vectors that break a promise of ``program`` are left out, as
     the proof left them out. ``declared``: vectors keep to the intervals that the program's source declares.
-    ``timeout``: seconds for each build and each run. ``only``: the simulators to ask; None: those that the language
-    and the size of the RTL suggest.
+    ``timeout``: seconds for each build and each run; None: as the size of the RTL suggests. ``only``: the simulators
+    to ask; None: those that the language and the size of the RTL suggest.
     """
 
     program: Program
@@ -58,7 +60,7 @@ class ConfirmationRequest:
     seed: int = 0
     check: bool = True
     declared: bool = True
-    timeout: float = 120.0
+    timeout: float | None = None
     only: tuple[str, ...] | None = None
 
     @cached_property
@@ -66,6 +68,11 @@ class ConfirmationRequest:
         """Ops, or as many as the text of the RTL would hold if that is more."""
         written = sum(source.stat().st_size for source in self.design.sources)
         return max(self.program.n_ops, written // _BYTES_PER_OP)
+
+    @property
+    def limit(self) -> float:
+        """Seconds for each build and each run."""
+        return max(_SECONDS, self.size / _OPS_PER_SECOND) if self.timeout is None else self.timeout
 
     @property
     def simulators(self) -> tuple[str, ...]:
@@ -89,7 +96,7 @@ def prepare(request: ConfirmationRequest) -> Iterator[dict[str, PendingRun]]:
         for name in request.simulators:
             folder = request.folder / name
             begun |= stack.enter_context(
-                begin((name,), request.design, folder, seed=request.seed, timeout=request.timeout)
+                begin((name,), request.design, folder, seed=request.seed, timeout=request.limit)
             )
         yield begun
 
@@ -107,9 +114,10 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, PendingRun]) -> Co
         findings = {name: process.result_of(future, name) for name, future in running.items()}
     found = sum_up(findings)
     left = tuple(name for name in simulators_for(None, request.design.sources) if name not in begun)
-    if found.verdict is not Verdict.NOT_RUN or not left or request.only is not None:
+    refused = all(one.cannot_build for one in begun.values())  # where the first ran out of time, the others do
+    if found.verdict is not Verdict.NOT_RUN or not refused or not left or request.only is not None:
         return found
-    second = replace(request, only=left)  # slow to build, but the first cannot build it at all
+    second = replace(request, only=left)
     with prepare(second) as others:
         after = confirm(second, others)
     return replace(
@@ -120,7 +128,7 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, PendingRun]) -> Co
 def _run(request: ConfirmationRequest, name: str, batch: Batch, begun: Mapping[str, PendingRun]) -> Finding:
     """Run ``batch`` in one simulator; in Icarus as much of it as it simulates in some seconds, if that is less."""
     options = SimulationOptions(
-        (name,), check=request.check, seed=request.seed, timeout=request.timeout, declared=request.declared
+        (name,), check=request.check, seed=request.seed, timeout=request.limit, declared=request.declared
     )
 
     def run(rows: int, folder: Path, begun: Mapping[str, PendingRun] | None) -> Finding:

@@ -135,6 +135,12 @@ class PendingRun:
             self._results.set_exception(error)
         return True
 
+    @property
+    def cannot_build(self) -> bool:
+        """True if the build has failed, other than by its time limit."""
+        error = self._built.exception() if self._built.done() else None
+        return error is not None and not isinstance(error, process.TimeLimitError)
+
     def end_build(self, culprit: str) -> None:
         """End the build if it is still under way, because ``culprit`` failed to build."""
         self._culprit = culprit

@@ -27,6 +27,7 @@ from dais_verif.toolchain.environment import stripped
 
 __all__ = [
     "Session",
+    "TimeLimitError",
     "describe_exit",
     "ended_by",
     "first_error",
@@ -50,6 +51,10 @@ _ERROR = re.compile(
 _LONGEST_EXCERPT = 300
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.01
 _LOOK_SECONDS = 0.1
+
+
+class TimeLimitError(ToolError):
+    """A tool was stopped because its time limit has passed."""
 
 
 class _Stop:
@@ -211,7 +216,7 @@ class Session:
             if self._stop is not None and self._stop.is_set():
                 raise ToolError(f"{tool} was stopped with the run (output: {self.log})")
             if self._deadline is not None and time.monotonic() >= self._deadline:
-                raise ToolError(
+                raise TimeLimitError(
                     f"{tool} was stopped: the time limit of {self._timeout:g} s has passed (output: {self.log})"
                 )
             if self._silence is not None:

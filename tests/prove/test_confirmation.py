@@ -167,6 +167,16 @@ class TestSimulators:
         assert found.verdict is Verdict.PASS and set(found.unconfirmed) == {"icarus"}, found
         assert {one.name: one.vectors_compared for one in found.simulators}["verilator"] == 300
 
+    def test_where_icarus_runs_out_of_time_verilator_is_not_asked(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Verilator takes longer for any design that is too large for Icarus."""
+        monkeypatch.setattr(confirmation, "_LARGE", 0)
+        monkeypatch.setattr(confirmation, "_SECONDS", 0.0)
+        found = confirmed(replace(asked(tmp_path, GOOD), only=None))
+        assert found.verdict is Verdict.NOT_RUN and set(found.unconfirmed) == {"icarus"}, found
+        assert "the time limit of" in found.message
+
     def test_no_simulator_confirms_nothing(self, tmp_path: Path) -> None:
         assert confirmed(replace(asked(tmp_path, GOOD), only=())).verdict is Verdict.NOT_RUN
 
@@ -175,6 +185,8 @@ class TestSimulators:
         assert (request.simulators, request.rows) == (("icarus", "verilator"), 300)
         large = replace(asked(tmp_path, GOOD + "// " + "x" * 5_000_000), only=None)
         assert large.simulators == ("icarus",) and 20 <= large.rows < 300
+        larger = replace(asked(tmp_path, GOOD + "// " + "x" * 15_000_000), only=None)
+        assert (request.limit, large.limit) == (120.0, 120.0) and larger.limit > 200
 
 
 def finding(verdict: Verdict, name: str) -> Finding:
