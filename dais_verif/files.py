@@ -25,6 +25,9 @@ __all__ = [
     "read_toml",
     "replace_folder",
     "require_plain",
+    "require_replaceable",
+    "require_writable",
+    "require_writable_folder",
     "write_atomically",
 ]
 
@@ -112,23 +115,62 @@ def write_atomically(path: Path, data: bytes) -> None:
 
     A device or a pipe is written to as it is. Raises ``InputError`` if it cannot be written.
     """
-    try:
-        if path.is_dir():
-            raise InputError(f"cannot write {str(path)!r}: it is a folder; name a file with -o")
+    with _refusing(path, "-o"):
+        _require_no_folder(path, "-o")
         if path.exists() and not path.is_file():
             path.write_bytes(data)  # /dev/null must stay what it is
             return
-        target = path.resolve()
-        # A name of our own: the user's may be as long as the file system allows.
-        temporary = target.with_name(f".dais-verif.{os.getpid()}.{secrets.token_hex(4)}")
-        try:
+        with _beside(path) as temporary:
             temporary.write_bytes(data)
-            os.replace(temporary, target)
-        finally:
-            temporary.unlink(missing_ok=True)
+            os.replace(temporary, path.resolve())
+
+
+def require_writable(path: Path, option: str) -> None:
+    """Raise the ``InputError`` of ``write_atomically`` if ``path``, which ``option`` names, cannot be written.
+
+    For files that are written at the end of long work. The file itself is neither made nor changed.
+    """
+    with _refusing(path, option):
+        _require_no_folder(path, option)
+        if path.is_file() or not path.exists():
+            _try_beside(path)
+
+
+def require_writable_folder(path: Path, option: str) -> None:
+    """Raise ``InputError`` if the folder ``path``, which ``option`` names, cannot be made or written to."""
+    with _refusing(path, option):
+        _try_beside(next(filter(Path.exists, (path, *path.absolute().parents))) / "file")
+
+
+def _require_no_folder(path: Path, option: str) -> None:
+    if path.is_dir():
+        raise InputError(f"cannot write {str(path)!r}: it is a folder; name a file with {option}")
+
+
+def _try_beside(path: Path) -> None:
+    with _beside(path) as temporary:
+        temporary.touch(exist_ok=False)
+
+
+@contextlib.contextmanager
+def _beside(path: Path) -> Iterator[Path]:
+    """Yield the name of a temporary file next to what ``path`` links to; what is there in the end is removed."""
+    # A name of our own: the user's may be as long as the file system allows.
+    temporary = path.resolve().with_name(f".dais-verif.{os.getpid()}.{secrets.token_hex(4)}")
+    try:
+        yield temporary
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _refusing(path: Path, option: str) -> Iterator[None]:
+    """Raise ``InputError`` where the file system refuses what is done to write ``path``, which ``option`` names."""
+    try:
+        yield
     except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links
         reason = getattr(error, "strerror", None) or error
-        raise InputError(f"cannot write {str(path)!r}: {reason}; choose another place with -o") from None
+        raise InputError(f"cannot write {str(path)!r}: {reason}; choose another place with {option}") from None
 
 
 def make_folder(path: Path) -> None:
@@ -150,6 +192,12 @@ def link_or_copy(source: Path, target: Path) -> None:
         if error.errno not in (errno.EXDEV, errno.EPERM, errno.EMLINK, errno.EOPNOTSUPP):
             raise
         shutil.copy2(source, target)
+
+
+def require_replaceable(path: Path, manifest: str) -> None:
+    """Raise the ``InputError`` of ``replace_folder`` if ``path`` cannot be replaced, before long work."""
+    _refuse_foreign(path, manifest)
+    require_writable_folder(path, "-o")
 
 
 def replace_folder(path: Path, files: Mapping[str, bytes], manifest: str) -> None:

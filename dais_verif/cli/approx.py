@@ -94,7 +94,11 @@ def show(as_json: bool, html: Path | None, **asked: Any) -> None:
 @common.parallel_option
 @common.at_once_option
 @click.option(
-    "-o", "--output", required=True, type=common.output_path, help="Output folder; that of an earlier call is replaced."
+    "-o",
+    "--output",
+    required=True,
+    type=common.output_folder,
+    help="Output folder; that of an earlier call is replaced.",
 )
 @_grid
 @_knobs
@@ -117,7 +121,7 @@ def apply(as_json: bool, **asked: Any) -> None:
     "--budget", metavar="PERCENT", help="Choose the fastest with at most this loss; exit code 7 if there is none."
 )
 @click.option(
-    "-o", "--output", type=common.output_path, help="Folder for measured.txt: the file with measured columns."
+    "-o", "--output", type=common.output_folder, help="Folder for measured.txt: the file with measured columns."
 )
 @click.option("--bound", is_flag=True, help="Tighten bounds: search for large differences, then ask the solver.")
 @click.option(

@@ -45,6 +45,7 @@ __all__ = [
     # helpers
     "ShownWarnings",
     "console",
+    "output_folder",
     "output_path",
     "page_path",
     "parsed_by",
@@ -92,6 +93,7 @@ def parsed_by(parse: Callable[[Any], Any]) -> Callable[[click.Context, click.Par
 
 file_path = click.Path(path_type=Path)
 output_path = OutputPath()
+output_folder = OutputPath(folder=True)
 page_path = OutputPath(b"<!doctype html", needs="jinja2")
 seconds = FiniteRange(min=0, min_open=True)
 

@@ -11,6 +11,7 @@ from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.options.bundles import bundled
 from dais_verif.cli.options.pipelines import pipeline_options
+from dais_verif.cli.verb import OutputPath
 from dais_verif.counts import counted
 from dais_verif.flows.emit import WRAPS, EmitRequest, WrapRequest
 from dais_verif.flows.emit import emit as run_emit
@@ -48,7 +49,9 @@ _wrap_options = bundled(
 @common.program_argument
 @common.layout_option
 @common.top_option
-@click.option("-o", "--output", type=common.output_path, help="File to write; stdout if not given. --wrap: folder.")
+@click.option(
+    "-o", "--output", type=OutputPath(folder=None), help="File to write; stdout if not given. --wrap: folder."
+)
 @pipeline_options
 @_wrap_options
 @common.form_option

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from dais_verif.cli.common import ShownWarnings, console, file_path, json_option, output_path, page_path
+from dais_verif.cli.common import ShownWarnings, console, file_path, json_option, output_folder, page_path
 from dais_verif.cli.verb import Verb
 from dais_verif.flows.kernels.build import FORMS, build_kernel
 from dais_verif.flows.kernels.libraries import list_kernels, show_any
@@ -79,7 +79,7 @@ def show(name: str, member: str | None, html: Path | None, library: tuple[Path, 
     "--params", type=file_path, help="TOML file with the request for kernel NAME; without it, NAME is such a file."
 )
 @click.option(
-    "-o", "--output", required=True, type=output_path, help="Output folder; that of an earlier build is replaced."
+    "-o", "--output", required=True, type=output_folder, help="Output folder; that of an earlier build is replaced."
 )
 @_library
 @json_option

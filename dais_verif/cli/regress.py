@@ -12,7 +12,6 @@ from dais_verif.cli import common
 from dais_verif.cli.grouped import GroupedCommand
 from dais_verif.cli.terminal.regression import RegressDisplay
 from dais_verif.cli.verb import OutputPath
-from dais_verif.errors import InputError
 from dais_verif.files import write_atomically
 from dais_verif.flows.regress import DEFAULT_FOLDER, DEFAULT_TIMEOUT, SIMULATORS, RegressionRequest, shard_from
 from dais_verif.flows.regress import regress as run_regression
@@ -89,9 +88,6 @@ def regress(junit: Path | None, html: Path | None, github: bool, output: Path, a
     What failed last time runs first. PASS only if every planned job ran and passed; else the verdict of the worst.
     """
     request = RegressionRequest(output=output, command=common.reproduce(), **asked)
-    for file in (junit, html):
-        if file is not None and not file.absolute().parent.is_dir():
-            raise InputError(f"{str(file)!r} cannot be written: there is no such folder")
     with RegressDisplay(common.notices()) as display:
         record = run_regression(request, progress=display)
     _render(record, output, junit, html, github, as_json)

@@ -1,4 +1,4 @@
-"""A verb of the command line: it writes over nothing that it reads, and a page takes the place of pages only."""
+"""A verb of the command line: what it writes destroys no input, and is known to be writable before the work begins."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from dais_verif.errors import InputError
+from dais_verif.files import require_writable, require_writable_folder
 from dais_verif.flows.no_loss import require_form, require_other_file
 from dais_verif.packages import require_package
 
@@ -20,11 +21,14 @@ _LARGEST = 1e9
 
 
 class OutputPath(click.Path):
-    """A file that a verb writes; ``begins``: how one that is there must begin; ``needs``: the module that writes it."""
+    """A file that a verb writes; ``begins``: how one that is there must begin; ``needs``: the module that writes it.
 
-    def __init__(self, begins: bytes = b"", needs: str = "") -> None:
+    ``folder``: it is a folder; None: other options decide.
+    """
+
+    def __init__(self, begins: bytes = b"", needs: str = "", folder: bool | None = False) -> None:
         super().__init__(path_type=Path)
-        self.begins, self.needs = begins, needs
+        self.begins, self.needs, self.folder = begins, needs, folder
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path. Raises ``ModuleNotFoundError`` where what writes the file is not installed."""
@@ -48,17 +52,26 @@ class Verb(click.Command):
     """A command that writes nothing over what it was given."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Call the command. Raises ``InputError`` if it would write over an input, before anything is read."""
-        _require_no_loss(ctx)
+        """Call the command. Raises ``InputError`` before anything is read if an output is an input or not writable."""
+        for param in ctx.command.params:
+            if isinstance(param.type, OutputPath):
+                for output in _paths(ctx, param):
+                    _require_no_loss(ctx, param, param.type, output)
+                    _require_writable(param, param.type, output)
         return super().invoke(ctx)
 
 
-def _require_no_loss(ctx: click.Context) -> None:
-    read = [(param, path) for param in ctx.command.params if not _writes(param) for path in _paths(ctx, param)]
-    for param in filter(_writes, ctx.command.params):
-        for output in filter(Path.is_file, _paths(ctx, param)):
-            require_other_file(output, _name(param), [(_name(other), path) for other, path in read], InputError)
-            require_form(_name(param), output, getattr(param.type, "begins", b""))
+def _require_no_loss(ctx: click.Context, param: click.Parameter, kind: OutputPath, output: Path) -> None:
+    if output.is_file():
+        read = [(other, path) for other in ctx.command.params if not _writes(other) for path in _paths(ctx, other)]
+        require_other_file(output, _name(param), [(_name(other), path) for other, path in read], InputError)
+        require_form(_name(param), output, kind.begins)
+
+
+def _require_writable(param: click.Parameter, kind: OutputPath, output: Path) -> None:
+    option = min(param.opts, key=len) if isinstance(param, click.Option) else _name(param)
+    if kind.folder is not None:
+        (require_writable_folder if kind.folder else require_writable)(output, option)
 
 
 def _writes(param: click.Parameter) -> bool:

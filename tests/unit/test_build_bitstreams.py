@@ -176,3 +176,11 @@ def test_pins_and_the_clock_are_those_that_were_asked_for(tmp_path: Path) -> Non
     with pytest.raises(InputError, match=r"allows a clock of \d+\.\d\d MHz, must be at least the 900 MHz"):
         dais_verif.build_bitstream(MAC, SMALL, tmp_path / "fast", clock=900.0)
     assert not (tmp_path / "fast").exists()
+
+
+def test_folders_that_cannot_be_written_are_refused_before_the_build(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(InputError, match=r"holds 'notes.txt' and no .* choose another folder with -o"):
+        dais_verif.build_bitstream(MAC, device=DEVICE, output=tmp_path, timeout=1e-9)
+    with pytest.raises(InputError, match=r"cannot write .*; choose another place with -o"):
+        dais_verif.build_bitstream(MAC, device=DEVICE, output=tmp_path / "notes.txt" / "out", timeout=1e-9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,21 @@ def test_what_was_written_is_said(
     assert _run([*words, "-o", name]) == 0
     assert capfd.readouterr() == ("", f"wrote {name}: {says}\n")
     assert Path(name).stat().st_size
+
+
+@pytest.mark.parametrize(
+    ("words", "work"),
+    [
+        (["prove"], "run_prove"),
+        (["sim"], "simulate"),
+        (["regress"], "run_regression"),
+        (["hil", "--target", "model"], "run_on_board"),
+    ],
+)
+def test_pages_that_cannot_be_written_are_refused_before_the_work(
+    words: list[str], work: str, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(importlib.import_module(f"dais_verif.cli.{words[0]}"), work, None)
+    assert _run([*words, str(EXAMPLE), "--html", "absent/page.html"]) == 2
+    says = "cannot write 'absent/page.html': No such file or directory; choose another place with --html;"
+    assert says in capfd.readouterr().err

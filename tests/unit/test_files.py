@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 from dais_verif.errors import InputError, ProgramError
-from dais_verif.files import make_folder, replace_folder, write_atomically
+from dais_verif.files import (
+    make_folder,
+    replace_folder,
+    require_writable,
+    require_writable_folder,
+    write_atomically,
+)
 from dais_verif.program import load
 
 
@@ -85,6 +91,28 @@ def test_impossible_places_are_refused(tmp_path: Path, name: str, reason: str) -
     assert "cannot write" in str(caught.value)
     assert reason.lower() in str(caught.value).lower()
     assert "-o" in str(caught.value)
+    with pytest.raises(InputError) as before:
+        require_writable(tmp_path / name, "--html")
+    assert str(before.value) == str(caught.value).removesuffix("-o") + "--html"
+
+
+@pytest.mark.parametrize("name", ["new", "old", "link"])
+def test_files_that_can_be_written_are_left_as_they_are(tmp_path: Path, name: str) -> None:
+    (tmp_path / "old").write_bytes(b"x")
+    (tmp_path / "link").symlink_to("old")
+    require_writable(tmp_path / name, "--html")
+    require_writable(Path("/dev/null"), "--html")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "old"]
+    assert (tmp_path / "old").read_bytes() == b"x"
+
+
+def test_folders_that_cannot_be_made_are_refused_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"x")
+    for name in ("file", "file/below", "/proc/below/it"):
+        with pytest.raises(InputError, match=r"cannot write .*; choose another place with -o"):
+            require_writable_folder(tmp_path / name, "-o")
+    require_writable_folder(tmp_path / "a" / "b", "-o")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_folders_are_made_with_their_parents(tmp_path: Path) -> None:

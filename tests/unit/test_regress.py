@@ -210,7 +210,7 @@ def test_a_cluster_without_its_packages(
         (["--resume", "--rerun-failed"], "give only one"),
         (["--seed-from", "/nowhere"], "No such file"),
         (["--timeout", "nan"], "nan is not a finite number"),
-        (["--junit", "/nowhere/junit.xml"], "there is no such folder"),
+        (["--junit", "/nowhere/junit.xml"], "choose another place with --junit"),
         (["absent.toml"], "cannot read manifest"),
     ],
     ids=range(10),

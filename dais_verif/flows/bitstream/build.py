@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dais_verif.emitter.machines.board import MOST_CYCLES
 from dais_verif.errors import InputError, RequestError, ToolError
-from dais_verif.files import read_plain
+from dais_verif.files import read_plain, require_replaceable
 from dais_verif.flows.arguments import require_types
 from dais_verif.flows.bitstream.design import BUILD_WRAPS, NONE, BuildDesign, bare_bits, build_design
 from dais_verif.flows.machines.requests import find_machine, require_no_options
@@ -100,6 +100,7 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
         raise InputError.of(
             "{device} {value} has no DSPs: leave {dsp} out, or take ice40-up5k-sg48", value=request.device
         )
+    require_replaceable(request.output, BUILD_RECORD)
     options = request.pipeline.options()
     versions = build_tools()
     model = _read(request, progress)
