@@ -8,7 +8,7 @@ from dataclasses import replace
 from dais_verif.counts import counted
 from dais_verif.dut import elements
 from dais_verif.dut.discover import Port
-from dais_verif.dut.elements import Sizing, in_words
+from dais_verif.dut.elements import FROM_FILE, MOST_LISTED, Sizing, in_words
 from dais_verif.dut.interface import Clocking, DesignInterface, Dut, Wire
 from dais_verif.dut.ports_file import PortsFile, Side
 from dais_verif.errors import InputError
@@ -16,8 +16,6 @@ from dais_verif.program import FixedType, Program
 from dais_verif.program.ports import Element, Ports
 
 __all__ = ["bind", "with_pins"]
-
-_MOST_LISTED = 12
 
 #: The output of a module that XLS writes.
 _XLS_OUT = "out"
@@ -34,8 +32,8 @@ def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, ope
     xls = found is not None and _is_of_xls(said, found)
     if xls:
         said = _as_xls_names(said, found or ())
-    inputs, wires_in = _side(program, said.inputs, found, "input")
-    outputs, wires_out = _side(program, said.outputs, found, "output")
+    inputs, wires_in = _side(program, said.inputs, found, "input", said.where)
+    outputs, wires_out = _side(program, said.outputs, found, "output", said.where)
     interface = DesignInterface(wires_in, wires_out, said.clocking, said.ties)
     if found is not None:
         _check_pins(interface, found)
@@ -59,18 +57,27 @@ def _as_xls_names(said: PortsFile, found: Sequence[Port]) -> PortsFile:
     return replace(said, inputs=inputs, outputs=Side(_XLS_OUT))
 
 
-def _side(program: Program, side: Side, found: Sequence[Port] | None, what: str) -> tuple[Sizing, tuple[Wire, ...]]:
+def _side(
+    program: Program, side: Side, found: Sequence[Port] | None, what: str, where: str
+) -> tuple[Sizing, tuple[Wire, ...]]:
     is_input = what == "input"
+    count = program.n_in if is_input else program.n_out
     if side.types is not None:
         stated = elements.stated_inputs if is_input else elements.stated_outputs
-        candidates = [stated(program, side.types)]
+        candidates = [stated(program, side.types, where)]
     else:
         candidates = (elements.sizings_of_inputs if is_input else elements.sizings_of_outputs)(program)
-    names = side.names(program.n_in if is_input else program.n_out)
+    names = side.names(count)
     known = None if found is None else _usable(found, "in" if is_input else "out")
     if names is None:
         return _packed(side.port, candidates, known, found, what)
-    return _apart(names, candidates, known, found, what, program.n_in if is_input else program.n_out)
+    if len(names) != count:
+        shown = ", ".join(names[:MOST_LISTED]) + (", ..." if len(names) > MOST_LISTED else "")
+        raise InputError(
+            f"{where}: [{what}s] ports names {counted(len(names), 'port')} ({shown}), and the program has"
+            f" {counted(count, what)}: name one port for each, in the order of the program"
+        )
+    return _apart(names, candidates, known, found, what)
 
 
 def _usable(found: Sequence[Port], direction: str) -> dict[str, int]:
@@ -97,15 +104,17 @@ def _packed(
     fitting = [sizing for sizing in candidates if max(sizing.bits, 1) == known[name]]
     if not fitting:
         others = "".join(f", or {max(other.bits, 1)} by {other.how}" for other in candidates[1:])
+        hint = _types_hint(first, [known[name]], what) if len(first.elements) == 1 else ""
         raise InputError.of(
-            "port {name} of the design has {known}; the program needs {bits} by {how}{others} ({first}): give "
-            "the types in a {ports} file if they differ",
+            "port {name} of the design has {known}; the program needs {bits} by {how}{others} ({first}){hint}",
             name=name,
             known=counted(known[name], "bit"),
             bits=max(first.bits, 1),
             how=first.how,
             others=others,
             first=_in_words(first, what),
+            hint=hint
+            or InputError.of(": state their types under [{what}s] in a {ports} file if they are others", what=what),
         )
     return fitting[0], (Wire(name, 0, fitting[0].bits),)
 
@@ -116,21 +125,48 @@ def _apart(
     known: Mapping[str, int] | None,
     found: Sequence[Port] | None,
     what: str,
-    count: int,
 ) -> tuple[Sizing, tuple[Wire, ...]]:
     """Return a port an element."""
-    if len(names) != count:
-        ports = counted(len(names), "port")
-        raise InputError(f"ports file: {ports} of {what}s, must be {count}, one for each of the program")
     problems: list[str] = []
     for sizing in candidates:
         wrong = _differences(names, sizing.elements, known)
         if not wrong:
             return _wired(names, sizing, known)
         problems = problems or wrong
-    shown = "; ".join(problems[:_MOST_LISTED])
-    more = f"; and {len(problems) - _MOST_LISTED} more" if len(problems) > _MOST_LISTED else ""
-    raise InputError(f"the design does not fit the program: {shown}{more}; the design has {_listed(found)}")
+    shown = "; ".join(problems[:MOST_LISTED])
+    more = f"; and {len(problems) - MOST_LISTED} more" if len(problems) > MOST_LISTED else ""
+    widths = [
+        (known or {}).get(name, element.width) for name, element in zip(names, candidates[0].elements, strict=True)
+    ]
+    raise InputError.of(
+        "the design does not fit the program: {shown}{more}; the design has {found}{hint}",
+        shown=shown,
+        more=more,
+        found=_listed(found),
+        hint=_types_hint(candidates[0], widths, what),
+    )
+
+
+def _types_hint(sizing: Sizing, widths: Sequence[int], what: str) -> str | InputError:
+    """Return how to state the types of ports of these ``widths``; empty if no port is wider than its element."""
+    own = list(map(str, sizing.types))
+    wide = [
+        str(FixedType(kind.k, kind.i + max(width - kind.width, 0), kind.f))
+        for kind, width in zip(sizing.types, widths, strict=True)
+    ]
+    if sizing.how == FROM_FILE or wide == own:
+        return ""
+    first = next(j for j, kind in enumerate(wide) if kind != own[j])
+    listed = ", ".join(f'"{kind}"' for kind in wide[:MOST_LISTED]) + (", ..." if len(wide) > MOST_LISTED else "")
+    return InputError.of(
+        "; if a port has more bits on purpose, state its type under [{what}s] in a {ports} file, as in types ="
+        " {types}: {kind} has {bits}, of which {fraction} are fractional",
+        what=what,
+        types=f'"{wide[0]}"' if len(set(wide)) == 1 else f"[{listed}]",
+        kind=wide[first],
+        bits=counted(widths[first], "bit"),
+        fraction=sizing.types[first].f,
+    )
 
 
 def _differences(names: Sequence[str], wanted: Iterable[Element], known: Mapping[str, int] | None) -> list[str]:
@@ -197,7 +233,7 @@ def _in_words(sizing: Sizing, what: str) -> str:
 def _listed(found: Sequence[Port] | None) -> str:
     if not found:
         return "no ports"
-    return ", ".join(map(str, found[:_MOST_LISTED])) + (", ..." if len(found) > _MOST_LISTED else "")
+    return ", ".join(map(str, found[:MOST_LISTED])) + (", ..." if len(found) > MOST_LISTED else "")
 
 
 def with_pins(said: PortsFile, pins: Clocking | None) -> PortsFile:

@@ -18,7 +18,20 @@ from dais_verif.program.opcodes import INPUT
 from dais_verif.program.ports import Element, ports_of
 from dais_verif.program.types import type_of_interval
 
-__all__ = ["Sizing", "in_words", "sizings_of_inputs", "sizings_of_outputs", "stated_inputs", "stated_outputs"]
+__all__ = [
+    "FROM_FILE",
+    "MOST_LISTED",
+    "Sizing",
+    "in_words",
+    "sizings_of_inputs",
+    "sizings_of_outputs",
+    "stated_inputs",
+    "stated_outputs",
+]
+
+
+#: So many ports, types or elements are listed in a message.
+MOST_LISTED = 12
 
 
 class Sizing(NamedTuple):
@@ -76,34 +89,47 @@ def _in_order(program: Program, own: Sizing, da4ml: Sizing) -> list[Sizing]:
     return [da4ml, own] if program.intervals and da4ml.elements != own.elements else [own, da4ml]
 
 
-def stated_inputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
-    """Size inputs as a ports file states their types. Raises ``InputError`` if a bit that an op reads is missing."""
-    own, stated = ports_of(program).inputs, _sizing(_for_all(kinds, program.n_in, "inputs"), FROM_FILE)
+def stated_inputs(program: Program, kinds: Sequence[FixedType], where: str) -> Sizing:
+    """Size inputs as a ports file, called ``where``, states their types.
+
+    Raises ``InputError`` if a bit that an op reads is missing.
+    """
+    where = f"{where}: [inputs] types"
+    own, stated = ports_of(program).inputs, _sizing(_for_all(kinds, program.n_in, "input", where), FROM_FILE)
     for j, (needed, given) in enumerate(zip(own, stated.elements, strict=True)):
         if needed.width and (given.lo > needed.lo or given.lo + given.width < needed.lo + needed.width):
-            raise InputError(f"ports file: input {j} must carry {_weights(needed)}, its type carries {_weights(given)}")
-    return stated
-
-
-def stated_outputs(program: Program, kinds: Sequence[FixedType]) -> Sizing:
-    """Size outputs as a ports file states their types. Raises ``InputError`` if one loses fractional bits.
-
-    Values are checked to fit when they occur.
-    """
-    stated = _sizing(_for_all(kinds, program.n_out, "outputs"), FROM_FILE)
-    for j, (kind, given) in enumerate(zip(program.output_types, stated.types, strict=True)):
-        if kind.width and given.f < kind.f:
             raise InputError(
-                f"ports file: output {j} has {kind.f} fractional bits ({kind}), its type {given} has fewer"
+                f"{where}: ops read the bits {_weights(needed)} of input {j}, and {stated.types[j]} has"
+                f" {_weights(given)}; give a type that has them all"
             )
     return stated
 
 
-def _for_all(kinds: Sequence[FixedType], count: int, what: str) -> list[FixedType]:
+def stated_outputs(program: Program, kinds: Sequence[FixedType], where: str) -> Sizing:
+    """Size outputs as a ports file, called ``where``, states their types.
+
+    Raises ``InputError`` if one loses fractional bits. Values are checked to fit when they occur.
+    """
+    where = f"{where}: [outputs] types"
+    stated = _sizing(_for_all(kinds, program.n_out, "output", where), FROM_FILE)
+    for j, (kind, given) in enumerate(zip(program.output_types, stated.types, strict=True)):
+        if kind.width and given.f < kind.f:
+            raise InputError(
+                f"{where}: output {j} has {counted(kind.f, 'fractional bit')} ({kind}), and {given} has {given.f};"
+                " give a type that has them all"
+            )
+    return stated
+
+
+def _for_all(kinds: Sequence[FixedType], count: int, what: str, where: str) -> list[FixedType]:
     if len(kinds) == 1:
         return [kinds[0]] * count
     if len(kinds) != count:
-        raise InputError(f"ports file: {counted(len(kinds), 'type')} of {what}, must be one for all or {count}")
+        types = ", ".join(map(str, kinds[:MOST_LISTED])) + (", ..." if len(kinds) > MOST_LISTED else "")
+        raise InputError(
+            f"{where} holds {len(kinds)} types ({types}), and the program has {counted(count, what)}:"
+            f" give one type for each, or one text for all"
+        )
     return list(kinds)
 
 

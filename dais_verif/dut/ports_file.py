@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -68,12 +68,13 @@ class Side:
 
 @dataclass(frozen=True)
 class PortsFile:
-    """The content of a ports file; without a file, the defaults."""
+    """The content of a ports file; without a file, the defaults. ``where``: what messages call it."""
 
     inputs: Side = Side(MODEL_INP)
     outputs: Side = Side(MODEL_OUT)
     clocking: Clocking | None = None
     ties: tuple[tuple[str, int], ...] = ()
+    where: str = field(default="ports", compare=False)
 
 
 def read_ports_file(path: str | Path) -> PortsFile:
@@ -114,6 +115,7 @@ class _Reader:
             self._side(tree, "outputs", MODEL_OUT),
             self._clocking(tree),
             tuple(self._ties(tree)),
+            self._where,
         )
 
     def _side(self, tree: Mapping[str, Any], name: str, default: str) -> Side:

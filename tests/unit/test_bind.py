@@ -103,8 +103,25 @@ def test_ports_of_elements_that_do_not_fit_are_all_named() -> None:
     text = refusal(PortsFile(Side("x_{}")), ports(("x_0", "in", 5), ("y", "in", 6), ("model_out", "out", 17)))
     assert "port x_0 has 5 bits, must have 4; port x_1 is missing, must have 6 bits" in text
     assert "the design has x_0 (in, 5 bits), y (in, 6 bits)" in text
-    few = PortsFile(Side("", ports=("a",)))
-    assert "1 port of inputs, must be 2" in refusal(few, ports(("a", "in", 4)))
+    few = PortsFile(Side("", ports=("a",)), where="ports file 'p.toml'")
+    expected = (
+        "ports file 'p.toml': [inputs] ports names 1 port (a), and the program has 2 inputs: name one port for each"
+    )
+    assert expected in refusal(few, ports(("a", "in", 4)))
+
+
+def test_of_a_wider_port_it_is_said_how_to_state_its_type() -> None:
+    found = ports(("x_0", "in", 4), ("x_1", "in", 6), ("y0", "out", 8), ("y1", "out", 16))
+    apart = PortsFile(Side("x_{}"), Side("y{}"))
+    hint = 'state its type under [outputs] in a ports file, as in types = ["s8.1", "s16.1", "u0.0"]'
+    assert f"{hint}: s16.1 has 16 bits, of which 1 are fractional" in refusal(apart, found)
+    types = FixedType(1, 6, 1), FixedType(1, 14, 1), FixedType(0, 0, 0)
+    assert bind(SUM, replace(apart, outputs=Side("y{}", types=types)), found).output_types == types
+    one = Program.build([(-1, 0, -1, 0, (1, 4, 1))], [(0, 0, 0)], inp_shift=[0])
+    packed = refusal(PortsFile(), ports(("model_inp", "in", 6), ("model_out", "out", 32)), one)
+    assert 'under [outputs] in a ports file, as in types = "s32.1": s32.1 has 32 bits' in packed
+    narrow = refusal(apart, [*found[:3], Port("y1", "out", 7)])
+    assert "types" not in narrow
 
 
 @pytest.mark.parametrize(
@@ -143,16 +160,18 @@ class TestTypesOfTheFile:
     @pytest.mark.parametrize("kind", [FixedType(1, 9, 0), FixedType(1, 3, 1), FixedType(0, 0, 0)])
     def test_an_input_must_carry_every_bit_that_is_read(self, kind: FixedType) -> None:
         text = refusal(PortsFile(Side("model_inp", types=(kind,))), ports(("model_inp", "in", 2 * kind.width)))
-        assert "must carry 2^" in text
+        assert f"and {kind} has 2^" in text
 
     def test_an_output_must_carry_every_fractional_bit(self) -> None:
         said = PortsFile(outputs=Side("model_out", types=(FixedType(1, 9, 0),)))
         text = refusal(said, ports(("model_inp", "in", 10), ("model_out", "out", 30)))
-        assert "output 0 has 1 fractional bits (s8.1), its type s10.0 has fewer" in text
+        assert "[outputs] types: output 0 has 1 fractional bit (s8.1), and s10.0 has 0; give" in text
 
     def test_one_type_for_all_or_one_each(self) -> None:
         said = PortsFile(Side("model_inp", types=(FixedType(1, 9, 4),) * 3))
-        assert "3 types of inputs, must be one for all or 2" in refusal(said, ports(("model_inp", "in", 42)))
+        assert "[inputs] types holds 3 types (s14.4, s14.4, s14.4), and the program has 2 inputs" in refusal(
+            said, ports(("model_inp", "in", 42))
+        )
 
 
 class TestIntervals:
