@@ -29,7 +29,6 @@ MODULES = {
     "applied_folder": "networks",
     "approx": "configurations",
     "bitstream": "bitstreams",
-    "cli.regress": "files",
     "cocotb": "cocotb-benches",
     "dut": "ports",
     "dut.parameters": "parameters",

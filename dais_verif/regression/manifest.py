@@ -34,6 +34,7 @@ import msgspec
 from dais_verif.errors import InputError
 from dais_verif.files import read_toml
 from dais_verif.regression.programs import Found, find, stem_of
+from dais_verif.tables import convert_table
 from dais_verif.toml import parse_toml
 
 __all__ = ["DEFAULT_TIMEOUT", "Choices", "Part", "Simulator", "Variant", "read_manifest", "stages_variant"]
@@ -129,12 +130,12 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
         tree = parse_toml(read_toml(path, _MOST_BYTES, "manifest"))
     except ValueError as error:
         raise InputError(f"{name} is not valid TOML: {error}") from None
-    manifest = _table(tree, _Manifest, name, "")
+    manifest = _table(tree, _Manifest, name)
     for key in manifest.variants:
         if not _NAME.fullmatch(key):
             raise InputError(f"{name}: variants: {key!r} must be a name of letters, digits, _, ., + and -")
     tables = manifest.variants or {"emitted": {}}
-    variants = {key: _table(table, _Variant, name, f"variants.{key}.") for key, table in tables.items()}
+    variants = {key: _table(table, _Variant, name, f"variants.{key}") for key, table in tables.items()}
     all_programs, empty = _programs(manifest.programs, path.parent)
     parts: list[Part] = []
     for key, said in variants.items():
@@ -152,17 +153,11 @@ def stages_variant(stages: int) -> Variant:
     return Variant(f"stages{stages}", ("--stages", str(stages))) if stages else Variant("emitted")
 
 
-def _table(tree: Any, kind: type[_Table], name: str, where: str) -> _Table:
+def _table(tree: object, kind: type[_Table], name: str, below: str = "") -> _Table:
     try:
-        return msgspec.convert(tree, kind)
-    except msgspec.ValidationError as error:
-        problem, _, place = str(error).partition(" - at `$")
-        key = place.rstrip("`").lstrip(".")
-        if where or key:
-            problem = f"{(where + key).rstrip('.')}: {problem}"
-        fields = ", ".join(kind.__struct_fields__)
-        more = f"; known are {fields}" if "unknown field" in problem else ""
-        raise InputError(f"{name}: {problem}{more}") from None
+        return convert_table(tree, kind, below)
+    except ValueError as error:
+        raise InputError(f"{name}: {error}") from None
 
 
 def _choices(said: _Manifest | _Variant) -> Choices:

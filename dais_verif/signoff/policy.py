@@ -19,6 +19,7 @@ from dais_verif.record.base import to_tree
 from dais_verif.record.simulation import Waiver
 from dais_verif.signoff.bitstreams.table import Bitstream, problem_of_bitstream, with_files
 from dais_verif.signoff.mutation_table import Mutation, problem_of_mutation
+from dais_verif.tables import convert_table
 from dais_verif.toml import parse_toml
 
 __all__ = [
@@ -277,10 +278,7 @@ def read_policy(path: Path | None) -> Given:
 def policy_of(tree: Any, name: str) -> Policy:
     """Return the policy that ``Policy.tree`` gave, through JSON. Raises ``InputError`` if it is none."""
     reader = _Reader(name)
-    try:
-        policy = msgspec.convert(tree, Policy)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is not text
-        reader.refuse(str(error))
+    policy = reader.convert(tree)
     reader.check(policy)
     return policy
 
@@ -312,13 +310,18 @@ class _Reader:
 
     def policy(self, text: str) -> Policy:
         try:
-            policy = msgspec.convert(parse_toml(text), Policy, builtin_types=(datetime, date, time))
-        except msgspec.ValidationError as error:
-            self.refuse(str(error).replace("`$.", "`"))
+            tree = parse_toml(text)
         except ValueError as error:
             raise InputError(f"{self._name} is not valid TOML: {error}") from None
+        policy = self.convert(tree, builtin_types=(datetime, date, time))
         self.check(policy)
         return policy
+
+    def convert(self, tree: object, **options: Any) -> Policy:
+        try:
+            return convert_table(tree, Policy, **options)
+        except ValueError as error:  # also of half a surrogate pair, which is not text
+            self.refuse(str(error))
 
     def check(self, policy: Policy) -> None:
         """Check what the types do not say."""
