@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -24,6 +25,7 @@ __all__ = [
     "issued_at",
     "judged",
     "judged_again",
+    "name_keys",
     "outputs_of",
     "result_of",
     "time_of",
@@ -37,6 +39,24 @@ _NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.IN
 
 #: The verdicts that a seeded fault leads to: in RTL or golden model, or in a program that a machine is to compute.
 _SEEDED = (Verdict.RTL_MISMATCH, Verdict.PROGRAMS_DIFFER)
+
+#: What sets, in a sign-off, what an option sets in the verbs that it runs.
+_KEYS = {
+    **{
+        f"--{name.replace('_', '-')}": f"[rtl] {name} (or --{name.replace('_', '-')})"
+        for name in ("top", "data", "ports", "clock", "latency", "reset", "enable", "valid_in", "valid_out")
+    },
+    "--rtl": "[rtl] files (or --rtl)",
+    "--exhaustive-bits": "the policy's exhaustive_bits",
+    "--front-end": "the policy's front_end",
+    "--inputs": "the policy's inputs",
+    "--sim": "the policy's simulators",
+    "--timeout": "the policy's proof_timeout",
+    "--unchecked": 'the policy\'s overflow = "unchecked"',
+    "--vectors": "the policy's vectors",
+}
+_OPTION = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(_KEYS, key=len, reverse=True))})(?![\w-])")
+_HELP = re.compile(r"\.? See: dais-verif [\w-]+ --help$")
 
 _GRADES = ("none", "sampled", "exhausted", "proved")
 
@@ -60,7 +80,19 @@ def blocked(stage: SignOffStage, before: Sequence[StageResult], stages: Sequence
 
 
 def judged(stage: SignOffStage, context: Context) -> Judgement:
-    """Return the judgement of the evidence of ``stage``."""
+    """Return the judgement of the evidence of ``stage``; what it lacks is told in the words of a policy."""
+    found = _judged(stage, context)
+    return replace(found, problems=tuple(map(name_keys, found.problems)))
+
+
+def name_keys(problem: str) -> str:
+    """Return ``problem``, which a verb told, with the keys of a policy in the place of its options."""
+    texts = _HELP.sub("", problem).split("`")
+    texts[::2] = (_OPTION.sub(lambda found: _KEYS[found[0]], text) for text in texts[::2])  # not in commands
+    return "`".join(texts)
+
+
+def _judged(stage: SignOffStage, context: Context) -> Judgement:
     folder = context.folder / stage.folder
     try:
         if (folder / FAILED).exists():

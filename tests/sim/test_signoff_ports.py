@@ -172,3 +172,10 @@ class TestRtlOfTheCommandLine:
         assert "give them with --rtl" in sign(tmp_path, "--ports", "ports.toml").stderr
         ending = sign(tmp_path, "--rtl", tmp_path / "nowhere.v")
         assert (ending.exit_code, "nowhere.v" in ending.stderr) == (2, True)
+
+
+def test_pins_that_a_policy_lacks_are_named_by_its_keys(tmp_path: Path) -> None:
+    project(tmp_path, f'{QUICK}[rtl]\nfiles = ["design.v"]\nlatency = 2\n')
+    stages = {stage["name"]: stage["message"] for stage in sign(tmp_path).tree["stages"]}
+    expected = "[rtl] latency (or --latency) needs [rtl] clock (or --clock): only a clocked design has one"
+    assert stages["simulation, seed 0"].startswith(expected)

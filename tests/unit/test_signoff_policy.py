@@ -10,6 +10,7 @@ import pytest
 from dais_verif.cli.main import _run
 from dais_verif.errors import InputError
 from dais_verif.signoff.policy import BUILT_IN, Policy, in_force, policy_of, read_policy
+from dais_verif.signoff.results import name_keys
 
 WAIVER = '[[waivers]]\nwhat = "proof"\nreason = "a divider"\nexpires = 2027-01-31\n'
 
@@ -110,3 +111,18 @@ def test_what_it_cannot_mean_is_refused_with_the_key(name: str, tmp_path: Path) 
         read(text, tmp_path)
     assert says in str(caught.value)
     assert str(caught.value).startswith(f"policy '{tmp_path}/policy.toml'")
+
+
+@pytest.mark.parametrize(
+    ("problem", "says"),
+    [
+        ("give it with --latency", "give it with [rtl] latency (or --latency)"),
+        ("--valid-out needs --valid-in: x. See: dais-verif sim --help", "[rtl] valid_out (or --valid-out) needs "),
+        ("raise --timeout, or set --rtl", "raise the policy's proof_timeout, or set [rtl] files (or --rtl)"),
+        ("call `sim --latency 3`, or --latency-b", "call `sim --latency 3`, or --latency-b"),
+        ("1 bit is wrong", "1 bit is wrong"),
+    ],
+)
+def test_what_a_verb_told_names_the_keys_of_a_policy(problem: str, says: str) -> None:
+    assert name_keys(problem).startswith(says)
+    assert "See:" not in name_keys(problem)
