@@ -1,4 +1,4 @@
-"""Intervals that the source of a program declares of its inputs, as da4ml's JSON does: nothing proves them.
+"""Intervals that the source of a program, such as da4ml's JSON, declares for its inputs; they are not proved.
 
 Users of such RTL must keep inputs within these intervals; its ports may be too narrow for other values.
 """
@@ -22,7 +22,10 @@ __all__ = ["Assumptions"]
 
 
 class Assumptions:
-    """What the source of ``program`` declares; ``elements``: the bits of every input. False if that is nothing."""
+    """The declared input intervals of ``program``; false if there are none.
+
+    ``elements``: the bits of each input. ``wanted``: False ignores what the source declares.
+    """
 
     def __init__(self, program: Program, elements: Sequence[Element], wanted: bool = True) -> None:
         self._program, self._elements = program, elements
@@ -34,7 +37,7 @@ class Assumptions:
         return bool(self._bounds)
 
     def allowed(self, found: Trace) -> Bools:
-        """Rows in which every input lies where it is declared to be."""
+        """Return which rows have every input within its declared interval: bool, shape (rows,)."""
         rows = np.ones(found.rows, dtype=bool)
         for op, interval in self._bounds:
             values = found.values[op.index].astype(object)
@@ -45,7 +48,7 @@ class Assumptions:
         return rows
 
     def of_input(self, number: int, variable: Term) -> list[Term]:
-        """Return what is declared of input ``number``, whose bits are ``variable``: terms that are 1."""
+        """Return the assumptions about input ``number``, with the bits ``variable``: terms that are taken to be 1."""
         terms = []
         for op, interval in self._bounds:
             if op.id0 == number:
@@ -54,7 +57,10 @@ class Assumptions:
         return [term for term in terms if term.op != "const"]
 
     def moved_inside(self, columns: Columns) -> Columns:
-        """Return the same vectors with values from within, where one op alone reads all bits of an input."""
+        """Return the same vectors with values outside an interval moved into it.
+
+        Only inputs of which a single op reads all bits are moved; the others stay as they are.
+        """
         columns = list(columns)
         for op, interval in self._bounds:
             element = self._elements[op.id0]
@@ -68,7 +74,7 @@ class Assumptions:
 
 
 def _bounds(program: Program) -> Iterator[tuple[Op, Interval]]:
-    """Yield the ops that read an input, with intervals that exclude something."""
+    """Yield the ops that read an input and whose declared interval is smaller than their type."""
     intervals = analyse(program, declared=True).intervals
     for op in program.ops:
         if op.code == INPUT and op.type.width:

@@ -1,7 +1,8 @@
-"""Where the values of a program enter a netlist and leave it: ports, and which of their bits mean what.
+"""Ports through which the values of a program enter and leave a netlist, and what each of their bits means.
 
-An input is one variable: the bits that ops read of it, and those that the design has a port for. What a port carries
-of it are pieces. An output is equal to the program's if the two are the same number, whatever their types are.
+An input is one variable, which covers the bits that ops read and the bits for which the design has a port. A piece is
+a run of bits of an input that a port carries. An output equals the program's if both are the same number, even if
+their types differ.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ from dais_verif.prover.terms import Term, concat, const, extract, resize, var
 
 __all__ = ["NOTHING", "Boundary", "Piece"]
 
-#: Variables of port bits that carry nothing begin with this.
+#: Prefix of the names of variables that stand for port bits without data.
 NOTHING = "port "
 
 
 class Piece(NamedTuple):
-    """Bits of a port carry those of input ``number`` from its bit ``at`` on."""
+    """A run of port bits that carries the bits of input ``number`` from bit ``at`` on."""
 
     number: int
     at: int
@@ -35,10 +36,11 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Boundary:
-    """``inputs``: the variable of every input; ``outputs``: where every output lies in the rows that ``wires`` make up.
+    """The ports of a netlist, and the values of a program that they carry.
 
-    ``kinds``: their types there. ``pieces``: of every port that carries inputs. ``constants``: inputs with one value.
-    ``others``: inputs that are neither.
+    ``inputs``: the bits of each input's variable. ``outputs``: the place of each output in the row that ``wires`` make
+    up. ``kinds``: the types of outputs at the ports; ``own``: in the program. ``pieces``: for each port that carries
+    inputs. ``constants``: input ports that are held at one value. ``others``: all further input ports.
     """
 
     inputs: tuple[Element, ...]
@@ -52,7 +54,7 @@ class Boundary:
 
     @classmethod
     def of(cls, program: Program, netlist: Netlist, dut: Dut) -> Boundary:
-        """Return that of ``netlist``, which carries ``program`` as ``dut`` says.
+        """Return the boundary of ``netlist``, whose ports carry ``program`` as ``dut`` describes.
 
         Raises ``InputError`` if a port is missing or has another width.
         """
@@ -64,7 +66,7 @@ class Boundary:
             pieces[_port(netlist, wire, "input", given)] = Spans(_pieces(wire, elements, dut.ports, inputs))
         outputs = tuple((_port(netlist, wire, "output", results), wire) for wire in dut.interface.outputs)
         said = dict(dut.interface.ties)
-        if dut.interface.clocking is not None:  # the data are those of a valid vector while nothing is reset
+        if dut.interface.clocking is not None:  # the proof is about a valid vector, with reset inactive
             said |= {pin: value for pin, value in _steady(dut.interface.clocking) if pin is not None}
         constants = {netlist.signals[name]: value for name, value in said.items() if name in given}
         kinds = dut.output_types
@@ -73,16 +75,16 @@ class Boundary:
 
     @classmethod
     def of_program(cls, program: Program) -> Boundary:
-        """Return an empty boundary: of the program only, without a design."""
+        """Return the boundary of a program without a design: it has no ports."""
         own, kinds = ports_of(program), program.output_types
         return cls(own.inputs, own.outputs, kinds, kinds, (), {}, {})
 
     def holding(self, held: Mapping[Signal, int]) -> Boundary:
-        """Return this boundary with further inputs that have one value."""
+        """Return this boundary with further input ports held at the values ``held``."""
         return replace(self, constants={**self.constants, **held}, others=self.others - held.keys())
 
     def is_input(self, signal: Signal) -> bool:
-        """Whether ``given`` knows its bits."""
+        """Return whether ``given`` knows the bits of ``signal``."""
         return signal in self.pieces or signal in self.constants
 
     @property
@@ -92,13 +94,14 @@ class Boundary:
 
     @cached_property
     def _results(self) -> Spans[Signal]:
-        """The ports that carry outputs, by their bits of a row."""
+        """The ports that carry outputs, by the row bits that they occupy."""
         return Spans((wire.offset, wire.width, signal) for signal, wire in self.wires)
 
     def given(self, signal: Signal, low: int, width: int, element: Callable[[int], Term]) -> Term | None:
-        """Bits of an input port, None for any other signal. ``element``: the variable of an input.
+        """Return bits ``low .. low + width - 1`` of an input port; None for any other signal.
 
-        Raises ``InputError`` for an input of which nothing is known.
+        ``element``: gives the variable of an input. Raises ``InputError`` for an input port that carries no data and
+        has no value.
         """
         if signal in self.constants:
             return const(width, self.constants[signal] >> low)
@@ -123,18 +126,21 @@ class Boundary:
 
     @property
     def claimed(self) -> list[int]:
-        """The outputs that have bits, in the design or in the program."""
+        """The outputs that have bits in the design or in the program."""
         return [j for j, kind in enumerate(self.kinds) if kind.width or self.own[j].width]
 
     def result(self, number: int, read: Read) -> Term:
-        """Return the bits of output ``number``; a 0 if it has none."""
+        """Return the bits of output ``number``; one 0 bit if it has none."""
         element = self.outputs[number]
         found = self._results.within(element.offset, element.width)
         parts = [read(signal, at, last - first) for first, last, at, signal in found]
         return concat(*reversed(parts)) if parts else const(1, 0)
 
     def as_numbers(self, number: int, found: Term, wanted: Term) -> tuple[Term, Term]:
-        """Two terms that are equal if ``found``, from the ports, and ``wanted``, from the program, are one number."""
+        """Return two terms that are equal exactly if ``found`` and ``wanted`` are the same number.
+
+        ``found``: the bits of output ``number`` at the ports. ``wanted``: its bits in the program.
+        """
         port, own = self.kinds[number], self.own[number]
         if port == own:
             return found, wanted
@@ -155,7 +161,7 @@ def _number(term: Term, kind: FixedType, f: int, width: int) -> Term:
 
 
 def _union(own: Element, given: Element) -> Element:
-    """All bits of an input that matter to either side."""
+    """Return all bits of an input that the program or the design uses."""
     if not own.width or not given.width:
         return own if own.width else given
     low, high = min(own.lo, given.lo), max(own.lo + own.width, given.lo + given.width)
@@ -164,7 +170,7 @@ def _union(own: Element, given: Element) -> Element:
 
 def _port(netlist: Netlist, wire: Wire, what: str, names: Container[str]) -> Signal:
     if wire.name not in names:
-        ports = (name for name in (*netlist.inputs, *netlist.outputs) if " " not in name)  # others are of front ends
+        ports = (name for name in (*netlist.inputs, *netlist.outputs) if " " not in name)  # front ends made the others
         listed = ", ".join(ports) or "none"
         raise InputError(f"module {netlist.top!r} has no {what} {wire.name!r} (ports: {listed}); see docs/any-dut.md")
     signal = netlist.signals[wire.name]
@@ -179,7 +185,10 @@ def _port(netlist: Netlist, wire: Wire, what: str, names: Container[str]) -> Sig
 def _pieces(
     wire: Wire, elements: Spans[int], ports: Ports, inputs: Sequence[Element]
 ) -> Iterator[tuple[int, int, Piece]]:
-    """Which bits of a port carry which inputs; ``elements``: the inputs by their bits of a row."""
+    """Yield (lowest bit, width, piece) for the bits of a port that carry inputs.
+
+    ``elements``: the inputs by the row bits that they occupy.
+    """
     for first, last, at, j in elements.within(wire.offset, wire.width):
         yield first - wire.offset, last - first, Piece(j, at + ports.inputs[j].lo - inputs[j].lo)
 

@@ -1,4 +1,4 @@
-"""What claims cost: seconds, or nothing where an earlier run has decided them."""
+"""Record how long claims took to decide, and which of them an earlier run had decided."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ __all__ = ["Costs"]
 
 
 class Costs:
-    """What each claim cost when it was decided last; those of one shape share a decision."""
+    """Seconds that the last decision of each claim took. Claims of one shape share a decision."""
 
     def __init__(self) -> None:
         self._seconds: dict[tuple[str, int], float] = {}
         self._cached: set[tuple[str, int]] = set()
 
     def note(self, key: tuple[str, int], seconds: float, cached: bool = False) -> None:
-        """Take what a claim cost. ``cached``: an earlier run has decided it."""
-        if seconds or key in self._seconds:  # most claims are decided at once
+        """Record the seconds that claim ``key`` took. ``cached``: an earlier run had decided it."""
+        if seconds or key in self._seconds:  # most claims take no time, and have no entry
             self._seconds[key] = seconds
         if cached:
             self._cached.add(key)
@@ -27,11 +27,11 @@ class Costs:
 
     @property
     def cached(self) -> int:
-        """How many claims were decided by earlier runs."""
+        """The number of claims that earlier runs had decided."""
         return len(self._cached)
 
     def worst(self, claims: Sequence[Claim]) -> Worst | None:
-        """Return the one of ``claims`` that took longest; None if there are none."""
+        """Return the claim of ``claims`` that took longest; None if there are none."""
         if not claims:
             return None
         worst = max(claims, key=lambda claim: self._seconds.get((claim.kind, claim.number), 0.0))

@@ -1,9 +1,9 @@
-"""Two programs compared for all inputs: what simulation cannot tell apart is proved equal, from the inputs on.
+"""Compare two programs for all inputs: prove equal what random simulation cannot distinguish.
 
 Ops whose values are the same real numbers on many random inputs are candidates. In SSA order, each op of the second
-program is proved equal to a candidate of the first, over variables in the place of ops that lie further back; ops that
-are equal share their variable, so what follows is compared over the same ones. Outputs come last, and look as far back
-as they must. Values are those of hardware: what breaks a promise is quantised, on both sides.
+program is proved equal to a candidate of the first. Variables replace the ops that lie further back, and equal ops
+share a variable, so later ops are compared over the same variables. Outputs come last, with cones that grow until the
+question is decided. Values are those of hardware: a value that breaks a promise is quantised on both sides.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from dais_verif.record.proof import Method
 
 __all__ = ["Equivalence", "compare_programs"]
 
-#: How many ops back candidates look, and then outputs; None: to the inputs.
+#: Levels of ops behind a candidate, and behind an output, that a question includes; None: all, down to the inputs.
 _OP_DEPTHS = (1, 2, 4)
 _OUTPUT_DEPTHS = (1, 2, 4, 8, 16, None)
-#: Seconds that a candidate may take: there are many, and none is needed.
+#: Seconds for one candidate: there are many, and the comparison needs none of them.
 _OP_SECONDS = 1.0
-#: Ops that a question looks at, beyond those that both programs have.
+#: Ops in one question, not counting those that both programs have.
 _MOST_INSIDE = 500
-#: Outputs of which inputs that are likely to tell them apart are tried.
+#: Outputs for which inputs that are likely to show a difference are tried.
 _TRIED = 64
 #: Candidates that are tried for one op.
 _CANDIDATES = 2
@@ -42,13 +42,11 @@ _CANDIDATES = 2
 
 @dataclass(frozen=True)
 class Equivalence:
-    """What is known of the equality of two programs.
+    """The result of a comparison of two programs.
 
-    ``equal``: of every output, None where it is undecided. ``witness``: inputs on which one that is not equal
-    differs.
-
-    ``methods``: how often each decided an op or an output. ``merged``: ops of the second program that were proved
-    equal to one of the first. ``seconds``: wall time.
+    ``equal``: whether each output is equal; None: undecided. ``witness``: the values of inputs on which an output
+    differs. ``merged``: the number of ops of the second program that were proved equal to one of the first.
+    ``seconds``: wall time. ``methods``: how many ops and outputs each method decided.
     """
 
     equal: tuple[bool | None, ...]
@@ -77,10 +75,10 @@ def compare_programs(
     seed: int = 0,
     tell: Callable[[int, int], None] = lambda done, total: None,
 ) -> Equivalence:
-    """Whether every output of ``a`` is that of ``b``, as real numbers, for all inputs.
+    """Decide for each output whether ``a`` and ``b`` give the same real number for all inputs.
 
-    Both must have as many inputs and outputs. ``timeout``: seconds for each question about an output. ``tell``: the
-    ops and outputs done, and all.
+    Both programs must have the same number of inputs and of outputs. ``timeout``: seconds for each question about an
+    output. ``tell``: called with the number of ops and outputs that are done, and the total.
     """
     start = time.perf_counter()
     forms = LinearForms((a, b))
@@ -120,7 +118,7 @@ def compare_programs(
 
 
 class _Search:
-    """What is known so far. ``same``: for ops of the second program, the one of the first that they are equal to."""
+    """State of a comparison. ``same``: maps ops of the second program to the equal op of the first."""
 
     def __init__(
         self, programs: tuple[Program, Program], seed: int, timeout: float, tried: Sequence[Mapping[int, Fraction]]
@@ -128,12 +126,12 @@ class _Search:
         self.programs, self.timeout = programs, timeout
         self.inputs = Inputs.of(programs)
         self.same: dict[Node, Node] = {}
-        #: What an op of the first program and all that are equal to it can be: a number of each of their types.
+        #: The type that holds all values common to an op of the first program and the ops that equal it.
         self.held: dict[Node, FixedType] = {}
         self.methods: Counter[Method] = Counter()
         self._given = self.inputs.random(seed, tried)
         self._keys = simulated(programs, self.inputs, self._given)
-        #: Ops of the first program that the second has too.
+        #: Ops of the first program that equal an op of the second.
         self._common: set[Node] = set()
         #: Ops of the first program by their form.
         self._formed: dict[object, Node] = {}
@@ -147,7 +145,7 @@ class _Search:
         return self.programs[node.side].ops[node.op].type
 
     def differing_row(self, output: int) -> int | None:
-        """Return the first of the inputs that were tried on which an output differs."""
+        """Return the first simulated row in which an output differs; None if there is none."""
         a, b = (self._values(side, output) for side in (0, 1))
         return next((row for row, (x, y) in enumerate(zip(a, b, strict=True)) if x != y), None)
 
@@ -163,7 +161,7 @@ class _Search:
         return self.inputs.vector({variable: int(values[row]) for variable, values in self._given.items()})
 
     def merge_by_form(self, forms: LinearForms, ops: Iterable[int]) -> None:
-        """Merge those ``ops`` of the second program whose form an op of the first has."""
+        """Merge each of ``ops`` of the second program with an op of the first that has the same form."""
         for op in self.programs[0].ops:
             if op.type.width:
                 self._formed.setdefault(forms.key(Node(0, op.index)), Node(0, op.index))
@@ -176,7 +174,10 @@ class _Search:
             self._take(node, found, Method.IDENTICAL)
 
     def merge_anew(self, forms: LinearForms, index: int) -> None:
-        """Merge an op by its form, now that ops before it are merged, or by a solver; what follows builds on that."""
+        """Merge op ``index`` by its form, after ops before it have been merged, or else by a solver.
+
+        Later forms are built on the result.
+        """
         node = Node(1, index)
         if node in self.same:
             return
@@ -192,7 +193,7 @@ class _Search:
         self.held[candidate] = _both(self.held.get(candidate, self.kind(candidate)), self.kind(node))
 
     def merge(self, node: Node) -> None:
-        """Find an op of the first program that ``node`` is equal to."""
+        """Merge ``node`` with an op of the first program that is proved equal to it, if one is found."""
         if node in self.same or not self.kind(node).width:
             return
         for candidate in self._candidates.get(self._keys[node], [])[:_CANDIDATES]:
@@ -207,7 +208,7 @@ class _Search:
                     break
 
     def output(self, output: int) -> Discharge:
-        """Whether an output is the same in both; if not, the model is of inputs alone."""
+        """Decide whether an output is the same in both programs; a model that refutes it is over inputs only."""
         decision = Discharge(None, Method.IDENTICAL, 0.0)
         roots = [
             self.same.get(node, node)
@@ -226,9 +227,9 @@ class _Search:
         return Discharge(None, decision.method, decision.seconds)
 
     def _behind(self, roots: Iterable[Node], depth: int | None) -> set[Node]:
-        """Ops at most ``depth`` steps behind ``roots``, themselves included; what is equal counts once.
+        """Return the ops at most ``depth`` steps behind ``roots``, including ``roots``; equal ops count once.
 
-        Only ops that both programs have are a step: what one of them computes on its way says nothing of the other.
+        Only ops that both programs have count as a step: the number of ops in between differs from program to program.
         """
         found: set[Node] = set()
         front = list(dict.fromkeys(roots))
@@ -246,9 +247,9 @@ class _Search:
 
 
 class _View:
-    """Values as terms over inputs, and over variables in the place of all ops that are not ``inside``.
+    """Values as terms over inputs, and over variables that replace all ops that are not ``inside``.
 
-    ``cut``: whether there is such a variable.
+    ``cut``: whether a term has such a variable.
     """
 
     def __init__(self, search: _Search, inside: set[Node]) -> None:
@@ -257,7 +258,7 @@ class _View:
         self.cut = False
 
     def output(self, side: int, output: int) -> tuple[FixedType, Term]:
-        """Return an output, and the type that it has as a number."""
+        """Return the type of an output as a number, and its bits."""
         program = self._search.programs[side]
         index, shift, negated = program.outputs[output]
         if index < 0:
@@ -269,7 +270,7 @@ class _View:
         return FixedType(kind.k, kind.i + shift, kind.f - shift), value
 
     def value(self, node: Node) -> Term:
-        """Return the value of an op, in the bits of its type."""
+        """Return the value of an op, in as many bits as its type has."""
         waiting = [node]
         while waiting:  # no recursion: programs are deep
             missing = [n for n in self._needs(waiting[-1]) if n not in self._terms]
@@ -307,6 +308,6 @@ class _View:
 
 
 def _both(one: FixedType, other: FixedType) -> FixedType:
-    """Return the numbers that two types have in common."""
+    """Return the type of the numbers that two types have in common."""
     k, i, f = (min(pair) for pair in zip(one, other, strict=True))
     return FixedType(k, i, f) if k + i + f > 0 else FixedType(0, 0, 0)

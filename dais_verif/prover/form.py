@@ -1,4 +1,4 @@
-"""Integer combinations of atoms, with a point and bounds: their arithmetic, exact, and what is compared of them."""
+"""Integer combinations of atoms with a binary point and bounds: exact arithmetic, and keys to compare them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ __all__ = [
 
 
 class Form(NamedTuple):
-    """The value ``2**-f * (constant + sum of coefficient * atom)``, and the least and largest that it can be, raw."""
+    """The value ``2**-f * (constant + sum of coefficient * atom)``.
+
+    ``terms``: coefficient of each atom. ``lo``, ``hi``: bounds of the raw value, which is the value times ``2**f``.
+    """
 
     f: int
     constant: int
@@ -30,14 +33,14 @@ class Form(NamedTuple):
     hi: int
 
 
-#: A form as it is compared: no common factor 2, terms sorted by atom.
+#: The normalised form that is compared: no common factor 2, terms sorted by atom.
 Key = tuple[int, int, tuple[tuple[int, int], ...]]
 
 ZERO: Final = Form(0, 0, {}, 0, 0)
 
 
 def key_of(form: Form) -> Key:
-    """Return what is the same for two forms if they are the same combination, on whatever grids."""
+    """Return a key that is equal for two forms if they are the same combination, even with different ``f``."""
     together = form.constant
     for n in form.terms.values():
         together |= n
@@ -53,12 +56,12 @@ def constant_form(value: int, f: int) -> Form:
 
 
 def raw_of(form: Form, f: int) -> int:
-    """Return a constant, which is a multiple of ``2**-f``, in such units."""
+    """Return a constant form, which must be a multiple of ``2**-f``, in units of ``2**-f``."""
     return form.constant << f - form.f if f >= form.f else form.constant >> form.f - f
 
 
 def on_grid(form: Form, f: int) -> Form:
-    """Return the same value in units of ``2**-f``, which is no coarser."""
+    """Return the same value in units of ``2**-f``; ``f`` must not be less than ``form.f``."""
     up = f - form.f
     if not up:
         return form
@@ -67,13 +70,13 @@ def on_grid(form: Form, f: int) -> Form:
 
 
 def negated(form: Form) -> Form:
-    """Minus ``form``."""
+    """Return minus ``form``."""
     terms = {atom: -n for atom, n in form.terms.items()}
     return Form(form.f, -form.constant, terms, -form.hi, -form.lo)
 
 
 def shifted(form: Form, shift: int, *, negative: bool = False) -> Form:
-    """Return ``form`` times ``2**shift``."""
+    """Return ``form`` times ``2**shift``; minus that if ``negative``."""
     form = negated(form) if negative else form
     return form._replace(f=form.f - shift) if shift else form
 
@@ -88,7 +91,7 @@ def times(form: Form, factor: int, f: int) -> Form:
 
 
 def primitive(form: Form) -> tuple[Form, int]:
-    """Return the raw value of ``form`` divided by the largest integer that divides it, and that integer."""
+    """Return the raw value of ``form`` divided by the gcd of its constant and coefficients, and that gcd."""
     factor = gcd(form.constant, *form.terms.values()) or 1
     terms = {atom: n // factor for atom, n in form.terms.items()}
     return Form(0, form.constant // factor, terms, -(-form.lo // factor), form.hi // factor), factor

@@ -1,9 +1,10 @@
 """Compute with undefined bits (X) as four-state simulation does.
 
-A value that an operation cannot depend on is still X in simulation: ``a ^ n ^ n`` if ``n`` has no driver, the lowest
-bit of a sum if the highest of a summand is X. So the front ends build terms by these functions, which know what
-IEEE 1800 (11.4, 11.8.4) makes of X, or less: each bit of a term is defined, or it is one undefined bit, never a
-function of several. Where nothing is undefined they are the functions of ``terms``, and cost a look into a set.
+Simulation gives X even where the result cannot depend on the undefined value: for ``a ^ n ^ n`` if ``n`` has no
+driver, or for the lowest bit of a sum if the highest bit of a summand is X. Front ends therefore build terms with these
+functions, which follow the X rules of IEEE 1800 (11.4, 11.8.4) or are stricter. Each bit of a term is either defined or
+a single undefined bit, never a function of several undefined bits. If no operand has undefined bits, these functions
+equal those of ``terms``, at the cost of one look into a set.
 """
 
 from __future__ import annotations
@@ -44,9 +45,9 @@ __all__ = [
 
 
 class Parts(NamedTuple):
-    """What a term holds: ``value`` where ``unknown`` is 0; neither of them has anything undefined.
+    """A term split in two fully defined terms: its bits are ``value`` where ``unknown`` is 0, else undefined.
 
-    ``cause``: the name of something undefined in it.
+    ``cause``: the name of one of the undefined values in it.
     """
 
     value: Term
@@ -58,7 +59,7 @@ _known: dict[Term, Parts] = {}
 
 
 def parts(t: Term) -> Parts:
-    """Which bits of ``t`` are undefined, and the others."""
+    """Split ``t`` into its defined bits and the mask of its undefined bits."""
     if not is_open(t):
         return Parts(t, const(t.width, 0), "")
     work = [t]
@@ -77,7 +78,7 @@ def parts(t: Term) -> Parts:
 
 
 def nowhere(*operands: Term) -> Term:
-    """Whether no bit of ``operands`` is undefined."""
+    """Return a bit that is 1 where no bit of ``operands`` is undefined."""
     found = const(1, 0)
     for x in operands:
         if is_open(x):
@@ -86,13 +87,13 @@ def nowhere(*operands: Term) -> Term:
 
 
 def leaf(width: int, name: str) -> tuple[Term, Term, Term]:
-    """Make a term for a value of which nothing is known, with variables for its value and undefined bits."""
+    """Make a term for an arbitrary four-state value; return it, its value variable and its variable of unknown bits."""
     value, unknown = var(width, name), var(width, f"unknown bits of {name}")
     return _joined(Parts(value, unknown, name)), value, unknown
 
 
 def strict(result: Term, *operands: Term) -> Term:
-    """Return ``result``, undefined as a whole where a bit of ``operands`` is."""
+    """Return ``result``, with all its bits undefined wherever a bit of ``operands`` is undefined."""
     if not any(map(is_open, operands)):
         return result
     known = parts(result)
@@ -141,7 +142,7 @@ def _divided(t: Term) -> Parts:
     rule = _APART.get(t.op)
     if rule is not None:
         return rule(t)
-    cause = _cause(t.args)  # of something that no function of this module makes: all of it
+    cause = _cause(t.args)  # no function of this module makes such a term: treat all its bits alike
     spoilt = terms.sext(terms.bnot(nowhere(*t.args)), t.width)
     args = tuple(parts(x).value for x in t.args)
     return Parts(terms.rebuild(t, dict(zip(t.args, args, strict=True))), spoilt, cause)
@@ -157,7 +158,7 @@ def _choice_apart(t: Term) -> Parts:
 
 
 def _or_apart(t: Term) -> Parts:
-    """Also of what ``_joined`` made, and variables were replaced in since."""
+    """Split an OR; recognise also the pattern that ``_joined`` makes, after its variables have been replaced."""
     for known, open_ in (t.args, t.args[::-1]):
         if is_open(known) or open_.op != "and":
             continue
@@ -185,29 +186,29 @@ def _mapped(t: Term, rule: Callable[..., Term]) -> Parts:
     return Parts(rule(*(x.value for x in found)), rule(*(x.unknown for x in found)), _cause(t.args))
 
 
-# what operations make of it
+# operations
 
 
 def _bitwise(op: str, a: Term, b: Term) -> Parts:
-    """Undefined where an operand is, if the other does not decide the bit."""
+    """Apply ``op``; a bit is undefined where one operand's bit is, unless the other operand decides it."""
     (x, m, _), (y, n, _) = parts(a), parts(b)
     value = _BITWISE[op](x, y)
     if op == "xor":
         return Parts(value, terms.bor(m, n), _cause((a, b)))
-    p, q = (terms.bnot(x), terms.bnot(y)) if op == "or" else (x, y)  # where the other operand decides nothing
+    p, q = (terms.bnot(x), terms.bnot(y)) if op == "or" else (x, y)  # 1 where this operand does not decide the bit
     unknown = terms.bor(terms.band(m, terms.bor(n, q)), terms.band(n, terms.bor(m, p)))
     return Parts(value, unknown, _cause((a, b)))
 
 
 def _chosen(c: Term, a: Term, b: Term) -> Parts:
-    """Where the condition is undefined, a bit is what both arms have, if they have the same."""
+    """Choose an arm; where the condition is undefined, a bit is defined only if both arms agree on it."""
     (which, open_, cause), (x, m, _), (y, n, _) = parts(c), parts(a), parts(b)
     merged = terms.bor(terms.bor(m, n), terms.bxor(x, y))
     return Parts(terms.ite(which, x, y), terms.ite(open_, merged, terms.ite(which, m, n)), cause)
 
 
 def _spoiling(rule: Callable[..., Term]) -> Callable[..., Term]:
-    """Return an operation of whose operands no bit may be undefined, or else all of the result is."""
+    """Return an operation whose result is undefined as a whole if any bit of an operand is undefined."""
 
     def built(*operands: Term) -> Term:
         if not any(map(is_open, operands)):
@@ -233,7 +234,7 @@ ult, slt = map(_spoiling, (terms.ult, terms.slt))
 
 
 def eq(a: Term, b: Term) -> Term:
-    """Whether all bits are equal: 0 where two that are defined differ, else undefined where any is (11.4.5)."""
+    """Return whether all bits are equal: 0 if two defined bits differ, else undefined if any bit is (11.4.5)."""
     if not is_open(a) and not is_open(b):
         return terms.eq(a, b)
     (x, m, _), (y, n, _) = parts(a), parts(b)
@@ -244,7 +245,7 @@ def eq(a: Term, b: Term) -> Term:
 
 
 def bnot(t: Term) -> Term:
-    """Every bit inverted."""
+    """Invert every bit."""
     if not is_open(t):
         return terms.bnot(t)
     found = parts(t)
@@ -252,12 +253,12 @@ def bnot(t: Term) -> Term:
 
 
 def ite(c: Term, a: Term, b: Term) -> Term:
-    """Choose ``a`` where the bit ``c`` is 1, else ``b``; where it is undefined, what both have."""
+    """Choose ``a`` where the bit ``c`` is 1, else ``b``; where ``c`` is undefined, keep bits on which both agree."""
     return _joined(_chosen(c, a, b)) if is_open(c) else terms.ite(c, a, b)
 
 
 def nonzero(t: Term) -> Term:
-    """Whether any bit of ``t`` is 1; undefined if that depends on an undefined one."""
+    """Return whether any bit of ``t`` is 1; undefined if that depends on an undefined bit."""
     if not is_open(t):
         return terms.nonzero(t)
     value, unknown, cause = parts(t)
@@ -266,12 +267,12 @@ def nonzero(t: Term) -> Term:
 
 
 def all_ones(t: Term) -> Term:
-    """Whether every bit of ``t`` is 1; undefined if that depends on an undefined one."""
+    """Return whether every bit of ``t`` is 1; undefined if that depends on an undefined bit."""
     return bnot(nonzero(bnot(t))) if is_open(t) else terms.all_ones(t)
 
 
 def lookup(index: Term, entries: Sequence[int], width: int) -> Term:
-    """Entry number ``index`` of ``entries``; undefined where a bit of ``index`` is."""
+    """Return entry ``index`` of ``entries``; undefined where a bit of ``index`` is."""
     if not is_open(index):
         return terms.lookup(index, entries, width)
     return strict(terms.lookup(parts(index).value, entries, width), index)

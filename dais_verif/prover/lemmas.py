@@ -1,7 +1,7 @@
-"""Lemmas: ranges of values that a proof may use, each of them proved first.
+"""Lemmas: ranges of values that a proof may use after each has been proved.
 
-Range analysis only suggests an interval. It becomes a fact by induction over the program: where the operands of an op
-lie within theirs, the op's meaning lies within its own.
+Range analysis only suggests an interval. It is proved by induction over the program: if the operands of an op lie
+within their intervals, the value of the op lies within its own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Decide = Callable[[Term, Term, tuple[Term, ...]], Discharge]
 
 
 def within(kind: FixedType, value: Term, interval: Interval) -> Term:
-    """Whether ``value``, of type ``kind``, lies in ``interval`` and has its zeros."""
+    """Return whether ``value``, of type ``kind``, lies in ``interval`` and has its trailing zeros."""
     less = slt if kind.k else ult
     inside = const(1, 1)
     if interval.lo > kind.raw_min:
@@ -35,21 +35,22 @@ def within(kind: FixedType, value: Term, interval: Interval) -> Term:
 
 
 class Lemmas:
-    """What is known of each value: proved when it is asked for, and then remembered.
+    """The ranges of values, each proved at its first use and then remembered.
 
-    ``declared``: inputs lie in the intervals that their source declares; nothing proves that.
+    ``decide``: decides whether two terms are equal wherever all of a tuple of terms are 1. ``declared``: inputs are
+    assumed to lie in the intervals that the source of the program declares.
     """
 
     def __init__(self, program: Program, builder: Builder, decide: Decide, declared: bool = False) -> None:
         self._program, self._builder, self._decide = program, builder, decide
         self._intervals = analyse(program, declared=declared).intervals
         declares = declared and program.intervals is not None
-        #: What was asked of the values of ops, of which the answer was yes.
+        #: The questions about values of ops that were answered with yes, by op.
         self.proved: dict[int, tuple[Term, Term, tuple[Term, ...]]] = {}
         self._known = {op.index: True for op in program.ops if op.code == INPUT and declares}
 
     def of(self, index: int, value: Term) -> Term:
-        """Return what is known of op ``index``, said of ``value``, which may lack high bits that say nothing."""
+        """Return the lemma about op ``index`` as a statement about ``value``, which may lack redundant high bits."""
         kind = self._program.ops[index].type
         if not kind.width or not self._holds(index):
             return const(1, 1)

@@ -1,7 +1,7 @@
-"""Atoms, of which forms are combinations: integers that are known by what they are made of, each with its bounds.
+"""Atoms, of which forms are combinations: integers that are identified by their construction, each with bounds.
 
-An atom is an input, a product of atoms, or what no combination is: a value that was floored or wrapped, the choice of a
-mux. The same one again is the same atom, so what is made of equal forms in the same way is equal.
+An atom is an input, a product of atoms, or a value that is not a combination: a floored or wrapped value, or the choice
+of a mux. Equal constructions give the same atom, so the same operation on equal forms gives equal forms.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from dais_verif.prover.form import ZERO, Form, constant_form, key_of, negated, o
 
 __all__ = ["Atoms"]
 
-#: Products that two factors are multiplied out to, and factors of one product.
+#: Most products that two factors are multiplied out to, and most factors of one product.
 _MOST_PRODUCTS, _MOST_FACTORS = 64, 8
 
 
 class Atoms:
-    """The atoms so far, and the arithmetic of forms that may need more.
+    """All atoms so far, and the operations on forms that may add atoms.
 
-    ``bounds``: the least and largest value of each. ``wrapped``: of those that are wrapped values what was wrapped, and
-    the logarithm of the modulus. ``work``: terms that were added or looked at.
+    ``bounds``: the least and largest value of each atom. ``wrapped``: for each atom that is a wrapped value, the form
+    that was wrapped and the binary logarithm of the modulus. ``work``: the number of terms that were added or examined.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Atoms:
         self.wrapped: dict[int, tuple[Form, int]] = {}
         self.work = 0
         self._numbers: dict[Hashable, int] = {}
-        #: The atoms that a product is of.
+        #: The factors of each atom that is a product.
         self._factors: dict[int, tuple[int, ...]] = {}
 
     def atom(self, key: Hashable, lo: int, hi: int, f: int) -> Form:
@@ -43,7 +43,10 @@ class Atoms:
         return Form(f, 0, {number: 1}, lo, hi)
 
     def where_negative(self, condition: Form, one: Form, other: Form) -> Form:
-        """Return ``one`` where ``condition`` is below 0: ``other``, and where it is the difference of the two."""
+        """Return ``one`` where ``condition`` is negative, else ``other``.
+
+        The result is ``other`` plus an atom that is their difference where ``condition`` is negative, else 0.
+        """
         if condition.hi < 0 or condition.lo >= 0:
             return one if condition.hi < 0 else other
         lo, hi = self._interval(condition)
@@ -51,12 +54,12 @@ class Atoms:
             return one if hi < 0 else other
         factor = gcd(*condition.terms.values())
         terms = {atom: n // factor for atom, n in condition.terms.items()}
-        constant = condition.constant // factor  # floored: the sum is below 0 where it was
+        constant = condition.constant // factor  # floor division keeps the sign of the sum
         difference = self.sum([one, negated(other)])
         if not difference.terms and not difference.constant:
             return other
         unit, scale = primitive(difference)
-        # Where the condition is 0, as the larger of two numbers has it, it may be taken for below 0 or not.
+        # If both arms are equal where the condition is 0, as for the maximum of two numbers, either may be taken there.
         equal_at_zero = condition.constant % factor == 0 and _along(unit, condition)
         if equal_at_zero and hi <= 0:
             return one
@@ -75,7 +78,7 @@ class Atoms:
         return found._replace(lo=max(found.lo, min(one.lo, other.lo)), hi=min(found.hi, max(one.hi, other.hi)))
 
     def sum(self, parts: Sequence[Form], own: Sequence[int] = ()) -> Form:
-        """Return the sum; ``own``: numbers of parts whose terms may be changed."""
+        """Return the sum; ``own``: indices of the parts whose ``terms`` may be modified in place."""
         f = max((part.f for part in parts), default=0)
         first = next((n for n in own if parts[n].f == f), None)
         terms = {} if first is None else parts[first].terms
@@ -99,7 +102,7 @@ class Atoms:
         return Form(f, constant, terms, lo, hi)
 
     def product(self, a: Form, b: Form) -> Form:
-        """Return the product, multiplied out unless it is of too many terms."""
+        """Return the product, multiplied out unless that gives too many terms."""
         if not a.terms:
             a, b = b, a
         if not b.terms:
@@ -118,7 +121,7 @@ class Atoms:
         return found._replace(lo=max(least, found.lo), hi=min(most, found.hi)) if found.terms else found
 
     def _monomial(self, x: int, y: int) -> Form:
-        """Return the product of two atoms, of which -1 is 1."""
+        """Return the product of two atoms; atom number -1 stands for the constant 1."""
         if x < 0 or y < 0:
             return constant_form(1, 0) if x == y else self._itself(max(x, y))
         factors = tuple(sorted(self._factors.get(x, (x,)) + self._factors.get(y, (y,))))
@@ -134,7 +137,7 @@ class Atoms:
         return Form(0, 0, {atom: 1}, *self.bounds[atom])
 
     def _interval(self, form: Form) -> tuple[int, int]:
-        """Return the least and largest that the atoms of a form allow, and what is known of it besides."""
+        """Return the least and largest value of a form, from the bounds of its atoms and its own bounds."""
         self.work += len(form.terms)
         lo, hi = self._bounds_of(form.constant, form.terms)
         return max(lo, form.lo), min(hi, form.hi)
@@ -148,7 +151,7 @@ class Atoms:
         return lo, hi
 
     def fitted(self, form: Form, kind: FixedType) -> Form:
-        """Return ``form`` quantised to ``kind``."""
+        """Return ``form`` quantised to ``kind``: TRUNC, then WRAP."""
         if kind.width == 0:
             return ZERO
         form = self._floored(form, kind.f)
@@ -160,7 +163,7 @@ class Atoms:
         return self._wrapped_to(form, kind)
 
     def _floored(self, form: Form, f: int) -> Form:
-        """Return ``form`` floored to multiples of ``2**-f``: all that is one stays outside the floor."""
+        """Return ``form`` floored to multiples of ``2**-f``; terms that are such multiples stay outside the floor."""
         if form.f <= f:
             return on_grid(form, f)
         down = form.f - f
@@ -182,9 +185,10 @@ class Atoms:
         return found._replace(lo=lo, hi=hi) if found.terms else found
 
     def _without_low_bits(self, terms: dict[int, int], constant: int, down: int) -> tuple[dict[int, int], int, int]:
-        """Return the same floor with less to drop: a low bit of the constant and of one bit alone is decided by both.
+        """Return an equal floor that drops fewer bits.
 
-        So values are rounded alike on whatever grid they stand, also if a step of that grid breaks the ties.
+        If a single one-bit atom is odd, that bit and the constant alone decide the lowest bit, which can be removed.
+        Values are then rounded the same way whatever their ``f``, even if one step of it breaks ties.
         """
         while down:
             odd = [atom for atom, n in terms.items() if n & 1]
@@ -192,7 +196,7 @@ class Atoms:
             if len(odd) > 1 or bits != odd:
                 break
             terms = dict(terms)
-            for atom in bits:  # of value least + bit: the bit is carried if the rest is odd
+            for atom in bits:  # its value is least + bit; the bit carries if the rest is odd
                 least = self.bounds[atom][0]
                 rest = constant + terms[atom] * least
                 terms[atom] += 1 if rest & 1 else -1
@@ -203,7 +207,7 @@ class Atoms:
         return terms, constant, down
 
     def _wrapped_to(self, form: Form, kind: FixedType) -> Form:
-        """``form``, on the grid of ``kind``, modulo ``2**width``: itself, reduced, if that fits; else an atom."""
+        """Return ``form``, in units of ``kind``, modulo ``2**width``: the reduced form if it fits, else an atom."""
         width = kind.width
         modulus, half = 1 << width, 1 << width - 1
         waiting, constant, terms = dict(form.terms), form.constant, dict[int, int]()
@@ -211,7 +215,7 @@ class Atoms:
             atom, n = waiting.popitem()
             n = (n + half) % modulus - half
             within = self.wrapped.get(atom)
-            if within is not None and not (n << within[1]) % modulus:  # what was wrapped before need not have been
+            if within is not None and not (n << within[1]) % modulus:  # the inner wrap changes nothing here
                 constant += n * within[0].constant
                 for inner, m in within[0].terms.items():
                     waiting[inner] = waiting.get(inner, 0) + n * m + terms.pop(inner, 0)
@@ -233,6 +237,6 @@ class Atoms:
 
 
 def _along(unit: Form, condition: Form) -> bool:
-    """Whether a primitive form is 0 wherever ``condition`` is."""
+    """Return whether a primitive form is plus or minus the primitive form of ``condition``: both are 0 together."""
     own, _ = primitive(condition)
     return key_of(unit) in (key_of(own), key_of(negated(own)))

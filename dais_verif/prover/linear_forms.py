@@ -1,14 +1,14 @@
-"""Values of two programs in one normal form, so that what is equal by arithmetic alone needs no solver.
+"""Values of two programs in one normal form: values that are equal by arithmetic alone need no solver.
 
-A value is an integer combination of *atoms*: inputs, products of atoms, and what no combination is, such as the choice
-of a mux, a table's entry, a value that was floored or wrapped. An atom is known by what it is made of, in normal form
-again, so both programs share it. Sums, differences, shifts and products with constants only rearrange combinations: in
-whatever order and with whatever widths they are computed, the form is the same.
+A value is an integer combination of *atoms*: inputs, products of atoms, and values that are not combinations, such as
+the choice of a mux, an entry of a table, or a floored or wrapped value. An atom is identified by its construction, also
+in normal form, so both programs share it. Sums, differences, shifts and products with constants only rearrange
+combinations: the form does not depend on the order of operations or on intermediate widths.
 
-Every op quantises to its own type, and that is never skipped on the word of a promise: it changes nothing only if the
-type is fine enough for every coefficient, and holds the least and the largest value that are possible; both are shown
-here. Else the quantised value is an atom, or modulo the width of the type a form that fits it. So two equal forms are
-equal values of hardware, for all inputs. Forms that differ say nothing.
+Every op quantises to its own type. Promises are not trusted for that: quantisation is skipped only if the type is
+shown here to be fine enough for every coefficient and to hold the least and the largest possible value. Otherwise the
+quantised value is an atom, or a form reduced modulo the width of the type. Two equal forms are therefore equal values
+of hardware, for all inputs. Forms that differ prove nothing.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from dais_verif.prover.shared import Node
 
 __all__ = ["LinearForms"]
 
-#: A form of more terms is an atom of its own, and so is one that is not short after so many terms have been copied.
+#: Forms with more than ``_MOST_TERMS`` terms become atoms; after ``_MOST_WORK`` copied terms, all but short forms do.
 _MOST_TERMS, _SHORT, _MOST_WORK = 1 << 16, 32, 1 << 22
-#: Wrapped values of one output whose extremes are looked at.
+#: Most wrapped values of one output whose extremes are tried.
 _MOST_WRAPPED = 4
 _ADDING = (Code.ADD, Code.SUB, Code.ADD_CONST, Code.SUM)
 
@@ -52,26 +52,26 @@ class LinearForms:
         self._tables: dict[bytes, int] = {}
         self._inputs = self._read_as()
         self._forms: tuple[list[Form], list[Form]] = ([], [])
-        #: Ops whose forms went on as those of sums, which alone read them.
+        #: Ops whose form was reused in place by the sum that is their only reader.
         self._gone: set[Node] = set()
         self._uses = tuple(_uses(program) for program in programs)
         for side in (0, 1):
             self._follow(side)
 
     def key(self, node: Node) -> Key:
-        """Return what is the same for two ops if their values are shown to be the same real numbers."""
+        """Return a key that is equal for two ops only if their values are the same real numbers for all inputs."""
         if node in self._gone:
-            return 0, 0, ((-1 - node.side, node.op),)  # of this op alone
+            return 0, 0, ((-1 - node.side, node.op),)  # unique to this op
         return key_of(self._forms[node.side][node.op])
 
     def output(self, side: int, number: int) -> Key:
-        """Return the same of an output."""
+        """Return such a key for an output."""
         return key_of(self._ending(side, number))
 
     def extremes(self, number: int) -> list[dict[int, Fraction]]:
-        """Return inputs, by number, at which an output is likely to differ if it does.
+        """Return vectors, as values by input number, on which output ``number`` is likely to differ if it can.
 
-        Where the difference of its two forms is least and most, and where what either wraps is.
+        They minimise and maximise the difference of the two forms of the output, and the values that either form wraps.
         """
         ends = [self._ending(side, number) for side in (0, 1)]
         wrapped = [self._atoms.wrapped[atom][0] for end in ends for atom in end.terms if atom in self._atoms.wrapped]
@@ -93,12 +93,12 @@ class LinearForms:
     # forms of ops
 
     def _follow(self, side: int) -> None:
-        """Compute the forms of one program's ops, in their order."""
+        """Compute the forms of one program's ops, in SSA order."""
         for op in self.programs[side].ops:
             self._forms[side].append(self._form(side, op))
 
     def _form(self, side: int, op: Op) -> Form:
-        """Return the form of an op whose operands have one."""
+        """Return the form of an op; its operands must have theirs."""
         if op.type.width == 0:
             return ZERO
         form = self._atoms.fitted(self._exact(self.programs[side], side, op, self._forms[side]), op.type)
@@ -107,10 +107,10 @@ class LinearForms:
         return form
 
     def again(self) -> Iterator[int]:
-        """Follow the second program once more, and yield each op when its form is known.
+        """Compute the forms of the second program once more, and yield each op when its form is known.
 
-        Callers may state with ``equate`` which op of the first program an op is equal to: what follows is
-        then a combination of the same atoms.
+        Before the next op, the caller may ``equate`` an op with one of the first program; later forms are then
+        combinations of the same atoms.
         """
         self._forms[1].clear()
         self._gone = {node for node in self._gone if node.side == 0}
@@ -165,7 +165,7 @@ class LinearForms:
         return self._bits(op, signed, program.ops[op.id0].type)
 
     def _read_as(self) -> list[FixedType]:
-        """Of each input the type of all bits that any op of either program reads, wide enough for every one."""
+        """Return for each input a type that holds every value that any op of either program reads from it."""
         found: list[FixedType | None] = [None] * self.programs[0].n_in
         for program in self.programs:
             for op in program.ops:
@@ -174,7 +174,7 @@ class LinearForms:
                 shift = int(program.inp_shift[op.id0])
                 kind = FixedType(op.type.k, op.type.i - shift, op.type.f + shift)
                 known = found[op.id0]
-                if known is not None and known != kind:  # signed, so that no value of either is beyond it
+                if known is not None and known != kind:  # signed, to hold the values of both types
                     high = max(known.i + known.k, kind.i + kind.k)
                     kind = FixedType(1, high - 1, max(known.f, kind.f))
                 found[op.id0] = kind
@@ -213,7 +213,7 @@ class LinearForms:
         )
 
     def _bits(self, op: Op, t: Form, kind: FixedType) -> Form:
-        """NOT, or whether any or all bits are 1."""
+        """Return the NOT of ``t``, or whether any or all of its bits are 1, as ``op.data`` says."""
         if op.data == 0:
             inverted = self._atoms.sum([negated(t), constant_form(-1, kind.f)])
             return inverted if op.type.k else self._atoms.fitted(inverted, FixedType(0, kind.width - kind.f, kind.f))
@@ -230,16 +230,16 @@ class LinearForms:
         return self._atoms.atom(("all", kind.width, kind.f, key_of(t)), 0, 1, 0)
 
     def _take(self, side: int, op: int) -> bool:
-        """Whether a sum may go on with the long form of ``op`` as its own: it is a sum without other readers."""
+        """Return whether a sum may reuse the long form of ``op`` in place: ``op`` is a sum without other readers."""
         if self._uses[side][op] != 1 or len(self._forms[side][op].terms) <= _SHORT:
             return False
-        if self.programs[side].ops[op].code not in _ADDING:  # others may hand on the very form of an operand
+        if self.programs[side].ops[op].code not in _ADDING:  # other ops may return the form object of an operand
             return False
         self._gone.add(Node(side, op))
         return True
 
     def _opaque(self, key: Hashable, form: Form) -> Form:
-        """Return an atom in the place of a form."""
+        """Return an atom that replaces a form."""
         return self._atoms.atom(key, form.lo, form.hi, form.f)
 
     def _chosen(self, condition: Form, kind: FixedType, one: Form, other: Form) -> Form:
@@ -253,7 +253,7 @@ class LinearForms:
 
 
 def _uses(program: Program) -> list[int]:
-    """How often each op is read, by ops and outputs."""
+    """Return how often each op is read, by ops and outputs."""
     found = [0] * program.n_ops
     for index in [index for op in program.ops for index in op.operands] + program.out_idx.tolist():
         if index >= 0:

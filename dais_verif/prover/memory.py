@@ -1,4 +1,4 @@
-"""Words and bits at places that a signal chooses: memories that are filled once, and selects with a variable index."""
+"""Words and bits selected by a signal: memories that are filled once, and selects with a variable index."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ __all__ = ["Memory", "chosen"]
 
 
 def chosen(index: Term, signed: bool, left: int, right: int) -> tuple[Term, Term | None]:
-    """Return the position that ``index`` has in ``[left:right]``, from the right, and whether it is inside.
+    """Return the position of ``index`` in the range ``[left:right]``, counted from the right, and whether it is inside.
 
-    None: it always is. The position is right wherever it is inside.
+    The second is None if every index is inside. The position is meaningful only where the index is inside.
     """
     low, high = min(left, right), max(left, right)
     top = 1 << (index.width - 1) if signed else 1 << index.width
@@ -32,17 +32,17 @@ class Memory:
         self.name, self.where, self.width = name, where, width
         self.low, self.high = min(left, right), max(left, right)
         self.words: list[int | None] = [None] * (self.high - self.low + 1)
-        #: Whether something else than an ``initial`` block writes to it, and whether it was read.
+        #: Whether anything other than an ``initial`` block writes to it, and whether it was read.
         self.written = self.was_read = False
         self._values: tuple[int, ...] = ()
         self._filled: tuple[int, ...] = ()
 
     def position(self, index: int) -> int | None:
-        """Return the word that ``index`` names, if there is one."""
+        """Return the position in ``words`` of ``index``; None if the memory has no such word."""
         return index - self.low if self.low <= index <= self.high else None
 
     def settle(self) -> None:
-        """All words are known now."""
+        """Freeze the contents: all ``initial`` blocks have been executed."""
         self._values = tuple(word or 0 for word in self.words)
         self._filled = tuple(int(word is not None) for word in self.words)
 
@@ -52,9 +52,9 @@ class Memory:
             raise StateError(f"{self.where}: memory {self.name!r} is written while the design runs: it keeps state")
 
     def read(self, index: Term, signed: bool) -> Term:
-        """Return the word at ``index``: undefined outside, and where nothing was filled in.
+        """Return the word at ``index``; undefined outside the range, and where no word was filled in.
 
-        Raises ``InputError`` if the memory keeps state.
+        Raises ``StateError`` if the memory is also written while the design runs.
         """
         self.was_read = True
         self.refuse_state()

@@ -1,6 +1,6 @@
-"""What drives what: the RTL as signals with drivers, and the cone of a signal as one term.
+"""The RTL as signals with drivers, and the fan-in cone of a signal as one term.
 
-A driver becomes a term only on first use, and in the variables of its reader: two ops of one shape
+A driver becomes a term only on first use, over the variables of its reader. Two ops of one shape therefore
 get the same term, though their signals have different names.
 """
 
@@ -30,15 +30,15 @@ __all__ = [
     "refuse_late",
 ]
 
-#: Gives bits ``low .. low + width - 1`` of a signal.
+#: Called with (signal, low, width): returns bits ``low .. low + width - 1`` of the signal.
 Read = Callable[["Signal", int, int], Term]
 
-#: Gives bits ``low .. low + width - 1`` of some value, in such readings.
+#: Called with (read, low, width): returns bits ``low .. low + width - 1`` of some value, over the signals it reads.
 Bits = Callable[[Read, int, int], Term]
 
 
 class NoValue(InputError):
-    """X or Z at ``where``; callers that know the assigned signal name it."""
+    """The RTL assigns X or Z at ``where``; ``name``: the assigned signal, if the caller knows it."""
 
     def __init__(self, where: str, name: str | None = None) -> None:
         self.where = where
@@ -47,9 +47,9 @@ class NoValue(InputError):
 
 
 class Clock(NamedTuple):
-    """A register takes its value at rising edges of ``signal``, of those at which ``enable`` is 1 if it has one.
+    """The clock of a register: it loads at rising edges of ``signal`` at which ``enable``, if any, is 1.
 
-    ``resets``: signals that set it at any time, each with the value at which it does not.
+    ``resets``: asynchronous set and reset signals, each with the value at which it is inactive.
     """
 
     signal: Signal
@@ -58,12 +58,13 @@ class Clock(NamedTuple):
 
 
 class Driver(NamedTuple):
-    """Bits ``low .. low + width - 1`` of a signal are what ``make`` returns, in the readings that it is given.
+    """The driver of bits ``low .. low + width - 1`` of a signal: ``make`` returns them, over the signals it reads.
 
-    ``clock``: they are so after an edge; None: at once. ``part``: gives some of these bits, from a lowest one on, and
-    reads only what they need; None: all must be made for any. ``late``: they change only when all else that happens at
-    the same time has happened, so registers that they clock see what others have taken in. ``executed``: by rules that
-    hold for all values, before any term was requested, so what cancels out is not read.
+    ``clock``: of a register, which holds the value after an edge; None: combinational. ``part``: returns some of the
+    bits, and reads only what these depend on; None: ``make`` must be called for any of them. ``late``: the bits change
+    after all other events of the same time step, so registers that they clock see values that others loaded at the
+    same edge. ``executed``: a procedure was executed symbolically before any term was requested, so values that cancel
+    out are not read.
     """
 
     low: int
@@ -79,7 +80,7 @@ class Driver(NamedTuple):
 def driver_of(
     bits: Bits, place: int, width: int, low: int, where: str, clock: Clock | None = None, executed: bool = False
 ) -> Driver:
-    """Return the driver that gives bits ``low`` and on of a signal the bits ``place`` and on of a value."""
+    """Return a driver of ``width`` bits of a signal from bit ``low`` on: bits ``place`` and up of a value."""
 
     def make(read: Read) -> Term:
         return bits(read, place, width)
@@ -95,9 +96,10 @@ def bits_over(
     sources: Mapping[Term, tuple[Signal, int]],
     unknown: Mapping[Term, tuple[Signal, int]] = MappingProxyType({}),
 ) -> Bits:
-    """Return the bits of ``term``, in which variables stand for bits of signals, from a lowest one on.
+    """Return a function that gives bits of ``term``, whose variables stand for bits of signals.
 
-    ``unknown``: variables that stand for what bits of signals are undefined; those of ``sources`` for the others, then.
+    ``sources``: the signal of each variable, and the lowest of its bits. ``unknown``: the same for variables that mark
+    undefined bits of signals; variables of ``sources`` then stand for the defined bits.
     """
 
     def given(x: Term, read: Read, low: int, width: int) -> Term:
@@ -123,9 +125,9 @@ def bits_over(
 
 
 class Signal:
-    """A net or variable of ``width`` bits. ``name``: its path below the top module. Compared by identity.
+    """A net or variable of ``width`` bits, compared by identity.
 
-    ``hidden``: the RTL does not name it, a front end does.
+    ``name``: its path below the top module. ``hidden``: a front end made it, so its name is not in the RTL.
     """
 
     __slots__ = ("drivers", "hidden", "name", "where", "width")
@@ -139,7 +141,7 @@ class Signal:
         return f"<Signal {self.name}>"
 
     def drive(self, driver: Driver) -> None:
-        """Add a driver. Raises ``InputError`` if a bit has one already."""
+        """Add a driver. Raises ``InputError`` if one of its bits is driven already."""
         place = bisect_right(self.drivers, driver.low, key=_low)
         for other in self.drivers[max(place - 1, 0) : place + 1]:  # its neighbours
             if driver.low < other.low + other.width and other.low < driver.low + driver.width:
@@ -151,7 +153,7 @@ class Signal:
         self.drivers.insert(place, driver)
 
     def driving(self, low: int, width: int) -> Iterator[Driver]:
-        """Yield the drivers of bits ``low .. low + width - 1``, from the lowest on, and look at no others."""
+        """Yield the drivers of bits ``low .. low + width - 1``, from the lowest on."""
         for number in range(max(bisect_right(self.drivers, low, key=_low) - 1, 0), len(self.drivers)):
             driver = self.drivers[number]
             if driver.low >= low + width:
@@ -161,9 +163,10 @@ class Signal:
 
 
 class Signals(dict[str, Signal]):
-    """Signals by names of which each stands for one signal, whatever the RTL calls others.
+    """Signals by unique name.
 
-    A path of instances and an escaped name may be one text; variables of terms go by names.
+    A path of instances and an escaped name of the RTL may be the same text. Names must differ all the same, since
+    variables of terms are identified by name.
     """
 
     def __init__(self) -> None:
@@ -171,9 +174,9 @@ class Signals(dict[str, Signal]):
         self._names: set[str] = set()
 
     def new(self, name: str, width: int, where: str, hidden: bool = False) -> Signal:
-        """Return a signal with a name of its own, which is none of these yet."""
+        """Return a new signal with a unique name, and do not add it."""
         own, number = name, 1
-        while own in self._names:  # a blank is in no name of Verilog
+        while own in self._names:  # no Verilog name contains a blank
             number += 1
             own = f"{name} {number}"
         self._names.add(own)
@@ -181,7 +184,7 @@ class Signals(dict[str, Signal]):
 
 
 def refuse_late(clock: Signal, where: str) -> None:
-    """Raise ``InputError`` if ``clock`` changes later than what clocks other registers."""
+    """Raise ``InputError`` if ``clock`` changes later in a time step than the clocks of other registers."""
     if any(driver.late for driver in clock.drivers):
         raise InputError(
             f"{where}: clock {clock.name!r} is assigned with <=, so what it clocks sees what other registers take in at"
@@ -196,11 +199,11 @@ def _low(driver: Driver) -> int:
 class Netlist(NamedTuple):
     """An elaborated design: its signals by name, ports among them.
 
-    ``bitwise``: the signals of its top module are single bits, as those of a synthesized netlist. ``included``: the
-    files that its sources include. ``lazy``: no term was made while it was read, so the caller decides by
-    which rules. ``left_out``: assertions that are not proved, which may grow as drivers are made. ``suspect``: says
-    whether anything may be undefined, so blocks are read with that, and returns what was so before. ``power_up``: what
-    signals hold at first, undefined where nothing says it.
+    ``bitwise``: the signals of its top module are single bits, as in a synthesized netlist. ``included``: the files
+    that its sources include. ``lazy``: no term was made while the design was read, so the caller chooses the rules for
+    terms. ``left_out``: assertions that are not proved; more may be added as drivers are made. ``suspect``: sets
+    whether blocks are executed as if any value may be undefined, and returns the previous setting. ``power_up``:
+    initial values of signals, undefined where the RTL gives none.
     """
 
     top: str
@@ -215,7 +218,7 @@ class Netlist(NamedTuple):
     power_up: Mapping[Signal, Term] = {}
 
     def checked(self) -> Netlist:
-        """Return the same. Raises ``InputError`` if something drives an input."""
+        """Return this netlist. Raises ``InputError`` if the design drives one of its inputs."""
         for name in self.inputs:
             for driver in self.signals[name].drivers:
                 raise InputError(f"{driver.where}: input {name!r} is driven within the module; drive outputs only")
@@ -230,7 +233,7 @@ def _undriven(signal: Signal, low: int, width: int) -> Term:
 class Cone:
     """Terms of signals over cut points.
 
-    ``cut``: gives the term that stands for some bits of a signal, or None to look behind it.
+    ``cut``: returns the term that stands for some bits of a signal, or None to continue with its drivers.
     """
 
     def __init__(self, cut: Callable[[Signal, int, int], Term | None]) -> None:
@@ -239,13 +242,13 @@ class Cone:
         self._open: dict[tuple[Signal, int, int], None] = {}
 
     def behind(self, signal: Signal) -> Term:
-        """Return what drives ``signal``, cut point or not."""
+        """Return the term that drives ``signal``, even if it is a cut point."""
         return self._gathered(signal, 0, signal.width)
 
     def read(self, signal: Signal, low: int, width: int) -> Term:
-        """Bits ``low .. low + width - 1`` of ``signal``; those without a driver are undefined.
+        """Return bits ``low .. low + width - 1`` of ``signal``; those without a driver are undefined.
 
-        Raises ``InputError`` for loops.
+        Raises ``StateError`` for loops, ``InputError`` for X or Z.
         """
         cut = self._cut(signal, low, width)
         return cut if cut is not None else self._gathered(signal, low, width)
@@ -264,7 +267,7 @@ class Cone:
         return concat(*reversed(parts))
 
     def _made(self, signal: Signal, driver: Driver, low: int, width: int) -> Term:
-        """Bits of a driver."""
+        """Return bits of a driver, from the cache if they were made before."""
         whole = driver.part is None or width == driver.width
         key = (signal, driver.low, driver.width) if whole else (signal, driver.low + low, width)
         known = self._driven.get(key)
@@ -292,7 +295,7 @@ class Cone:
         return term
 
     def _loop(self, signal: Signal) -> StateError:
-        """Names the signals of the loop that ``signal`` closes, the hidden ones only if there is no other."""
+        """Return an error that names the signals of the loop that ``signal`` closes; hidden ones if all are hidden."""
         path = [s for s, _, _ in self._open]
         loop = path[path.index(signal) :]
         named = [s for s in loop if not s.hidden] or loop

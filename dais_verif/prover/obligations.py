@@ -1,8 +1,9 @@
-"""What has to be shown: for each op with a signal, and for each output, that two terms are equal.
+"""Proof obligations: for each op with a signal, and for each output, two terms that must be equal.
 
-The signal of op N, if the RTL is right, holds the value of the op in as many bits as it has: extended as its type is
-signed, or without high bits that say nothing. In the cone of another signal that is taken for granted, so the value is
-a variable there, called by its place and not by its op: ops of one shape have one and the same obligation.
+If the RTL is right, the signal of op N holds the value of the op in the width of the signal: sign- or zero-extended
+according to the op's type, or without redundant high bits. The cone of another signal assumes that, and has a variable
+for the value. Variables are numbered by their place in the obligation, not by op, so ops of one shape have the same
+obligation.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ __all__ = ["Builder", "Obligation", "Source"]
 
 
 class Source(NamedTuple):
-    """What a variable stands for: the value of op ``number``, or the element of input ``number``."""
+    """What a variable stands for: the value of op ``number``, or the bits of input ``number``."""
 
     kind: str
     number: int
@@ -32,10 +33,10 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """``rtl`` and ``wanted`` are equal wherever all of ``given`` are 1, for all values of the variables.
+    """The statement that ``rtl`` and ``wanted`` are equal wherever all of ``given`` are 1, for all values of variables.
 
-    ``sources``: what the variables stand for, in the order of their numbers. ``reads``: the ops whose signals the RTL
-    reads there. ``kept``: 1 where the op, and every op that was expanded, keeps its promise.
+    ``sources``: what the variables stand for, by number. ``reads``: the ops whose signals the RTL reads in this cone.
+    ``kept``: terms that are 1 where the op, and every op that was expanded, keeps its promise.
     """
 
     rtl: Term
@@ -46,7 +47,7 @@ class Obligation:
     given: tuple[Term, ...] = ()
 
     def variables(self) -> dict[Term, Source]:
-        """Return the variables, and what each stands for."""
+        """Return the variables that occur, and what each stands for."""
         return {
             t: self.sources[int(str(t.data)[1:])]
             for t in leaves(self.rtl, self.wanted)
@@ -60,16 +61,16 @@ def _numbered(width: int, number: int) -> Term:
 
 
 class _Locals:
-    """The variables of one obligation, numbered as they are met."""
+    """The variables of one obligation, numbered in the order in which they are met."""
 
     def __init__(self, builder: Builder, expanded: Callable[[int], bool]) -> None:
         self._builder, self._expanded = builder, expanded
         self.sources: list[Source] = []
         self.terms: dict[Source, Term] = {}
-        #: Ops whose signals the RTL reads, whatever became of them.
+        #: Ops whose signals the RTL reads, even if no variable stands for them.
         self.reads: dict[int, None] = {}
         self._values: dict[int, OpSemantics] = {}
-        #: The same values and variables, as they were asked for.
+        #: The results of ``value``, by op.
         self._asked: dict[int, Term] = {}
 
     def variable(self, kind: str, index: int, width: int) -> Term:
@@ -81,7 +82,7 @@ class _Locals:
         return term
 
     def value(self, index: int) -> Term:
-        """Return the value of op ``index``: a variable, or its meaning where it has no cut point or is expanded."""
+        """Return the value of op ``index``: a variable, or its semantics if it is expanded or not a cut point."""
         known = self._asked.get(index)
         if known is None:
             known = self._asked[index] = self._value(index)
@@ -93,13 +94,13 @@ class _Locals:
             return const(1, 0)
         if index in self._builder.cut and not self._expanded(index):
             bits = min(kind.width, self._builder.cut[index].width)
-            # A signal that is too narrow says something of its own op only.
+            # A signal that is narrower than the type cannot stand for a twin of its op.
             number = self._builder.twins[index] if bits == kind.width else index
             return resize(self.variable("op", number, bits), kind.width, bool(kind.k))
         return self.semantics(index).value
 
     def semantics(self, index: int) -> OpSemantics:
-        """Return what op ``index`` means, in terms of its operands' values."""
+        """Return the semantics of op ``index`` over the values of its operands."""
         waiting = [index]
         while waiting:  # no recursion: chains of ops without signals may be long
             op = self._builder.program.ops[waiting[-1]]
@@ -122,7 +123,7 @@ class _Locals:
             element = self._builder.boundary.inputs[op.id0]
             return interpret_op(program, op, [self.element(op.id0)] if element.width else [], element)
         operands = [self.value(i) for i in op.operands]
-        # Ops of one shape mean the same of the same variables; where the condition of a mux is does not matter to it.
+        # Ops of one shape share their semantics. For a mux, the index of the condition is not part of the shape.
         data = high_int32(op.data) if op.code in MUXES else op.data
         shape: tuple[object, ...] = op.code, op.type, data, *operands, *(program.ops[i].type for i in op.operands)
         if op.terms:
@@ -137,12 +138,12 @@ class _Locals:
         return self.variable("input", index, self._builder.boundary.inputs[index].width)
 
     def known(self, index: int) -> list[tuple[int, Term]]:
-        """Return the values of all ops that occur, op ``index`` excepted: variables, and those that were expanded."""
+        """Return all ops that occur, except op ``index``, with their values: variables, and terms of expanded ops."""
         variables = [(s.number, term) for s, term in self.terms.items() if s.kind == "op"]
         return [*variables, *((i, m.value) for i, m in self._values.items() if i != index)]
 
     def obligation(self, rtl: Term, wanted: Term) -> Obligation:
-        """Return that the two are equal."""
+        """Return the obligation that the two are equal."""
         ops = self._builder.program.ops
         kept = {m.kept: None for i, m in self._values.items() if ops[i].spec.promise and m.kept.op != "const"}
         kept |= {term: None for i, value in list(self._asked.items()) for term in self._builder.checked(i, value)}
@@ -150,22 +151,22 @@ class _Locals:
 
 
 class Builder:
-    """Makes obligations. ``cut``: the signal of each op that is a cut point; may shrink while ops fail."""
+    """Builds obligations. ``cut``: the signal of each op that is a cut point; ``drop`` removes ops that failed."""
 
     def __init__(self, program: Program, netlist: Netlist, cut: dict[int, Signal], boundary: Boundary) -> None:
         self.program, self.netlist, self.cut, self.boundary = program, netlist, dict(cut), boundary
         self.twins = first_twins(program)
-        #: Meanings that are known, by what they depend on.
+        #: Cached semantics of ops, by shape.
         self.meanings: dict[object, OpSemantics] = {}
         self._op_of = {signal: index for index, signal in cut.items()}
-        #: By what they read, ops that do nothing but promise something of it.
+        #: Lookups without bits, which only promise something about their operand, by that operand.
         self._checks: dict[int, list[Op]] = {}
         for op in program.ops:
             if op.spec.promise and op.type.width == 0 and op.code == Code.LOOKUP:
                 self._checks.setdefault(self.twins[op.id0], []).append(op)
 
     def checked(self, index: int, value: Term) -> Iterator[Term]:
-        """Yield what is promised of op ``index``, whose value is ``value``, by ops that do nothing else."""
+        """Yield the promises that lookups without bits make about op ``index``, whose value is ``value``."""
         for op in self._checks.get(self.twins[index], ()):
             kept = interpret_op(self.program, op, [value]).kept
             if kept.op != "const":
@@ -178,7 +179,10 @@ class Builder:
         return cls(program, Netlist("", {}, (), ()), cut, Boundary.of_program(program))
 
     def promise(self, index: int, expanded: Callable[[int], bool], about: Callable[[int, Term], Term]) -> Obligation:
-        """Op ``index`` keeps its promise, if all that were expanded do. ``about``: what is known of a value."""
+        """Return the obligation that op ``index`` keeps its promise, given that all expanded ops keep theirs.
+
+        ``about``: returns the lemma about an op and its value.
+        """
         inside = _Locals(self, lambda i: i == index or expanded(i))
         kept = inside.semantics(index).kept
         before = inside.obligation(kept, const(1, 1))
@@ -187,28 +191,31 @@ class Builder:
         return replace(before, given=tuple(dict.fromkeys(given)))
 
     def over_inputs(self, index: int) -> tuple[Term, dict[Term, int], tuple[Term, ...]]:
-        """Return the value of op ``index`` over variables for inputs, these, and where promises are kept."""
+        """Return the value of op ``index`` over inputs, the input of each variable, and the terms for kept promises."""
         inside = _Locals(self, lambda i: True)
         value = inside.value(index)
         found = inside.obligation(value, value)
         return value, {term: source.number for term, source in found.variables().items()}, found.kept
 
     def drop(self, index: int) -> None:
-        """Op ``index`` is no cut point any more."""
+        """Remove op ``index`` from the cut points."""
         del self._op_of[self.cut.pop(index)]
 
     def op(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
-        """State that the signal of op ``index``, a cut point, has its value. ``expanded``: to be looked behind."""
+        """Return the obligation that the signal of op ``index``, a cut point, has the value of the op.
+
+        ``expanded``: which ops are replaced by their semantics although they are cut points.
+        """
         inside = _Locals(self, expanded)
         signal, kind = self.cut[index], self.program.ops[index].type
         value = inside.semantics(index).value
-        # A signal that is too narrow for the type must hold the value all the same.
+        # Compare all bits even if the signal is narrower than the type: dropped bits must be redundant.
         width = max(signal.width, value.width)
         rtl = self._cone(inside).behind(signal)
         return inside.obligation(resize(rtl, width, bool(kind.k)), self.stored(index, value, width))
 
     def output(self, index: int, expanded: Callable[[int], bool] = lambda index: False) -> Obligation:
-        """Output ``index``, which has bits, is what the program says."""
+        """Return the obligation that output ``index``, which has bits, equals that of the program."""
         inside = _Locals(self, expanded)
         wanted = const(1, 0)
         if self.boundary.own[index].width:
@@ -218,12 +225,12 @@ class Builder:
         return inside.obligation(*self.boundary.as_numbers(index, rtl, wanted))
 
     def no_output(self, port: Signal) -> Obligation:
-        """Return the obligation that ``port``, which carries no bits of outputs, is tied to 0."""
+        """Return the obligation that ``port``, which carries no output bits, is tied to 0."""
         inside = _Locals(self, lambda index: False)
         return inside.obligation(self._cone(inside).read(port, 0, port.width), const(port.width, 0))
 
     def meaning_of(self, index: int) -> tuple[Term, dict[int, Term]]:
-        """Return the value of op ``index`` over variables for those of its operands, which are given too."""
+        """Return the value of op ``index`` over variables for its operands, and these variables by operand."""
         op = self.program.ops[index]
         terms = {i: const(1, 0) for i in op.operands}
         for number, i in enumerate(terms):
@@ -236,7 +243,7 @@ class Builder:
         return interpret_op(self.program, op, operands, element).value, {}
 
     def stored(self, index: int, value: Term, width: int) -> Term:
-        """How a signal of ``width`` bits holds the value of op ``index``."""
+        """Return the bits that a signal of ``width`` bits holds for the value of op ``index``."""
         kind = self.program.ops[index].type
         return resize(value, width, bool(kind.k)) if kind.width else const(width, 0)
 

@@ -1,7 +1,7 @@
-"""What each op means, as terms: the semantics page read once more, apart from golden model and emitter.
+"""The semantics of each op as terms, written from the specification independently of golden model and emitter.
 
-``Integer`` is an exact number; every rule computes in as many bits as its exact result needs, and ``interpret_op`` then
-quantises it to the op's own type. The value of an op of width w is a term of w bits; of one without bits, a 0.
+``Integer`` is an exact number. Each rule computes in as many bits as its exact result needs, and ``interpret_op``
+quantises that to the op's own type. The value of an op of width w is a term of w bits, or one 0 bit if w is 0.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["OpSemantics", "aligned", "as_type", "bits_of", "interpret_op", "inte
 
 
 class OpSemantics(NamedTuple):
-    """``value``: the op's value, quantised as hardware would. ``kept``: 1 where quantisation changed nothing."""
+    """``value``: the op's value, quantised as in hardware. ``kept``: a bit, 1 where quantisation changes nothing."""
 
     value: Term
     kept: Term
@@ -52,29 +52,29 @@ class Integer(NamedTuple):
     f: int
 
     def times_two_to(self, shift: int) -> Integer:
-        """Return the same bits, another point."""
+        """Return the number times ``2**shift``: the same bits with the binary point moved."""
         return Integer(self.term, self.f - shift)
 
     def at(self, f: int) -> Integer:
-        """In units of ``2**-f``, floored where these are coarser."""
+        """Return the number in units of ``2**-f``, floored if these are coarser."""
         more = f - self.f
         if more > 0:
             return Integer(concat(self.term, const(more, 0)), f)
-        low = min(-more, self.term.width - 1)  # what is left of a number floored to nothing is its sign
+        low = min(-more, self.term.width - 1)  # the sign bit always remains
         return Integer(extract(self.term, low, self.term.width - low), f)
 
     def negated(self) -> Integer:
-        """Minus the number; one bit wider, since the most negative one has no counterpart."""
+        """Return minus the number, one bit wider, since the most negative number has no counterpart."""
         return Integer(neg(sext(self.term, self.term.width + 1)), self.f)
 
 
 def bits_of(kind: FixedType) -> int:
-    """Bits of the term of a value of type ``kind``."""
+    """Return the width of the term of a value of type ``kind``: at least 1."""
     return max(kind.width, 1)
 
 
 def _number(kind: FixedType, value: Term) -> Integer:
-    """Return the number that the bits ``value`` stand for."""
+    """Return the number that the bits ``value`` of type ``kind`` encode."""
     if value.width != bits_of(kind):
         raise AssertionError(f"{value.width} bits hold no value of type {kind}")
     if kind.width == 0:
@@ -83,7 +83,7 @@ def _number(kind: FixedType, value: Term) -> Integer:
 
 
 def _together(a: Integer, b: Integer, more: int) -> tuple[Term, Term, int]:
-    """Both in the finer units of the two, and in ``more`` bits than the wider."""
+    """Return both in the finer units of the two, ``more`` bits wider than the wider one, and ``f`` of these units."""
     f = max(a.f, b.f)
     x, y = a.at(f).term, b.at(f).term
     width = max(x.width, y.width) + more
@@ -96,7 +96,7 @@ def _plus(a: Integer, b: Integer) -> Integer:
 
 
 def _sum_of(parts: Sequence[tuple[Integer, bool]]) -> Integer:
-    """Return the sum of numbers, those with True negated: one addition, in the finest units of all of them."""
+    """Return the sum of numbers as one addition in their finest units; parts with True are negated."""
     f = max(part.f for part, _ in parts)
     aligned = [(part.at(f).term, negative) for part, negative in parts]
     width = max(term.width for term, _ in aligned) + len(parts).bit_length()
@@ -109,7 +109,7 @@ def _constant(raw: int, f: int) -> Integer:
 
 
 def _quantised(exact: Integer, kind: FixedType) -> Term:
-    """TRUNC, then WRAP."""
+    """Quantise to ``kind``: TRUNC, then WRAP."""
     if kind.width == 0:
         return const(1, 0)
     return resize(exact.at(kind.f).term, kind.width, signed=True)
@@ -121,7 +121,7 @@ def _equal(a: Integer, b: Integer) -> Term:
 
 
 class _Scope:
-    """What the rule of one op may look at."""
+    """An op and its operands, as its rule reads them."""
 
     def __init__(self, program: Program, op: Op, operands: Sequence[Term], element: Element | None) -> None:
         self.program, self.op, self.operands, self.element = program, op, operands, element
@@ -146,14 +146,14 @@ class _Scope:
 
     @property
     def raw_a(self) -> Term:
-        """±raw(id0), exact."""
+        """±raw(id0), without overflow."""
         return self.signed_a.term
 
 
 def interpret_op(program: Program, op: Op, operands: Sequence[Term], element: Element | None = None) -> OpSemantics:
-    """Return the value of ``op``, given those of its operands in the order of ``op.operands``.
+    """Return the value of ``op``, given the values of its operands in the order of ``op.operands``.
 
-    For an ``input`` op, ``operands`` holds the bits of the port's ``element`` instead, or nothing if that has none.
+    For an ``input`` op, ``operands`` instead holds the bits of the port's ``element``; it is empty if that has none.
     """
     scope = _Scope(program, op, operands, element)
     if op.code == Code.LOOKUP:
@@ -164,7 +164,7 @@ def interpret_op(program: Program, op: Op, operands: Sequence[Term], element: El
 
 
 def interpret_output(kind: FixedType, value: Term, negated: bool) -> Term:
-    """Return the bits of an output that is ± a value of type ``kind``, wherever its point lies."""
+    """Return the bits of an output that is ± a value of type ``kind``; the binary point does not matter."""
     if not negated:
         return value
     exact = _number(kind, value)
@@ -172,13 +172,13 @@ def interpret_output(kind: FixedType, value: Term, negated: bool) -> Term:
 
 
 def aligned(kind_a: FixedType, a: Term, kind_b: FixedType, b: Term) -> tuple[Term, Term]:
-    """Two values as terms that are equal exactly where they are the same number."""
+    """Return two values as terms that are equal exactly where they are the same number."""
     x, y, _ = _together(_number(kind_a, a), _number(kind_b, b), 0)
     return x, y
 
 
 def as_type(kind: FixedType, value: Term, other: FixedType, *, negated: bool = False) -> Term:
-    """± a value of type ``kind``, quantised to type ``other``."""
+    """Return ± a value of type ``kind``, quantised to type ``other``."""
     exact = _number(kind, value)
     return _quantised(exact.negated() if negated else exact, other)
 
@@ -212,7 +212,7 @@ def _add_const(s: _Scope) -> Integer:
 
 
 def _sum(s: _Scope) -> Integer:
-    """Return the sum of the op's terms, each an operand, in their order, or the constant."""
+    """Return the sum of the op's terms; each is the next operand or the constant."""
     operands = map(s.number, range(len(s.operands)))
     parts = []
     for term in s.op.terms:
@@ -230,7 +230,7 @@ def _const(s: _Scope) -> Integer:
 
 
 def _mux(s: _Scope) -> Integer:
-    """Either arm is quantised by itself: their exact values may lie on different grids."""
+    """Choose an arm; both are first aligned to the finer grid, since their exact values may differ in ``f``."""
     b = s.b.negated() if s.op.spec.negate else s.b
     taken, other, f = _together(s.a, b.times_two_to(high_int32(s.op.data)), 0)
     chosen = top_bit(s.operands[2]) if s.kind(2).width else const(1, 0)
@@ -283,7 +283,7 @@ def _bit_binary(s: _Scope) -> Integer:
     return Integer((band, bor, bxor)[fields.operation](x, y), f)
 
 
-#: The exact result of every opcode but the lookup, which has none outside its table.
+#: The exact result of each opcode except the lookup, which has no exact result outside its table.
 _RULES: dict[int, Callable[[_Scope], Integer]] = {
     Code.INPUT: _input,
     Code.ADD: _add,

@@ -1,7 +1,8 @@
-"""Promises that intervals cannot show to be kept: proved all the same, or broken by an input vector.
+"""Decide promises that range analysis alone cannot show: prove them, or find an input vector that breaks them.
 
-By induction over the program: an op keeps its promise if those before it keep theirs. What its operands can be
-together is seen by looking behind them, one, two and four levels, and last down to the inputs.
+The proof is by induction over the program: an op keeps its promise if the ops before it keep theirs. To see which
+operand values can occur together, the proof expands one, two and four levels of ops before it, and last all ops down to
+the inputs.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ _LEVELS = (0, 1, 2, 4)
 
 @dataclass(frozen=True)
 class Promise:
-    """Of op ``op``: kept for all inputs (PROVED), broken on ``vector``, the bits of every input (REFUTED), or UNKNOWN.
+    """The promise of op ``op``: kept for all inputs (PROVED), broken on ``vector`` (REFUTED), or UNKNOWN.
 
-    It is asked where all ops that it depends on keep theirs.
-    ``how``: what it took to prove it.
+    Only inputs on which all ops that it depends on keep their promises count. ``how``: what the proof needed.
+    ``vector``: the bits of each input.
     """
 
     op: int
@@ -51,9 +52,10 @@ def examine(
     declared: bool = False,
     watcher: ProofWatcher | None = None,
 ) -> list[Promise]:
-    """Return what becomes of the promises of ``unproved``; all other ops are known to keep theirs.
+    """Decide the promises of the ops ``unproved``; all other ops are known to keep theirs.
 
-    ``declared``: inputs lie in the intervals that their source declares. Raises nothing for what it cannot decide.
+    ``declared``: inputs are assumed to lie in the intervals that the source of the program declares. What cannot be
+    decided is UNKNOWN, not an error.
     """
     examination = _Examination(program, options, declared, watcher or ProofWatcher())
     return examination.run(list(unproved))
@@ -77,7 +79,7 @@ class _Examination:
         return found
 
     def _try(self, columns: Columns, rows: int) -> None:
-        """Remember the promises that these vectors break."""
+        """Record the promises that these vectors break."""
         found = trace(self._program, self._builder.boundary.inputs, columns, rows)
         allowed = self._assumptions.allowed(found)
         for index, lost in found.by.items():

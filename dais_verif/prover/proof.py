@@ -1,8 +1,9 @@
 """The proof of a design: every op with a signal, then every output.
 
-Why this proves the whole. An op's obligation says: if the signals that its cone reads hold the values of their ops,
-so does its own, whatever these values are. The RTL has no loop (that is checked), so its signals can be put in an
-order in which each reads earlier ones only, and by induction every signal holds its op's value for every input.
+This proves the whole design for the following reason. The obligation of an op says: if the signals that its cone reads
+hold the values of their ops, so does its own signal, for all such values. The RTL has no loops (this is checked), so
+signals can be ordered such that each reads earlier ones only. By induction, every signal holds the value of its op for
+every input.
 """
 
 from __future__ import annotations
@@ -43,16 +44,16 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["UNDEFINED", "all_obligations", "claim_of", "named_signals", "prove", "settled"]
 
-#: With this the message of a proof begins to name what is undefined in claims that are refuted.
+#: Separates the message of a proof from the names of undefined values in refuted claims.
 UNDEFINED = "; undefined: "
 
-#: Names of the signal of op N: ours, and da4ml's. The first that occurs at all is taken.
+#: Names of the signal of op N: of the emitter, and of da4ml. The first pattern that matches any signal is used for all.
 _NAMES = (re.compile(r"(?:.*\.)?op_(\d+)"), re.compile(r"v(\d+)"))
 
 _EVERY = 256
-#: Ops of which none has a signal by name, so many that outputs are compared as a whole first; and vectors for that.
+#: With at least ``_MANY`` ops and no signal named, outputs are first compared as a whole, on ``_VECTORS`` vectors.
 _MANY, _VECTORS = 100, 2048
-#: Undefined bits, and assertions, that are named.
+#: Most undefined bits, and most assertions, that a message names.
 _SHOWN = 4
 
 
@@ -68,9 +69,9 @@ def prove(
 ) -> Proof:
     """Prove that ``netlist``, combinational or a pipeline, computes ``program`` for all inputs, or refute it.
 
-    ``dut``: how its ports carry the program. ``named``: the signals of ops; None: those that their names tell.
-    ``without``: ops for which no signal is looked for. ``fixed``: what bits of inputs always are, by input and place;
-    only a proof bit by bit looks at it.
+    ``dut``: how its ports carry the program. ``named``: the signals of ops; None: found by name. ``without``: ops for
+    which no signal is searched. ``fixed``: for (input, bit), the constant or the other (input, bit) that it equals;
+    only bit-level proofs use it.
 
     Raises ``InputError`` if the ports do not fit the program, or the RTL has loops, latches or X where the proof looks.
     """
@@ -80,7 +81,7 @@ def prove(
     cut = named_signals(program, netlist) if named is None else dict(named)
     clocking = dut.interface.clocking
     system = None
-    if clocking is not None and clocking.valid_out is not None:  # as the RTL says it, before pins are held
+    if clocking is not None and clocking.valid_out is not None:  # as in the RTL, before pins are held constant
         system = extract_transition_system(netlist, netlist.signals[clocking.valid_out], clocking.clock)
     registers = registers_of(netlist)
     held = infer_controls(netlist, boundary, [*boundary.result_ports, *cut.values()], clocking)
@@ -128,7 +129,7 @@ def _op_by_op(
     watcher: ProofWatcher,
     pool: Pool,
 ) -> Proof:
-    """Of RTL, whose ops have signals."""
+    """Prove RTL whose ops have signals."""
     guessed: dict[int, Signal] = {}
     missing = [op for op in program.ops if op.index not in cut and op.index not in without and op.type.width]
     if not cut and len(missing) >= _MANY:
@@ -156,7 +157,7 @@ def _as_a_whole(
     options: ProofOptions,
     watcher: ProofWatcher,
 ) -> Proof | None:
-    """Of RTL that names no op: refuted by vectors, or proved by the forms of its outputs; None if it is neither."""
+    """Prove RTL that names no op by the forms of its outputs, or refute it by vectors; None if neither succeeds."""
     timing = infer_timing(netlist, boundary, [], clocking)
     watcher.progress("vectors", 0, _VECTORS)
     vectors = assumptions.moved_inside(random_vectors(boundary.inputs, _VECTORS, options.seed))
@@ -195,7 +196,7 @@ def settled(
     pool: Pool,
     costs: Costs,
 ) -> Proof:
-    """Return the proof, when it is known which of ``claims`` hold as they stand: the others are pursued."""
+    """Refine the ``claims`` that do not hold as they stand, and return the proof."""
     program, netlist, cut = builder.program, builder.netlist, dict(builder.cut)
     counterexample = None
     if any(claim.status is not Status.PROVED for claim in claims.values()):
@@ -207,7 +208,7 @@ def settled(
     if counterexample is not None:
         proof = replace(proof, message=proof.message + _undefined(obligations, claims))
     dropped = tuple(sorted(set(cut) - set(builder.cut)))
-    # Without a counterexample the refinement has gone on until no proof rests on what is not proved.
+    # Without a counterexample, refinement ends only when no proof rests on an unproved claim.
     standing = proved_outputs(claims) if counterexample is None else standing_outputs(program, obligations, claims)
     drawn = draw(obligations, claims, set(dropped), options)
     return replace(proof, guessed=guessed, dropped=dropped, proved_outputs=standing, drawn=drawn)
@@ -216,7 +217,7 @@ def settled(
 def all_obligations(builder: Builder, pool: Pool, watcher: ProofWatcher) -> dict[tuple[str, int], Obligation]:
     """Ask ``pool`` about all ops that are cut points, and all outputs, and return their obligations.
 
-    Raises ``InputError`` if signals depend on themselves, or a port of nothing is not tied.
+    Raises ``InputError`` if signals depend on themselves, or if an output port without data is not tied to 0.
     """
     obligations: dict[tuple[str, int], Obligation] = {}
     cut, boundary = builder.cut, builder.boundary
@@ -244,21 +245,21 @@ def _bit_by_bit(
     watcher: ProofWatcher,
     fixed: Mapping[tuple[int, int], int | tuple[int, int]],
 ) -> Proof:
-    """Of a netlist, in which they have none."""
+    """Prove a netlist, in which ops have no signals."""
     timing = infer_timing(netlist, boundary, [], clocking)
     swept = sweep_netlist(program, netlist, boundary, assumptions, options, watcher, fixed)
     claims = {(claim.kind, claim.number): claim for claim in (*swept.ops, *swept.outputs)}
     found = {claim.number for claim in swept.ops}
     points = f"the netlist has {len(found)} of {program.n_ops} ops"
     proof = _proof(program, found, claims, swept.merged, swept.counterexample, timing, points, swept.costs)
-    # No claim on a netlist takes another for granted.
+    # No claim about a netlist assumes another claim.
     return replace(proof, message=swept.remark or proof.message, bits=True, proved_outputs=proved_outputs(claims))
 
 
 def claim_of(
     key: tuple[str, int], obligation: Obligation, cut: Mapping[int, Signal], pool: Pool, costs: Costs
 ) -> Claim:
-    """Return what is known of an obligation as it stands."""
+    """Ask ``pool`` about an obligation as it stands, and return the claim: PROVED or UNKNOWN."""
     decided = pool.decide(obligation.rtl, obligation.wanted, obligation.given)
     decision = decided.decision
     status = Status.PROVED if decision.equal else Status.UNKNOWN
@@ -323,7 +324,7 @@ def _proof(
 
 
 def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> Proof:
-    """Return a proof of the data, and what was found of the pins."""
+    """Return a proof of the data with the result for the valid pins."""
     pins = f"{clocking.valid_out} follows {clocking.valid_in}"
     if handshake.status is Status.PROVED:
         return replace(proof, handshake=handshake, message=f"{proof.message}; {pins}")
@@ -338,14 +339,14 @@ def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> P
 
 
 def _undefined(obligations: Mapping[tuple[str, int], Obligation], claims: Mapping[tuple[str, int], Claim]) -> str:
-    """Return what has no value in the claims that are refuted: open bits, words beyond a memory."""
+    """Return the names of undefined values in refuted claims, for a message: undriven bits, words outside a memory."""
     refuted = [obligations[key].rtl for key, claim in claims.items() if claim.status is Status.REFUTED]
     names = dict.fromkeys(str(t.data) for t in leaves(*refuted) if t.op == "undefined")
     return f"{UNDEFINED}{', '.join([*names][:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
 
 
 def _left_out(netlist: Netlist) -> str:
-    """Return what the RTL says besides, and no proof was looked for."""
+    """Return the names of assertions in the RTL that were not proved, for a message."""
     names = [*netlist.left_out]
     return f"; not proved: {', '.join(names[:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
 
@@ -356,7 +357,7 @@ def _listed(claims: Sequence[Claim]) -> str:
 
 
 def named_signals(program: Program, netlist: Netlist) -> dict[int, Signal]:
-    """Return the signal of each op that has one, in SSA order. A name that occurs twice stands for nothing."""
+    """Return the signal of each op that has one by name, in SSA order; a name that occurs twice is ignored."""
     for pattern in _NAMES:
         found: dict[int, list[Signal]] = {}
         for name, signal in netlist.signals.items():
@@ -369,7 +370,7 @@ def named_signals(program: Program, netlist: Netlist) -> dict[int, Signal]:
 
 
 def _refuse_loops(reads: Mapping[int, Sequence[int]], cut: Mapping[int, Signal]) -> None:
-    """Cut points hide loops from the cones; the induction needs that there are none."""
+    """Raise ``InputError`` for a loop through cut points: cones do not show it, and the induction excludes it."""
     done: set[int] = set()
     for start in reads:
         path: dict[int, int] = {} if start in done else {start: 0}

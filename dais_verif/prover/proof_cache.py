@@ -1,7 +1,7 @@
-"""Whole proofs of earlier runs: the same program, the same files, the same question, so the same answer.
+"""Cache of whole proofs: the same program, the same files and the same options give the same answer.
 
-Only what passed, with every claim proved, is kept; and it is believed only if its seal fits, which takes in every line
-of code that a proof depends on. What included other files when it was read is not kept, nor what asks for its own name.
+Only proofs that passed, with every claim proved, are kept. A proof is reused only if its seal matches, a hash that
+covers all code on which a proof depends. Designs that include other files, or use ``__FILE__``, are not cached.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["CachedProof", "recall", "remember", "proof_key"]
 
-#: So many proofs are kept, those that were found last.
+#: How many proofs are kept: the latest ones.
 _KEPT = 64
-#: What has a say in a proof: folders of the package, and packages.
+#: Code on which a proof depends: folders of this package, and other packages.
 _FOLDERS, _PACKAGES = (
     ("dut", "program", "prover", "record", "synthesis"),
     ("bitwuzla", "numpy", "pyslang", "python-sat"),
@@ -39,7 +39,7 @@ _TABLE = "CREATE TABLE IF NOT EXISTS runs (key TEXT PRIMARY KEY, found INTEGER, 
 
 @dataclass(frozen=True)
 class CachedProof:
-    """A proof, and the ports that the design had."""
+    """A proof, and the ports of the design."""
 
     proof: Proof
     ports: tuple[Port, ...]
@@ -48,15 +48,16 @@ class CachedProof:
 def proof_key(
     program: Program, sources: Sequence[Path], files: Mapping[str, Path], said: Sequence[object]
 ) -> str | None:
-    """Return the hash of all that a proof is asked; None: there is more to it than can be seen here.
+    """Return a hash of the whole proof question; None if the files use ``__FILE__``.
 
-    ``files``: what the RTL reads, by the names it has for them. ``said``: whatever else, as Python shows it.
+    ``files``: the files that the RTL reads, by the names that the RTL uses. ``said``: all other options; their ``repr``
+    is hashed.
     """
     digest = hashlib.sha256()
     digest.update(repr((program.hash, program.intervals, *said)).encode())
     for name, path in [*((source.suffix, source) for source in sources), *sorted(files.items())]:
         content = path.read_bytes()
-        if b"__FILE__" in content:  # the same text is another one in another folder
+        if b"__FILE__" in content:  # the meaning depends on the folder
             return None
         digest.update(f"{name} {len(content)} ".encode() + content)
     return digest.hexdigest()
@@ -75,7 +76,7 @@ def _seal(key: str, proof: bytes) -> str:
 
 
 def recall(store: Path, key: str) -> CachedProof | None:
-    """Return the proof of an earlier run. What is damaged, or was made by another version, counts as none."""
+    """Return the proof of an earlier run; None if there is none, or it is damaged or was made by another version."""
     nothing: tuple[object, ...] = (None, None)
 
     def ask(connection: sqlite3.Connection) -> tuple[object, ...]:
@@ -92,7 +93,7 @@ def recall(store: Path, key: str) -> CachedProof | None:
 
 
 def remember(store: Path, key: str, proof: Proof, ports: Sequence[Port]) -> None:
-    """Keep a proof that passed. A file that cannot be written keeps nothing."""
+    """Keep a proof if it passed and every claim is proved. Ignores a file that cannot be written."""
     claims = (*proof.ops, *proof.outputs)
     if proof.verdict is not Verdict.PASS or any(claim.status is not Status.PROVED for claim in claims):
         return

@@ -1,4 +1,4 @@
-"""Which outputs are proved whatever became of other claims."""
+"""Find the outputs that are proved even if other claims are not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Key = tuple[str, int]
 
 
 def proved_outputs(claims: Mapping[Key, Claim]) -> tuple[int, ...]:
-    """Return the outputs whose own claim is proved, from whatever it takes for granted."""
+    """Return the outputs whose own claim is proved, regardless of the claims that its proof assumes."""
     return tuple(number for (kind, number), c in claims.items() if kind == "output" and c.status is Status.PROVED)
 
 
@@ -23,9 +23,9 @@ def standing_outputs(
 ) -> tuple[int, ...]:
     """Return the proved outputs whose proofs rest on proved ops only, all the way to the inputs.
 
-    A proof may rest on every op whose signal the RTL reads there, and on every op that the program computes the value
-    from. That is more than most proofs take for granted, and never less. Signals have no loops (that is checked), so
-    where all of these are proved, each holds its value by induction.
+    A proof may rest on every op whose signal the RTL reads in the cone, and on every operand of the op in the program.
+    Most proofs assume fewer ops, and none assumes more. Signals have no loops (this is checked), so if all of these ops
+    are proved, each signal holds its value by induction.
     """
     users: dict[int, list[Key]] = {}
     for key in [*(("op", index) for index in range(program.n_ops)), *claims]:

@@ -1,7 +1,7 @@
-"""Input vectors on which RTL and program differ: both are evaluated, on many vectors at once.
+"""Find input vectors on which RTL and program differ, by evaluating both on many vectors at once.
 
-The program's values come from the meanings of its ops, the RTL's from its cones: this is the prover's own reading of
-either. A vector is shown to users only after the golden model and simulators have judged it.
+Values of the program come from op semantics, values of the RTL from its cones: both are the prover's own model. A
+vector is shown to users only after the golden model and simulators have confirmed it.
 """
 
 from __future__ import annotations
@@ -26,13 +26,17 @@ from dais_verif.prover.terms.evaluate import Values, evaluate
 
 __all__ = ["WORD", "Trace", "Wires", "differing_rows", "differing_outputs", "random_vectors", "trace", "variations"]
 
-#: The bits of one input element for each row: Python integers, of shape (rows,).
+#: One array per input: its bits in each row, as Python integers, shape (rows,).
 Columns = list[NDArray[Any]]
 Bools = NDArray[np.bool_]
 
 
 def random_vectors(elements: Sequence[Element], rows: int, seed: int) -> Columns:
-    """Return the bits of every input: corners in the first rows, then each row denser or sparser."""
+    """Return the bits of every input in ``rows`` vectors.
+
+    The first five rows hold corner values. In the others a quarter of the values have fewer ones, and an eighth are
+    corner values again.
+    """
     rng = random.Random(seed)
     columns = []
     for element in elements:
@@ -54,7 +58,7 @@ def _bits(rng: random.Random, width: int, row: int) -> int:
 
 
 def variations(elements: Sequence[Element], vector: Mapping[int, int], rows: int, seed: int) -> Columns:
-    """Vectors with the inputs of ``vector`` as they are, the others at random; in the first row they are 0."""
+    """Return vectors with the inputs of ``vector`` as given and the others random; in the first row these are 0."""
     columns = random_vectors(elements, rows, seed)
     for j, column in enumerate(columns):
         if j in vector:
@@ -64,14 +68,15 @@ def variations(elements: Sequence[Element], vector: Mapping[int, int], rows: int
     return columns
 
 
-#: Signals of more bits are looked through where they only carry others on.
+#: Wider signals that only carry other signals are not evaluated themselves: readers read their parts.
 WORD = 64
 
 
 class Trace:
     """The values of all ops on some vectors.
 
-    ``broken``: rows in which a promise is broken. ``by``: by which ops, where all ops that they depend on keep theirs.
+    ``broken``: rows in which any op breaks its promise. ``by``: for each op, the rows in which it breaks its promise
+    while all ops that it depends on keep theirs.
     """
 
     def __init__(self, inputs: Columns, values: list[Values], broken: Bools, by: dict[int, Bools]) -> None:
@@ -79,7 +84,7 @@ class Trace:
 
     @property
     def rows(self) -> int:
-        """How many vectors."""
+        """The number of vectors."""
         return len(self.broken)
 
     def vector(self, row: int) -> tuple[int, ...]:
@@ -90,14 +95,14 @@ class Trace:
 def trace(
     program: Program, elements: Sequence[Element], inputs: Columns, rows: int, ops: Sequence[int] | None = None
 ) -> Trace:
-    """Evaluate the program on ``inputs``, which has a column an input, whose bits are those of ``elements``.
+    """Evaluate the program on ``inputs``: one column per input, with the bits that ``elements`` describes.
 
-    ``ops``: those that are evaluated, with all that they read, in order; None: all.
+    ``ops``: the ops to evaluate, in SSA order and with all ops that they read; None: all ops.
     """
     values: list[Values] = [np.zeros(0, dtype=object)] * program.n_ops
     broken = np.zeros(rows, dtype=bool)
     by: dict[int, Bools] = {}
-    spoilt: dict[int, Bools] = {}  # what depends on a broken promise
+    spoilt: dict[int, Bools] = {}  # rows in which the op depends on a broken promise
     for op in program.ops if ops is None else map(program.ops.__getitem__, ops):
         element = elements[op.id0] if op.code == INPUT else None
         if element is not None:
@@ -127,7 +132,7 @@ def _column(value: Values, rows: int) -> Values:
 
 
 def differing_rows(obligation: Obligation, found: Trace) -> Bools:
-    """Rows in which an obligation fails, whatever hardware makes of what is undefined."""
+    """Return the rows in which an obligation fails with undefined bits at 0 or at 1: bool, shape (rows,)."""
     given: dict[Term, Values] = {}
     for term, source in obligation.variables().items():
         column = found.inputs[source.number] if source.kind == "input" else found.values[source.number]
@@ -140,7 +145,7 @@ def _low_bits(column: Values, width: int) -> Values:
 
 
 def _both_ways(roots: Sequence[Term], given: dict[Term, Values], rows: int, judge: Callable[..., Any]) -> Bools:
-    """Return ``judge`` of the values of ``roots`` with all that is undefined 0, or with it all ones."""
+    """Return where ``judge`` holds for the values of ``roots``, with undefined bits all 0 or all 1."""
     result = np.zeros(rows, dtype=bool)
     free = [t for t in leaves(*roots) if t not in given]
     for ones in (False, True):
@@ -155,9 +160,9 @@ def _both_ways(roots: Sequence[Term], given: dict[Term, Values], rows: int, judg
 def differing_outputs(
     program: Program, boundary: Boundary, netlist: Netlist, cut: Mapping[int, Signal], found: Trace
 ) -> list[tuple[int, Bools]]:
-    """For each output that is claimed, the rows in which the RTL, evaluated as a whole, differs from the program."""
+    """Return for each claimed output the rows in which the RTL, evaluated as a whole, differs from the program."""
     result = []
-    # A wide register is read bit by bit: it is evaluated once, and not for each reader.
+    # Registers are evaluated once and not for each reader: wide ones may be read bit by bit.
     clocked = {s for s in netlist.signals.values() if any(driver.clock for driver in s.drivers)}
     wires = [Wires(boundary, {*cut.values(), *clocked}, found, ones) for ones in (False, True)]
     for j in boundary.claimed:
@@ -181,23 +186,23 @@ def differing_outputs(
 
 
 class Wires:
-    """The RTL evaluated signal by signal; ``ones``: what is undefined is all ones, else 0.
+    """The RTL evaluated signal by signal; undefined bits are 1 if ``ones``, else 0.
 
-    ``stops``: signals whose values are remembered, in ``values``, once something reads them.
+    ``stops``: signals whose values are stored in ``values`` when they are first read.
     """
 
     def __init__(self, boundary: Boundary, stops: set[Signal], found: Trace, ones: bool) -> None:
         self._boundary, self._inputs, self._rows, self.ones = boundary, found.inputs, found.rows, ones
-        # What is wide and only carries other signals on is looked through, part by part.
+        # Wide signals that only carry other signals are read part by part.
         self._stops = {signal for signal in stops if signal.width <= WORD or any(not d.part for d in signal.drivers)}
         #: Whether something undefined was met.
         self.guesses = False
         self.values: dict[Signal, Values] = {}
-        #: What each of them reads: inputs, by number, and stops.
+        #: For each signal in ``values``, what it reads: inputs, by number, and stops.
         self.sources: dict[Signal, tuple[Signal | int, ...]] = {}
 
     def evaluated(self, make: Callable[[Read], Term]) -> Values:
-        """Evaluate a term, and before it all stops that it reads; without recursion, since chains are long."""
+        """Evaluate a term, after all stops that it reads; without recursion, since chains are long."""
         waiting: list[Signal | None] = [None]
         terms: dict[Signal | None, tuple[Term, dict[Term, Signal | int]]] = {}
         while True:
@@ -213,7 +218,7 @@ class Wires:
             needed = dict.fromkeys(source for source in reads.values() if isinstance(source, Signal))
             missing = [source for source in needed if source not in self.values]
             circular = {source for source in missing if source in terms}
-            if circular:  # some bits of a vector depend on others of it: it is read bit by bit
+            if circular:  # some bits of a vector depend on other bits of it: read it bit by bit
                 self._stops -= circular
                 waiting, terms = [None], {}
                 continue
@@ -237,7 +242,7 @@ class Wires:
             self.sources[signal] = tuple(reads.values())
 
     def _term(self, make: Callable[[Cone], Term]) -> tuple[Term, dict[Term, Signal | int]]:
-        """Return a term over inputs, by number, and stops."""
+        """Return a term over inputs and stops, and what each variable stands for."""
         reads: dict[Term, Signal | int] = {}
 
         def element(number: int) -> Term:

@@ -1,8 +1,8 @@
-"""What is done about claims that do not hold for all values of what their cones read.
+"""Refine claims that do not hold for all values of the signals that their cones read.
 
-Either these values cannot occur together, and a sharper statement is proved; or they can, and there is an input vector
-that shows it. First many vectors are evaluated on both sides; what they do not refute is stated again with the ranges
-of the values, then over the meanings of one, two and four levels of ops before; and last over the inputs themselves.
+Either some of these values cannot occur together, and a sharper statement can be proved; or an input vector refutes the
+claim. First both sides are evaluated on many vectors. Claims that no vector refutes are stated again with the ranges of
+the values, then with one, two and four levels of ops expanded, and last over the inputs themselves.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ from dais_verif.record.proof import Basis, Claim, Counterexample, Status, as_inp
 __all__ = ["Refiner"]
 
 Key = tuple[str, int]
-#: What it takes in beyond the plain statement, and what is taken for granted.
+#: What the statement uses beyond the plain obligation, the obligation, and the terms that are assumed to be 1.
 Statement = tuple[Basis, Obligation, tuple[Term, ...]]
 
 _ROWS, _VARIED = 2048, 256
 _LEVELS = {1: Basis.ONE_LEVEL, 2: Basis.TWO_LEVELS, 4: Basis.FOUR_LEVELS}
-#: Ops in a cone down to the inputs, at most, that the solver is given.
+#: Most ops in a cone down to the inputs for which the solver is called.
 _LARGEST = 20_000
 
 
 class Refiner:
-    """Settles the claims that are open. ``claims``: all, brought up to date."""
+    """Decides open claims. ``claims``: all claims, updated in place."""
 
     def __init__(
         self,
@@ -65,21 +65,21 @@ class Refiner:
         self.program, self.netlist, self.builder, self.pool = program, netlist, builder, pool
         self.options, self.watcher, self.obligations, self.claims = options, watcher, obligations, claims
         self._assumptions, self._costs = assumptions, costs
-        #: What may be said of values, and what that is.
+        #: Sources of lemmas, each with the basis that a claim proved by it has.
         self._lemmas = [(Basis.RANGES, Lemmas(program, builder, pool.equal))]
         if assumptions:
             self._lemmas.append((Basis.DECLARED, Lemmas(program, builder, pool.equal, declared=True)))
         self._found: Counterexample | None = None
 
     def run(self) -> Counterexample | None:
-        """Return a counterexample at the outputs, if there is one."""
+        """Refine all open claims; return a counterexample at the outputs if one is found."""
         vectors = random_vectors(self.builder.boundary.inputs, _ROWS, self.options.seed)
         self._on_vectors(self._assumptions.moved_inside(vectors), _ROWS)
         open_ops = [key for key in self._open() if key[0] == "op"]
         for done, key in enumerate(open_ops):
             self.watcher.progress("ops pursued", done, len(open_ops))
             first = min((c.number for c in self.claims.values() if self._refuted(c)), default=self.program.n_ops)
-            # Once it is known that and where the RTL is wrong, later ops can only be wrong as well.
+            # Once a wrong output and a wrong op are known, later ops add nothing.
             if not self._sharper(key) and (self._found is None or key[1] < first):
                 self._at_inputs(key)
         self._replaced_cuts()
@@ -95,7 +95,7 @@ class Refiner:
     # vectors
 
     def _on_vectors(self, columns: Columns, rows: int) -> None:
-        """Refute what these vectors refute, and look at the outputs."""
+        """Refute claims by these vectors, and look for a wrong output."""
         found = trace(self.program, self.builder.boundary.inputs, columns, rows)
         valid = self._assumptions.allowed(found)
         if self.options.check:
@@ -111,12 +111,12 @@ class Refiner:
                 wrong[claim.number] = rows_of
                 if claim.status is Status.UNKNOWN:
                     self._refute(key, found.vector(int(np.argmax(rows_of))))
-        # By induction all signals are right on vectors on which no claim fails; the RTL need not be evaluated then.
+        # If no claim fails on these vectors, all signals are right by induction, and the RTL need not be evaluated.
         if failed and self._found is None:
             self._at_outputs(found, valid, wrong)
 
     def _at_outputs(self, found: Trace, valid: Bools, wrong: dict[int, Bools]) -> None:
-        """Look for a row in which an output is wrong: best one in which the first wrong op is wrong."""
+        """Look for a row in which an output is wrong, preferably one in which the first wrong op is wrong too."""
         differing = differing_outputs(self.program, self.builder.boundary, self.netlist, self.builder.cut, found)
         first = min(wrong, default=None)
         for row_filter in ([valid & wrong[first]] if first is not None else []) + [valid]:
@@ -137,7 +137,7 @@ class Refiner:
     # sharper statements
 
     def _sharper(self, key: Key) -> bool:
-        """Whether the claim holds when more is said of what its cone reads."""
+        """Try sharper statements of the claim; return whether one was proved."""
         for basis, obligation, given in self._statements(key):
             decided = self.pool.decide(obligation.rtl, obligation.wanted, given)
             if decided.decision.equal:
@@ -146,7 +146,7 @@ class Refiner:
         return False
 
     def stated(self, key: Key, basis: Basis) -> Question | None:
-        """Return the statement of a claim on this basis: what is equal to what, and wherever what is 1."""
+        """Return the statement of a claim on this basis: two terms, and the terms that are assumed to be 1."""
         if basis in (Basis.PLAIN, Basis.WITHOUT_WRONG_OPS):
             obligation = self.obligations[key]
             return obligation.rtl, obligation.wanted, ()
@@ -157,7 +157,7 @@ class Refiner:
 
     @property
     def ranges(self) -> dict[int, Question]:
-        """What was proved of the values of ops, by op; of those that had to be."""
+        """The proved lemmas about values of ops, by op; only those that were needed."""
         return {index: question for _, lemmas in self._lemmas for index, question in lemmas.proved.items()}
 
     def _prove(self, key: Key, decided: Decided, basis: Basis) -> None:
@@ -189,7 +189,7 @@ class Refiner:
         return tuple(lemma for lemma in known if lemma.op != "const")
 
     def _expanded(self, key: Key, levels: int) -> Obligation:
-        """Return the claim over the ops ``levels`` before those that its cone reads."""
+        """Return the claim with ``levels`` levels of ops expanded before its cone."""
         ops = self.program.ops
         seeds = set(self.obligations[key].reads) | set(self._operands(key))
         behind: set[int] = set()
@@ -207,7 +207,7 @@ class Refiner:
     # over the inputs
 
     def _at_inputs(self, key: Key) -> None:
-        """Decide the claim over the inputs themselves; a vector that refutes it is tried on all others too."""
+        """Decide the claim over the inputs themselves; a vector that refutes it is tried on all other claims too."""
         if self._cone_size(key) > _LARGEST:
             return
         for basis, obligation, given in self._over_inputs(key):
@@ -246,7 +246,7 @@ class Refiner:
     # without the cut points that do not hold
 
     def _replaced_cuts(self) -> None:
-        """Prove outputs that rest on ops which are not proved without them, or not at all."""
+        """Drop cut points that are not proved, and prove the claims that rest on them again without them."""
         while self._found is None:
             failed = {c.number for c in self.claims.values() if c.kind == "op" and c.status is not Status.PROVED}
             failed &= set(self.builder.cut)
@@ -276,7 +276,7 @@ class Refiner:
                 return
 
     def _resting_on(self, failed: set[int]) -> set[Key]:
-        """Claims that take the signal of a failed op for granted, and whatever rests on these."""
+        """Return the claims whose obligations read the signal of a failed op."""
         readers: dict[int, list[Key]] = {}
         for key, obligation in self.obligations.items():
             for source in obligation.sources:

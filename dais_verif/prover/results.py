@@ -1,4 +1,4 @@
-"""What a proof is asked, and what it answers. It needs no prover, so that an answer can be recalled without one."""
+"""Options and results of a proof. This module does not import the prover, so that cached results load without it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ __all__ = ["ProofOptions", "Proof", "ProofWatcher"]
 
 @dataclass(frozen=True)
 class ProofOptions:
-    """``timeout``: seconds for each obligation. ``check``: promises are promises; False: they wrap like all else.
+    """Options of a proof.
 
-    ``store``: file of proofs of earlier runs; None: none. ``jobs``: processes at once. ``seed``: of the vectors that
-    look for a counterexample. ``declared``: inputs lie in the intervals that the program's source declares, where a
-    proof needs that. ``bits``: the design is a netlist, whatever its signals are called. ``sample``: percent of the
-    obligations that are put to the solver once more, as they are written.
+    ``timeout``: seconds for each obligation. ``check``: promises may be assumed; False: values that break them wrap
+    as in hardware. ``jobs``: number of processes. ``store``: file of proofs and obligations of earlier runs; None: no
+    file. ``seed``: of the random vectors. ``declared``: a proof that needs it may assume that inputs lie in the
+    intervals that the source of the program declares. ``bits``: treat the design as a netlist, whatever its signals are
+    called. ``sample``: percent of the obligations that the solver decides once more in their original form.
     """
 
     timeout: float = 20.0
@@ -36,30 +37,29 @@ class ProofOptions:
 
 
 class ProofWatcher:
-    """Told of what goes on; this one does nothing."""
+    """Receives the progress of a proof; this one ignores it."""
 
     def progress(self, what: str, done: int, total: int) -> None:
-        """``done`` of ``total`` of ``what``."""
+        """Report that ``done`` of ``total`` of ``what`` are done."""
 
 
 @dataclass(frozen=True)
 class Proof:
     """The verdict with all claims.
 
-    ``unnamed``: ops without a signal. ``conditional``: promises had to be assumed. ``bounded``: inputs had to lie in
-    their declared intervals.
-
-    ``obligations``: how many different ones the claims came down to. ``timing``: of a pipeline. ``pins``: the ports of
-    the design; ``inputs``: of them. ``elements``: what bits of every input a vector consists of. ``held``: inputs that
-    were found to be resets, with the values at which they are not active. ``agreed``: on how many signals two front
-    ends agreed. ``guessed``: signals that were found by their values, not by name. ``dropped``: ops whose signals are
-    no cut points any more, since they do not hold their values. ``bits``: it went bit by bit, without obligations of
-    ops. ``proved_outputs``: those that equal the program for all inputs, whatever became of other claims: all that
-    their proofs take for granted is proved as well. ``drawn``: the claims whose obligations are to be a sample, of so
-    many different ones; ``sample``: what became of them. ``contradicted``: of those that the solver found not to hold,
-    the statement as SMT-LIB 2, by claim. ``left_out``: assertions in the RTL that are not proved, each with its place.
-    ``unread``: why front ends that were to read the design, if they can, had no say. ``worst``: the claim that took
-    longest; ``cached_claims``: how many were decided by earlier runs.
+    ``unnamed``: ops without a signal. ``obligations``: number of different obligations behind the claims.
+    ``conditional``: the proof assumes promises. ``bounded``: it assumes that inputs lie in their declared intervals.
+    ``timing``: latency and pins of a pipeline. ``pins``: the ports of the design. ``inputs``: its input ports.
+    ``elements``: which bits of each input a vector holds. ``held``: inputs that were found to be resets, with their
+    inactive values. ``agreed``: number of signals on which two front ends agreed. ``guessed``: number of signals that
+    were found by their values, not by name. ``dropped``: ops whose signals were cut points, but do not hold the values
+    of the ops. ``bits``: this is a bit-level proof, without obligations of ops. ``proved_outputs``: outputs that equal
+    the program for all inputs, even if other claims are not proved: everything that their proofs assume is proved.
+    ``drawn``: the claims whose obligations form the sample, and the number of different obligations. ``sample``: the
+    result of the sample. ``contradicted``: statements of the sample that the solver refuted, as SMT-LIB 2, by claim.
+    ``left_out``: assertions in the RTL that are not proved, each with its place. ``unread``: why a front end of the
+    cross-check could not read the design, by front end. ``worst``: the claim that took longest. ``cached_claims``:
+    number of claims that earlier runs had decided.
     """
 
     verdict: Verdict
@@ -91,7 +91,7 @@ class Proof:
     cached_claims: int = 0
 
     def methods(self) -> dict[str, int]:
-        """How many claims were decided by which means."""
+        """Return how many claims each means proved, the most frequent first."""
         counts: Counter[str] = Counter()
         for claim in (*self.ops, *self.outputs):
             if claim.status is Status.PROVED:

@@ -11,7 +11,10 @@ _Node = TypeVar("_Node")
 
 
 def find_sccs(following: Mapping[_Node, Iterable[_Node]]) -> dict[_Node, int]:
-    """Return a number for each node on a cycle, one for all that reach each other. Nodes without an entry end paths."""
+    """Return a component number for each node on a cycle; nodes that reach each other have the same number.
+
+    ``following``: the successors of each node; nodes without an entry have none.
+    """
     order: dict[_Node, int] = {}
     lowest: dict[_Node, int] = {}
     open_: dict[_Node, None] = {}

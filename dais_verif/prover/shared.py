@@ -1,7 +1,7 @@
-"""The inputs that two programs share, and what their ops give on the same random ones.
+"""The inputs that two programs share, and the values of their ops on the same random inputs.
 
-An input is a real number. What a program reads of it are bits of certain weights; both together read those from the
-lowest to the highest that either does, and these are one variable.
+An input is a real number, of which a program reads bits of certain weights. One variable covers all bits from the
+lowest to the highest that either program reads.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from dais_verif.prover.terms.evaluate import Values, evaluate
 __all__ = ["ROWS", "Column", "Inputs", "Node", "simulated"]
 
 ROWS = 512
-#: Rows in which every bit of an input is the same; then those in which one input in four is so.
+#: Leading rows in which all bits of every input are equal; in later rows that is so for one input in four.
 _CORNERS = 2
 
 
 class Node(NamedTuple):
-    """An op, by number, of the first program, ``side`` 0, or of the second."""
+    """Op number ``op`` of the first program (``side`` 0) or the second (``side`` 1)."""
 
     side: int
     op: int
@@ -38,7 +38,11 @@ class Node(NamedTuple):
 
 @dataclass(frozen=True)
 class Inputs:
-    """``variables``: of every input, None if it is unused. ``lows``: the exponent of what their bit 0 weighs."""
+    """The shared inputs. ``ports``: of each program; the other fields have one entry per input.
+
+    ``variables``: None if the input is unused. ``lows``: bit 0 of the variable has weight ``2**low``. ``signed``:
+    whether either program reads the input as signed.
+    """
 
     ports: tuple[Ports, Ports]
     variables: tuple[Term | None, ...]
@@ -47,7 +51,7 @@ class Inputs:
 
     @classmethod
     def of(cls, programs: tuple[Program, Program]) -> Inputs:
-        """Return the inputs of two programs with as many."""
+        """Return the inputs of two programs, which must have the same number of inputs."""
         ports = ports_of(programs[0]), ports_of(programs[1])
         variables: list[Term | None] = []
         lows = []
@@ -65,24 +69,27 @@ class Inputs:
         return cls(ports, tuple(variables), tuple(lows), tuple(signed))
 
     def read(self, side: int, index: int) -> tuple[list[Term], Element]:
-        """Return the bits that one program reads of an input, as ``meaning`` takes them."""
+        """Return the bits that one program reads of an input and their element, as ``interpret_op`` takes them."""
         element, variable = self.ports[side].inputs[index], self.variables[index]
         if not element.width or variable is None:
             return [], element
         return [extract(variable, element.lo - self.lows[index], element.width)], element
 
     def vector(self, model: Mapping[Term, int]) -> tuple[Fraction, ...]:
-        """Return inputs whose bits are those of a model; what it does not speak of is 0."""
+        """Return the values of all inputs in a model; inputs without an entry are 0."""
         values = []
         for variable, low, signed in zip(self.variables, self.lows, self.signed, strict=True):
             raw = model.get(variable, 0) if variable is not None else 0
             if signed and variable is not None and raw >> variable.width - 1:
-                raw -= 1 << variable.width  # the same bits, and the number that people expect
+                raw -= 1 << variable.width  # show the signed number
             values.append(Fraction(raw) * Fraction(2) ** low)
         return tuple(values)
 
     def random(self, seed: int, tried: Sequence[Mapping[int, Fraction]] = ()) -> dict[Term, Values]:
-        """Values of the variables; in the first rows after the corners inputs, by number, as ``tried``, others at 0."""
+        """Return random values of the variables: arrays of shape (ROWS,).
+
+        The rows after the first ``_CORNERS`` hold ``tried``: values by input number, with all other inputs 0.
+        """
         rng = np.random.default_rng(seed)
         found = {v: _random(v.width, rng) for v in self.variables if v is not None}
         for row, inputs in enumerate(tried[: ROWS - _CORNERS], start=_CORNERS):
@@ -109,12 +116,12 @@ def _random(width: int, rng: np.random.Generator) -> Values:
     return np.asarray(values)
 
 
-#: Values of an op as real numbers: a point, and integers, a row each; a single 0 if all are 0.
+#: Values of an op as real numbers: ``f``, and one integer per row in units of ``2**-f``; a single 0 if all are 0.
 Column = tuple[int, tuple[int, ...]]
 
 
 def simulated(programs: tuple[Program, Program], inputs: Inputs, given: Mapping[Term, Values]) -> dict[Node, Column]:
-    """For every op what its values on inputs are, as real numbers: equal where all values are."""
+    """Return a key for every op: its values on the inputs ``given``, as real numbers in normal form."""
     keys: dict[Node, Column] = {}
     for side, program in enumerate(programs):
         columns: list[Values] = []
@@ -138,7 +145,7 @@ def _column(
 
 
 def _key(column: Values, op: Op) -> Column:
-    """Values as real numbers, in a form that is the same for all types that hold them."""
+    """Return values as real numbers, in a form that does not depend on the type of the op."""
     width, f = op.type.width, op.type.f
     raw: NDArray[Any] = column.astype(object)
     if op.type.k and width:

@@ -1,6 +1,6 @@
-"""Signals for ops that have none by name: those that hold an op's value on many vectors are taken for its signal.
+"""Find signals for ops that have none by name: a signal that holds the values of an op on many vectors is chosen.
 
-That is a guess, and a wrong one does no harm: like every name it only proposes a cut point, which is then proved.
+This is a guess. A wrong guess does no harm: like a name, it only proposes a cut point, which must then be proved.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from dais_verif.prover.twins import first_twins
 __all__ = ["match_signals"]
 
 _ROWS = 512
-#: Bits that a signal may have more than the type of its op.
+#: How many bits wider than the type of its op a signal may be.
 _MORE = 2
-#: Signals that are looked at, at most, between an op's and those of its operands.
+#: Most signals that a search visits between the signal of an op and those of its operands.
 _STEPS = 100
 
-#: Width and values.
+#: Width, and values on all vectors.
 _Behaviour = tuple[int, bytes]
 
 
@@ -40,7 +40,10 @@ def match_signals(
     assumptions: Assumptions,
     seed: int,
 ) -> dict[int, Signal]:
-    """Find a signal for each op of ``missing`` that behaves like it: none for two ops, and none of ``cut``."""
+    """Find for each op of ``missing`` a signal with its values.
+
+    No signal is used for two ops, and none of ``cut`` is used. Ops for which no signal is found have no entry.
+    """
     taken = {*cut.values(), *boundary.result_ports}
     free = [signal for signal in netlist.signals.values() if signal.drivers and signal not in taken]
     if not missing or not free:
@@ -60,7 +63,7 @@ def match_signals(
 
 
 class _Matcher:
-    """Knows how signals behave, and what they are made of."""
+    """The values of signals, and the signals and inputs that each reads."""
 
     def __init__(self, wires: Wires, cut: Mapping[int, Signal], twins: Sequence[int], never: set[Signal]) -> None:
         self._sources, self._twins = wires.sources, twins
@@ -76,7 +79,7 @@ class _Matcher:
                 self._readers.setdefault(source, []).append(signal)
 
     def choice(self, op: Op, values: Values) -> Signal | None:
-        """Return a free signal with these values, best one that is made of the signals of the operands of ``op``."""
+        """Return a free signal with these values, preferably one that reads the signals of the operands of ``op``."""
         telling = op.type.width > 1 and len(set(values.tolist())) > 1
         support = self._support_of(op)
         for behaviour in _behaviours(op, values):
@@ -84,7 +87,7 @@ class _Matcher:
             if len(alike) > 1 or not telling:
                 near = (signal for signal in self._near(support) if self._behaviours.get(signal) == behaviour)
                 fitting = next((signal for signal in near if self._support(signal) == support), None)
-                # What is nothing but another op's signal carried on is most likely not this op's.
+                # A signal that only carries the signal of another op is most likely not that of this op.
                 others = (signal for signal in alike if not (support and self._carries_on(signal)))
                 chosen = fitting or (next(others, None) if telling else None)
             else:
@@ -96,24 +99,24 @@ class _Matcher:
         return None
 
     def _carries_on(self, signal: Signal) -> bool:
-        """Whether ``signal`` is the value of another op's signal and nothing else."""
+        """Return whether ``signal`` only has the value of the signal of another op."""
         behaviours = {self._behaviours.get(s) if isinstance(s, Signal) else None for s in self._support(signal)}
         return behaviours == {self._behaviours[signal]}
 
     def _support_of(self, op: Op) -> set[Signal | int]:
-        """Return what the signal of ``op`` should be made of, as far as known: signals, and inputs by number."""
+        """Return what the signal of ``op`` should depend on, as far as known: signals, and inputs by number."""
         if op.code == INPUT:
             return {op.id0}
         return {self._signals[self._twins[i]] for i in op.operands if self._twins[i] in self._signals}
 
     def _near(self, support: set[Signal | int]) -> Iterator[Signal]:
-        """Free signals that are made of one of ``support``, the nearest first."""
+        """Yield free signals that depend on a member of ``support``, the nearest first."""
         if not support:
             return
         start = min(support, key=lambda source: len(self._readers.get(source, ())))
         seen: set[Signal] = set()
         waiting: list[Signal | int] = [start]
-        for source in waiting:  # which grows
+        for source in waiting:  # the list grows while it is read
             for signal in self._readers.get(source, ()):
                 if signal not in seen and signal not in self._op_of and len(seen) < _STEPS:
                     seen.add(signal)
@@ -121,7 +124,7 @@ class _Matcher:
                     yield signal
 
     def _support(self, signal: Signal) -> set[Signal | int]:
-        """Return what ``signal`` is made of: signals of ops, and inputs."""
+        """Return what ``signal`` depends on: signals of ops, and inputs by number."""
         found: set[Signal | int] = set()
         seen, waiting = {signal}, [signal]
         while waiting and len(seen) < _STEPS:
@@ -137,7 +140,7 @@ class _Matcher:
 
 
 def _behaviours(op: Op, values: Values) -> Iterator[_Behaviour]:
-    """How a signal of ``op`` may behave: the value, in as many bits as its type has or some more."""
+    """Yield the behaviours that a signal of ``op`` may have: its values, in the width of its type or slightly more."""
     half = 1 << (op.type.width - 1)
     numbers = values.astype(object)
     if op.type.k:

@@ -1,4 +1,4 @@
-"""What occupies which bits of a row, found by place: a look at few bits costs little, however wide the row is."""
+"""Find what occupies the bits of a row by position; a look at a few bits is cheap even in a wide row."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _T = TypeVar("_T")
 
 
 class Part(NamedTuple, Generic[_T]):
-    """Bits ``first .. last - 1`` of a row, which are bits ``at`` and on of ``owner``."""
+    """Bits ``first .. last - 1`` of a row, which are the bits of ``owner`` from bit ``at`` on."""
 
     first: int
     last: int
@@ -21,7 +21,7 @@ class Part(NamedTuple, Generic[_T]):
 
 
 class Spans(Generic[_T]):
-    """Owners of bits of a row. No two own the same bit; those without bits are left out."""
+    """Owners of bits of a row. No bit has two owners; owners without bits are left out."""
 
     def __init__(self, spans: Iterable[tuple[int, int, _T]]) -> None:
         """``spans``: (lowest bit, width, owner), in any order."""
@@ -30,7 +30,7 @@ class Spans(Generic[_T]):
 
     @property
     def owners(self) -> list[_T]:
-        """All of them, from the lowest bits up."""
+        """All owners, from the lowest bits up."""
         return [owner for _, _, owner in self._spans]
 
     def within(self, low: int, width: int) -> Iterator[Part[_T]]:

@@ -1,8 +1,8 @@
-"""Input vectors on which given ops come as far as they do: what is wrong there alone, random vectors hardly meet.
+"""Find input vectors on which given ops reach their largest and smallest values; random vectors rarely do.
 
-Programs are made so that types just hold what can be, and a sign bit that is taken from a bit too low is wrong for the
-very largest values only. From the vectors on which an op is largest and smallest, one input after the other is set to
-an end of what it can be, and kept there if that helps; then all that help at once.
+Types of programs are usually just wide enough. A sign bit that is taken one bit too low, for example, is wrong for the
+largest values only. The search starts with the vectors on which an op is largest or smallest. Each turn tries every
+input at the ends of its range, and keeps the best single change or all changes that help, whichever is better.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from dais_verif.prover.random_simulation import Bools, Columns, Trace, trace
 
 __all__ = ["stretched_vectors"]
 
-#: How often inputs are looked at; how many of them, at once; and from how many vectors it begins, each way.
+#: Turns; most inputs that one turn tries; and vectors from which the search starts in each direction.
 _TURNS, _INPUTS, _BEGINNINGS = 5, 64, 2
 
 
 class _Lane(NamedTuple):
-    """The op that is to be large, ``sign`` 1, or small, and a vector."""
+    """One search: op ``op`` is to be large (``sign`` 1) or small (-1); ``vector``: the best vector so far."""
 
     op: int
     sign: int
@@ -36,9 +36,10 @@ class _Lane(NamedTuple):
 def stretched_vectors(
     program: Program, elements: Sequence[Element], found: Trace, valid: Bools, ops: Iterable[int], seed: int
 ) -> tuple[Columns, int]:
-    """Vectors, a column an input, and how many: on them each of ``ops`` and its operands is large, or small.
+    """Return vectors on which each of ``ops`` and its operands is large or small, and the number of vectors.
 
-    ``found``: many vectors to begin with, those that are ``valid``.
+    The vectors have one column per input. ``found``: values on many vectors, from which the search starts. ``valid``:
+    rows of ``found`` that may be used.
     """
     targets = sorted({i for op in ops for i in (op, *program.ops[op].operands) if program.ops[i].type.width > 1})
     needed = cone(program, targets)
@@ -67,7 +68,7 @@ def _beginnings(program: Program, found: Trace, valid: Bools, targets: Sequence[
 def _moved(
     program: Program, elements: Sequence[Element], needed: Sequence[int], lanes: Sequence[_Lane], inputs: Sequence[int]
 ) -> list[_Lane]:
-    """Each lane at the best vector that one turn finds."""
+    """Return each lane with the best vector that one turn finds."""
     changes = [(j, end) for j in inputs for end in _ends(elements[j].width)]
     rows = [lane.vector for lane in lanes]
     rows += [_with(lane.vector, {j: end}) for lane in lanes for j, end in changes]
@@ -100,7 +101,7 @@ def _scores(
     rows: Sequence[tuple[int, ...]],
     changes: int,
 ) -> list[list[float]]:
-    """Of each lane how far it is, and how far with every change."""
+    """Return for each lane the score of its vector, followed by the score of each change."""
     found = _traced(program, elements, needed, rows)
     scores = []
     for n, lane in enumerate(lanes):
@@ -117,7 +118,7 @@ def _traced(
 
 
 def _ends(width: int) -> list[int]:
-    """Return the bits of the least and the largest number, signed or not."""
+    """Return the bits of the least and the largest number, both signed and unsigned."""
     top = (1 << width) - 1
     return list(dict.fromkeys((0, top, top >> 1, (top >> 1) + 1)))
 
@@ -131,7 +132,7 @@ def _columns(rows: Sequence[tuple[int, ...]], inputs: int) -> Columns:
 
 
 def _numbers(program: Program, op: int, found: Trace) -> NDArray[Any]:
-    """Return the values of an op, near enough to say which is larger."""
+    """Return the values of an op as floats: approximate, for comparison only."""
     kind = program.ops[op].type
     values = found.values[op].astype(float)
     return np.where(values >= 2.0 ** (kind.width - 1), values - 2.0**kind.width, values) if kind.k else values

@@ -1,8 +1,7 @@
-"""Whose turn it is to prove: one thread of a process at a time.
+"""Let only one thread of a process prove at a time.
 
-The table of terms, the mode in which they are built and the questions that forked processes inherit are one for the
-whole process. Two proofs that mix them would at best miss that terms are equal, and at worst answer each other's
-questions.
+The table of terms, the mode in which terms are built and the questions that forked processes inherit are global in a
+process. Concurrent proofs would at best miss equal terms, and at worst answer each other's questions.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _T = TypeVar("_T")
 
 
 def one_at_a_time(work: Callable[_P, _T]) -> Callable[_P, _T]:
-    """Let ``work`` wait for its turn."""
+    """Decorate ``work`` to hold ``TURN`` while it runs."""
 
     @wraps(work)
     def waiting(*arguments: _P.args, **options: _P.kwargs) -> _T:

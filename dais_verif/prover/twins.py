@@ -1,4 +1,4 @@
-"""Ops that compute the same from the same: whichever of their signals the RTL reads, the value is one."""
+"""Find ops that compute the same value from the same operands: the RTL may read the signal of any of them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dais_verif.program.opcodes import INPUT, MUXES, Code
 
 __all__ = ["first_twins"]
 
-#: Codes whose operands may be swapped, as long as nothing is shifted: sums, products.
+#: Codes whose operands may be swapped if ``data``, the shift of an addition, is 0.
 _COMMUTATIVE = (Code.ADD, Code.MUL)
 
 
 def first_twins(program: Program) -> list[int]:
-    """For each op the first one that is equal to it by construction, most often itself."""
+    """Return for each op the first op that is equal to it by construction; usually that is the op itself."""
     first: list[int] = []
     known: dict[object, int] = {}
     for op in program.ops:
@@ -23,7 +23,7 @@ def first_twins(program: Program) -> list[int]:
             operands += (op.condition,)
         elif op.code in _COMMUTATIVE and not op.data:
             operands = tuple(sorted(operands))
-        elif op.terms:  # in which order the terms stand makes no difference
+        elif op.terms:  # the order of terms does not matter
             operands = tuple(sorted((first[t.op] if t.op >= 0 else -1, t.shift, t.negative) for t in op.terms))
         source = op.id0 if op.code == INPUT else None
         key = op.code, op.type, op.data, operands, source

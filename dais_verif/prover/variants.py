@@ -1,9 +1,9 @@
-"""Designs that differ in little from one that is proved: only what the difference reaches is proved again.
+"""Prove designs that differ little from a proved design: only obligations that the difference changes are decided.
 
-What is proved of an op is proved of the logic between its signal and those that it reads, whatever the rest of the
-design is. So where a design has the very obligation that another had, it needs no second proof; the others are decided
-as in any proof, and if all hold, the design is proved. If one does not, vectors are looked for on which an output is
-wrong. What that leaves open is a matter for a whole proof. So every answer here is one that a whole proof could give.
+The obligation of an op covers the logic between its signal and the signals that it reads, independent of the rest of
+the design. An obligation that equals one of the proved design needs no second proof; the others are decided as in any
+proof, and if all hold, the design is proved. If one does not hold, random and stretched vectors are tried for a wrong
+output. Claims that remain open are refined as in a whole proof, so a whole proof could give every answer given here.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ from dais_verif.verdict import Verdict
 __all__ = ["Answer", "Proved", "has_registers", "proved_design"]
 
 _ROWS = 2048
-#: Vectors on which the design as a whole is evaluated, of those on which an obligation fails.
+#: Most vectors, of those on which an obligation fails, on which the design as a whole is evaluated.
 _TRIED = 64
 
 
 class Answer(NamedTuple):
-    """``vector``: the bits of all inputs on which an output is wrong."""
+    """The verdict on a variant. ``vector``: the bits of each input, on which an output is wrong."""
 
     verdict: Verdict
     message: str
@@ -47,7 +47,7 @@ class Answer(NamedTuple):
 
 
 class Proved:
-    """A design without registers that computes its program, and what was needed to show that."""
+    """A design without registers that is proved to compute its program, with its obligations and claims."""
 
     def __init__(
         self,
@@ -67,11 +67,11 @@ class Proved:
         self._stretched: dict[tuple[int, ...], tuple[Trace, Bools]] = {}
 
     def of(self, netlist: Netlist, seconds: float, *, quick: bool = False, suspect: int | None = None) -> Answer | None:
-        """Whether ``netlist`` computes the program, too; None: that takes a whole proof.
+        """Decide whether ``netlist`` also computes the program; None if that needs a whole proof.
 
-        ``seconds``: for each question to the solver. ``quick``: UNKNOWN if not every obligation holds as it stands;
-        that of op ``suspect`` is looked at first, and if it fails, the others are not.
-        Raises ``InputError`` for what a proof refuses.
+        ``seconds``: for each question to the solver. ``quick``: return UNKNOWN if an obligation does not hold as it
+        stands. ``suspect``: with ``quick``, the op whose obligation is decided first; if it fails, the others are
+        skipped. Raises ``InputError`` for what a proof refuses.
         """
         signals = [netlist.signals.get(name) for name, _ in self._names.values()]
         widths = [width for _, width in self._names.values()]
@@ -106,7 +106,7 @@ class Proved:
         return Answer(proof.verdict, proof.message, None if found is None else found.vector)
 
     def _refuted(self, builder: Builder, left: dict[tuple[str, int], Obligation]) -> Answer | None:
-        """Look for a vector on which the design is wrong, since an obligation is; None if none of those tried is."""
+        """Look for a vector on which the design is wrong, since an obligation failed; None if none is found."""
         if self._random is None:
             self._random = self._traced(random_vectors(self._boundary.inputs, _ROWS, self._options.seed), _ROWS)
         answer = self._wrong(builder, left, *self._random)
@@ -150,9 +150,10 @@ class Proved:
 
 
 def proved_design(program: Program, netlist: Netlist, dut: Dut, options: ProofOptions) -> Proved | None:
-    """Prove ``netlist`` op by op, for the sake of others; None where that is not how it is proved, or it does not hold.
+    """Prove ``netlist`` op by op, as the base of variants.
 
-    Raises ``InputError`` for what a proof refuses.
+    Returns None if it is clocked or needs a bit-level proof, if signals depend on themselves, or if any claim is not
+    proved. Raises ``InputError`` for what a proof refuses.
     """
     if options.bits or dut.interface.clocking is not None or has_registers(netlist):
         return None
@@ -171,7 +172,7 @@ def proved_design(program: Program, netlist: Netlist, dut: Dut, options: ProofOp
         return None
     costs, cut = Costs(), dict(builder.cut)
     claims = {key: claim_of(key, obligation, cut, pool, costs) for key, obligation in obligations.items()}
-    stated = dict(obligations)  # what is pursued may be stated again, without signals that others rest on
+    stated = dict(obligations)  # refinement may replace obligations, and drop cut points
     proof = settled(builder, obligations, claims, 0, None, assumptions, options, watcher, pool, costs)
     found = [*proof.ops, *proof.outputs]
     if proof.dropped or any(claim.status is not Status.PROVED for claim in found):
@@ -185,5 +186,5 @@ def _failing(count: int) -> Answer:
 
 
 def has_registers(netlist: Netlist) -> bool:
-    """Whether anything of ``netlist`` has a clock."""
+    """Return whether any driver of ``netlist`` has a clock."""
     return any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers)

@@ -1,4 +1,4 @@
-"""How far an output of two programs can be apart, for any input: statements of the form ``|b - a| <= limit``, decided.
+"""Decide for all inputs how far an output of two programs can differ: statements of the form ``|b - a| <= limit``.
 
 Values are those of hardware, from the inputs on, as everywhere in this package.
 """
@@ -20,14 +20,14 @@ __all__ = ["Answer", "Apart"]
 
 
 class Answer(NamedTuple):
-    """``within``: whether the statement holds, None if that was not found in time; if not, ``witness``: inputs."""
+    """``within``: whether the statement holds; None: undecided in time. ``witness``: inputs that refute it."""
 
     within: bool | None
     witness: tuple[Fraction, ...] | None = None
 
 
 class Apart:
-    """Two programs with as many inputs and outputs, as terms."""
+    """Two programs as terms; they must have the same number of inputs and of outputs."""
 
     def __init__(self, a: Program, b: Program) -> None:
         self._programs = a, b
@@ -36,7 +36,10 @@ class Apart:
 
     @one_at_a_time
     def within(self, output: int, limit: Fraction, seconds: float) -> Answer:
-        """Whether output number ``output`` of both never differs by more than ``limit``, 0 or more."""
+        """Decide whether output ``output`` of the two programs never differs by more than ``limit``.
+
+        ``limit``: a real value, at least 0. ``seconds``: for the solver.
+        """
         difference, f = self._difference(output)
         raw = int(limit * Fraction(2) ** f)
         wide = max(difference.width, raw.bit_length() + 1) + 1
@@ -46,7 +49,7 @@ class Apart:
         return Answer(found.equal, self._inputs.vector(found.model) if found.equal is False else None)
 
     def _difference(self, output: int) -> tuple[Term, int]:
-        """Return the second less the first, as a signed number, and its number of fractional bits."""
+        """Return the second output minus the first, as a signed number, and its number of fractional bits."""
         (a_kind, a), (b_kind, b) = (self._output(side, output) for side in (0, 1))
         f = max(a_kind.f, b_kind.f)
         numbers = []
@@ -67,7 +70,7 @@ class Apart:
         return FixedType(kind.k, kind.i + shift, kind.f - shift), value
 
     def _value(self, side: int, wanted: int) -> Term:
-        """Return the value of an op; its operands first, without recursion: programs are deep."""
+        """Return the value of an op, after its operands; without recursion, since programs are deep."""
         program, terms = self._programs[side], self._terms[side]
         waiting = [wanted]
         while waiting:

@@ -1,1 +1,1 @@
-"""Proof bit by bit, where a design has no words any more: program and netlist in one graph, and equal points merged."""
+"""Bit-level proof for designs without word-level signals: merge equal nodes of program and netlist in one graph."""

@@ -1,4 +1,4 @@
-"""Logic as a graph of AND gates and inverters, in which no two gates are alike.
+"""And-inverter graph with structural hashing: no two gates have the same operands.
 
 A *literal* is an integer: twice the number of a node, plus 1 if it is inverted. Node 0 is the constant 0, so literal 0
 is 0 and literal 1 is 1. The operands of a gate have smaller numbers than the gate.
@@ -14,7 +14,7 @@ FALSE, TRUE = 0, 1
 
 
 class Aig:
-    """``low`` and ``high``: the operands of each gate, literals; -1 at the constant and at inputs."""
+    """The graph. ``low``, ``high``: the operands of each node, as literals; -1 for the constant and for inputs."""
 
     def __init__(self) -> None:
         self.low, self.high = [-1], [-1]
@@ -24,7 +24,7 @@ class Aig:
         return len(self.low)
 
     def behind(self, literals: Iterable[int]) -> set[int]:
-        """Return the nodes that ``literals`` are made of."""
+        """Return the nodes in the fan-in cones of ``literals``, including their own nodes and node 0."""
         waiting = [literal >> 1 for literal in literals]
         seen = {0}
         while waiting:
@@ -36,7 +36,7 @@ class Aig:
         return seen
 
     def exclusive(self, node: int) -> tuple[int, int] | None:
-        """Two literals of which ``node`` is the XOR by its gates."""
+        """Return two literals whose XOR ``node`` is, as seen from its gates; None if it is not such a pattern."""
         low, high = self.low, self.high
         u, v = low[node], high[node]
         if u < 0 or not u & v & 1 or low[u >> 1] < 0 or low[v >> 1] < 0:
@@ -70,7 +70,7 @@ class Aig:
         return self.both(a ^ 1, b ^ 1) ^ 1
 
     def differ(self, a: int, b: int) -> int:
-        """Make ``a`` XOR ``b``; inversions are moved behind it, so that it has one form."""
+        """Make ``a`` XOR ``b``; inversions of operands are moved to the result, so that equal XORs share gates."""
         inverted = (a ^ b) & 1
         a, b = a & ~1, b & ~1
         return self.both(self.both(a, b ^ 1) ^ 1, self.both(a ^ 1, b) ^ 1) ^ 1 ^ inverted
@@ -84,7 +84,7 @@ class Aig:
         return self.both(self.both(c, a) ^ 1, self.both(c ^ 1, b) ^ 1) ^ 1
 
     def all(self, literals: list[int]) -> int:
-        """Whether all are 1."""
+        """Make the AND of all ``literals``."""
         result = TRUE
         for literal in literals:
             result = self.both(result, literal)

@@ -1,4 +1,4 @@
-"""Terms as bits: what each operation computes, in AND gates and inverters.
+"""Bit blasting: terms as AND gates and inverters.
 
 A word is a list of literals, the least significant bit first.
 """
@@ -19,9 +19,10 @@ _ROWS = Rows()
 
 
 def blast(graph: Aig, roots: Sequence[Term], given: Mapping[Term, Word], rows: Rows = _ROWS) -> list[Word]:
-    """Return the bits of ``roots``; ``given``: those of every variable and of every undefined term.
+    """Return the bits of ``roots``.
 
-    ``rows``: how products are added.
+    ``given``: the bits of every variable and of every undefined term. ``rows``: the order in which rows of products
+    are added.
     """
     blaster = _Blaster(graph, given, rows)
     for t in nodes(*roots):
@@ -42,7 +43,7 @@ def _inverted(word: Word) -> Word:
 
 
 class _Blaster:
-    """One rule an operation, by its name."""
+    """One method per operation, named after it."""
 
     def __init__(self, graph: Aig, given: Mapping[Term, Word], rows: Rows) -> None:
         self._graph, self._rows = graph, rows
@@ -85,7 +86,7 @@ class _Blaster:
     # sums
 
     def _add(self, t: Term, *words: Word) -> Word:
-        """-x is NOT x, plus 1; such a 1 is the carry into an adder, as it is in hardware."""
+        """Add; -x is NOT x plus 1, and that 1 is the carry into an adder, as in hardware."""
         addends, constant = [], t.low
         for x, word in zip(t.args, words, strict=True):
             addends.append(_inverted(self.words[x.args[0]]) if x.op == "neg" else word)
@@ -115,7 +116,7 @@ class _Blaster:
     # products and quotients
 
     def _mul(self, t: Term, a: Word, b: Word) -> Word:
-        """Rows, one for each bit of one factor, added as mappers do: three words become two, till two are left."""
+        """Multiply: one row per bit of one factor, added as mappers do: three words become two until two are left."""
         found = product_columns(self._graph, a, b, turned=self._rows.turned)
         columns = [self._rows.sort(column) for column in found]
         rows = max(1, *map(len, columns))
@@ -123,7 +124,7 @@ class _Blaster:
         return self._plus(*self._saved(words), FALSE)
 
     def _saved(self, words: list[Word]) -> tuple[Word, Word]:
-        """Two words with the sum of ``words``, whose carries are kept as words of their own."""
+        """Reduce ``words`` to two words with the same sum, by carry-save addition."""
         while len(words) > 2:
             fewer: list[Word] = []
             whole = len(words) - len(words) % 3
@@ -134,7 +135,7 @@ class _Blaster:
         return words[0], words[1] if len(words) > 1 else [FALSE] * len(words[0])
 
     def _divided(self, a: Word, b: Word) -> tuple[Word, Word]:
-        """Quotient and remainder of unsigned words; all ones and ``a`` where ``b`` is 0."""
+        """Return quotient and remainder of unsigned words; all ones and ``a`` where ``b`` is 0."""
         rest: Word = [FALSE] * len(a)
         quotient: Word = []
         for bit in reversed(a):
@@ -191,7 +192,7 @@ class _Blaster:
     # tables
 
     def _lookup(self, t: Term, index: Word) -> Word:
-        """Return a choice by each bit of the index, the highest last; 0 beyond the end."""
+        """Make a multiplexer tree over the bits of the index, the lowest bit first; 0 beyond the end of the table."""
         columns = list(zip(*(_number(t.width, entry) for entry in t.entries), strict=True))
         return [self._entry(index, column) for column in columns] if columns else [FALSE] * t.width
 

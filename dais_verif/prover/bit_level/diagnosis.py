@@ -1,4 +1,4 @@
-"""Which ops the netlist has, and where it goes wrong: the ops before a wrong output that it does not have."""
+"""Diagnosis of a netlist: which ops it contains, and which ops behind a wrong output it does not."""
 
 from __future__ import annotations
 
@@ -12,15 +12,16 @@ __all__ = ["Diagnosis"]
 
 
 class Diagnosis:
-    """``found``: ops of which every bit that an output needs is a point of the netlist.
+    """Ops and wrong outputs of a netlist.
 
-    Others may be right, too: a mapper is free to compute what reads them without them.
+    ``found``: the ops for which every bit that an output needs equals a node of the netlist. Other ops need not be
+    wrong: a mapper may compute their readers without them.
     """
 
     def __init__(
         self, program: Program, bits: ProgramBits, aig: Aig, results: Iterable[int], at: Callable[[int], int]
     ) -> None:
-        """``results``: the bits of the netlist's outputs. ``at``: returns the same for literals proved to be equal."""
+        """``results``: the bits of the netlist's outputs. ``at``: returns the same number for literals proved equal."""
         self._program = program
         needed = aig.behind(bit for word in bits.outputs for bit in word)
         points = {at(2 * node) >> 1 for node in aig.behind(results)}
@@ -32,13 +33,13 @@ class Diagnosis:
         self._needed = {op.index for op in program.ops if any(bit >> 1 in needed for bit in bits.ops[op.index])}
 
     def behind(self, output: int, right: Iterable[int]) -> tuple[int, ...]:
-        """Return ops that may be at fault for a wrong ``output``, in order; outputs ``right`` are right."""
+        """Return the ops that may cause a wrong ``output``, in SSA order; ``right``: outputs that are proved right."""
         missing = self._missing(output)
         explained = {op for number in right for op in self._missing(number)}
         return tuple(sorted(missing - explained or missing))
 
     def _missing(self, output: int) -> set[int]:
-        """Ops that are not found and lead to an output over such as are not found either."""
+        """Return the ops that are not found and reach the output only through ops that are not found."""
         work = [self._program.outputs[output][0]]
         missing: set[int] = set()
         while work:

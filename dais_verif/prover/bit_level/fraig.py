@@ -1,9 +1,9 @@
-"""SAT sweeping: nodes that agree on all patterns so far are proved equal, from the inputs on, and merged.
+"""SAT sweeping: prove nodes equal that agree on all patterns so far, from the inputs on, and merge them.
 
-A graph is built again, gate by gate. Before a gate is kept, it is compared with those of its class, which agree with it
-on every pattern: over a small window, then down to the words that the op reads which it seems to belong to, then by the
-SAT solver. If it is equal to one of them, that one takes its place in all that follows, so what is compared later has
-common points close by. A pair that differs gives a pattern that tells it, and more of the others, apart.
+The graph is rebuilt gate by gate. Before a new gate is kept, it is compared with the members of its class, the gates
+that agree with it on every pattern: over a small window, then down to the words that the op behind the member reads,
+then by the SAT solver. If it equals a member, that member replaces it in all later gates, so later comparisons have
+common nodes close by. A pair that differs gives a pattern, which separates this pair and others.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from dais_verif.prover.bit_level.word_lemmas import WordLemma
 
 __all__ = ["Fraig"]
 
-#: Gates of the windows over which a pair is compared first.
+#: Sizes, in gates, of the windows over which a pair is compared first.
 _WINDOWS = (4, 8, 16, 32)
-#: How large a table may be, over such a window and over the words that an op reads: gates times rows.
+#: Largest tables, in gates times rows: over such a window, and over the words that an op reads.
 _SMALL, _LARGE = 1 << 22, 1 << 34
-#: Conflicts after which the solver gives a pair up, and members of a class that a gate is compared with.
+#: Conflicts after which the solver gives up a pair, and most members of a class with which a gate is compared.
 _CONFLICTS, _TRIED = 500, 4
-#: Patterns that are made of one that told a pair apart; and so many nodes are evaluated on them at once.
+#: Patterns made from one that separates a pair; the graph is simulated again when one such group per ``_NODES`` nodes
+#: waits.
 _NEIGHBOURS, _NODES = 32, 20_000
 
 _EVERY = 256
@@ -34,11 +35,12 @@ _UNMADE = -1
 
 
 class Fraig:
-    """``old``: a graph. ``new``: what its literals ``roots`` are made of, with equal nodes merged.
+    """A swept copy of a graph.
 
-    ``inputs``: the values of the inputs on ``count`` patterns to begin with. ``words``: for a node of ``old`` other
-    nodes, which lie behind it and are a good cut; or none. ``lemmas``: what is known of nodes of
-    ``old``. ``merged``: nodes that were proved equal to others.
+    ``old``: the graph. ``new``: the cones of its literals ``roots``, with equal nodes merged. ``inputs``: the values of
+    all inputs on the first ``count`` patterns. ``words``: returns for a node of ``old`` nodes behind it that make a
+    good cut, or none. ``lemmas``: known equalities of nodes of ``old``. ``merged``: number of nodes that were proved
+    equal to others.
     """
 
     def __init__(
@@ -60,9 +62,9 @@ class Fraig:
         self._waiting: list[int] = []
         #: The literal of ``new`` for each node of ``old``.
         self._at = [0] + [_UNMADE] * (len(old) - 1)
-        #: The node of ``old`` that each of ``new`` was made for; -1 for those that were merged.
+        #: The node of ``old`` for which each node of ``new`` was made; -1 if it was merged.
         self._origin = [0]
-        #: What nodes of ``new`` are that were merged, should they be made again.
+        #: The literals with which nodes of ``new`` were merged, in case these nodes are made again.
         self._equal: dict[int, int] = {}
         #: The inputs of ``new``.
         self._inputs: list[int] = []
@@ -78,15 +80,15 @@ class Fraig:
                 tell(done, len(needed))
 
     def at(self, literal: int) -> int:
-        """Return what became of a literal of ``old``, of those that were ``made``."""
+        """Return the literal of ``new`` for a literal of ``old``, whose node must have been ``made``."""
         return self._at[literal >> 1] ^ (literal & 1)
 
     def made(self, node: int) -> bool:
-        """Whether anything became of a node of ``old``: it was needed."""
+        """Return whether a node of ``old`` has a literal of ``new``."""
         return self._at[node] != _UNMADE
 
     def _needed(self, roots: Iterable[int]) -> list[int]:
-        """All inputs, and what ``roots`` are made of, as far as no lemma tells it; in order."""
+        """Return all inputs and the cones of ``roots`` in order; a lemma replaces the cone of its node."""
         old, waiting = self.old, [literal >> 1 for literal in roots]
         seen = {node for node in range(1, len(old)) if old.low[node] < 0} | {0}
         while waiting:
@@ -101,7 +103,7 @@ class Fraig:
         return sorted(seen)[1:]
 
     def _by_lemma(self, node: int) -> int | None:
-        """Return what a lemma says that ``node`` is, if what it takes for granted was proved."""
+        """Return the literal that a lemma gives for ``node``, if the assumptions of the lemma are proved; else None."""
         lemma = self._lemmas.get(node)
         if lemma is None or not self.made(lemma.literal >> 1):
             return None
@@ -109,7 +111,7 @@ class Fraig:
         return self.at(lemma.literal) if known else None
 
     def _make_operands(self, node: int) -> None:
-        """Make what a lemma was to tell."""
+        """Make the operands of ``node`` that were skipped because of a lemma that did not apply."""
         old, waiting, missing = self.old, [node], set[int]()
         while waiting:
             gate = waiting.pop()
@@ -121,11 +123,11 @@ class Fraig:
             self._at[operand] = self._made(operand)
 
     def pattern(self, ones: Set[int]) -> int:
-        """Return the pattern in which these inputs of ``new`` are 1."""
+        """Return the pattern in which the inputs ``ones`` of ``new`` are 1, and all others 0."""
         return sum(1 << place for place, node in enumerate(self._inputs) if node in ones)
 
     def _refine(self, inputs: Sequence[int], count: int) -> None:
-        """Split classes by more patterns. All of a class agree, once those that are 1 in the first are inverted."""
+        """Split classes by more patterns. Members of a class agree after nodes that are 1 in pattern 0 are inverted."""
         values = simulate(self.old, inputs, count)
         if not self._inverted:
             self._inverted = [bool(value & 1) for value in values]
@@ -172,7 +174,7 @@ class Fraig:
         self._members.setdefault(self._class[node], []).append(made >> 1)
 
     def _equal_to(self, node: int, made: int) -> int | None:
-        """Return what ``made``, which is new and stands for ``node``, is equal to."""
+        """Return a literal that ``made``, the new literal for ``node``, is proved to equal; None if none is found."""
         for compare in (self._over_windows, self._by_solver):
             tried: set[int] = set()
             while len(tried) < _TRIED:

@@ -1,4 +1,4 @@
-"""Both sides as bits of one graph: what the signals of a netlist are, and what the ops of a program mean."""
+"""Program and netlist as bits of one graph: the signals of the netlist, and the semantics of the program's ops."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _EVERY = 1000
 
 @dataclass(frozen=True)
 class ProgramBits:
-    """A program as bits: those of inputs, ops and outputs; ``kept``: whether each op with a promise keeps it.
+    """A program as literals of a graph: the bits of inputs, ops and outputs.
 
-    ``assumptions``: whether inputs lie where the program's source says. ``first``: the first node that each op made;
-    ``end``: the first of no op.
+    ``kept``: one literal per op with a promise: the promise is kept. ``assumptions``: literals that are 1 where inputs
+    lie in their declared intervals. ``first``: the first node that each op made. ``end``: the first node after all ops.
     """
 
     program: Program
@@ -52,9 +52,10 @@ class ProgramBits:
         fixed: Mapping[tuple[int, int], int | tuple[int, int]],
         rows: Mapping[int, Rows] = MappingProxyType({}),
     ) -> ProgramBits:
-        """Return the bits of ``program`` over new inputs of ``aig``; ``fixed``: what bits of inputs always are.
+        """Return the bits of ``program`` over new inputs of ``aig``.
 
-        ``rows``: how the products of ops are added, where that is not as it stands.
+        ``fixed``: for (input, bit), the constant or the other (input, bit) that it equals. ``rows``: the order in which
+        rows of products are added, for ops where it is not the default.
         """
         inputs = [[aig.input() for _ in range(element.width)] for element in boundary.inputs]
         for (number, place), bit in fixed.items():
@@ -93,7 +94,7 @@ class ProgramBits:
         return cls(program, inputs, ops, outputs, kept, bounds, first, len(aig))
 
     def words(self, node: int) -> Iterable[int]:
-        """Return the nodes of the words that the op reads which made ``node``."""
+        """Return the nodes of the operands of the op that made ``node``; none if no op made it."""
         index = bisect_right(self.first, node) - 1
         if index < 0 or node >= self.end:
             return ()
@@ -105,9 +106,10 @@ def _variables(words: list[Word]) -> list[Term]:
 
 
 class Miter:
-    """Signals of ``netlist`` as bits of ``aig``, where ``boundary`` lets ``inputs`` in.
+    """Signals of ``netlist`` as literals of ``aig``.
 
-    Registers are wires here: see ``registers.latency``.
+    ``inputs``: the bits of the program's inputs, which ``boundary`` maps to ports. Registers are treated as wires: see
+    ``registers.latency``.
     """
 
     def __init__(
@@ -120,7 +122,10 @@ class Miter:
         self._made = 0
 
     def results(self, number: int, wanted: Word) -> tuple[Word, Word]:
-        """Output ``number`` of the netlist, and ``wanted``, that of the program: equal if they are the same number."""
+        """Return output ``number`` of the netlist and of the program, aligned: equal if they are the same number.
+
+        ``wanted``: the bits of the program's output.
+        """
         given = dict(zip(_variables([wanted]), [wanted], strict=True))
         (term,) = given
 
@@ -134,7 +139,7 @@ class Miter:
         return a, b
 
     def bits(self, signal: Signal, low: int, width: int) -> Word:
-        """Bits ``low .. low + width - 1`` of ``signal``; what is X in simulation is an input of its own, each time.
+        """Return bits ``low .. low + width - 1`` of ``signal``; bits that may be X become new inputs, on each call.
 
         Raises ``InputError`` for loops.
         """
@@ -144,7 +149,7 @@ class Miter:
         return [graph.choice(u, graph.input(), bit) if u else bit for bit, u in zip(word, unknown, strict=True)]
 
     def _make(self, waiting: list[_Piece]) -> None:
-        """All that ``waiting`` and what is behind it needs; with a list of what waits, since chains are long."""
+        """Make the pieces ``waiting`` and all pieces behind them; without recursion, since chains are long."""
         while waiting:
             piece = waiting[-1]
             if piece.word is not None or piece.split:
@@ -164,7 +169,7 @@ class Miter:
                     self._tell(self._made)
 
     def _words(self, piece: _Piece) -> tuple[Word, Word]:
-        """Return the bits of ``piece``, and whether each is undefined."""
+        """Return the bits of ``piece``, and a literal for each that is 1 where the bit is undefined."""
         found = {place: self._gathered(*place) for place in piece.places}
         given = {term: found[place][0] for place, term in piece.places.items()}
         undefined = {place: unknown for place, (_, unknown) in found.items() if any(unknown)}
@@ -178,7 +183,7 @@ class Miter:
         return word, mask
 
     def _untangle(self, piece: _Piece, others: list[_Piece]) -> None:
-        """Split what reads itself as a word, but may not do so bit by bit. Raises ``InputError`` if it does."""
+        """Split a piece of a loop into bits, among which there may be no loop. Raises ``InputError`` if none can be."""
         for one in (piece, *others):
             bits = one.bits()
             if bits:
@@ -197,7 +202,7 @@ class Miter:
         return [p for p in pieces if p.low < low + width and low < p.low + p.term.width]
 
     def _gathered(self, signal: Signal, low: int, width: int) -> tuple[Word, Word]:
-        """Bits of ``signal``, and whether each is undefined, as those are that nothing drives."""
+        """Return bits of ``signal``, and a literal for each that is 1 where it is undefined, as for undriven bits."""
         given = self._boundary.given(signal, low, width, self._elements.__getitem__)
         if given is not None:
             return _free(self._aig, given, self._inputs), [FALSE] * width
@@ -214,13 +219,14 @@ _Place = tuple[Signal, int, int]
 
 
 class _Piece:
-    """Bits of ``signal`` from ``low`` on: ``term`` over what it reads, the same for all cells of one kind.
+    """The bits of ``signal`` from ``low`` on that a driver drives.
 
-    ``places``: what each of its variables stands for. ``open``: others wait for it, and it for others.
+    ``term``: over the bits that it reads; the same for all cells of one kind. ``places``: the variable for each place
+    that it reads. ``open``: it waits for other pieces. ``split``: it was replaced by pieces of one bit.
     """
 
     def __init__(self, signal: Signal, driver: Driver, bit: int | None = None) -> None:
-        """All that ``driver`` drives, or one bit of it."""
+        """``bit``: a bit of ``driver``; None: all its bits."""
         self.signal, self._driver = signal, driver
         self.low = driver.low + (bit or 0)
         self.places: dict[_Place, Term] = {}
@@ -236,7 +242,7 @@ class _Piece:
         return self._driver.part(read, self._bit, 1)
 
     def with_undefined(self, places: Iterable[_Place]) -> tuple[Term, dict[_Place, Term]]:
-        """Return the term if bits of ``places`` may be undefined, and variables that say which."""
+        """Return the term for possibly undefined bits of ``places``, and the variables that mark undefined bits."""
         variables: dict[_Place, Term] = {}
 
         def read(source: Signal, low: int, width: int) -> Term:
@@ -253,14 +259,14 @@ class _Piece:
         return self.places.setdefault((source, low, width), var(width, f"v{len(self.places)}"))
 
     def bits(self) -> list[_Piece]:
-        """Return the same bit by bit, each over what it reads itself; nothing if that cannot be told."""
+        """Return one piece per bit, each over only the bits that it reads; empty if the driver has no such parts."""
         if self.term.width == 1 or self._driver.part is None:
             return []
         return [_Piece(self.signal, self._driver, bit) for bit in range(self._driver.width)]
 
 
 def _free(aig: Aig, term: Term, given: dict[Term, Word]) -> Word:
-    """Return the bits of ``term``; what is not given may be anything: inputs that nothing else reads."""
+    """Return the bits of ``term``; leaves that are not ``given`` become new inputs."""
     unknown = {leaf: [aig.input() for _ in range(leaf.width)] for leaf in leaves(term) if leaf not in given}
     (word,) = blast(aig, [term], {**given, **unknown})
     return word

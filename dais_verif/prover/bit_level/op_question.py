@@ -1,4 +1,4 @@
-"""Which bits of ops a netlist is proved to have, and a SAT solver for one op in which these are variables."""
+"""The bits of ops that a netlist is proved to contain, and a SAT solver for one op, with these bits as variables."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from dais_verif.prover.bit_level.miter import ProgramBits
 
 __all__ = ["OpQuestion", "ProvedBits"]
 
-#: Conflicts after which an answer is given up, and answers that may be given up in one op.
+#: Conflicts after which a question is given up, and most questions of one op that may be given up.
 _CONFLICTS, _GIVEN_UP = 1000, 6
-#: Gates that one literal may add.
+#: Most gates that one literal may add.
 _GATES = 4000
 
 
 class ProvedBits:
-    """Classes of equal nodes of ``aig``. A class stands for its node of the smallest number, so there are no loops.
+    """Classes of equal nodes of ``aig``. The node with the smallest number represents a class, so there are no loops.
 
-    ``owner``: the first op of which a node is a bit, or any node that equals it. ``ranges``: literals that are proved
-    to be 1, one an op: whether its value lies within its interval.
+    ``owner``: the first op that has the node, or a node of its class, as a bit. ``ranges``: proved lemmas, one literal
+    per op, which is 1: the value of the op lies within its interval.
     """
 
     def __init__(self, aig: Aig, bits: ProgramBits) -> None:
@@ -38,11 +38,11 @@ class ProvedBits:
 
     @property
     def merged(self) -> dict[int, int]:
-        """Each node that equals one of a smaller number, and the literal of that."""
+        """The representing literal of each node that another node represents."""
         return {node: self.at(2 * node) for node in self._equal}
 
     def at(self, literal: int) -> int:
-        """Return the literal that stands for ``literal``."""
+        """Return the literal that represents ``literal``."""
         equal = self._equal.get(literal >> 1)
         while equal is not None:
             literal = equal ^ literal & 1
@@ -50,7 +50,7 @@ class ProvedBits:
         return literal
 
     def points(self, literal: int) -> list[int]:
-        """Return the nodes that equal ``literal``, or its opposite."""
+        """Return the nodes that equal ``literal`` or its complement."""
         node = self.at(literal) >> 1
         return self._points.get(node, [node])
 
@@ -61,7 +61,7 @@ class ProvedBits:
         return {self.owner[node] for node in nodes if node in self.owner}
 
     def merge(self, a: int, b: int) -> None:
-        """Make one class of two literals that are proved to be equal."""
+        """Merge the classes of two literals that are proved equal."""
         a, b = sorted((self.at(a), self.at(b)))
         if a == b:
             return
@@ -73,14 +73,15 @@ class ProvedBits:
 
 
 class OpQuestion:
-    """The gates of an op and of what the netlist may have in its place, over bits of the ops before it.
+    """A SAT solver for the gates of one op and of its candidates in the netlist, over the bits of earlier ops.
 
-    What holds for all values of these bits holds; that not all can be is known only as far as ranges are proved.
+    These bits are free variables, restricted only by proved ranges. A statement that holds for all their values holds
+    for all inputs.
     """
 
     def __init__(self, proved: ProvedBits, op: int) -> None:
         self._proved, self._aig, self._op = proved, proved.aig, op
-        #: Ops that are looked through.
+        #: Ops whose gates are loaded instead of variables for their bits.
         self._inside = {op}
         self._solver = Glucose4()
         self._solver.add_clause([-1])
@@ -92,9 +93,9 @@ class OpQuestion:
         self._given_up = 0
 
     def proves(self, a: int, b: int, deeper: int = 0) -> bool:
-        """Whether two literals are proved to be equal; False also if that is too much work.
+        """Return whether two literals are proved equal; False also if the limits are exceeded.
 
-        ``deeper``: how many ops before may be looked through.
+        ``deeper``: how many earlier ops may be expanded.
         """
         for level in range(deeper + 1):
             if self._given_up >= _GIVEN_UP or not (self._load(a) and self._load(b)):
@@ -132,7 +133,7 @@ class OpQuestion:
         return self._aig.low[node] < 0 or (owner is not None and owner < self._op and owner not in self._inside)
 
     def _load(self, literal: int) -> bool:
-        """Make a literal known to the solver, and the ranges of what it is made of; False if that is too much."""
+        """Load the cone of a literal into the solver, with the ranges of its variables; False if it is too large."""
         known = self._variables
         waiting, gates, leaves, seen = [self._proved.at(literal) >> 1], list[int](), list[int](), set[int]()
         while waiting:
@@ -173,9 +174,10 @@ class OpQuestion:
                 self._solver.add_clause([self._variable(literal)])
 
     def _look_through(self, a: int, b: int) -> bool:
-        """Replace the variables of one op that the two are made of by its gates; False if there is none.
+        """Expand one op behind the two literals: replace its variables by its gates. False if there is none.
 
-        That is an op which reads what one of the two alone is made of, else one of these, else any; the latest.
+        Preferred is an op that reads variables on which only one of the two depends, then an op that owns such a
+        variable, then any; among these the latest.
         """
         one, other = self._read_by(a), self._read_by(b)
         low, high, owner = self._aig.low, self._aig.high, self._proved.owner
@@ -194,7 +196,7 @@ class OpQuestion:
         return True
 
     def _read_by(self, literal: int) -> set[int]:
-        """Return the variables that a literal is made of."""
+        """Return the variables on which a literal depends, as nodes."""
         waiting, seen, leaves = [self._proved.at(literal) >> 1], {0}, set[int]()
         while waiting:
             node = waiting.pop()

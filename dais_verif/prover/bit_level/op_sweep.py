@@ -1,7 +1,7 @@
 """Sweep a netlist op by op: find the bits of each op in the netlist by their values, and prove them from its operands.
 
-A mapper keeps most words of a program. Each op has a SAT solver of its own, in which the bits of other ops are
-variables, the same ones on both sides; so no question is larger than an op, however deep the network is.
+A mapper keeps most words of a program. Each op has its own SAT solver, in which the bits of other ops are variables,
+shared by both sides. A question is therefore no larger than an op, however deep the network is.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from dais_verif.prover.terms import var
 
 __all__ = ["sweep_ops"]
 
-#: How many ops may be looked through, one after the other, to prove one bit.
+#: How many ops may be expanded, one after the other, to prove one bit.
 _DEEPER = 8
-#: Nodes that have the same values and are all compared with a bit; of more than these, the nearest.
+#: Nodes with the same values, up to which all are compared with a bit; if there are more, so many of the nearest.
 _FEW, _NEAREST = 4, 24
-#: Gates of the window before a node in which the words are looked for that it may be made of.
+#: Size, in gates, of the window behind a node in which bits of operands count as near.
 _WINDOW = 120
-#: Windows that are made; a network of 4,353 ops has 7,000 nodes that are hard to tell apart.
+#: Most windows that are made; a network of 4,353 ops has 7,000 nodes that values hardly distinguish.
 _CROWDED = 50_000
-#: Bits of both operands of a product from which on SAT is not tried.
+#: Total operand bits of a product above which SAT is not tried.
 _PRODUCT = 12
 
 
@@ -45,10 +45,10 @@ def sweep_ops(
     lemmas: Mapping[int, WordLemma],
     tell: Callable[[int, int], None],
 ) -> ProvedBits:
-    """Return which nodes of ``aig`` are proved to be equal.
+    """Return which nodes of ``aig`` are proved equal.
 
-    ``results``: literals of the netlist. ``values``: of each node, on the same ``count`` patterns. ``lemmas``: what is
-    known of nodes of the netlist if bits that they are made of are equal.
+    ``results``: literals of the netlist's outputs. ``values``: of each node, on the same ``count`` patterns.
+    ``lemmas``: equalities of nodes of the netlist that hold under assumptions.
     """
     return _Sweep(bits, aig, results, values, count, lemmas, tell).proved
 
@@ -67,11 +67,11 @@ class _Sweep:
         self._bits, self._aig, self._values, self._ones = bits, aig, values, (1 << count) - 1
         self.proved = ProvedBits(aig, bits)
         self._needed = aig.behind(bit for word in bits.outputs for bit in word)
-        #: The nodes of the netlist that have some values, or their opposite.
+        #: The nodes of the netlist by their values, up to complement.
         self._members: dict[int, list[int]] = {}
         for node in sorted(aig.behind(results)):
             self._members.setdefault(self._shape(node), []).append(node)
-        #: What lemmas say of bits of the program.
+        #: Lemmas by the node of the program's bit.
         self._told: dict[int, list[tuple[int, WordLemma]]] = {}
         for node, lemma in lemmas.items():
             self._told.setdefault(lemma.literal >> 1, []).append((node, lemma))
@@ -88,11 +88,11 @@ class _Sweep:
         return value ^ self._ones if value & 1 else value
 
     def _same(self, bit: int, node: int) -> int:
-        """Return the literal of ``node`` that has the values of ``bit``, given that one of the two has."""
+        """Return the literal of ``node`` with the values of ``bit``; they must be equal or complements."""
         return 2 * node | (bit & 1) ^ (self._values[node] != self._values[bit >> 1])
 
     def _windows(self, nodes: Iterable[int]) -> dict[int, list[int]]:
-        """Return for each node those of ``nodes`` in whose windows it is."""
+        """Return for each node those of ``nodes`` whose windows contain it."""
         near: dict[int, list[int]] = {}
         for node in nodes:
             window = Window(self._aig, node)
@@ -102,7 +102,7 @@ class _Sweep:
         return near
 
     def _sweep(self, op: Op, interval: Interval) -> None:
-        """Prove the range of ``op``, and its bits from the least significant one on, as carries need it."""
+        """Prove the range of ``op``, then its bits from the least significant one up, since carries go that way."""
         word, proved = self._bits.ops[op.index], self.proved
         for bit in word:
             for node, lemma in self._told.get(bit >> 1, ()):
@@ -123,7 +123,7 @@ class _Sweep:
         return op.code == Code.MUL and sum(len(self._bits.ops[index]) for index in op.operands) > _PRODUCT
 
     def _find(self, op: Op, bit: int, below: int, question: OpQuestion) -> None:
-        """Merge ``bit`` with what equals it: a constant, the bit ``below`` it in the word, nodes of the netlist."""
+        """Merge ``bit`` with equal literals: a constant, the bit ``below`` it in the word, or nodes of the netlist."""
         shape = self._shape(bit >> 1)
         if not shape:
             constant = TRUE if self._values[bit >> 1] ^ (self._ones if bit & 1 else 0) else FALSE
@@ -138,16 +138,16 @@ class _Sweep:
             other for other in likely if self.proved.at(other) == self.proved.at(bit) or question.proves(bit, other)
         ]
         if not found:
-            # The netlist may compute the bit from others than the operands: both are looked into, as far as it takes.
+            # The netlist may compute the bit from other ops than its operands: expand ops on both sides.
             nearest = likely[: 2 * _FEW]
             found = [other for other in nearest if question.proves(bit, other, _DEEPER)][:1]
         for other in found:
             self.proved.merge(bit, other)
 
     def _candidates(self, op: Op, shape: int) -> list[int]:
-        """Return nodes with values of ``shape``; of many, those that are near to most bits that ``op`` reads.
+        """Return nodes with the values ``shape``; if there are many, those near to most bits that ``op`` reads.
 
-        High bits change so rarely that by their values thousands of a network are alike.
+        High bits change so rarely that thousands of nodes of a network may have the same values.
         """
         members = self._members.get(shape, [])
         if len(members) <= _FEW:
@@ -160,7 +160,7 @@ class _Sweep:
         return [node for node, _ in hits.most_common() if node in alike][:_NEAREST]
 
     def _prove_range(self, op: Op, word: Word, interval: Interval, question: OpQuestion) -> None:
-        """Prove that ``op`` lies within its interval, from those of its operands, or of the ops before them."""
+        """Prove that ``op`` lies within its interval, from the ranges of its operands or of the ops before them."""
         if not op.type.width:
             return
         variable = var(len(word), "value")

@@ -1,4 +1,4 @@
-"""The values of a graph on many input patterns at once: one long integer a node, a bit a pattern."""
+"""Simulate a graph on many input patterns at once: one long integer per node, with one bit per pattern."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["columns", "mixed", "neighbours", "row_of", "simulate", "value_of"]
 
 
 def simulate(graph: Aig, inputs: Sequence[int], count: int) -> list[int]:
-    """Return the values of all nodes; ``inputs``: those of the inputs, in their order, on ``count`` patterns."""
+    """Return the values of all nodes. ``inputs``: the values of all inputs, in their order, on ``count`` patterns."""
     ones = (1 << count) - 1
     flip = (0, ones)
     values = [0] * len(graph)
@@ -30,7 +30,10 @@ def simulate(graph: Aig, inputs: Sequence[int], count: int) -> list[int]:
 
 
 def mixed(rng: random.Random, count: int) -> int:
-    """Values of an input: in a half of them 1 as often as not, in the others mostly, as carries over many bits need."""
+    """Return random values of an input: half of the patterns are biased to 1, as long carry chains need.
+
+    The quarters of the patterns have a 1 with probability 1/2, 1/2, 3/4 and 15/16.
+    """
     half, more, most, rare = (rng.getrandbits(count // 4) for _ in range(4))
     quarters = (half, more, more | most, half | more | most | rare)
     return sum(values << place * (count // 4) for place, values in enumerate(quarters))
@@ -42,7 +45,7 @@ def value_of(values: Sequence[int], literal: int, count: int) -> int:
 
 
 def columns(rows: Sequence[int], bits: int) -> list[int]:
-    """Patterns, each an integer with a bit an input, as values of the inputs."""
+    """Transpose patterns, integers with one bit per input, to values of inputs, integers with one bit per pattern."""
     if not bits:
         return []
     size = (bits + 7) // 8
@@ -53,12 +56,12 @@ def columns(rows: Sequence[int], bits: int) -> list[int]:
 
 
 def row_of(inputs: Sequence[int], place: int) -> int:
-    """Pattern ``place`` of those that are given as values of the inputs."""
+    """Return pattern ``place``, with one bit per input, from the values of the inputs."""
     return sum((value >> place & 1) << bit for bit, value in enumerate(inputs))
 
 
 def neighbours(pattern: int, bits: int, count: int, rng: random.Random) -> list[int]:
-    """``pattern``, and others that differ from it in a few bits."""
+    """Return ``count`` patterns: ``pattern``, and others that differ from it in at most four of ``bits`` bits."""
     found = [pattern]
     while len(found) < count:
         changed = pattern

@@ -1,8 +1,8 @@
-"""In which order a netlist adds the rows of each product: the program's bits do the same, so more of them are alike.
+"""Find the order in which a netlist adds the rows of each product, so that both sides share more nodes.
 
-Mappers make two words of three rows, again and again, in an order that follows from names of their own. It is found by
-values: the sum and the carry of three bits of a column are in the netlist, or are not. Whatever order is found, the
-rows are the same and so is their sum: no claim rests on it, but how fast it is proved, and whether.
+Mappers reduce three rows to two words, repeatedly, in an order that follows from their internal names. The order is
+found by values: the netlist either has nodes for the sum and the carry of three bits of a column, or not. No claim
+rests on the order, since the sum of the rows does not depend on it. A wrong order only makes a proof slow, or fail.
 """
 
 from __future__ import annotations
@@ -21,29 +21,29 @@ from dais_verif.prover.terms import Term, nodes, var
 
 __all__ = ["FoundRows", "rows_of_products"]
 
-#: Patterns by which sums and carries are looked for.
+#: Patterns by which sums and carries are searched.
 _PATTERNS = 512
-#: Shares of sums and carries: wrong rows have less than the first, rows in which one is out of place less than the
-#: second, and where there is less than the third, gates hold parts of several adders.
+#: Shares of sums and carries that are in the netlist. Wrong rows have less than ``_RIGHT``; an order with one row out
+#: of place has less than ``_BEST``; below ``_WHOLE``, gates combine parts of several adders.
 _RIGHT, _BEST, _WHOLE = 0.5, 0.75, 0.95
 
 
 class FoundRows(NamedTuple):
-    """``share``: of the sums and carries of ``rows``, which are in the netlist."""
+    """An order of ``rows``, and the ``share`` of its sums and carries that are in the netlist."""
 
     share: float
     rows: Rows
 
     @property
     def merged(self) -> bool:
-        """Whether gates of the netlist hold parts of several adders."""
+        """Whether gates of the netlist combine parts of several adders."""
         return self.share < _WHOLE
 
 
 def rows_of_products(
     program_bits: ProgramBits, aig: Aig, results: Iterable[int], patterns: Sequence[int], count: int
 ) -> dict[int, FoundRows]:
-    """Return the rows of those products of which most is in the netlist.
+    """Return the rows of each product most of whose sums and carries are in the netlist, by op.
 
     ``results``: literals of the netlist in ``aig``. ``patterns``: values of the inputs on ``count`` patterns.
     """
@@ -63,7 +63,7 @@ def rows_of_products(
 
 
 def _products(program_bits: ProgramBits) -> Iterable[tuple[Op, Term]]:
-    """Yield the ops that multiply two words, with the product as they have it."""
+    """Yield the ops that multiply two words, each with its product term."""
     program = program_bits.program
     for op in program.ops:
         if len(op.operands) > 1:
@@ -73,13 +73,13 @@ def _products(program_bits: ProgramBits) -> Iterable[tuple[Op, Term]]:
 
 
 def _operands(program_bits: ProgramBits, op: Op) -> tuple[list[Term], list[Word]]:
-    """Return a variable for each operand, the same for the same, and its bits."""
+    """Return a variable for each operand, the same for equal operands, and its bits."""
     words = [program_bits.ops[index] for index in op.operands]
     return [var(len(word), f"op {index}") for index, word in zip(op.operands, words, strict=True)], words
 
 
 def _rows(term: Term, given: Mapping[Term, Word], values: Sequence[int], count: int, known: Set[int]) -> FoundRows:
-    """Return the rows of product ``term`` of which most is known."""
+    """Return the rows of product ``term`` with the largest share of known sums and carries."""
     own, at, inputs = Aig(), {0: FALSE}, list[int]()
     for bit in sorted(bit for word in given.values() for bit in word):
         if bit >> 1 not in at:
@@ -111,12 +111,12 @@ class _Orders:
         self._columns, self._known, self._ones, self._turned = columns, known, ones, turned
 
     def as_they_stand(self) -> FoundRows:
-        """Return what is known of the rows in the order of their bits."""
+        """Return the rows in the order of their bits."""
         rows = Rows(self._turned)
         return FoundRows(self._share(rows), rows)
 
     def searched(self) -> FoundRows:
-        """Return an order that is no better with one row, or three that are added at once, at another place."""
+        """Return an order that moving one row, or three adjacent rows, does not improve."""
         best = self.as_they_stand()
         order: tuple[int, ...] = tuple(sorted({row for column in self._columns for row in column}))
         moved = True
@@ -132,7 +132,7 @@ class _Orders:
         return best
 
     def _share(self, rows: Rows) -> float:
-        """Return the share of sums and carries that are known, if three words become two till two are left."""
+        """Return the share of known sums and carries, when three words become two until two are left."""
         columns = [rows.sort(column) for column in self._columns]
         words = [
             [column[row] if row < len(column) else 0 for column in columns] for row in range(max(map(len, columns)))
@@ -158,7 +158,7 @@ class _Orders:
 
 
 def _moved(order: tuple[int, ...], length: int) -> Iterator[tuple[int, ...]]:
-    """Yield the same with so many, one behind the other, at other places."""
+    """Yield ``order`` with ``length`` adjacent rows moved to each other place."""
     for first in range(len(order) - length + 1):
         part, others = order[first : first + length], order[:first] + order[first + length :]
         for place in range(len(others) + 1):

@@ -1,4 +1,4 @@
-"""Products as rows of bits, one for each bit of one factor, in an order in which they are added."""
+"""Products as rows of bits, one row per bit of one factor, and the order in which rows are added."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from dais_verif.prover.bit_level.aig import FALSE, Aig
 
 __all__ = ["SIGN", "Rows", "product_columns"]
 
-#: The row of a bit that is added where a row is subtracted: its opposite is added, and 1.
+#: The row of the 1 that is added when a row is subtracted: the complement of the row is added, and this bit.
 SIGN = -1
 
 
 class Rows(NamedTuple):
-    """Which rows there are, and in which order they are added.
+    """The rows of a product, and the order in which they are added.
 
-    ``turned``: one for each bit of the longer factor, not of the shorter one. ``order``: rows by the place of that bit,
-    or ``SIGN``; rows that it does not name come behind, the lower ones first.
+    ``turned``: one row per bit of the longer factor instead of the shorter one. ``order``: rows, by the place of that
+    bit or as ``SIGN``; rows that it does not name come last, the lower ones first.
     """
 
     turned: bool = False
@@ -30,10 +30,10 @@ class Rows(NamedTuple):
 
 
 def product_columns(graph: Aig, a: Sequence[int], b: Sequence[int], *, turned: bool) -> list[dict[int, int]]:
-    """Return the columns, from the lowest on, of the product of two words, modulo their width: bits by their row.
+    """Return the columns of the product of two words, modulo their width, from the lowest on: bits by row.
 
-    A sign that fills the rest of the factor whose bits have rows is one row, which is subtracted. Zeros that fill the
-    rest of the other factor are bits of rows as others are.
+    If copies of the sign fill the high bits of the factor that has the rows, the sign is a single row, which is
+    subtracted. Zeros in the high bits of the other factor are ordinary bits of rows.
     """
     swapped = _significant(b) < _significant(a) or (_significant(b) == _significant(a) and list(a) < list(b))
     if swapped != turned:
@@ -41,7 +41,7 @@ def product_columns(graph: Aig, a: Sequence[int], b: Sequence[int], *, turned: b
     width = len(a)
     columns = [dict[int, int]() for _ in range(width)]
     last = _significant(a) - 1
-    last -= a[last] == FALSE  # of what is never negative
+    last -= a[last] == FALSE  # a sign that is always 0
     for row, bit in enumerate(a[: last + 1]):
         negative = row == last < width - 1 and a[row] == a[row + 1]
         for place, x in enumerate(b[: width - row], row):
@@ -52,7 +52,7 @@ def product_columns(graph: Aig, a: Sequence[int], b: Sequence[int], *, turned: b
 
 
 def _significant(word: Sequence[int]) -> int:
-    """How many bits say something: the rest is copies of the last of them, or zeros behind a 0."""
+    """Return the number of bits without redundant copies of the highest bit."""
     count = len(word)
     while count > 1 and word[count - 1] == word[count - 2]:
         count -= 1

@@ -1,4 +1,4 @@
-"""The proof of a netlist, whose signals are bits without names: swept by ops, by gates, then each output by itself."""
+"""The proof of a netlist, whose signals are unnamed bits: sweep it by ops, then by gates, then prove each output."""
 
 from __future__ import annotations
 
@@ -31,21 +31,22 @@ from dais_verif.record.proof import Basis, Claim, Counterexample, Method, Status
 
 __all__ = ["NetlistProof", "sweep_netlist"]
 
-#: Vectors of the kind that other proofs begin with; the rest is random bits, so many that signatures fit memory.
+#: Vectors with corner values, as in other proofs; then ``_LEAST`` to ``_MOST`` random patterns, for about ``_BITS``
+#: bits of signatures.
 _VECTORS = 512
 _LEAST, _MOST, _BITS = 512, 16_384, 1 << 28
-#: Further patterns by which the bits of ops are looked for.
+#: Further patterns by which the bits of ops are searched.
 _MORE = 4096
-#: Nodes of a graph that is not swept gate by gate where an output is known to be wrong.
+#: Size of a graph above which gates are not swept if an output is known to be wrong.
 _LARGE = 200_000
 
 
 @dataclass(frozen=True)
 class NetlistProof:
-    """What became of every output, and which ops the netlist has.
+    """Claims for every output, and for the ops that the netlist contains.
 
-    ``merged``: points of either side that are equal to another. ``remark``: what there is to say of a counterexample.
-    ``costs``: of the outputs.
+    ``merged``: number of nodes that were merged with others. ``remark``: a message about the counterexample; empty
+    without one. ``costs``: of the outputs.
     """
 
     ops: list[Claim]
@@ -65,7 +66,10 @@ def sweep_netlist(
     watcher: ProofWatcher,
     fixed: Mapping[tuple[int, int], int | tuple[int, int]],
 ) -> NetlistProof:
-    """Prove or refute every output. ``fixed``: what bits of inputs always are. Raises ``InputError`` for loops."""
+    """Prove or refute every output.
+
+    ``fixed``: for (input, bit), the constant or the other (input, bit) that it equals. Raises ``InputError`` for loops.
+    """
     work = _Work(program, netlist, boundary, assumptions, options, watcher, fixed)
     outputs = []
     for done, number in enumerate(boundary.claimed):
@@ -85,7 +89,7 @@ def sweep_netlist(
 
 
 def _told(program: Program, output: int, diagnosis: Sequence[int]) -> str:
-    """Where a netlist goes wrong, as far as that can be said."""
+    """Return a message about a wrong output, with the ops that may cause it."""
     wrong = f"output {output} is wrong on an input vector that was found"
     if not diagnosis:
         return f"{wrong}; the netlist has all ops behind it"
@@ -123,7 +127,7 @@ class _Work:
         self.diagnosis = Diagnosis(program, self._program_bits, self._aig, results, self._at)
 
     def _swept_by_ops(self, lemmas: Mapping[int, WordLemma], watcher: ProofWatcher) -> ProvedBits:
-        """Return which bits of ops the netlist has, as far as each follows from those of its operands."""
+        """Return which bits of ops the netlist contains, each proved from the bits of the op's operands."""
         rng = random.Random(self._options.seed)
         patterns = [value | mixed(rng, _MORE) << self._count for value in self._patterns]
         return sweep_ops(
@@ -137,12 +141,12 @@ class _Work:
         )
 
     def _swept_by_gates(self, lemmas: Mapping[int, WordLemma], watcher: ProofWatcher) -> Fraig:
-        """Sweep, on both sides, all that open outputs depend on, and the conditions that may be taken for granted."""
+        """Sweep the cones of open outputs on both sides, and the promises and bounds that may be assumed."""
         at = self._proved.at
         words = [word for a, b in self._pairs.values() if any(map(ne, map(at, a), map(at, b))) for word in (a, b)]
         roots = [bit for word in words for bit in word]
         if self.counterexample is not None and len(self._aig) > _LARGE:
-            roots = []  # that names no wrong op that the sweep by ops does not name, and takes hours
+            roots = []  # it would take hours, and find no further wrong op
         if roots:
             roots += [*self._program_bits.kept, *self._program_bits.assumptions]
         known = {node: WordLemma(literal, ()) for node, literal in self._proved.merged.items()}
@@ -158,7 +162,7 @@ class _Work:
         )
 
     def _at(self, literal: int) -> int:
-        """Return one number for all literals that are proved to be equal: of the swept graph, or else below 0."""
+        """Return a number shared by literals that are proved equal: a literal of the swept graph, else below 0."""
         literal = self._proved.at(literal)
         return self.fraig.at(literal) if self.fraig.made(literal >> 1) else -1 - literal
 
@@ -170,7 +174,7 @@ class _Work:
         watcher: ProofWatcher,
         rows: Mapping[int, Rows],
     ) -> None:
-        """Make program and netlist one graph, with patterns for its inputs. Raises ``InputError`` for loops."""
+        """Build the graph of program and netlist, with patterns for its inputs. Raises ``InputError`` for loops."""
         boundary = self._boundary
         self._aig = Aig()
         self._program_bits = ProgramBits.of(program, boundary, assumptions, self._aig, self._fixed, rows)
@@ -182,7 +186,7 @@ class _Work:
             self._program_bits.inputs,
             lambda done: watcher.progress("drivers read", done, drivers),
         )
-        #: Netlist and program, of every output.
+        #: The bits of every output: of the netlist, and of the program.
         self._pairs = {number: miter.results(number, self._program_bits.outputs[number]) for number in boundary.claimed}
         for signal, wire in boundary.wires:
             if not wire.width and any(miter.bits(signal, 0, signal.width)):
@@ -197,7 +201,7 @@ class _Work:
 
     @property
     def _given(self) -> list[tuple[Basis, list[int]]]:
-        """What may be taken for granted of an input, the less the better."""
+        """The assumptions that a proof may use, the weakest first."""
         promises = (
             [(Basis.PROMISES, self._program_bits.kept)] if self._options.check and self._program_bits.kept else []
         )
@@ -206,7 +210,7 @@ class _Work:
         return [(Basis.PLAIN, []), *bounds, *promises, *both]
 
     def _first_patterns(self) -> tuple[list[int], int]:
-        """Values of the graph's inputs, of which the program's come first, and on how many patterns."""
+        """Return values of the graph's inputs, those of the program first, and the number of patterns."""
         elements, rng = self._boundary.inputs, random.Random(self._options.seed)
         vectors = random_vectors(elements, _VECTORS, self._options.seed)
         rows, place = [0] * _VECTORS, 0
@@ -218,7 +222,7 @@ class _Work:
         return [value | rng.getrandbits(more) << _VECTORS for value in first], _VECTORS + more
 
     def _vector(self, pattern: int) -> tuple[int, ...]:
-        """Return the bits of every input."""
+        """Return the bits of every input in ``pattern``."""
         vector = []
         for element in self._boundary.inputs:
             vector.append(pattern & ((1 << element.width) - 1))
@@ -229,7 +233,7 @@ class _Work:
         return tuple(vector)
 
     def _on_patterns(self) -> Counterexample | None:
-        """Return an output that is wrong on the first patterns."""
+        """Return a counterexample among the first patterns; None if there is none."""
         count = self._count
         values = simulate(self._aig, self._patterns, count)
         valid = (1 << count) - 1
@@ -245,7 +249,7 @@ class _Work:
         return None
 
     def output(self, number: int) -> Claim:
-        """Return what becomes of an output; a counterexample is kept."""
+        """Decide an output; keep a counterexample."""
         key = "output", number
         if self.counterexample is not None and self.counterexample.output == number:
             return Claim.of(key, Status.REFUTED, Method.SWEEP, inputs=self.counterexample.inputs)
@@ -273,7 +277,7 @@ class _Work:
         return Status.PROVED, max(bases, key=lambda basis: len(basis.words), default=Basis.PLAIN)
 
     def _equal(self, x: int, y: int, number: int, end: float) -> Basis | None:
-        """Return the assumptions of a proof that two bits are equal; None if they are not, or if that is unknown."""
+        """Return the assumptions under which two bits are proved equal; None if they differ or if that is unknown."""
         for basis, given in self._given:
             now = [self.fraig.at(literal) for literal in given]
             answer = self.fraig.solver.differ_within(x, y, now, max(end - time.monotonic(), 0.1))
@@ -288,7 +292,7 @@ class _Work:
         return None
 
     def _allowed(self, pattern: int) -> bool:
-        """Whether an input keeps what is taken for granted."""
+        """Return whether a pattern satisfies all assumptions."""
         values = simulate(self._aig, columns([pattern], self._inputs), 1)
         given: Sequence[int] = self._given[-1][1]
         return all(value_of(values, literal, 1) for literal in given)

@@ -1,4 +1,4 @@
-"""A SAT solver that knows a graph, as far as it was asked about it, and keeps what it learns."""
+"""An incremental SAT solver over a graph: it loads only cones of questions, and keeps learnt clauses."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from dais_verif.prover.bit_level.aig import Aig
 
 __all__ = ["SatAnswer", "SatSolver"]
 
-#: Conflicts between two looks at the clock.
+#: Conflicts between two checks of the time limit.
 _STEP = 2000
 
 
 class SatAnswer(NamedTuple):
-    """``found``: whether there are values; None if unknown. ``ones``: the inputs that are 1, nodes."""
+    """``found``: whether there is a solution; None: unknown. ``ones``: the input nodes that are 1 in it."""
 
     found: bool | None
     ones: frozenset[int] = frozenset()
 
 
 class SatSolver:
-    """Of ``aig``, which may grow."""
+    """A solver for ``aig``, which may grow."""
 
     def __init__(self, aig: Aig) -> None:
         self._aig = aig
         self._solver = Glucose4()
         self._solver.add_clause([-1])
-        #: The variable of each node that was asked for, and of all behind it.
+        #: The variable of each loaded node.
         self._variables = {0: 1}
         self._inputs: list[int] = []
         self._count = 1
 
     def differ(self, a: int, b: int, conflicts: int) -> SatAnswer:
-        """Return inputs for which literals ``a`` and ``b`` differ; given up after ``conflicts``."""
+        """Search for inputs for which literals ``a`` and ``b`` differ; give up after ``conflicts``."""
         question = self._question(a, b)
         self._solver.conf_budget(conflicts)
         return self._answer(a, b, question, self._solver.solve_limited(assumptions=[question]), ())
 
     def differ_within(self, a: int, b: int, given: Sequence[int], seconds: float) -> SatAnswer:
-        """Return the same, where all of ``given`` are 1; given up after ``seconds``."""
+        """Search for inputs for which ``a`` and ``b`` differ and all of ``given`` are 1; give up after ``seconds``."""
         question = self._question(a, b)
         assumed = [question, *(self._literal(literal) for literal in given)]
         end = time.monotonic() + seconds
@@ -53,7 +53,7 @@ class SatSolver:
         return self._answer(a, b, question, found, given)
 
     def _question(self, a: int, b: int) -> int:
-        """Return a variable that is 1 only where the two differ."""
+        """Return a new variable that can be 1 only if the two differ."""
         p, q = self._literal(a), self._literal(b)
         self._count += 1
         self._solver.add_clause([-self._count, p, q])
@@ -66,7 +66,7 @@ class SatSolver:
             model = self._solver.get_model()
             ones = frozenset(node for node in self._inputs if model[self._variables[node] - 1] > 0)
         self._solver.add_clause([-question])
-        if found is False and not given:  # what is known of the two helps with what lies behind them
+        if found is False and not given:  # the equality helps with later questions
             p, q = self._literal(a), self._literal(b)
             self._solver.add_clause([-p, q])
             self._solver.add_clause([p, -q])

@@ -1,8 +1,8 @@
-"""Netlists that differ in little from one that is proved: only what the difference reaches is compared, with that one.
+"""Prove netlists that differ little from a proved netlist: only logic that the difference reaches is compared.
 
-Both are bits of one graph, in which no two gates are alike: all that lies before the difference is the same by its
-gates, and what lies behind is swept. What equals the proved netlist for all inputs computes the program, and what
-differs from it on an input is wrong there.
+Both netlists are in one graph with structural hashing. Logic before the difference is shared, and logic behind it is
+swept. A netlist that equals the proved one for all inputs computes the program; one that differs on an input is wrong
+on it.
 """
 
 from __future__ import annotations
@@ -28,36 +28,36 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["ProvedNetlist", "proved_netlist"]
 
-#: Patterns to begin with, and conflicts after which the solver looks for an input on which an output is wrong instead.
+#: Patterns of the first simulation; and conflicts after which the solver only considers inputs that count.
 _PATTERNS, _CONFLICTS = 4096, 20_000
 
 
 class ProvedNetlist:
-    """A netlist without registers that computes its program for all inputs, nothing taken for granted."""
+    """A netlist without registers that is proved to compute its program for all inputs, without assumptions."""
 
     def __init__(self, program: Program, netlist: Netlist, dut: Dut, options: ProofOptions) -> None:
-        """``netlist``: proved. Raises ``InputError`` for loops."""
+        """``netlist``: a proved netlist. Raises ``InputError`` for loops."""
         self._program, self._dut, self._seed = program, dut, options.seed
         boundary = Boundary.of(program, netlist, dut)
         self._elements, self._aig = boundary.inputs, Aig()
         assumptions = Assumptions(program, boundary.inputs, options.declared)
         self._bits = ProgramBits.of(program, boundary, assumptions, self._aig, {})
-        #: What is 1 where a wrong output counts.
+        #: The literal that is 1 where a wrong output counts: all assumptions and promises hold.
         self._counts = self._aig.all([*self._bits.assumptions, *(self._bits.kept if options.check else ())])
         self._words = self._results(netlist, boundary)
 
     def of(self, netlist: Netlist, seconds: float, *, quick: bool = False, suspect: int | None = None) -> Answer | None:
-        """Whether ``netlist`` computes the program, too; None: that takes a whole proof.
+        """Decide whether ``netlist`` also computes the program; None if that needs a whole proof.
 
-        ``seconds``: for each question to the solver. ``quick``: UNKNOWN if any pattern tells the two apart. ``suspect``
-        is of no use here. Raises ``InputError`` for what a proof refuses.
+        ``seconds``: for each question to the solver. ``quick``: return UNKNOWN if any pattern shows a difference.
+        ``suspect`` is ignored. Raises ``InputError`` for what a proof refuses.
         """
         boundary = Boundary.of(self._program, netlist, self._dut)
         if has_registers(netlist) or any(not wire.width for _, wire in boundary.wires):
             return None
         inputs = _inputs(self._aig)
         words = self._results(netlist, boundary)
-        if _inputs(self._aig) > inputs:  # bits that are undefined
+        if _inputs(self._aig) > inputs:  # the netlist has undefined bits
             return None
         pairs = [
             (number, x, y)
@@ -83,7 +83,7 @@ class ProvedNetlist:
     def _compared(
         self, graph: Aig, counts: int, pairs: list[tuple[int, int, int]], patterns: list[int], seconds: float
     ) -> Answer | None:
-        """Sweep what the difference reaches, and ask the solver about what is not merged then."""
+        """Sweep the logic that the difference reaches, and ask the solver about outputs that are not merged."""
         roots = [counts, *(bit for _, *bits in pairs for bit in bits)]
         fraig = Fraig(graph, roots, patterns, _PATTERNS, lambda node: (), self._seed, lambda done, total: None)
         for number, x, y in pairs:
@@ -104,15 +104,16 @@ class ProvedNetlist:
         return Answer(Verdict.RTL_MISMATCH, text, tuple(vector))
 
     def _results(self, netlist: Netlist, boundary: Boundary) -> dict[int, Word]:
-        """Return the bits of all outputs, with those of the program's types."""
+        """Return the bits of all outputs, aligned to the program's types."""
         miter = Miter(netlist, boundary, self._aig, self._bits.inputs, lambda done: None)
         return {number: miter.results(number, self._bits.outputs[number])[0] for number in boundary.claimed}
 
 
 def proved_netlist(program: Program, netlist: Netlist, dut: Dut, options: ProofOptions) -> ProvedNetlist | None:
-    """Prove ``netlist`` bit by bit, for the sake of others; None where it is not proved so, or it does not hold.
+    """Prove ``netlist`` bit by bit, as the base of variants.
 
-    Raises ``InputError`` for what a proof refuses.
+    Returns None if it has registers, is not proved bit by bit, or if the proof needs assumptions or fails. Raises
+    ``InputError`` for what a proof refuses.
     """
     if dut.interface.clocking is not None or has_registers(netlist):
         return None
@@ -127,7 +128,7 @@ def _inputs(graph: Aig) -> int:
 
 
 def _copied(graph: Aig, literals: Iterable[int]) -> tuple[Aig, dict[int, int]]:
-    """Return what ``literals`` are made of, with all inputs, and the literal for each of its nodes."""
+    """Copy the cones of ``literals`` and all inputs to a new graph; return it, and its literal for each copied node."""
     copy, at = Aig(), {0: FALSE}
     cone = graph.behind(literals)
     for node in range(1, len(graph)):

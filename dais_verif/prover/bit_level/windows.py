@@ -1,4 +1,4 @@
-"""The part of a graph between two nodes and a cut behind both: what is equal for all values of the cut is equal."""
+"""Windows of a graph between two nodes and a cut: nodes that are equal for all values of the cut are equal."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dais_verif.prover.bit_level.aig import Aig
 
 __all__ = ["Window", "equal_by_table"]
 
-#: Cut nodes that a table may have.
+#: Most cut nodes of a table.
 _MOST_LEAVES = 26
-#: Cut nodes whose values are tried at once: a row is a bit of an integer.
+#: Cut nodes whose values are tried at once, as bits of one integer.
 _TOGETHER = 16
 
 _columns: dict[tuple[int, int], int] = {}
 
 
 class Window:
-    """Grows from ``roots``, nodes, towards the inputs, the largest number first.
+    """A window that grows from the nodes ``roots`` towards the inputs, nodes with the largest number first.
 
-    ``inside``: gates, each before its operands. ``leaves``: what they read. ``whole``: it has reached the inputs.
+    ``inside``: its gates, each before its operands. ``leaves``: the cut, the nodes outside that the gates read.
     """
 
     def __init__(self, aig: Aig, *roots: int) -> None:
@@ -31,11 +31,11 @@ class Window:
 
     @property
     def whole(self) -> bool:
-        """Whether it cannot grow any more."""
+        """Whether it has reached the inputs, and cannot grow further."""
         return not self._heap
 
     def grow(self, size: int, stops: Set[int] = frozenset()) -> None:
-        """Until it has ``size`` gates, or all that are not among or behind ``stops``."""
+        """Grow to ``size`` gates in total, or until all paths end at inputs or at ``stops``, which stay in the cut."""
         low, high, heap, leaves = self._aig.low, self._aig.high, self._heap, self.leaves
         while heap and len(self.inside) < size:
             node = -heappop(heap)
@@ -51,9 +51,9 @@ class Window:
 
 
 def equal_by_table(aig: Aig, window: Window, a: int, b: int, work: int) -> bool:
-    """Whether literals ``a`` and ``b`` are equal for all values of the cut; False also if that is too much work.
+    """Return whether literals ``a`` and ``b`` are equal for all values of the cut; False also if that is too much work.
 
-    ``work``: gates times values of the cut.
+    ``work``: the limit, in gates times values of the cut.
     """
     leaves = sorted(window.leaves)
     if len(leaves) > _MOST_LEAVES or len(window.inside) << len(leaves) > work:

@@ -1,8 +1,8 @@
-"""Lemmas on products in a netlist: if the words that an op reads are what they seem, so is its own.
+"""Lemmas about products in a netlist: if the netlist has the words that an op reads, it also has the word of the op.
 
-A product, or a sum of products that a mapper made one tree of, is looked for in the netlist by its values on patterns,
-and so are the words that it is made of. Between these the netlist is a circuit of its own, whose bits must add up to
-what the ops mean: an equality of polynomials, for which the structure of neither side matters.
+A product, or a sum of products that a mapper merged into one adder tree, is searched in the netlist by its values on
+patterns, and so are its operands. The netlist between operands and result is a circuit whose bits must add up to the
+number that the ops compute. This is an equality of polynomials, and does not depend on the structure of either side.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from dais_verif.prover.terms import Term, extract, nodes, var
 
 __all__ = ["WordLemma", "word_lemmas"]
 
-#: Patterns by which words are found, beside those that are given.
+#: Patterns by which words are found, in addition to the given ones.
 _MORE = 4096
 
-#: The literal of a netlist that has the values of a literal.
+#: Returns the literal of the netlist that has the values of a literal; None if there is none.
 _Likely = Callable[[int], int | None]
 
 
 class WordLemma(NamedTuple):
-    """A node is ``literal`` for all inputs for which each pair of ``given``, literals, are equal."""
+    """A node equals ``literal`` for all inputs for which the two literals of each pair of ``given`` are equal."""
 
     literal: int
     given: tuple[tuple[int, int], ...]
@@ -46,10 +46,10 @@ def word_lemmas(
     seed: int,
     without: Set[int] = frozenset(),
 ) -> dict[int, WordLemma]:
-    """Return what is proved of nodes behind ``results``, literals of the netlist.
+    """Return lemmas about nodes behind ``results``, literals of the netlist's outputs, by node.
 
-    ``patterns``: values of the inputs on ``count`` patterns, corners among them. ``without``: products that are in the
-    netlist, and of which nothing is looked for.
+    ``patterns``: values of the inputs on ``count`` patterns, which include corners. ``without``: products that are
+    skipped.
     """
     values: dict[int, Term] = {}
     for op in program_bits.program.ops:
@@ -68,7 +68,7 @@ def _value(program_bits: ProgramBits, op: Op) -> Term:
 
 
 def _operands(program_bits: ProgramBits, op: Op) -> list[Term]:
-    """Return a variable for each operand, the same for the same."""
+    """Return a variable for each operand, the same for equal operands."""
     return [var(len(program_bits.ops[index]), f"op {index}") for index in op.operands]
 
 
@@ -86,23 +86,23 @@ class _Search:
         self._program_bits, self._aig, self._seed, self._products = program_bits, aig, seed, products
         self._ones, self._count = (1 << count) - 1, count
         self._values = simulate(aig, patterns, count)
-        #: The node of the netlist that has some values, or their opposite: the first XOR, if there is one, since what
-        #: it is made of may have its values, but not its sum.
+        #: The node of the netlist for given values, up to complement. XORs come first: a node behind an XOR may have
+        #: the same values, but is not the sum.
         self._first = {0: 0}
         cone = sorted(aig.behind(results))
         for node in [*(node for node in cone if aig.exclusive(node)), *cone]:
             self._first.setdefault(self._shape(self._values[node]), node)
 
     def lemmas(self) -> dict[int, WordLemma]:
-        """Look for the products, and for the sums of those that are not found, in the order of the ops."""
+        """Search products, and sums of products that are not found by themselves, in SSA order; return lemmas."""
         found: dict[int, WordLemma] = {}
-        #: Ops that the netlist does not have, which are what they mean, and no word.
+        #: Ops that the netlist does not contain: circuits include their semantics instead of a word.
         absent: set[int] = set()
         for op in self._program_bits.program.ops:
             if op.index not in self._products and not absent.intersection(op.operands):
                 continue
             word = [self._likely(bit) for bit in self._program_bits.ops[op.index]]
-            if 2 * sum(bit is None for bit in word) > len(word):  # low bits of sums are there whatever is summed
+            if 2 * sum(bit is None for bit in word) > len(word):  # low bits of a sum may be found by chance
                 absent.add(op.index)
                 continue
             circuit = _Circuit(self._program_bits, self._aig, self._likely, absent)
@@ -115,7 +115,7 @@ class _Search:
         return found
 
     def _likely(self, literal: int) -> int | None:
-        """Return what has the same values in the netlist."""
+        """Return the literal of the netlist that has the values of ``literal``; None if there is none."""
         value = value_of(self._values, literal, self._count)
         node = self._first.get(self._shape(value))
         return None if node is None else 2 * node | (self._values[node] != value)
@@ -125,9 +125,9 @@ class _Search:
 
 
 class _Circuit:
-    """The netlist between the bits of an op and those of the words that it reads, which are inputs here.
+    """The netlist between the bits of an op and the bits of its operands, which are inputs of this circuit.
 
-    ``given``: literals of the netlist and of the program, which are taken for one.
+    ``given``: pairs of literals of the netlist and the program that are assumed to be equal.
     """
 
     def __init__(self, program_bits: ProgramBits, aig: Aig, likely: _Likely, absent: set[int]) -> None:
@@ -151,7 +151,7 @@ class _Circuit:
         return range(first, end if proved else first)
 
     def _read(self, op: Op) -> Term:
-        """Return what the op makes of its operands, which are made known first."""
+        """Return the term of the op over its operands, after the words and numbers of these have been made."""
         for index in op.operands:
             if index in self._numbers:
                 continue
@@ -176,7 +176,7 @@ class _Circuit:
         return blast(self._own, [t], {x: self._words[index] for x, index in self._given(op)})[0]
 
     def _input(self, bit: int) -> int:
-        """Return an input for a bit of a word, in both sides' place."""
+        """Return an input for a bit of an operand, which stands for the bit on both sides."""
         likely = self._likely(bit)
         if likely is not None and likely != bit:
             self.given[likely, bit] = None
@@ -187,7 +187,7 @@ class _Circuit:
         return own ^ other & 1
 
     def _copied(self, literal: int) -> int:
-        """Return the same literal here."""
+        """Return the literal of this circuit for a literal of the netlist."""
         aig, at = self._aig, self._at
         waiting = [literal >> 1]
         while waiting:

@@ -1,1 +1,1 @@
-"""Proofs that RTL does what a machine does, in every cycle: by induction over its edges."""
+"""Prove by induction over clock edges that RTL is equivalent to a machine in every cycle."""

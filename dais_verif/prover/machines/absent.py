@@ -1,8 +1,8 @@
-"""Bits of a machine's state for which a netlist has no flip-flop: they never change, or are always what another bit is.
+"""Bits of a machine's state for which a netlist has no flip-flop, since they are constant or always equal another bit.
 
-Synthesis finds such bits. That they are so is proved like all that registers hold: by induction, with everything else.
-For that they are bits of a register that is not there: it holds what they held at power-up, before and after every
-edge, or what the flip-flop of the other bit holds.
+Synthesis removes such bits. The property is proved by induction, together with all other registers. For that, the bits
+become a virtual register. Before and after every edge, each of its bits holds the power-up value of the missing bit, or
+the value of the flip-flop of the other bit.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from dais_verif.prover.terms import Term, bnot, concat, const, extract
 
 __all__ = ["Absent", "absent_bits"]
 
-#: Ops that an element's next value may depend on, where others are looked for that always are the same.
+#: Most ops in the next value of an element for which an equal element is searched.
 _LARGEST = 200
 
-#: A bit of the state: the number of the element, and its place in it.
+#: A bit of the state: the number of the element, and the bit in it.
 Bit = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Absent:
-    """``opened``: the design with such a register. ``runs``: what of the state it holds.
+    """Proposed values of missing bits.
 
-    ``fixed``: what these bits are, 0, 1 or another bit of an input, by the number of the program's input and their
-    place in it. ``told``: the same in words.
+    ``opened``: the design with the virtual register. ``runs``: the bits of the state that it holds. ``fixed``: for each
+    bit, as (input of the program, bit), its value: 0, 1 or another such bit. ``told``: the same in words.
     """
 
     opened: Open
@@ -45,9 +45,9 @@ class Absent:
 def absent_bits(
     machine: Machine, step: Step, opened: Open, runs: Sequence[Run], visible: Collection[int]
 ) -> Absent | None:
-    """Propose what the bits of the elements ``visible`` are to which nothing corresponds.
+    """Propose values for the bits of the elements ``visible`` to which no register bit corresponds.
 
-    None if there are no such bits, or nothing says what one of them holds at power-up.
+    Returns None if there are no such bits, or if the power-up value of one of them is unknown.
     """
     held: dict[Bit, tuple[Place, bool]] = {}
     for run in runs:
@@ -86,7 +86,7 @@ def absent_bits(
 
 
 def _bits(step: Step, visible: Collection[int]) -> Iterator[Bit]:
-    """Each bit of some elements."""
+    """Yield each bit of the elements ``visible``."""
     program, first = step.program, len(step.outputs)
     for number in sorted(visible):
         width = program.ops[program.outputs[first + number][0]].type.width
@@ -94,7 +94,7 @@ def _bits(step: Step, visible: Collection[int]) -> Iterator[Bit]:
 
 
 def _after(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Bits:
-    """Return what the bits hold after an edge."""
+    """Return the bits after an edge: constants, or the next values of other register bits."""
 
     def bits(read: Read, low: int, width: int) -> Term:
         found = []
@@ -111,7 +111,7 @@ def _after(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Bits:
 
 
 def _initial(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Term:
-    """Return what ``parts`` of registers hold at power-up, as one term."""
+    """Return ``parts`` of registers at power-up, as one term."""
     found = []
     for part in parts:
         if isinstance(part, int):
@@ -124,7 +124,7 @@ def _initial(opened: Open, parts: Sequence[tuple[Place, bool] | int]) -> Term:
 
 
 def _twins(step: Step, first: Sequence[int | None], wanted: Collection[int], others: Collection[int]) -> dict[int, int]:
-    """For elements of ``wanted`` one of ``others`` that begins alike, and whose next value is made in the same way."""
+    """Map elements of ``wanted`` to one of ``others`` with the same initial value and the same next-value function."""
     known: dict[Hashable, int] = {}
     made: dict[int, dict[Hashable, int]] = {}
     everywhere = _numbered(step, range(step.program.n_ops), -1, known, [])
@@ -142,7 +142,10 @@ def _twins(step: Step, first: Sequence[int | None], wanted: Collection[int], oth
 
 
 def _next(step: Step, number: int, known: dict[Hashable, int], everywhere: Sequence[int]) -> int | None:
-    """Return what is the same for two elements whose next values depend alike on themselves and on all else."""
+    """Return a key that is equal for two elements with the same next-value function; None if it has too many ops.
+
+    The element itself is a special input of the function, so elements that hold their own value can be equal.
+    """
     program = step.program
     (root, _, _) = program.outputs[len(step.outputs) + number]
     ops, waiting = {root}, [root]
@@ -158,7 +161,7 @@ def _next(step: Step, number: int, known: dict[Hashable, int], everywhere: Seque
 def _numbered(
     step: Step, ops: Collection[int], own: int, known: dict[Hashable, int], everywhere: Sequence[int]
 ) -> list[int]:
-    """Return a number for each of ``ops``, the same for the same op of the same values; input ``own`` has its own."""
+    """Return a value number for each of ``ops``: equal ops of equal operands share one; input ``own`` has its own."""
     program = step.program
     numbers = list(everywhere) or [0] * program.n_ops
     changed: set[int] = set()

@@ -1,7 +1,7 @@
-"""Machine and RTL side by side, cycle by cycle: both as terms, for numbers of many sequences or for a solver.
+"""Machine and RTL as terms, to run both side by side, cycle by cycle: on many random sequences or in a solver.
 
-The RTL runs on its own registers, whatever they correspond to. This is the prover's reading of either: callers that
-show a sequence to a user let golden model and simulators judge it.
+The RTL runs on its own registers, independent of any correspondence. This is the prover's own model of both: callers
+that show a sequence to users have it confirmed by golden model and simulators first.
 """
 
 from __future__ import annotations
@@ -27,10 +27,11 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class RtlCycle:
-    """One cycle of the RTL. ``steps``: signals on the way, each a term over what comes before it, in order.
+    """One cycle of the RTL.
 
-    ``outputs``: by port; ``after``: what each part of a register holds after the edge. ``signals``: what the variables
-    of terms stand for: input ports, what registers hold, and signals on the way.
+    ``steps``: intermediate signals in order, each with its term over earlier signals. ``outputs``: by port. ``after``:
+    the value of each part of a register after the edge. ``signals``: what the variables of terms stand for: input
+    ports, register values and intermediate signals.
     """
 
     steps: tuple[tuple[Signal, Term], ...]
@@ -40,14 +41,14 @@ class RtlCycle:
 
     @cached_property
     def gates(self) -> Gates | None:
-        """All of it as gates, where no signals are on the way."""
+        """Outputs and next register values as gates; None if there are intermediate signals."""
         return None if self.steps else Gates([*self.outputs.values(), *self.after.values()], self.signals)
 
 
 def read_rtl(machine: Machine, opened: Open, on_the_way: Sequence[Signal]) -> RtlCycle:
     """Read one cycle of the RTL, before its registers are tied to those of the machine.
 
-    ``on_the_way``: signals that stand for themselves, so that no term grows beyond what lies between them.
+    ``on_the_way``: intermediate signals that become variables, which limits the size of terms.
     """
     netlist, names = opened.netlist, port_names(machine)
     ports = [netlist.signals[names[s.name]] for s in machine.outputs if names[s.name] in netlist.outputs]
@@ -73,7 +74,7 @@ class _Reader:
         return extract(whole, low, width)
 
     def term(self, place: Place) -> Term:
-        """Return a term over leaves and steps; all steps that it needs are made."""
+        """Return a term over leaves and steps, and make all steps that it needs."""
         found = self._cone.read(*place)
         if not self._stops:
             return found
@@ -99,7 +100,7 @@ class _Reader:
 
 
 def initial_bits(machine: Machine, step: Step) -> list[int | None]:
-    """Return what each element of the state holds at power-up, as bits; None if nothing says it."""
+    """Return the bits of each element of the state at power-up; None if it is not initialised."""
     found: list[int | None] = []
     for name, place in step.state:
         signal = machine.signals[name]
@@ -112,7 +113,10 @@ def initial_bits(machine: Machine, step: Step) -> list[int | None]:
 def port_values(
     machine: Machine, elements: Mapping[Element, _T], join: Callable[[list[tuple[_T, int]]], _T]
 ) -> dict[str, _T]:
-    """Of each input port the value that ``join`` makes of its elements, given with the lowest bit of each."""
+    """Return the value of each input port, by name.
+
+    ``join``: makes it from the values of the port's elements, each with its lowest bit in the port.
+    """
     names = port_names(machine)
     found = {}
     for signal in machine.inputs:

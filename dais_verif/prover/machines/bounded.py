@@ -1,4 +1,4 @@
-"""Sequences from power-up on which RTL and machine differ, as a solver finds them: cycle after cycle, as terms."""
+"""Unroll RTL and machine from power-up, cycle by cycle, so that a solver finds sequences on which they differ."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ __all__ = ["cycles_until_equal", "search_from_power_up"]
 
 
 class _Run(NamedTuple):
-    """Both sides in one cycle, as terms over all inputs so far. ``differ``: outputs, and where they are not equal.
+    """Both sides in one cycle, as terms over all inputs so far.
 
-    ``kept``: what promises were kept so far. ``state``, ``held``: of either side after the edge.
+    ``given``: the inputs of each cycle. ``differ``: outputs, each with a bit that is 1 where both sides differ.
+    ``kept``: bits that are 1 where promises were kept so far. ``state``, ``held``: machine and RTL after the edge.
     """
 
     given: list[list[Term | None]]
@@ -41,7 +42,10 @@ class _Run(NamedTuple):
 def search_from_power_up(
     machine: Machine, step: Step, opened: Open, rtl: RtlCycle, *, cycles: int, seconds: float
 ) -> Found | None:
-    """Return the shortest sequence of at most ``cycles`` that the solver finds within about ``seconds``."""
+    """Return a shortest sequence, of at most ``cycles``, that shows a difference; None if the solver finds none.
+
+    ``seconds``: approximate limit for the whole search.
+    """
     end = time.monotonic() + seconds
     for run in islice(_runs(machine, step, opened, rtl), cycles):
         for name, differs in run.differ:
@@ -60,9 +64,10 @@ def search_from_power_up(
 def cycles_until_equal(
     machine: Machine, step: Step, opened: Open, rtl: RtlCycle, runs: Sequence[Run], *, cycles: int, seconds: float
 ) -> int | None:
-    """After how many edges from power-up, at most ``cycles``, registers hold what they correspond to, for all inputs.
+    """Return after how many edges from power-up registers hold the values to which they correspond, for all inputs.
 
-    In the cycles before all outputs are equal. None if that is not shown within about ``seconds``.
+    All outputs are equal in the cycles before. Returns None if this is not proved for at most ``cycles`` edges within
+    about ``seconds``.
     """
     end = time.monotonic() + seconds
     for number, run in enumerate(islice(_runs(machine, step, opened, rtl), cycles), 1):
@@ -81,7 +86,7 @@ def _never(conditions: Sequence[Term], end: float) -> bool:
 
 
 def _bits(held: Mapping[Place, Term], part: Place) -> Term:
-    """Return what ``part`` holds, which may have several drivers."""
+    """Return the value of ``part``, which may have several drivers."""
     parts = []
     for place in sorted((p for p in held if p.signal is part.signal), key=lambda p: p.low, reverse=True):
         first, last = max(place.low, part.low), min(place.low + place.width, part.low + part.width)
@@ -98,7 +103,7 @@ def _meant(run: Run, state: Sequence[Term]) -> Term:
 
 
 def _runs(machine: Machine, step: Step, opened: Open, rtl: RtlCycle) -> Iterator[_Run]:
-    """Yield one cycle after the other, from power-up."""
+    """Yield the cycles in order, from power-up."""
     elements = ports_of(step.program).inputs
     names = port_names(machine)
     numbers = {element: number for number, element in enumerate(step.outputs)}
@@ -132,7 +137,7 @@ def _runs(machine: Machine, step: Step, opened: Open, rtl: RtlCycle) -> Iterator
 
 
 def _cycle(program: Program, inputs: Sequence[Term | None]) -> tuple[list[Term], list[Term]]:
-    """Return the value of every op, and whether it keeps its promise."""
+    """Return the value of every op, and for each op with a promise, whether it is kept."""
     elements = ports_of(program).inputs
     values: list[Term] = []
     kept: list[Term] = []
@@ -158,7 +163,7 @@ def _rtl(
     inputs: Sequence[Term | None],
     held: Mapping[Place, Term],
 ) -> tuple[dict[str, Term], dict[Place, Term]]:
-    """Return outputs, and what registers hold after the edge, as terms over all inputs so far."""
+    """Return outputs, and register values after the edge, as terms over all inputs so far."""
     known: dict[Signal, Term] = {}
     for signal, now in opened.now.items():
         parts: list[Term] = []

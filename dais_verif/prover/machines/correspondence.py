@@ -1,4 +1,4 @@
-"""Which bits of the RTL's registers hold which elements of the machine's."""
+"""Find which register bits of the RTL hold which elements of the machine's state."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from dais_verif.prover.netlist import Signal
 __all__ = ["Meaning", "Run", "match_by_name", "runs_of"]
 
 
-#: A bit or word of a vector, or a bit of a word, as names have them.
+#: Names of a bit or word of a vector, or of a bit of a word.
 _PART = re.compile(r"(.+?)\[(\d+)\](?:\[(\d+)\])?")
 
 
 class Run(NamedTuple):
-    """``place`` holds bits of element number ``element`` of the state, from its bit ``at`` on; zeros if that is None.
+    """A part of a register, ``place``, and the bits of the machine's state that it holds.
 
-    ``inverted``: it holds the complement of these bits.
+    These are the bits of element ``element`` from bit ``at`` on, or zeros if ``element`` is None. ``inverted``: the
+    place holds their complement.
     """
 
     place: Place
@@ -32,14 +33,14 @@ class Run(NamedTuple):
     inverted: bool = False
 
     def bits(self) -> Iterator[tuple[tuple[Signal, int], Meaning]]:
-        """Each bit of the place, and what it holds."""
+        """Yield each bit of the place with its meaning."""
         for n in range(self.place.width):
             at = 0 if self.element is None else self.at + n
             yield (self.place.signal, self.place.low + n), Meaning(self.element, at, self.inverted)
 
 
 class Meaning(NamedTuple):
-    """What a bit of the RTL's registers holds: bit ``at`` of an element of the state, or 0; or the complement."""
+    """What a register bit of the RTL holds: bit ``at`` of an element of the state, or 0; or the complement of that."""
 
     element: int | None
     at: int
@@ -47,12 +48,12 @@ class Meaning(NamedTuple):
 
     @property
     def following(self) -> Meaning:
-        """What the next bit of a vector holds."""
+        """The meaning of the next bit of a vector."""
         return self if self.element is None else self._replace(at=self.at + 1)
 
 
 def runs_of(bits: Mapping[tuple[Signal, int], Meaning]) -> list[Run]:
-    """Return ``bits`` as runs, each as long as can be, in the order in which they are given."""
+    """Return ``bits`` as runs of maximal length, in the given order."""
     found: list[Run] = []
     for (signal, bit), meaning in bits.items():
         last = found[-1] if found else None
@@ -66,12 +67,11 @@ def runs_of(bits: Mapping[tuple[Signal, int], Meaning]) -> list[Run]:
 
 
 def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
-    """Find what names of signals say: a vector of a register's name and width, or a word a name for its parts.
+    """Propose a correspondence by the names of signals.
 
-    A netlist may have a name a bit, and lack unused ones.
-
-    Where no name does, an output may show what a register holds. Either only proposes; the proof shows if it is right.
-    A bit that is proposed for several things, as of a register that an output shows too early, is what its name says.
+    A signal may have the name and width of a machine register, or there is one signal per word. A netlist may have one
+    name per bit, and lack unused bits. For registers without such a name, outputs of the machine that are elements of
+    its state give a proposal. Names take precedence over outputs. The proof decides whether a proposal is right.
     """
     numbers = {element: number for number, element in enumerate(step.state)}
     names, signals = signal_names(machine), opened.named
@@ -97,7 +97,7 @@ def match_by_name(machine: Machine, step: Step, opened: Open) -> list[Run]:
 
 
 def _rows(signals: Mapping[str, Signal], name: str, width: int) -> list[tuple[int, Signal]]:
-    """Find the vector ``name``, or the words of such an array, each with its lowest bit; none of another width."""
+    """Return the vector ``name`` or the words of the array, each with its lowest bit; empty if the width differs."""
     whole = signals.get(name)
     if whole is None:
         return []
@@ -109,7 +109,7 @@ def _rows(signals: Mapping[str, Signal], name: str, width: int) -> list[tuple[in
 
 
 def _parts(signals: Mapping[str, Signal]) -> dict[str, list[tuple[int, int | None, Signal]]]:
-    """Signals that are named after a bit or word of a vector, or a bit of a word, by the names of these vectors."""
+    """Return the signals named after a bit or word of a vector, or a bit of a word, by the name of the vector."""
     found: dict[str, list[tuple[int, int | None, Signal]]] = {}
     for name, signal in signals.items():
         match = _PART.fullmatch(name) if name.endswith("]") else None
@@ -120,7 +120,7 @@ def _parts(signals: Mapping[str, Signal]) -> dict[str, list[tuple[int, int | Non
 
 
 def _scattered(parts: Sequence[tuple[int, int | None, Signal]], width: int) -> list[tuple[int, Signal]]:
-    """Return what of a vector of ``width`` bits has a signal, each with its lowest bit; nothing if they do not fit."""
+    """Return the signals of parts of a vector of ``width`` bits, each with its lowest bit; empty if they do not fit."""
     words = 1 + max((number for number, _, _ in parts), default=0)
     size = width // words
     if all(bit is None for _, bit, _ in parts):
@@ -131,7 +131,10 @@ def _scattered(parts: Sequence[tuple[int, int | None, Signal]], width: int) -> l
 
 
 def _shown_by_outputs(machine: Machine, step: Step, opened: Open, known: Set[int | None]) -> list[Run]:
-    """Return the same of elements that an output of the machine is, as synthesis leaves only one name of a net."""
+    """Propose a correspondence for elements that are outputs of the machine.
+
+    Synthesis keeps only one name of a net, which may be that of the output.
+    """
     program, names, n_in = step.program, signal_names(machine), len(step.inputs)
     shown = dict(zip(step.outputs, (program.ops[index] for index, _, _ in program.outputs), strict=False))
     found: list[Run] = []
@@ -148,7 +151,7 @@ def _shown_by_outputs(machine: Machine, step: Step, opened: Open, known: Set[int
 
 
 def _runs(place: Place, low: int, elements: Sequence[int | None], offsets: Sequence[int]) -> list[Run]:
-    """``place`` holds bits ``low`` and on of a register: which elements these are of."""
+    """Return the runs of ``place``, which holds the bits of a machine register from bit ``low`` on."""
     found = []
     for number, element in enumerate(elements):
         first, last = max(low, offsets[number]), min(low + place.width, offsets[number + 1])

@@ -1,7 +1,7 @@
-"""One cycle of a machine and one of the RTL as a program and a combinational design, for the proof of either.
+"""One cycle of a machine as a program and one cycle of the RTL as a combinational design, to prove them equal.
 
-The registers that correspond are inputs of both, and what they hold after the edge are outputs of both. So what is
-proved of program and design for all inputs is the step of an induction over the edges.
+Corresponding registers are inputs of both, and their values after the edge are outputs of both. A proof that program
+and design are equal for all inputs is then the step of an induction over the edges.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ __all__ = ["Cycle", "cycle_of"]
 
 @dataclass(frozen=True)
 class Cycle:
-    """``program``: one cycle of the machine, of whose state the outputs give what corresponds to ``runs``, in order.
+    """One cycle of machine and RTL.
 
-    ``netlist``: one of the RTL; ``dut``: how it carries the program. ``claims``: what each output is, in words.
+    ``program``: one cycle of the machine; after the machine's outputs it has one output per run. ``netlist``: one cycle
+    of the RTL. ``dut``: how its ports carry the program. ``claims``: what each output is, in words.
     """
 
     program: Program
@@ -40,7 +41,10 @@ class Cycle:
 
 
 def cycle_of(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> Cycle:
-    """One cycle of either, where ``runs`` correspond. The registers of ``opened`` are driven so until the next call."""
+    """Return one cycle of machine and RTL, given that ``runs`` correspond.
+
+    Drives the registers of ``opened`` accordingly; the next call replaces these drivers.
+    """
     for now in opened.now.values():
         now.drivers.clear()
     program = _with_outputs(step, runs)
@@ -62,7 +66,7 @@ def cycle_of(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) ->
     anything = _drive_the_rest(opened, runs)
     for free in anything:
         signals[free.name] = free
-        inputs.append(Wire(free.name, own.input_bits, free.width))  # beyond all that the program reads
+        inputs.append(Wire(free.name, own.input_bits, free.width))  # beyond the bits that the program reads
     offset = 0
     for signal in machine.outputs:
         outputs.append(Wire(names[signal.name], offset, bits_of(signal.types)))
@@ -86,7 +90,7 @@ def cycle_of(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) ->
 
 
 def _with_outputs(step: Step, runs: Sequence[Run]) -> Program:
-    """Return the program of a cycle, with the bits of its state that correspond to ``runs`` as outputs."""
+    """Return the program of a cycle, with the bits of its next state that correspond to ``runs`` as further outputs."""
     program, n_out = step.program, len(step.outputs)
     rows: list[tuple[int, ...]] = []
     outputs = list(program.outputs[:n_out])
@@ -97,7 +101,7 @@ def _with_outputs(step: Step, runs: Sequence[Run]) -> Program:
             continue
         (index, _, _) = program.outputs[n_out + run.element]
         kind = program.ops[index].type
-        if run.place.width < kind.width:  # some of its bits, as an unsigned number
+        if run.place.width < kind.width:  # a part of its bits, as an unsigned number
             f = kind.f - run.at
             rows.append((int(Code.QUANT), index, -1, 0, 0, run.place.width - f, f))
             index = program.n_ops + len(rows) - 1
@@ -114,7 +118,7 @@ def _with_outputs(step: Step, runs: Sequence[Run]) -> Program:
 
 
 def _drive_registers(opened: Open, runs: Sequence[Run], states: Mapping[int, Signal]) -> None:
-    """Let registers hold what those of the machine hold to which they correspond."""
+    """Drive registers with the machine state to which they correspond."""
     for run in runs:
         now = opened.now[run.place.signal]
         part = _zeros(run.inverted) if run.element is None else _part(states[run.element], run.at, run.inverted)
@@ -122,7 +126,7 @@ def _drive_registers(opened: Open, runs: Sequence[Run], states: Mapping[int, Sig
 
 
 def _drive_the_rest(opened: Open, runs: Sequence[Run]) -> list[Signal]:
-    """Let the bits of registers to which nothing corresponds hold anything; returns the signals that stand for it."""
+    """Drive register bits without a correspondence with new, free signals; return these signals."""
     taken: dict[Signal, list[Place]] = {}
     for run in runs:
         taken.setdefault(run.place.signal, []).append(run.place)

@@ -1,4 +1,4 @@
-"""Of which elements of a machine's state one cycle makes what: outputs, and the state after the edge."""
+"""Find the elements of a machine's state on which its outputs and its next state depend in one cycle."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["dependence", "ones", "seen_from_outside"]
 
 
 def dependence(step: Step) -> tuple[list[int], list[int]]:
-    """Masks of elements of the state, for each output and for each element after the edge."""
+    """Return the elements on which each output, and each element after the edge, depends, as bit masks."""
     program, n_in, n_out = step.program, len(step.inputs), len(step.outputs)
     masks: list[int] = []
     for op in program.ops:
@@ -22,7 +22,7 @@ def dependence(step: Step) -> tuple[list[int], list[int]]:
 
 
 def seen_from_outside(step: Step) -> set[int]:
-    """Return the numbers of elements that an output depends on, in this cycle or a later one."""
+    """Return the numbers of the elements on which an output depends, in this cycle or a later one."""
     outputs, after = dependence(step)
     seen = 0
     waiting = [0]

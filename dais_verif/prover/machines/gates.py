@@ -1,4 +1,4 @@
-"""One cycle of RTL whose signals have no names, as gates: so a netlist is evaluated on many states at once, fast."""
+"""One cycle of RTL as gates, to evaluate a netlist without named ops on many states at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Column = NDArray[Any]
 
 
 class Gates:
-    """``roots`` as gates, over the signals that their variables stand for; what is undefined is 0."""
+    """``roots`` as gates over the signals for which their variables stand; undefined bits are 0."""
 
     def __init__(self, roots: Sequence[Term], signals: Mapping[Term, Signal]) -> None:
         self._graph = Aig()
@@ -36,7 +36,10 @@ class Gates:
         self._words = dict(zip(roots, blast(self._graph, roots, given), strict=True))
 
     def evaluate(self, known: Mapping[Signal, Column], rows: int) -> dict[Term, Column]:
-        """Return the numbers that each root is, where ``known`` has those of signals; all others are 0."""
+        """Return the values of each root: Python integers, shape (rows,).
+
+        ``known``: values of signals, with the same shape; all other signals are 0.
+        """
         patterns: list[int] = []
         for signal, width in self._inputs:
             column = known.get(signal)
@@ -48,7 +51,7 @@ class Gates:
 
 
 def _numbers(bits: Sequence[int], rows: int) -> Column:
-    """Numbers, of which each bit is given on all rows."""
+    """Return numbers, shape (rows,), from their bits: one integer per bit, with one bit per row."""
     size = (rows + 7) // 8
     packed = np.frombuffer(b"".join(bit.to_bytes(size, "little") for bit in bits), dtype=np.uint8)
     table = np.unpackbits(packed.reshape(len(bits), size), axis=1, count=rows, bitorder="little")

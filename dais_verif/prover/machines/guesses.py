@@ -1,8 +1,8 @@
-"""Guesses of what registers hold, put to the test of one edge: those that fail it are replaced, until the rest stands.
+"""Guess what registers hold, test the guesses over one edge, and replace those that fail until none does.
 
-Where all bits hold what they are said to hold, they must do so again after the edge. A bit that does not is said to
-hold something else then, or nothing that is known, and all others are looked at once more (van Eijk's fixpoint). What
-is left is still a guess for the proof to show.
+If all bits hold their guessed values before an edge, they must hold them after the edge, too. A bit that does not gets
+its next candidate, or none if there is none left, and all bits are tested again (van Eijk's fixpoint). The result is
+still a guess that must be proved.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from dais_verif.prover.terms import extract
 
 __all__ = ["Guesses", "at_power_up"]
 
-#: States that are tried at once, and how often before all that is left is believed.
+#: States of one test, and consecutive tests without a failure after which the guesses are final.
 _ROWS, _TRIES = 256, 3
-#: Rounds, at most.
+#: Most rounds.
 _ROUNDS = 400
 
 Bit = tuple[Signal, int]
@@ -39,13 +39,13 @@ Column = NDArray[Any]
 
 
 def at_power_up(opened: Open, bit: Bit) -> int | None:
-    """Return what a bit of a register holds at power-up; None if nothing says it."""
+    """Return the value of a register bit at power-up; None if it is not initialised."""
     term = extract(opened.initial[bit[0]], bit[1], 1)
     return term.value if term.op == "const" else None
 
 
 class Guesses:
-    """What each bit may hold, the likelier the earlier; what does not fit power-up is left out."""
+    """Candidates for each bit, the likeliest first; candidates with a different power-up value are left out."""
 
     def __init__(
         self,
@@ -70,9 +70,10 @@ class Guesses:
         return whole is None or at_power_up(self._opened, bit) == (whole >> meaning.at & 1) ^ meaning.inverted
 
     def bits(self) -> dict[Bit, Meaning]:
-        """Return what is guessed of each bit, of those of which anything is.
+        """Return the present guess for each bit that has one.
 
-        No two stand for one bit that nothing initialises, unless they begin alike: they may differ at first.
+        Two bits share an uninitialised bit of the machine only if both have the same known power-up value; otherwise
+        they may differ at first.
         """
         found: dict[Bit, Meaning] = {}
         taken: dict[Meaning, int | None] = {}
@@ -90,9 +91,9 @@ class Guesses:
         return found
 
     def replace(self, failed: Iterable[Bit], bits: Mapping[Bit, Meaning]) -> bool:
-        """Give up what ``bits`` says of those that ``failed``; whether there were any.
+        """Drop the guesses in ``bits`` for the bits that ``failed``; return whether any guess was dropped.
 
-        What may hold several things has failed first: with it others fail, of which what is said may be right.
+        Bits with several candidates are dropped first: their failure may cause others to fail whose guesses are right.
         """
         wrong = [bit for bit in failed if bit in bits and bits[bit] in self._left[bit]]
         for bit in [bit for bit in wrong if len(self._left[bit]) > 1] or wrong:
@@ -100,7 +101,7 @@ class Guesses:
         return bool(wrong)
 
     def settle(self) -> dict[Bit, Meaning]:
-        """Replace what fails in states at random, until nothing fails."""
+        """Replace guesses that fail in random states until none fails; return the guesses."""
         rng, quiet = random.Random(self._seed), 0
         bits = self.bits()
         for _ in range(_ROUNDS):
@@ -113,7 +114,7 @@ class Guesses:
         return bits
 
     def _states(self, rng: random.Random) -> list[Column]:
-        """Return inputs and states, within what is known of these."""
+        """Return random inputs and states, with states within their proved bounds."""
         elements, n_in = ports_of(self._step.program).inputs, len(self._step.inputs)
         columns = random_vectors(elements, _ROWS, rng.getrandbits(32))
         for number, interval in self._bounds.items():
@@ -123,11 +124,11 @@ class Guesses:
         return columns
 
     def on(self, vector: Sequence[int]) -> list[Column]:
-        """One state with its inputs, many times."""
+        """Return ``vector``, the inputs and state of one cycle, in all rows."""
         return [np.full(_ROWS, value, dtype=object) for value in vector]
 
     def failing(self, bits: Mapping[Bit, Meaning], columns: list[Column]) -> list[Bit]:
-        """Those of ``bits`` that do not hold after an edge what they are said to hold, in any of some states."""
+        """Return those of ``bits`` whose guess is wrong after an edge from any of the states ``columns``."""
         step, opened = self._step, self._opened
         elements, n_in = ports_of(step.program).inputs, len(step.inputs)
         found = trace(step.program, elements, columns, _ROWS)
@@ -148,7 +149,7 @@ class Guesses:
         return failed
 
     def _held(self, runs: Sequence[Run], state: Sequence[Column]) -> dict[Signal, Column]:
-        """Return what registers hold if ``runs`` are right; all else at random."""
+        """Return the values of registers if ``runs`` are right; all other bits are random."""
         rng = random.Random(self._seed)
         found: dict[Signal, Column] = {}
         known: dict[Signal, int] = {}
@@ -165,7 +166,7 @@ class Guesses:
 
 
 def _meant(run: Run, state: Sequence[Column]) -> Column:
-    """Return what ``run`` says that its place holds, with more bits above."""
+    """Return the value of the place of ``run`` according to ``run``; bits above its width are arbitrary."""
     value = np.zeros(_ROWS, dtype=object) if run.element is None else state[run.element] >> run.at
     return ~value if run.inverted else value
 

@@ -1,8 +1,8 @@
-"""What is true of a machine's state in every cycle: bounds of elements, found by running its control, then proved.
+"""Bounds on elements of a machine's state that hold in every cycle: found by exploring its control, then proved.
 
-Elements that depend on few others, and on few input bits, are run through all states that they reach from power-up.
-That only suggests bounds. They become facts by induction: they hold at power-up, and where they all hold, they hold
-again after the edge.
+Groups of elements that depend on few others, and on few input bits, are run through all states that they reach from
+power-up. The bounds found in this way are proved by induction: they hold at power-up, and if all hold before an edge,
+they hold after it.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from dais_verif.prover.terms import Term, const
 
 __all__ = ["bounded", "bounds_of"]
 
-#: Bits of state that are run through, at most, and of inputs; more of those are drawn at random.
+#: Most bits of state of a group, and most input bits that are enumerated; with more, ``_DRAWN`` random inputs are used.
 _STATE_BITS, _INPUT_BITS, _DRAWN = 16, 8, 64
 _STATES, _ROWS, _SECONDS = 1 << 14, 1 << 15, 3.0
-#: Ops that an element's next value may depend on, at most.
+#: Most ops in the next value of an element whose bounds are proved.
 _LARGEST = 2000
 
 Column = NDArray[Any]
 
 
 def bounds_of(machine: Machine, step: Step, options: ProofOptions, watcher: ProofWatcher) -> dict[int, Interval]:
-    """Return bounds, as raw integers, of elements of the state, by number.
+    """Return proved bounds of elements of the state, as raw integers, by element number.
 
     They hold in every cycle as long as the machine keeps its promises.
     """
@@ -51,7 +51,7 @@ def bounds_of(machine: Machine, step: Step, options: ProofOptions, watcher: Proo
 
 
 def bounded(program: Program, first: int, bounds: Mapping[int, Interval]) -> Program:
-    """Return ``program``, whose inputs from ``first`` on are the state, with ``bounds`` declared of these."""
+    """Return ``program``, whose inputs from ``first`` on are the state, with ``bounds`` as their declared intervals."""
     if not bounds:
         return program
     declared = []
@@ -78,7 +78,7 @@ def _suggested(machine: Machine, step: Step) -> dict[int, Interval]:
 
 
 def _groups(step: Step) -> Iterator[tuple[int, ...]]:
-    """Small sets of elements that depend on nothing but one another and inputs."""
+    """Yield small sets of elements whose next values depend only on each other and on inputs."""
     _, before = dependence(step)
     widths = [element.width for element in ports_of(step.program).inputs[len(step.inputs) :]]
     seen: set[int] = set()
@@ -125,7 +125,10 @@ def _reached(step: Step, group: Sequence[int], first: Sequence[int], end: float)
 
 
 def _inputs(widths: Sequence[int]) -> list[Column]:
-    """All values of few input bits; some of many, which may miss states, as the proof of bounds will show then."""
+    """Return all values of few input bits, or random values of many.
+
+    Random values may miss states; the proof of the bounds then fails.
+    """
     if sum(widths) > _INPUT_BITS:
         rng = np.random.default_rng(0)
         return [
@@ -142,7 +145,7 @@ def _inputs(widths: Sequence[int]) -> list[Column]:
 
 
 def _inductive(step: Step, bounds: dict[int, Interval], pool: Pool) -> dict[int, Interval]:
-    """Those of ``bounds`` that follow from themselves."""
+    """Return those of ``bounds`` that are inductive: together, they hold again after every edge."""
     program, n_in, n_out = step.program, len(step.inputs), len(step.outputs)
     builder = Builder.of_program(program)
     kinds = {op.id0 - n_in: op.type for op in program.ops if op.code == INPUT and op.id0 >= n_in}

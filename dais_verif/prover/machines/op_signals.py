@@ -1,4 +1,4 @@
-"""The signals of a machine's ops in RTL, by their names and those of the instances that they stand in."""
+"""Find the signals of a machine's ops in RTL, by their names and by those of the instances that contain them."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from dais_verif.prover.random_simulation import differing_rows, random_vectors, 
 
 __all__ = ["credible", "named_ops"]
 
-#: Op N of a block, as ours and as alkaid's modules have it.
+#: Names of the signal of op N of a block: of the emitter, and of alkaid.
 _OP = re.compile(r"(?:op_|v)(\d+)")
 
-#: Ops of a block whose signals are looked at, on so many vectors.
+#: Ops of a block whose signals are sampled, and vectors on which they are.
 _SAMPLE, _ROWS = 48, 64
 
 
 def named_ops(step: Step, netlist: Netlist) -> dict[int, Signal]:
-    """Return the signal of each op of ``step`` that has one, in SSA order. A name that occurs twice stands for nothing.
+    """Return the signal of each op of ``step`` that has one by name, in SSA order; a name that occurs twice is ignored.
 
-    The instance of a block is called by its name, with something and ``_`` before it or not.
+    The instance of a block has the name of the block, possibly with a prefix that ends in ``_``.
     """
     numbers = {owner: index for index, owner in enumerate(step.owners) if owner is not None}
     blocks = sorted({block for block, _ in numbers}, key=len, reverse=True)
@@ -45,9 +45,10 @@ def named_ops(step: Step, netlist: Netlist) -> dict[int, Signal]:
 
 
 def credible(step: Step, cycle: Cycle, named: Mapping[int, Signal], seed: int) -> dict[int, Signal]:
-    """Return ``named`` without those of blocks whose names are of other ops: a tool may number its ops in its own way.
+    """Return ``named`` without the signals of blocks in which names seem to denote other ops.
 
-    That is so where many of a block's signals do not follow from one another as the ops do that they are named after.
+    A tool may number its ops differently. Names of a block are dropped if many sampled signals do not have the value of
+    their op, computed from the signals of its operands.
     """
     boundary = Boundary.of(cycle.program, cycle.netlist, cycle.dut)
     builder = Builder(cycle.program, cycle.netlist, dict(named), boundary)

@@ -1,9 +1,9 @@
-"""The proof that RTL does what a machine does, for all inputs and in every cycle.
+"""Prove that RTL is equivalent to a machine, for all inputs and in every cycle.
 
-It is an induction over the edges of the clock. Registers of the RTL correspond to elements of the machine's registers.
-At power-up they hold the same; and if they do in one cycle, then in that cycle all outputs are equal, whatever the
-inputs are, and after its edge they hold the same again. Where that fails, both are run from power-up to find a sequence
-of inputs that shows it.
+The proof is an induction over the edges of the clock. Registers of the RTL correspond to elements of the machine's
+registers. At power-up, corresponding registers are equal. If they are equal in one cycle, then all outputs are equal in
+that cycle for all inputs, and the registers are equal again after its edge. If the proof fails, both sides are run from
+power-up to find a sequence of inputs that shows a difference.
 """
 
 from __future__ import annotations
@@ -39,22 +39,23 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["MachineProof", "prove_machine"]
 
-#: How long sequences are looked for: at random, so many at once; and by the solver.
+#: Limits of the random search for a sequence (sequences at once, cycles, seconds), and of the solver's search.
 _SEQUENCES, _CYCLES, _SECONDS = 64, 400, 6.0
 _SOLVER_CYCLES, _SOLVER_SECONDS = 64, 12.0
-#: Edges after which registers that hold something else at power-up must hold what they correspond to.
+#: Edges after which registers with other power-up values must hold the values to which they correspond.
 _FIRST_CYCLES = 4
-#: Proofs that are tried, each with other guesses of what registers hold.
+#: Most proofs that are tried, each with other guesses of what registers hold.
 _ROUNDS = 12
 _SHOWN = 4
 
 
 @dataclass(frozen=True)
 class MachineProof:
-    """``proof``: of one cycle, with the verdict on all. ``claims``: what its outputs are, in words.
+    """The proof that RTL is equivalent to a machine.
 
-    ``registers``: which of the RTL's hold what of the machine's. ``invariants``: what was proved of the state, and
-    ``assumed``: what was not, both in words. ``found``: a sequence that shows a difference.
+    ``proof``: of one cycle, with the verdict on the whole. ``claims``: what each output of that cycle is, in words.
+    ``registers``: pairs of RTL register and machine element, in words. ``invariants``: proved properties of the state,
+    and ``assumed``: assumptions about it, in words. ``found``: a sequence that shows a difference.
     """
 
     proof: Proof
@@ -69,9 +70,9 @@ class MachineProof:
 def prove_machine(
     machine: Machine, netlist: Netlist, clock: str, options: ProofOptions, watcher: ProofWatcher | None = None
 ) -> MachineProof:
-    """Prove that ``netlist``, clocked by its input ``clock``, does what ``machine`` does.
+    """Prove that ``netlist``, clocked by its input ``clock``, is equivalent to ``machine``.
 
-    Raises ``InputError`` if its ports do not fit, or its registers are none of such a design.
+    Raises ``InputError`` if its ports do not fit, or if a register has another clock or an asynchronous reset.
     """
     watcher = watcher or ProofWatcher()
     step = step_of(machine)
@@ -103,7 +104,7 @@ def prove_machine(
 
 
 def _require_inputs(machine: Machine, netlist: Netlist) -> None:
-    """Raise ``InputError`` if an input of ``machine`` is none of ``netlist``: registers are matched by driving them."""
+    """Raise ``InputError`` if ``netlist`` lacks an input of ``machine``: register matching must drive all of them."""
     names = port_names(machine)
     for signal in machine.inputs:
         if names[signal.name] not in netlist.inputs:
@@ -122,9 +123,9 @@ class _Work:
     watcher: ProofWatcher
 
     def attempt(self, runs: Sequence[Run], absent: Absent | None = None) -> MachineProof:
-        """Return the proof that ``runs`` correspond for ever and all outputs are equal, or why there is none.
+        """Try to prove that ``runs`` correspond in every cycle and that all outputs are equal.
 
-        ``absent``: bits of the state that the RTL lacks, and what they are to be proved to be, with the rest.
+        ``absent``: state bits that the RTL lacks; their proposed values are proved together with the rest.
         """
         machine, step, opened, bounds, options = self.machine, self.step, self.opened, self.bounds, self.options
         real, fixed = runs, {}
@@ -152,7 +153,7 @@ class _Work:
             edges: int | None = 0
             if wrong and absent is not None:
                 edges = None
-            elif wrong:  # what is overwritten before anything reads it
+            elif wrong:  # the values may be overwritten before anything reads them
                 seconds = min(_SOLVER_SECONDS, options.timeout)
                 edges = cycles_until_equal(machine, step, opened, self.rtl, runs, cycles=_FIRST_CYCLES, seconds=seconds)
             if edges is not None:
@@ -164,7 +165,7 @@ class _Work:
         return replace(result, proof=replace(result.proof, verdict=Verdict.UNKNOWN, message=why))
 
     def guessed(self, candidates: Candidates) -> MachineProof:
-        """Return the same of what sequences suggest."""
+        """Try proofs with the correspondences that random sequences suggest; return the last one."""
         guesses = Guesses(
             self.machine,
             self.step,
@@ -199,7 +200,7 @@ def _of_a_block(step: Step, index: int) -> bool:
 
 
 def _wrong_at_first(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> list[str]:
-    """Return registers that hold something else at power-up than the machine says, in words."""
+    """Return messages about registers whose power-up value differs from that of the machine."""
     found = []
     initial = initial_bits(machine, step)
     for run in runs:
@@ -215,7 +216,7 @@ def _wrong_at_first(machine: Machine, step: Step, opened: Open, runs: Sequence[R
 
 
 def _not_initialised(machine: Machine, step: Step, opened: Open, runs: Sequence[Run]) -> list[str]:
-    """Return registers that are X at power-up, and are to hold something: what simulation makes of X no value tells."""
+    """Return messages about uninitialised registers that need a power-up value, or may differ from each other."""
     initial = initial_bits(machine, step)
     taken: dict[Meaning, int | None] = {}
     found = []
@@ -229,7 +230,7 @@ def _not_initialised(machine: Machine, step: Step, opened: Open, runs: Sequence[
 
 
 def _twice_at_first(opened: Open, run: Run, taken: dict[Meaning, int | None]) -> list[str]:
-    """Bits that hold one bit of the machine that nothing initialises, and may differ at power-up."""
+    """Return messages about register bits that hold the same uninitialised machine bit, but may differ at power-up."""
     found = []
     for bit, meaning in run.bits():
         first = at_power_up(opened, bit)
@@ -242,7 +243,7 @@ def _twice_at_first(opened: Open, run: Run, taken: dict[Meaning, int | None]) ->
 
 
 def _without(opened: Open, runs: Sequence[Run]) -> list[tuple[Signal, int]]:
-    """Bits of registers to which nothing corresponds."""
+    """Return the register bits without a correspondence."""
     taken = {bit for run in runs for bit, _ in run.bits()}
     return [
         (place.signal, bit)
@@ -253,7 +254,7 @@ def _without(opened: Open, runs: Sequence[Run]) -> list[tuple[Signal, int]]:
 
 
 def _loose(opened: Open, runs: Sequence[Run]) -> list[str]:
-    """Name registers without a counterpart that nothing initialises: in simulation they are X."""
+    """Return messages about uninitialised registers without a correspondence: they are X in simulation."""
     found = {}
     for bit in _without(opened, runs):
         if at_power_up(opened, bit) is None:
@@ -278,7 +279,7 @@ def _bits(place: Place) -> str:
 
 
 def _held(step: Step, run: Run) -> str:
-    """Return what ``run`` says that its place holds, in words."""
+    """Return what the place of ``run`` holds, in words."""
     if run.element is None:
         return "ones" if run.inverted else "zeros"
     whole = step.program.ops[step.program.outputs[len(step.outputs) + run.element][0]].type.width
@@ -306,7 +307,7 @@ def _passed(result: MachineProof, proof: Proof, machine: Machine, edges: int, ab
 
 
 def _why(cycle: Cycle, proof: Proof, at_first: Sequence[str]) -> str:
-    """Return what of the induction does not hold. ``at_first``: what is wrong at power-up."""
+    """Return a message about the part of the induction that failed. ``at_first``: messages about power-up."""
     if at_first:
         return at_first[0]
     open_ = [cycle.claims[c.number] for c in proof.outputs if c.status is not Status.PROVED]
@@ -326,7 +327,7 @@ def _with_sequence(
     options: ProofOptions,
     watcher: ProofWatcher,
 ) -> MachineProof:
-    """Judge ``result`` in the light of a sequence from power-up that shows a difference, if one is found."""
+    """Search for a sequence from power-up that shows a difference, and add the outcome to ``result``."""
     watcher.progress("sequences from power-up", 0, _SEQUENCES)
     open_, kept = None in initial_bits(machine, result.step), PromisesKept()
     found = run_side_by_side(
@@ -347,7 +348,7 @@ def _with_sequence(
     why = result.proof.message
     verdict = Verdict.UNKNOWN if found is None else Verdict.RTL_MISMATCH
     shown = "no sequence from power-up was found that shows a difference, "
-    if kept.broken:  # there is next to nothing that could show one
+    if kept.broken:  # hardly any sequence could show a difference
         shown += f"and all that were tried break a promise of the machine in cycle {kept.cycles} at the latest"
     else:
         shown += "but such a state may be reached later"

@@ -1,6 +1,6 @@
-"""The registers of a design, cut open: what they hold becomes inputs, and what they hold after an edge signals.
+"""Cut a design open at its registers: their values become inputs, and their values after an edge become signals.
 
-What is left is combinational: one cycle of the design, as a function of its inputs and of what its registers hold.
+The result is combinational: one cycle of the design as a function of its inputs and of its register values.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Open:
-    """A design without registers. ``now``: of each signal that was one, what it holds; ``after``: after an edge.
+    """A design cut open at its registers.
 
-    ``clocked``: the bits of signals that were registers. ``initial``: what these hold at first, undefined if nothing
-    says it. ``named``: all signals by their names; those of ``netlist`` are the ones that an output depends on.
+    ``netlist``: without registers; only signals on which an output depends. ``now``, ``after``: for each signal that
+    was a register, the signals of its value before and after an edge. ``clocked``: the bits of signals that were
+    registers. ``initial``: their values at power-up, undefined where the RTL gives none. ``named``: all signals of the
+    design by name.
     """
 
     netlist: Netlist
@@ -42,7 +44,10 @@ class Open:
     named: Mapping[str, Signal]
 
     def held(self, signal: Signal, low: int, width: int) -> list[tuple[int, Place]]:
-        """Where bits of ``signal`` are nothing but bits of registers: from which bit on, and what of which register."""
+        """Return the parts of some bits of ``signal`` that are copies of register bits.
+
+        Each comes with its lowest bit, counted from ``low``.
+        """
         registers: dict[Term, Signal] = {}
 
         def cut(wire: Signal, low: int, width: int) -> Term | None:
@@ -71,9 +76,9 @@ class Open:
 
 
 def open_registers(netlist: Netlist, clock: str) -> Open:
-    """Cut the registers of ``netlist`` open that its outputs depend on; its signals lose their clocked drivers.
+    """Cut ``netlist`` open at the registers on which its outputs depend; these signals lose their clocked drivers.
 
-    Raises ``InputError`` for a register with another clock, or one that something sets between edges.
+    Raises ``InputError`` for a register with another clock, ``StateError`` for one with an asynchronous reset.
     """
     pins = PinReader(netlist)
     now: dict[Signal, Signal] = {}
@@ -116,7 +121,7 @@ def open_registers(netlist: Netlist, clock: str) -> Open:
 
 
 def _keep_from_power_up(signal: Signal, initial: Term | None) -> None:
-    """Let the bits of ``signal`` that nothing drives hold what they held at first, where that is known."""
+    """Drive the undriven bits of ``signal`` with their power-up values, where these are known."""
     place = 0
     for low, width in [*((driver.low, driver.width) for driver in list(signal.drivers)), (signal.width, 0)]:
         if initial is not None and low > place:
@@ -152,7 +157,7 @@ def _of(signal: Signal, first: int) -> Bits:
 
 
 def _next(now: Signal, driver: Driver) -> Driver:
-    """Return what some bits of a register hold after an edge: what is taken in, or what they held."""
+    """Return a driver of the bits after an edge: the loaded value, or the old one while the enable is 0."""
     enable = driver.clock.enable if driver.clock is not None else None
 
     def bits(read: Read, low: int, width: int) -> Term:

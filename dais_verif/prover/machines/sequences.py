@@ -1,4 +1,4 @@
-"""Sequences from power-up on which RTL and machine differ: many at random, evaluated side by side."""
+"""Run RTL and machine side by side on many random sequences from power-up, to find a difference."""
 
 from __future__ import annotations
 
@@ -28,30 +28,34 @@ Column = NDArray[Any]
 
 
 class Found(NamedTuple):
-    """``inputs``: the bits of every element of an input, a row a cycle; in the last of which ``output`` is wrong."""
+    """A sequence on which ``output`` is wrong in the last cycle.
+
+    ``inputs``: one row per cycle, with the bits of every element of the inputs.
+    """
 
     inputs: tuple[tuple[int, ...], ...]
     output: str
 
 
 class Watch:
-    """Told of each cycle; this one does nothing."""
+    """Receives each cycle of a run; this one ignores it."""
 
     def cycle(self, valid: Column, state: Sequence[Column], held: Mapping[Place, Column]) -> None:
-        """``state``: bits of the machine's elements before the edge; ``held``: those of the RTL's registers.
+        """Receive one cycle of all sequences.
 
-        ``valid``: the sequences in which no promise was broken yet.
+        ``valid``: the sequences in which no promise has been broken. ``state``: the bits of the machine's elements
+        before the edge. ``held``: the bits of the RTL's registers before the edge.
         """
 
 
 class PromisesKept(Watch):
-    """How many ``cycles`` the machine kept its promises in any sequence, and whether all were ``broken`` then."""
+    """Counts the ``cycles`` in which any sequence kept all promises. ``broken``: none did in the last cycle."""
 
     def __init__(self) -> None:
         self.cycles, self.broken = 0, False
 
     def cycle(self, valid: Column, state: Sequence[Column], held: Mapping[Place, Column]) -> None:
-        """Count it if any sequence is ``valid``."""
+        """Count the cycle if any sequence is ``valid``."""
         self.broken = not valid.any()
         self.cycles += not self.broken
 
@@ -70,10 +74,10 @@ def run_side_by_side(
     stop: bool = True,
     unknown: int = 0,
 ) -> Found | None:
-    """Run both from power-up, until an output differs while the machine keeps its promises, or time is over.
+    """Run both from power-up until an output differs while the machine keeps its promises, or until time is over.
 
-    ``stop``: not at once where they differ, but in the end. ``unknown``: the bits of what the machine leaves open. If
-    ``step`` says what is unknown, outputs that are differ from nothing.
+    ``stop``: False continues after a difference. ``unknown``: the value, masked to each width, of uninitialised
+    elements of the machine. If ``step`` tracks unknown bits, unknown outputs never differ.
     """
     watch = watch or Watch()
     end = time.monotonic() + seconds
@@ -125,7 +129,7 @@ def _first_wrong(
     unknowns: Mapping[Element, Column],
     valid: NDArray[np.bool_],
 ) -> tuple[int, str] | None:
-    """Return the sequence in which an output is wrong, and which."""
+    """Return a sequence, by number, in which an output is wrong, and the output; None if there is none."""
     for signal in machine.outputs:
         port = outputs.get(names[signal.name])
         if port is None:
@@ -142,7 +146,7 @@ def _first_wrong(
 
 
 def _whole(opened: Open, held: Mapping[Place, Column], rows: int) -> dict[Signal, Column]:
-    """Return what signals hold of which registers hold parts."""
+    """Join the parts of registers to the values of whole signals."""
     found = {signal: _column(rows, 0) for signal in opened.now}
     for place, column in held.items():
         found[place.signal] = found[place.signal] | (column << place.low)
@@ -152,7 +156,7 @@ def _whole(opened: Open, held: Mapping[Place, Column], rows: int) -> dict[Signal
 def after_edge(
     rtl: RtlCycle, opened: Open, inputs: Mapping[str, Column], held: Mapping[Signal, Column], rows: int
 ) -> tuple[dict[str, Column], dict[Place, Column]]:
-    """Return outputs by port, and what registers hold after the edge. ``inputs``: by port; ``held``: by register."""
+    """Return outputs by port, and register values after the edge. ``inputs``: by port. ``held``: by register."""
     known: dict[Signal, Column] = {opened.now[signal]: column for signal, column in held.items()}
     for name, column in inputs.items():
         known[opened.netlist.signals[name]] = column
@@ -167,7 +171,7 @@ def after_edge(
 
     for signal, term in rtl.steps:
         (known[signal],) = evaluated([term])
-    # Together, since what they are made of is often the same; but wide ones would make all others slow.
+    # Evaluate narrow terms together, since they share subterms; wide terms would slow down all others.
     found: dict[Term, Column] = {}
     terms = dict.fromkeys((*rtl.outputs.values(), *rtl.after.values()))
     small = [term for term in terms if narrow(term)]
@@ -183,7 +187,7 @@ def _of(rtl: RtlCycle, known: Mapping[Signal, Column], leaf: Term, rows: int) ->
 
 
 def _first(opened: Open, place: Place, rows: int, rng: random.Random) -> Column:
-    """Return what a register holds at power-up: anything where nothing says it."""
+    """Return the value of a register at power-up; uninitialised bits are random."""
     term = extract(opened.initial[place.signal], place.low, place.width)
     if term.op == "const":
         return _column(rows, term.value)
@@ -206,7 +210,7 @@ def _spread(column: Column, rows: int) -> Column:
 
 
 class _Stimulus:
-    """Bits of every element of an input: at random, held, or at extremes; single bits seldom, mostly or evenly 1."""
+    """Random bits for every element of the inputs: uniform, held, or extreme; single bits have varying bias."""
 
     def __init__(self, widths: Sequence[int], rows: int, seed: int) -> None:
         self._widths, self._rows = widths, rows

@@ -1,7 +1,7 @@
-"""What bits of the RTL's registers may hold: those of the machine that hold the same on sequences from power-up.
+"""Propose what register bits of the RTL hold: the machine bits with the same values on random sequences.
 
-Both sides run on many sequences. A bit of the RTL that was equal to one of the machine in every cycle of each, or
-to its complement, or that never changed, may be so always. That only proposes, as names do.
+Both sides run on many sequences from power-up. A bit of the RTL is a candidate if it equals a bit of the machine, or
+its complement, in every cycle of each sequence, or if it never changes. This is only a proposal, as names are.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from dais_verif.prover.netlist import Signal
 
 __all__ = ["Candidates", "candidates_of"]
 
-#: Of each bit of a register, in order: what it may hold.
+#: What each register bit may hold, the likeliest first.
 Candidates = dict[tuple[Signal, int], list[Meaning]]
 
 _SEQUENCES, _CYCLES, _SECONDS = 64, 160, 4.0
-#: Of what a bit may hold, so much is tried.
+#: Most candidates of one bit.
 _MOST = 6
-#: Elements that nothing initialises are looked at by themselves; so many of them at most.
+#: Most uninitialised elements that are matched; they are matched separately.
 _OPEN = 512
 
 Bits = NDArray[np.bool_]
@@ -50,9 +50,9 @@ class _Recorder(Watch):
 def candidates_of(
     machine: Machine, step: Step, opened: Open, rtl: RtlCycle, said: Mapping[tuple[Signal, int], Meaning], seed: int
 ) -> tuple[Candidates, Found | None]:
-    """Return what each bit of ``opened`` may hold, the likelier the earlier; and a sequence on which outputs differ.
+    """Return what each bit of ``opened`` may hold, the likeliest first, and a sequence on which outputs differ, if any.
 
-    ``said``: what names say; it is the likeliest where it was so on all sequences, and nothing otherwise.
+    ``said``: the meanings by name; these come first if they hold on all sequences, else they are dropped.
     """
     initial = initial_bits(machine, step)
     widths = [element.width for element in ports_of(step.program).inputs[len(step.inputs) :]]
@@ -91,7 +91,7 @@ def candidates_of(
 
 
 def _unpacked(columns: Sequence[NDArray[Any]], width: int) -> Bits:
-    """Return the bits of numbers, a row a bit."""
+    """Return the bits of numbers: bool, one row per bit."""
     size = -(-width // 8)
     data = b"".join(int(value).to_bytes(size, "little") for column in columns for value in column)
     rows = np.frombuffer(data, dtype=np.uint8).reshape(-1, size)
@@ -99,7 +99,7 @@ def _unpacked(columns: Sequence[NDArray[Any]], width: int) -> Bits:
 
 
 def _key(row: Bits, valid: Bits) -> tuple[bytes, bool]:
-    """Return what rows have in common that are equal or complements where ``valid``; and which of both it is."""
+    """Return a key shared by rows that are equal or complements where ``valid``, and whether ``row`` is inverted."""
     at = int(np.argmax(valid))
     inverted = bool(row[at])
     return np.packbits((row ^ inverted) & valid).tobytes(), inverted
@@ -140,7 +140,7 @@ def _match_loose(
     said: Mapping[tuple[Signal, int], Meaning],
     found: Candidates,
 ) -> None:
-    """Bits of elements that nothing initialises: they are what they are whatever they were at first."""
+    """Match bits of uninitialised elements, in cycles in which their value does not depend on the initial one."""
     groups: dict[bytes, list[tuple[int, int]]] = {}
     masks: dict[bytes, Bits] = {}
     for number, (zeros, ones) in wanted.items():

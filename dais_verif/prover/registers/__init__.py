@@ -1,1 +1,1 @@
-"""Registers: their latency, clocks, enables and resets, the state machine that they form, valid and ready pins."""
+"""Registers: latency, clocks, enables and resets, the transition system that they form, and valid pins."""

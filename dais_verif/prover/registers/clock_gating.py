@@ -1,4 +1,4 @@
-"""Registers by a gated clock, ``clk & latch``, as registers by the clock that keep their value unless enabled."""
+"""Rewrite registers with a gated clock, ``clk & latch``, as registers of the clock itself with an enable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["Latch", "ungate"]
 
 
 class Latch(NamedTuple):
-    """It is what ``data`` is while ``gate`` is 0. ``always``: it also has a value if nothing has changed yet."""
+    """A latch that is transparent while ``gate`` is 0. ``always``: it has a value before any of its data changes."""
 
     gate: Signal
     data: Bits
@@ -21,7 +21,7 @@ class Latch(NamedTuple):
 
 
 class _Gate(NamedTuple):
-    """A clock that rises when ``clock`` does, if ``enable``, over variables for latches, is 1."""
+    """A gated clock, which rises with ``clock`` if ``enable``, a term over variables for latches, is 1."""
 
     clock: Signal
     enable: Term
@@ -29,7 +29,10 @@ class _Gate(NamedTuple):
 
 
 def ungate(signals: Iterable[Signal], latches: Mapping[Signal, Latch]) -> None:
-    """Give each register by a gated clock the clock itself, and the enable as a part of its next value."""
+    """Rewrite each register with a gated clock: the clock itself clocks it, and the enable selects its next value.
+
+    ``latches``: the latches of the design, by signal. Changes the drivers of ``signals``.
+    """
     if not latches:
         return
     for signal in signals:
@@ -48,7 +51,7 @@ def _by_the_clock(signal: Signal, driver: Driver, gate: _Gate) -> Driver:
     def make(read: Read) -> Term:
         enable = rebuild(gate.enable, {t: latch.data(read, 0, 1) for t, latch in gate.latches.items()})
         term = ite(enable, driver.make(read), read(signal, driver.low, driver.width))
-        for reset, idle in clock.resets:  # which acts whatever the enable is
+        for reset, idle in clock.resets:  # an asynchronous reset acts regardless of the enable
             active = read(reset, 0, 1) if idle == 0 else bnot(read(reset, 0, 1))
             term = ite(active, driver.make(_with(read, reset, 1 - idle)), term)
         return term
@@ -61,10 +64,10 @@ def _with(read: Read, signal: Signal, value: int) -> Read:
 
 
 def _gate_of(signal: Signal, latches: Mapping[Signal, Latch]) -> _Gate | None:
-    """Return the gate whose output ``signal`` is, maybe by another name; None if it is none.
+    """Return the clock gate whose output is ``signal``, possibly by another name; None if there is none.
 
-    The latch must be opened by the very signal that it gates: through another name, ``wire c = clk``, the one may fall
-    while the other is still 1, and what opens the latch would be an edge.
+    The latch must be gated by the same signal as the AND. With an alias, ``wire c = clk``, one of them may fall while
+    the other is still 1, so the latch could open during a pulse.
     """
     sources: dict[Term, tuple[Signal, int]] = {}
 
@@ -96,7 +99,7 @@ def _gate_of(signal: Signal, latches: Mapping[Signal, Latch]) -> _Gate | None:
 def _enabled(
     term: Term, clock: Signal, sources: Mapping[Term, tuple[Signal, int]], latches: Mapping[Signal, Latch]
 ) -> _Gate | None:
-    """Return the gate if ``term`` is made of latches alone that ``clock`` opens."""
+    """Return the gate if ``term`` depends only on latches that are gated by ``clock``."""
     held: dict[Term, Latch] = {}
 
     def cut(signal: Signal, low: int, width: int) -> Term | None:
@@ -121,7 +124,10 @@ def _enabled(
 
 
 def _is_awake(latch: Latch) -> bool:
-    """Whether it is open before the first edge: an ``always @*`` block whose data never change has not run by then."""
+    """Return whether the latch has a value before the first edge.
+
+    An ``always @*`` block with constant data never runs, so its latch has none.
+    """
 
     def cut(signal: Signal, low: int, width: int) -> Term | None:
         known = signal.drivers and not any(driver.clock for driver in signal.drivers)

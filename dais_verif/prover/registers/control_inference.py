@@ -34,8 +34,8 @@ def infer_controls(
     """Make the registers of ``netlist`` functions of data, behind clocks with or without an enable.
 
     ``needed``: signals whose values matter. ``clocking``: the pins, as far as they are known. Returns the inputs that
-    must be held, with their values. The drivers of ``netlist`` change; where there is nothing left to do, nothing does.
-    Raises ``InputError`` for other registers.
+    must be held, with their values. Replaces drivers in ``netlist``; a second call changes nothing. Raises
+    ``InputError`` for registers that cannot be rewritten.
     """
     if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
         return {}
@@ -77,29 +77,29 @@ def _name(pin: Term) -> str:
 
 
 def _with(term: Term, values: Mapping[Term, int]) -> Term:
-    """Return ``term`` with pins at some values."""
+    """Return ``term`` with pins replaced by constants."""
     return rebuild(term, {pin: const(1, value) for pin, value in values.items()})
 
 
 class _Design:
-    """The drivers that matter, and which of them are made of pins alone. ``enable``: the pin that is said to be one."""
+    """The drivers that matter, and which of them depend on pins only. ``enable``: the pin declared as enable."""
 
     def __init__(self, pins: Mapping[Signal, Term], needed: list[Signal], enable: Term | None = None) -> None:
         self.pins, self.enable = pins, enable
         self._drivers: dict[_Key, Driver] = {}
         self._reads: dict[_Key, set[_Key]] = {}
-        #: What depends on data; what depends on a pin, with no register in between.
+        #: Drivers that depend on data; drivers that depend on a pin with no register in between.
         self._data: set[_Key] = set()
         self._pinned: set[_Key] = set()
         self._walk(needed)
-        #: Registers that read themselves, with what lies in between.
+        #: Registers that read themselves, and the logic in between, by component.
         self._sccs = find_sccs(self._reads)
         self._spread(self._data)
         self._spread(self._pinned, through=lambda driver: driver.clock is None)
         self._cone = Cone(lambda signal, low, width: self.pins.get(signal))
 
     def registers(self) -> list[tuple[Signal, Driver]]:
-        """Return what is clocked, in the order in which it was met."""
+        """Return the clocked drivers, in the order in which they were found."""
         return [(key[0], driver) for key, driver in self._drivers.items() if driver.clock is not None]
 
     def _walk(self, needed: list[Signal]) -> None:
@@ -127,7 +127,7 @@ class _Design:
                 waiting.extend((reset, other) for reset, _ in driver.clock.resets for other in reset.drivers)
 
     def _spread(self, keys: set[_Key], through: Callable[[Driver], bool] = lambda driver: True) -> None:
-        """Add to ``keys`` whatever reads them."""
+        """Add to ``keys`` all drivers that read them, directly or through drivers for which ``through`` holds."""
         readers: dict[_Key, list[_Key]] = {}
         for key, reads in self._reads.items():
             for source in reads:
@@ -141,9 +141,10 @@ class _Design:
                     waiting.append(reader)
 
     def look_behind(self, signal: Signal, low: int, width: int, register: _Key) -> bool:
-        """Whether some bits depend on a pin, or on nothing but constants, or on ``register`` if that depends on them.
+        """Return whether to replace the bits by their drivers rather than by a variable for data.
 
-        With no register in between.
+        True if, with no register in between, they depend on a pin, or on constants only, or form a loop with
+        ``register``.
         """
         found = list(signal.driving(low, width))
         if not found or any(driver.clock for driver in found):
@@ -153,7 +154,7 @@ class _Design:
         return any(key in self._pinned or key not in self._data or self._sccs.get(key) == scc for key in keys)
 
     def pin(self, signal: Signal) -> tuple[Term, bool] | None:
-        """Return the pin that ``signal`` is by another name, and whether it is inverted, if it is one."""
+        """Return the pin of which ``signal`` is an alias, and whether it is inverted; None if it is not an alias."""
         term = self._plain(signal)
         inverted = term is not None and term.op == "not"
         if term is not None and inverted:
@@ -161,21 +162,21 @@ class _Design:
         return (term, inverted) if term is not None and term.op == "var" else None
 
     def fixed(self, signal: Signal) -> int | None:
-        """Return the value that ``signal`` always has, if it is a constant."""
+        """Return the value of ``signal`` if it is constant, else None."""
         term = self._plain(signal)
         return term.value if term is not None and term.op == "const" else None
 
     def _plain(self, signal: Signal) -> Term | None:
-        """Return what ``signal`` is of pins; None if it depends on data."""
+        """Return ``signal`` as a term over pins; None if it depends on data."""
         if signal not in self.pins and any((signal, driver.low) in self._data for driver in signal.drivers):
             return None
         return self._cone.read(signal, 0, 1)
 
 
 class _Kind(NamedTuple):
-    """What ``width`` bits of a register get: ``rest``, if ``enable`` is 1 and the pins ``held`` have these values.
+    """``width`` bits of a register, which load ``rest`` under three conditions.
 
-    And if ``gates``, bits of data, are 1.
+    ``enable``, if any, is 1; the pins ``held`` have the given values; and all ``gates``, bits of data, are 1.
     """
 
     low: int
@@ -187,7 +188,7 @@ class _Kind(NamedTuple):
 
 
 class _Register:
-    """A driver with a clock: its next value over variables for pins, for the register itself, and for all else."""
+    """A driver with a clock: its next value over variables for pins, for bits of the register itself, and for data."""
 
     def __init__(self, design: _Design, signal: Signal, driver: Driver) -> None:
         assert driver.clock is not None
@@ -200,7 +201,7 @@ class _Register:
         self._sources = {pin: (wire, 0) for wire, pin in design.pins.items()}
         self._sources |= {bit: (signal, n) for n, bit in enumerate(self._own)}
 
-        #: Which it may do without an effect: a cell of a netlist whose clock enable is tied to 1.
+        #: It may read itself without effect, as a netlist cell does whose clock enable is tied to 1.
         self._reads_itself = False
 
         def cut(source: Signal, low: int, width: int) -> Term | None:
@@ -218,10 +219,10 @@ class _Register:
         self._next = driver.make(Cone(cut).read)
 
     def held(self, known: Mapping[Term, int]) -> dict[Term, int]:
-        """Pins that must be held, with their values, where those that are ``known`` have theirs."""
+        """Return the pins that must be held, with their values, given the values of the ``known`` pins."""
         found = dict(known)
         for reset, value in self._clock.resets:
-            if self._design.fixed(reset) == value:  # tied: a cell of a netlist has a reset, used or not
+            if self._design.fixed(reset) == value:  # tied inactive, as an unused reset of a netlist cell
                 continue
             known_as = self._design.pin(reset)
             if known_as is None:
@@ -239,7 +240,7 @@ class _Register:
         return found
 
     def replace(self, held: Mapping[Term, int]) -> None:
-        """Put drivers in the place of this one that are data at every edge that counts."""
+        """Replace this driver by drivers whose next values are data, at the edges that the proof covers."""
         kinds = self._kinds(_with(self._next, held))
         for kind in kinds:
             if self._own_bits(kind.low, kind.width) & set(leaves(kind.rest)):
@@ -255,7 +256,7 @@ class _Register:
             self.signal.drive(driver_of(bits, 0, kind.width, low, self.where, clock))
 
     def _gated(self, bits: Bits, gates: Sequence[Term]) -> Bits:
-        """Return the same, read together with its gates, which must be as old."""
+        """Return ``bits`` with reads of the gates added, so that latency analysis checks that the latencies agree."""
         if not gates:
             return bits
         self._gates += gates
@@ -268,9 +269,9 @@ class _Register:
         return both
 
     def refuse_state(self, cone: Cone) -> None:
-        """Raise ``InputError`` if a gate is not always 1, all registers being wires and every vector valid.
+        """Raise ``StateError`` if a gate is not always 1 for valid vectors, with all registers replaced by wires.
 
-        ``cone``: of these, with an ``InputError`` for data.
+        ``cone``: reads signals that way, and raises ``InputError`` if they depend on data.
         """
         for gate in dict.fromkeys(self._gates):
             source, low = self._sources[gate]
@@ -291,7 +292,7 @@ class _Register:
         return set(self._own[self._driver.low + low :][:width])
 
     def _kinds(self, term: Term) -> list[_Kind]:
-        """Return what the bits are: all of one kind if possible, else bit by bit, neighbours of a kind together."""
+        """Return the kinds of the bits: one kind for all if possible, else bit by bit with equal neighbours merged."""
         whole = self._kind(term, 0)
         own = set(self._own)
         if not (own | set(self._design.pins.values())) & set(leaves(whole.rest)) and not whole.gates:
@@ -325,7 +326,7 @@ class _Register:
             zero, one = _with(term, {pin: 0}), _with(term, {pin: 1})
             constants = (zero.op == "const", one.op == "const")
             if pin is self._design.enable and zero is keeping and one is not keeping and enable is None:
-                enable = pin  # also of a register that takes in a constant, which is no reset then
+                enable = pin  # if the register loads a constant, the pin is still not a reset
             elif constants in ((True, False), (False, True)):
                 held[pin] = int(constants[0])
             elif one is keeping and zero is not keeping:

@@ -1,9 +1,9 @@
-"""Find out whether the X that registers hold at first can reach an output together with a vector.
+"""Decide whether the X of registers at power-up can still reach an output when the first vector arrives there.
 
-What ``latency`` finds speaks of what a register is made of by value. Simulation makes X also of what cancels out:
-``b <= a + b - b`` is X for ever. So the registers are read once more, as they were before their controls were taken
-out, with variables for the bits of signals that may be X (``four_state``). None is at an input; a signal is free of
-them as soon as all is that its own depend on, a register an edge later.
+``latency`` considers only what a register depends on by value. In simulation, values that cancel out give X too:
+``b <= a + b - b`` is X for ever. The registers are therefore read again, in their form before control inference, with
+variables for the bits of signals that may be X (``four_state``). Inputs are never X. A signal is free of X as soon as
+everything that its X bits depend on is free of X; a register is so one edge later.
 """
 
 from __future__ import annotations
@@ -34,20 +34,21 @@ from dais_verif.record.proof import Timing
 
 __all__ = ["Registers", "refuse_first_values", "registers_of"]
 
-#: The drivers of each register, before its controls are taken out of them.
+#: The drivers of each register, before control inference.
 Registers = Mapping[Signal, tuple[Driver, ...]]
 
 
 def registers_of(netlist: Netlist) -> Registers:
-    """Return the registers of ``netlist``, with their drivers as they are now."""
+    """Return the registers of ``netlist`` with their present drivers."""
     clocked = (signal for signal in netlist.signals.values() if any(driver.clock for driver in signal.drivers))
     return {signal: tuple(signal.drivers) for signal in clocked}
 
 
 def refuse_first_values(netlist: Netlist, registers: Registers, boundary: Boundary, timing: Timing) -> None:
-    """Raise ``StateError`` if an output may be X when the first vector arrives there, since registers are X at first.
+    """Raise ``StateError`` if an output may be X when the first vector arrives there, because registers start as X.
 
-    ``boundary``: with what is held. ``registers``: as the RTL has them, before their controls were taken out.
+    ``boundary``: includes the held inputs. ``registers``: as in the RTL, before control inference. ``timing``: of the
+    pipeline.
     """
     by_value = _read_by_value(netlist, registers)
     before = netlist.suspect(True)
@@ -71,15 +72,15 @@ def refuse_first_values(netlist: Netlist, registers: Registers, boundary: Bounda
 
 
 class _Effort(IntEnum):
-    """How closely to look. Each takes longer than the one before, and the first is enough for most designs."""
+    """Precision of the analysis. Each level takes longer than the one before; the first is enough for most designs."""
 
-    READS = 0  # logic may be X wherever anything that it reads may
-    BITS = 1
-    CONSTANTS = 2  # signals that are constant while pins are held, an enable by another name, count as such
+    READS = 0  # all bits of logic may be X if anything that it reads may be
+    BITS = 1  # bit by bit, by the rules of four-state simulation
+    CONSTANTS = 2  # also use signals that are constant while pins are held, such as an alias of an enable
 
 
 class _Leaf(NamedTuple):
-    """What stands for a signal: its value where it is not X, and the bits that may be."""
+    """The term for a signal, its variable for defined values, and its variable for bits that may be X."""
 
     term: Term
     value: Term
@@ -90,7 +91,7 @@ _Key = tuple[Signal, int]
 
 
 class _Reading:
-    """Reads drivers as they were before controls were taken out of them, over leaves for all signals."""
+    """Reads drivers as they were before control inference, over leaves for all signals."""
 
     def __init__(
         self,
@@ -106,10 +107,10 @@ class _Reading:
         self._of: dict[Term, Signal] = {}
 
     def reads_as_by_value(self, by_value: Mapping[_Key, Set[_Key]]) -> bool:
-        """Whether no register, and nothing else that was executed, depends on more if X counts.
+        """Return whether no register and no executed procedure depends on more drivers if X is considered.
 
-        ``by_value``: on what they depend otherwise. Then what ``latency`` finds holds for X, too: it looks at all
-        that any other driver reads.
+        ``by_value``: the drivers on which each depends by value. If true, the result of ``latency`` also holds for X,
+        since it considers everything that any other driver reads.
         """
         for signal in dict.fromkeys(signal for signal, _ in by_value):
             for driver in self._registers.get(signal, signal.drivers):
@@ -127,7 +128,7 @@ class _Reading:
         return True
 
     def _read_in(self, unknown: Term) -> set[_Key]:
-        """Return the drivers of whose bits ``unknown`` is made."""
+        """Return the drivers on whose bits ``unknown`` depends."""
         order = nodes(unknown)
         slices = {t for t in order if t.op == "extract" and t.args[0] in self._of}
         found: set[_Key] = set()
@@ -158,7 +159,7 @@ class _Reading:
         return found
 
     def _steady(self, signal: Signal, value: Term) -> Term:
-        """Return ``value`` with the bits that are constant while the pins have the values of which the proof speaks."""
+        """Return ``value`` with those bits replaced that are constant at the pin values that the proof assumes."""
         return concat(*(self._bit(signal, bit, value) for bit in reversed(range(signal.width))))
 
     def _bit(self, signal: Signal, bit: int, value: Term) -> Term:
@@ -173,18 +174,19 @@ class _Reading:
 
 
 class _Settling(_Reading):
-    """How long X may be in signals, edge by edge."""
+    """Which bits of signals may still be X, edge by edge."""
 
     def __init__(
         self, netlist: Netlist, registers: Registers, boundary: Boundary, timing: Timing, effort: _Effort
     ) -> None:
         super().__init__(netlist, registers, boundary, timing, effort)
         self._latency = timing.latency
-        #: Which bits of a driver may be X, over the unknown bits of signals that it reads; and who reads a signal.
+        #: Which bits of a driver may be X, over the unknown bits of signals that it reads; the drivers by key; and the
+        #: drivers that read each signal.
         self._unknown: dict[_Key, Term] = {}
         self._drivers: dict[_Key, Driver] = {}
         self._readers: dict[Signal, list[_Key]] = {}
-        #: The bits of signals that may be X as long as so many edges have passed.
+        #: The bits of each signal that may still be X, as a mask.
         self._open: dict[Signal, int] = {}
         self._walk(boundary.result_ports)
 
@@ -212,11 +214,11 @@ class _Settling(_Reading):
             if driver.clock is None and self._effort is _Effort.READS:
                 return self._read_by(driver)
             return four_state.parts(driver.make(self._read)).unknown
-        except InputError:  # it has no meaning, so it may be X always
+        except InputError:  # unsupported logic may always be X
             return self._leaf(Signal(f"what is assigned at {driver.where}", driver.width, driver.where)).unknown
 
     def _read_by(self, driver: Driver) -> Term:
-        """All bits, if any may be X that it reads."""
+        """Return all bits as unknown wherever any bit that the driver reads may be X."""
         found: dict[Term, None] = {}
 
         def read(signal: Signal, low: int, width: int) -> Term:
@@ -233,7 +235,7 @@ class _Settling(_Reading):
         return sext(unknown, driver.width)
 
     def first_open(self) -> tuple[Signal, Signal] | None:
-        """Find an output that may be X when the first vector arrives, and a register of which it is."""
+        """Find an output that may be X when the first vector arrives, and a register that causes it."""
         changed: list[Signal] = [*self._open]
         self._update([key for key, driver in self._drivers.items() if driver.clock is None])
         for _ in range(self._latency):
@@ -243,7 +245,7 @@ class _Settling(_Reading):
         return next((found for port in self._boundary.result_ports if (found := self._cause(port)) is not None), None)
 
     def _update(self, keys: Sequence[_Key]) -> list[Signal]:
-        """Look at drivers once, and then at all logic that reads what changes. Returns what changed."""
+        """Evaluate drivers, and then all logic that reads changed signals. Returns the changed signals."""
         known = [(key, self._look(key)) for key in keys]
         changed: list[Signal] = []
         waiting: list[_Key] = []
@@ -260,7 +262,7 @@ class _Settling(_Reading):
         return changed
 
     def _look(self, key: _Key) -> int:
-        """Return the bits of a driver that may be X, as its sources are now."""
+        """Return a mask of the bits of a driver that may be X, given the present state of its sources."""
         term = self._unknown[key]
         sources = [(t, self._of[t]) for t in leaves(term) if t in self._of]
         known = {
@@ -278,7 +280,7 @@ class _Settling(_Reading):
         return [self._of[t] for t in leaves(term) if t in self._of]
 
     def _cause(self, port: Signal) -> tuple[Signal, Signal] | None:
-        """``port`` and the register that it may be X of, if there is one; of several the one that is met last."""
+        """Return ``port`` and a register that may make it X, the last of several; None if the port is free of X."""
         if not self._open[port]:
             return None
         found, waiting = {port: None}, [port]
@@ -296,24 +298,24 @@ class _Settling(_Reading):
 
 
 def _read_by_value(netlist: Netlist, registers: Registers) -> dict[_Key, set[_Key]]:
-    """Of each register, and all else that was executed, the drivers that it reads, without its controls."""
+    """Return the drivers that each register and each executed procedure reads, after control inference."""
     read: dict[_Key, set[_Key]] = {}
     for signal in netlist.signals.values():
         for driver in registers.get(signal, signal.drivers):
             if driver.clock is None and not driver.executed:
                 continue
-            for part in signal.driving(driver.low, driver.width):  # as many as have controls of their own
+            for part in signal.driving(driver.low, driver.width):  # control inference may have split the driver
                 found: set[_Key] = set()
                 try:
                     part.make(_noting(found))
-                except InputError:  # so nothing that matters reads it, or the proof had failed
+                except InputError:  # nothing that matters reads it, else the proof would have failed
                     continue
                 read[signal, part.low] = found
     return read
 
 
 def _noting(found: set[_Key]) -> Read:
-    """Return a reading of values that notes of which drivers they are."""
+    """Return a reader that adds the drivers of what it reads to ``found``."""
 
     def read(signal: Signal, low: int, width: int) -> Term:
         found.update(_keys(signal, low, width))
@@ -327,7 +329,7 @@ def _keys(signal: Signal, low: int, width: int) -> set[_Key]:
 
 
 def _masked(unknown: Term, open_: int) -> Term:
-    """Return the bits of ``unknown`` that are left."""
+    """Return ``unknown`` with the bits outside the mask ``open_`` set to 0."""
     bits = (extract(unknown, bit, 1) if open_ >> bit & 1 else const(1, 0) for bit in reversed(range(unknown.width)))
     return concat(*bits)
 

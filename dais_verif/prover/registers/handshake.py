@@ -1,10 +1,10 @@
 """Prove that ``valid_out`` equals ``valid_in`` delayed by ``latency`` clock cycles.
 
-The model of the protocol is a shift register of ``latency`` bits: at an edge it takes in ``valid_in``; with an enable,
-only while that is 1; a reset clears it. The design is proved to be that shift register by induction over edges. Random
-simulation proposes which of its registers is which bit; every proposal is proved. If that is not enough, the property
-itself is proved by k-induction. A violation is reported as the shortest sequence of edges that shows it, from any
-initial state.
+The protocol is modelled as a shift register of ``latency`` bits. It shifts in ``valid_in`` at each edge, or only while
+the enable, if there is one, is 1; a reset clears it. The design is proved to equal that shift register by induction
+over edges. Random simulation proposes which design register corresponds to which bit, and every proposal is proved. If
+that is not enough, the property itself is proved by k-induction. A violation is reported as a shortest sequence of
+edges that fails both from all registers at 0 and from all registers at 1.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["prove_handshake"]
 Decide = Callable[[Term, Term, tuple[Term, ...]], Discharge]
 
 _ROWS = 192
-#: Edges beyond the latency that are looked at for a counterexample; of these k-induction goes over some.
+#: Edges that the search for a counterexample adds to twice the latency, and k-induction to the latency.
 _MORE, _INDUCTION = 6, 4
 
 _ONE, _ZERO = const(1, 1), const(1, 0)
@@ -38,7 +38,10 @@ _VALID, _ENABLE, _RESET = var(1, "valid in"), var(1, "enable"), var(1, "reset")
 
 @dataclass(frozen=True)
 class _Protocol:
-    """The transition system with its pins as the variables above, and the model's line; ``_RESET`` is 1 when active."""
+    """The transition system over the pin variables above, and ``line``, the shift register of the model.
+
+    ``_RESET`` is 1 when the reset is active.
+    """
 
     system: TransitionSystem
     has_reset: bool
@@ -47,18 +50,18 @@ class _Protocol:
 
     @property
     def free(self) -> list[Term]:
-        """Whatever else there is: data, which may be anything at every edge."""
+        """All other variables: data, which are arbitrary at every edge."""
         known = {_VALID, _ENABLE, _RESET, *self.system.state}
         return [t for t in leaves(self.system.out, *self.system.state.values()) if t not in known]
 
     @property
     def holds(self) -> bool:
-        """Whether nothing moves while the enable is 0 and nothing is reset."""
+        """Whether all state is kept while the enable is 0 and no reset is active."""
         stalled = {_ENABLE: _ZERO, _RESET: _ZERO}
         return not self.has_enable or all(rebuild(x, stalled) is bit for bit, x in self.system.state.items())
 
     def pins(self, edge: int, enabled: bool) -> dict[Term, Term]:
-        """Any pins and data before edge number ``edge``. ``enabled``: a reset only together with the enable."""
+        """Return arbitrary pins and data before edge number ``edge``. ``enabled``: a reset sets the enable, too."""
         reset, enable = var(1, f"reset {edge}"), var(1, f"enable {edge}")
         if not self.has_reset:
             reset = _ZERO
@@ -69,7 +72,7 @@ class _Protocol:
 
     @property
     def due(self) -> Term:
-        """What must come out."""
+        """The value that the output must have."""
         return self.line[-1] if self.line else _VALID
 
     @property
@@ -84,15 +87,18 @@ class _Protocol:
 
     @property
     def right(self) -> Term:
-        """1 where the output is what it must be; while a reset is active it may be anything."""
+        """1 where the output is right; while a reset is active, it may have any value."""
         right = eq(self.system.out, self.due)
         return bor(_RESET, right) if self.has_reset else right
 
 
 def prove_handshake(system: TransitionSystem, clocking: Clocking, latency: int, decide: Decide, seed: int) -> Handshake:
-    """Whether ``clocking.valid_out``, which is ``system.out``, keeps the protocol."""
+    """Prove that ``clocking.valid_out``, which is ``system.out``, follows the protocol, or find a violation.
+
+    ``latency``: in edges. ``decide``: decides whether two terms are equal wherever all of a tuple of terms are 1.
+    """
     protocol = _protocol(system, clocking, latency)
-    # A reset that waits for the enable is one, too; the answer says which it is.
+    # A reset that acts only while the enable is 1 is accepted, too; the answer says so.
     always = [False, True] if protocol.has_reset and protocol.has_enable else [False]
     for enabled in always:
         mapping = _Invariants(protocol, decide, enabled).found(seed)
@@ -131,7 +137,7 @@ class _Invariants:
         self._filled = None if protocol.has_reset else _filled(protocol)
 
     def found(self, seed: int) -> dict[Term, Term] | None:
-        """Return what bits of state are, proved, if it proves the protocol."""
+        """Return the proved model bit of each state bit if they prove the protocol, else None."""
         mapping = self._suggested(seed)
         while True:
             wrong = [bit for bit in mapping if not (self._begins(bit, mapping) and self._stays(bit, mapping))]
@@ -143,7 +149,7 @@ class _Invariants:
         return mapping if self._holds(right) else None
 
     def _suggested(self, seed: int) -> dict[Term, Term]:
-        """Return what the bits of state look like once the design was reset, or has been filled."""
+        """Return for each state bit the model bit that it equals in simulation, after a reset or once it is filled."""
         lines, states = _simulated(self._protocol, seed)
         behaviours: dict[bytes, Term] = {}
         for term, values in lines.items():
@@ -160,12 +166,12 @@ class _Invariants:
         return self._decide(claim, _ONE, given).equal is True
 
     def _stays(self, bit: Term, mapping: Mapping[Term, Term]) -> bool:
-        """If all are what is said, this one is so after any edge."""
+        """Return whether ``bit`` equals its model bit after any edge, if all bits of ``mapping`` do before it."""
         after = rebuild(self._protocol.system.state[bit], dict(mapping))
         return self._holds(eq(after, rebuild(mapping[bit], self._protocol.moved)))
 
     def _begins(self, bit: Term, mapping: Mapping[Term, Term]) -> bool:
-        """Prove that it is so after a reset, or if there is none, after as many edges as the latency."""
+        """Return whether ``bit`` equals its model bit after a reset, or without a reset after ``latency`` edges."""
         protocol = self._protocol
         if protocol.has_reset:
             after = rebuild(protocol.system.state[bit], {_RESET: _ONE})
@@ -177,7 +183,7 @@ class _Invariants:
 
 
 def _filled(protocol: _Protocol) -> tuple[dict[Term, Term], dict[Term, Term]] | None:
-    """State and line after as many edges as the latency, whatever they were before; None: stalls may change them."""
+    """Return state and line after ``latency`` enabled edges from an arbitrary start; None if stalls may change them."""
     if not protocol.holds:
         return None
     state = {bit: bit for bit in protocol.system.state}
@@ -196,7 +202,7 @@ def _after(
 
 
 def _simulated(protocol: _Protocol, seed: int) -> tuple[dict[Term, NDArray[np.uint8]], dict[Term, NDArray[np.uint8]]]:
-    """Return the bits of line and state over many edges with random pins, from random states on."""
+    """Return the bits of line and state over many edges with random pins, starting from random states."""
     rng = np.random.default_rng(seed)
     latency = len(protocol.line)
     first = 1 if protocol.has_reset else latency
@@ -225,7 +231,10 @@ def _simulated(protocol: _Protocol, seed: int) -> tuple[dict[Term, NDArray[np.ui
 
 
 def _k_induction(protocol: _Protocol, decide: Decide, enabled: bool) -> int | None:
-    """Over how many edges the property follows from itself, beginning where the line is known."""
+    """Return the number of edges over which k-induction proves the property; None if it does not.
+
+    The base case starts after a reset, or without one when the line is filled.
+    """
     anywhere = {b: b for b in protocol.system.state}, {b: b for b in protocol.line}
     if protocol.has_reset:
         pins = {**protocol.pins(-1, enabled), _RESET: _ONE}
@@ -241,7 +250,7 @@ def _k_induction(protocol: _Protocol, decide: Decide, enabled: bool) -> int | No
         for number, (state, line) in enumerate(runs):
             pins = protocol.pins(edge, enabled)
             claims[number].append(rebuild(protocol.right, {**state, **line, **pins}))
-            # Where nothing moves, an edge without the enable leads nowhere; the others are enough.
+            # An edge without the enable does not change the state, so the other edges are enough.
             moving = bor(pins[_ENABLE], bnot(pins[_RESET])) if protocol.holds else pins[_ENABLE]
             runs[number] = _after(protocol, state, line, {**pins, _ENABLE: moving})
         if decide(claims[0][-1], _ONE, ()).equal is not True:
@@ -252,9 +261,9 @@ def _k_induction(protocol: _Protocol, decide: Decide, enabled: bool) -> int | No
 
 
 def _broken(protocol: _Protocol, decide: Decide, enabled: bool) -> tuple[list[dict[Term, int]], int] | None:
-    """Return the pins, edge by edge, of a shortest run after which the output is wrong, and what it must be.
+    """Return the pins, edge by edge, of a shortest run after which the output is wrong, and the right value.
 
-    It is wrong whether the registers begin as zeros or as ones.
+    The output is wrong both if all registers start at 0 and if all start at 1. Returns None if no run is found.
     """
     first = 1 if protocol.has_reset else len(protocol.line)
     starts = [dict.fromkeys(protocol.system.state, constant) for constant in (_ZERO, _ONE)]
@@ -288,7 +297,7 @@ def _value(term: Term, model: Mapping[Term, int]) -> int:
 def _steps(
     trace: Sequence[Mapping[Term, int]], clocking: Clocking, system: TransitionSystem
 ) -> tuple[dict[str, int], ...]:
-    """Pins by name, and data that matter, before each edge of a run."""
+    """Return the pins by name, and the data on which the result depends, before each edge of a run."""
     names = {_VALID: clocking.valid_in, _ENABLE: clocking.enable, _RESET: clocking.reset}
     steps = []
     for step in trace:

@@ -1,11 +1,11 @@
 """Latency analysis: how many registers lie between the inputs and a signal, in clock edges.
 
-If all that a signal is made of has one latency, it is a function of one vector, the same function as if its registers
-were wires. Then a pipeline is proved as the combinational logic that it is, and its latency is that of its outputs.
+If everything on which a signal depends has one latency, the signal is a function of one vector: the same function as if
+its registers were wires. A pipeline is then proved as combinational logic, and its latency is that of its outputs.
 
-A register that takes in constants only holds them after an edge, and not before: it *settles*, later by one edge behind
-every such register. A vector may follow a reset at once: where one of some latency is, as many edges have passed, and
-maybe not more, so what settles later is not there yet.
+A register that loads only constants holds them only after an edge: it *settles*, one edge later for each such register
+in a row. A vector may follow a reset immediately, so where a vector has some latency, no more edges than that may have
+passed, and signals that settle later do not have their values yet.
 """
 
 from __future__ import annotations
@@ -26,16 +26,17 @@ __all__ = ["OutOfStep", "infer_timing"]
 
 
 class OutOfStep(InputError):
-    """Registers do not move together. That is most often wrong; a simulator can tell."""
+    """Registers are not in step. The design is probably wrong; a simulation shows whether it is."""
 
 
 def infer_timing(
     netlist: Netlist, boundary: Boundary, others: list[Signal], said: Clocking | None = None
 ) -> Timing | None:
-    """Return the timing of a pipeline, None without registers; every one of ``others`` must have one latency, too.
+    """Return the timing of a pipeline; None without registers and without ``said``.
 
-    ``said``: its pins, where they are known. Raises ``OutOfStep`` if two latencies meet, if there are several clocks or
-    enables, or others than those.
+    ``others``: further signals that must have a single latency. ``said``: the pins, if the user gives them. Raises
+    ``OutOfStep`` if signals of different latency are combined, if there are several clocks or enables, or if they
+    differ from ``said``; ``StateError`` if a signal depends on itself.
     """
     if not any(driver.clock for signal in netlist.signals.values() for driver in signal.drivers):
         return None if said is None else Timing(0, said.clock, said.enable)
@@ -67,7 +68,10 @@ def infer_timing(
 
 
 class _Latency(NamedTuple):
-    """Edges since the vector was at the inputs, None for constants; and after how many edges these are there."""
+    """Latency of a signal, in edges.
+
+    ``vector``: since the vector was at the inputs; None for constants. ``settles``: until constants have their values.
+    """
 
     vector: int | None
     settles: int = 0
@@ -76,7 +80,7 @@ class _Latency(NamedTuple):
 class _LatencyAnalysis:
     def __init__(self, netlist: Netlist, boundary: Boundary, valid: Signal | None) -> None:
         self._netlist, self._boundary = netlist, boundary
-        #: It has one value for the vectors of which the proof speaks, and like these a value at every edge.
+        #: The valid input is 1 for all vectors that the proof covers, and has latency 0 like these.
         self._valid = valid
         self._known: dict[tuple[Signal, int], _Latency] = {}
         self._open: set[tuple[Signal, int]] = set()
@@ -85,7 +89,7 @@ class _LatencyAnalysis:
         self.enables: set[str | None] = set()
 
     def of(self, signal: Signal, low: int, width: int) -> _Latency:
-        """Return the latency of some bits. Raises ``InputError`` if they have several."""
+        """Return the latency of some bits. Raises ``OutOfStep`` if they have several."""
         if signal is self._valid:
             return _Latency(0)
         if self._boundary.is_input(signal):
@@ -98,7 +102,7 @@ class _LatencyAnalysis:
         return self._one(found, signal)
 
     def of_outputs(self) -> int | None:
-        """Return the latency: the one latency of all that carries outputs, or when they are all settled."""
+        """Return the latency of all output ports: of the vector, or, if they are constant, until they settle."""
         found = [(signal.name, self.of(signal, 0, max(wire.width, 1))) for signal, wire in self._boundary.wires]
         if not found:
             return None
@@ -106,7 +110,7 @@ class _LatencyAnalysis:
         return latency.settles if latency.vector is None else latency.vector
 
     def _input(self, signal: Signal) -> str:
-        """Return the input of the design that clocks or enables registers, maybe by another name within an instance."""
+        """Return the name of the design input behind ``signal``, a clock or an enable."""
         found = self._pins.input_of(signal)
         pin = None if found is None else self._netlist.signals[found.name]
         if pin is None or pin.width != 1 or self._boundary.is_input(pin):
@@ -155,7 +159,7 @@ class _LatencyAnalysis:
         if driver.clock is not None:
             enable = driver.clock.enable
             self.clocks.add(self._input(driver.clock.signal))
-            if enable is not None or latency.vector is not None:  # without one, a constant is there even earlier
+            if enable is not None or latency.vector is not None:  # without an enable, a constant settles no later
                 self.enables.add(None if enable is None else self._input(enable))
             latency = _Latency(None, latency.settles + 1) if latency.vector is None else _Latency(latency.vector + 1)
         self._known[key] = latency

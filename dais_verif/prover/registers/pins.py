@@ -1,7 +1,7 @@
-"""Pins by other names: which input of a design clocks or enables a register, through instances and assignments.
+"""Trace clocks and enables of registers through instances and assignments to inputs of the design.
 
-A register is not a name: what it gives is its data of an edge ago. So what clocks or enables others, and is itself the
-output of a register, is not an input.
+The trace stops at registers, whose outputs are not aliases of an input. A clock or enable that is the output of a
+register is therefore not an input.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class PinReader:
         self._known: dict[Signal, InputBit | None] = {}
 
     def input_of(self, signal: Signal) -> InputBit | None:
-        """Return the bit of an input that ``signal`` is; None if it is computed, or the output of a register.
+        """Return the input bit of which ``signal`` is an alias; None if it is computed or the output of a register.
 
         Raises ``InputError`` if it changes later than the input does.
         """

@@ -1,4 +1,4 @@
-"""The transition system behind some bits of a design: its registers, and what they hold after an edge of the clock."""
+"""Extract the transition system behind a signal: its registers, and their values after an edge of the clock."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from dais_verif.prover.terms import Term, bnot, concat, const, extract, ite, non
 
 __all__ = ["TransitionSystem", "extract_transition_system"]
 
-#: Bits of state, at most: what tells when outputs are valid is small.
+#: Most bits of state: the logic of a valid pin is small.
 _LARGEST = 4096
 
 
 class TransitionSystem(NamedTuple):
-    """``out`` over ``state`` and ``inputs``; each bit of ``state``, a variable, with its value after an edge.
+    """A transition system over one clock.
 
-    ``inputs``: variables, and which bit of which input each is. What else occurs is free, too.
+    ``out``: the output over state and inputs. ``state``: for each bit, a variable, its value after an edge. ``inputs``:
+    for each variable, the name and bit of the input. All other variables are free, too.
     """
 
     out: Term
@@ -35,7 +36,7 @@ class _Reader:
     def __init__(self, netlist: Netlist, clock: str) -> None:
         self._clock, self._pins = clock, PinReader(netlist)
         self._read: dict[Term, tuple[str, int]] = {}
-        #: A variable for every bit of a register that matters, and which bit of which driver it is.
+        #: The variables for register bits, each with its signal, driver and bit of the driver.
         self._registers: dict[Term, tuple[Signal, Driver, int]] = {}
         self._inputs = {netlist.signals[name] for name in netlist.inputs}
         self._cone = Cone(self._cut)
@@ -52,7 +53,7 @@ class _Reader:
                 raise InputError(
                     f"{out.name!r} depends on more than {_LARGEST} bits of state; a handshake has far fewer"
                 )
-        # While an asynchronous reset is active, whatever reads the register sees its reset value.
+        # While an asynchronous reset is active, readers of the register see its reset value.
         seen = {term: self._seen(term, found) for term, found in resets.items()}
         state = {term: rebuild(value, seen) for term, value in following.items()}
         return TransitionSystem(rebuild(found, seen), state, self._read)

@@ -1,1 +1,1 @@
-"""Two designs with registers and memories, as gates: are they equal in every cycle from power-up?"""
+"""Prove that two designs with registers and memories, as gates, are equal in every cycle from power-up."""

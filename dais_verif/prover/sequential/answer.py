@@ -1,4 +1,4 @@
-"""What was found of two designs, and what it rests on."""
+"""The result of a comparison of two sequential designs."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ __all__ = ["Equivalence"]
 
 @dataclass(frozen=True)
 class Equivalence:
-    """``proved``: whether all of it was proved; else ``why`` not. ``classes``: of registers that correspond, by name.
+    """Whether two designs are proved equal, and statistics of the proof.
 
-    ``registers``: of the RTL and of the other side, how many; ``unmatched``: those of the other side that correspond to
-    none, by name; ``columns``: of block RAMs that hold a memory; ``claims``: that were proved; ``rounds``: how often;
-    ``hinted``: by classes that hints proposed.
+    ``proved``: equality is proved. ``why``: the reason if not. ``classes``: names of the registers in each class of
+    corresponding registers. ``registers``: number of register bits of the RTL and of the other side. ``unmatched``:
+    names of registers of the other side that correspond to none of the RTL. ``columns``: number of block RAM columns
+    that hold bits of a memory. ``claims``: number of proved claims. ``rounds``: rounds of induction. ``hinted``: the
+    proof starts with the classes that hints proposed.
     """
 
     proved: bool

@@ -1,8 +1,9 @@
-"""Registers that may be equal in every cycle: classes, split by what they hold after an edge.
+"""Classes of registers that may be equal in every cycle, refined by simulation.
 
-All registers, each as it differs from what it holds at power-up, are one class with the constant 0 at first. States in
-which all of a class are equal are drawn; where an edge leaves two of a class different, the class is split. So
-what is left is more than what is equal, never less, but for what a solver must tell apart.
+Each register is taken relative to its value at power-up. At first all registers and the constant 0 form one class.
+Simulation draws random states in which all registers of a class are equal. If an edge leaves two registers of a class
+different, the class is split. Registers that are equal in every cycle are therefore never separated; registers that
+remain in one class may still differ, which a solver must decide.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ from dais_verif.prover.sequential.sides import RegisterBit
 
 __all__ = ["Classes", "Draw", "States"]
 
-#: How often a bit is 1: once in so many times, or but for once; or never.
+#: How often a bit is 1: n: one time in n; -n: all but one time in n; 0: never.
 _BIASES = (2, 2, 2, 2, 4, 16, 64, 0, -4, -16, -256, 2)
 
 
 class Classes:
-    """Of ``registers``, by number: ``of`` each the class; that of the constant is 0.
+    """A partition of ``registers``. ``of``: the class number of each register; class 0 holds the constant 0.
 
-    ``hints``: names of registers, each with that of the one that it may be the same as: both are in a class without
-    others at first. Classes are only ever split, so a wrong hint may hide what is equal, and never makes it so.
+    ``hints``: maps names of registers to names of registers to which they may be equal; initially these form a class of
+    their own. Classes are only ever split, so a wrong hint may hide equal registers, but never makes others equal.
     """
 
     def __init__(self, registers: Sequence[RegisterBit], hints: Mapping[str, str] | None = None) -> None:
@@ -40,7 +41,10 @@ class Classes:
             self._next += len(numbers)
 
     def split(self, after: Sequence[int]) -> bool:
-        """Split by ``after``, of each register whether it differs from its first value, on many patterns."""
+        """Split classes by ``after``; return whether any was split.
+
+        ``after``: for each register, the patterns on which it differs from its initial value, one bit per pattern.
+        """
         numbers: dict[tuple[int, int], int] = {(0, 0): 0}
         kept: set[int] = {0}
         for place, (number, values) in enumerate(zip(self.of, after, strict=True)):
@@ -56,20 +60,20 @@ class Classes:
         return len(numbers) > len(kept)
 
     def take_out(self, places: Sequence[int]) -> None:
-        """Let each of ``places`` be a class of its own."""
+        """Put each of ``places`` into a class of its own."""
         for place in places:
             self.of[place] = self._next
             self._next += 1
 
     def members(self) -> dict[int, list[int]]:
-        """Return the registers of each class."""
+        """Return the registers of each class, by class number."""
         found: dict[int, list[int]] = {0: []}
         for place, number in enumerate(self.of):
             found.setdefault(number, []).append(place)
         return found
 
     def stand_ins(self) -> dict[int, int]:
-        """Return what stands for each register: the first of its class, or the constant; by node, as a literal."""
+        """Return the literal that replaces each register, by node: the first of its class, or the constant."""
         found: dict[int, int] = {}
         for number, places in self.members().items():
             first = self.registers[places[0]] if places else None
@@ -84,14 +88,14 @@ class Classes:
 
 
 class Draw:
-    """Random bits of ``count`` patterns, in which the bits of a vector are seldom 1, or often, or as it comes."""
+    """Random bits for ``count`` patterns; blocks of patterns differ in the probability of a 1."""
 
     def __init__(self, rng: random.Random, count: int) -> None:
         self._rng, self._count = rng, count
         self._orders: dict[str, list[int]] = {}
 
     def bits(self, vector: str = "") -> int:
-        """As many as patterns. ``vector``: a name that bits share which are alike in this."""
+        """Return one bit per pattern. ``vector``: a name; bits of the same vector share the order of probabilities."""
         order = self._orders.get(vector)
         if order is None:
             order = self._orders[vector] = list(_BIASES)
@@ -107,12 +111,12 @@ class Draw:
         return result << (self._count - block * len(order))
 
     def again(self) -> None:
-        """Let what is seldom 1 be other vectors from here on."""
+        """Draw new orders of probabilities from here on."""
         self._orders.clear()
 
 
 class States(NamedTuple):
-    """What was drawn, and what came of it. ``values``: of all nodes; ``after``: of registers, for ``Classes``."""
+    """Random patterns and their results. ``values``: of all nodes. ``after``: of registers, for ``Classes.split``."""
 
     inputs: list[int]
     values: list[int]
@@ -120,7 +124,10 @@ class States(NamedTuple):
 
 
 def step(graph: Aig, classes: Classes, draw: Draw, count: int, held: Sequence[int] | None = None) -> States:
-    """One edge from states in which all of a class are equal; ``held``: what registers hold, else drawn."""
+    """Simulate one edge from states in which all registers of a class are equal.
+
+    ``held``: the values of registers, relative to their initial ones; None: random values.
+    """
     ones = (1 << count) - 1
     draw.again()
     chosen: dict[int, int] = {0: 0}
@@ -136,7 +143,7 @@ def step(graph: Aig, classes: Classes, draw: Draw, count: int, held: Sequence[in
 
 
 def evaluated(graph: Aig, classes: Classes, inputs: list[int], count: int) -> States:
-    """Return the same on ``inputs``."""
+    """Simulate one edge on ``inputs``, the patterns of all inputs of ``graph``."""
     ones = (1 << count) - 1
     values = simulate(graph, inputs, count)
     after = [value_of(values, one.after, count) ^ (ones if one.initial else 0) for one in classes.registers]
@@ -144,9 +151,9 @@ def evaluated(graph: Aig, classes: Classes, inputs: list[int], count: int) -> St
 
 
 def split_by_states(graph: Aig, classes: Classes, made: Composition, patterns: list[int]) -> None:
-    """Split classes by states that a solver found, and by those where what was constant is no more.
+    """Split classes by states that a solver found, and by states in which former constants differ from 0.
 
-    ``made``: the graph with its ``stand_ins``, of whose inputs ``patterns`` are.
+    ``made``: the graph with ``stand_ins`` substituted. ``patterns``: values of its inputs.
     """
     places = {node: place for place, node in enumerate(n for n, low in enumerate(made.new.low) if low < 0 and n)}
     ones = (1 << len(patterns)) - 1

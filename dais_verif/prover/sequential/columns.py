@@ -1,6 +1,6 @@
-"""Which column of a block RAM holds which bits of which memory: found on edges at which both write.
+"""Find which block RAM column holds which bits of which memory, from edges at which both are written.
 
-That only proposes: what is wrong is not proved.
+The result is a proposal: a wrong one fails in the proof.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from dais_verif.prover.sequential.sides import Bank, BitOf, Memory, RegisterBit
 
 __all__ = ["Column", "Seen", "in_column", "held_by", "hosts_of", "same_place", "written"]
 
-#: A column of a bank, both by their numbers.
+#: The numbers of a bank and of one of its columns.
 Column = tuple[int, int]
 
-#: Edges at which a column must be written before anything is said of it.
+#: Fewest edges with a write of both from which a column is assigned.
 _LEAST = 4
 
 
 class Seen:
-    """What was seen of memories and banks on some patterns: columns of bits, each an integer."""
+    """Observed signals of memories and banks: one integer per bit, with one bit per pattern."""
 
     def __init__(self, memories: Sequence[Memory], banks: Sequence[Bank]) -> None:
         self.count = 0
@@ -33,7 +33,7 @@ class Seen:
 
 
 def held_by(seen: Seen) -> dict[Column, BitOf]:
-    """Return what each column holds, as far as that can be told."""
+    """Return what each column holds; columns for which that is unknown have no entry."""
     found: dict[Column, BitOf] = {}
     for bank, columns in enumerate(seen.writes):
         for column, writes in enumerate(columns):
@@ -73,20 +73,21 @@ def _held(seen: Seen, memory: int, bank: int, column: int, writes: int) -> BitOf
 
 
 def in_column(graph: Aig, place: Sequence[int], fixed: BitOf) -> int:
-    """Whether ``place`` is one that the column holds."""
+    """Return a literal: the column holds the word at ``place``."""
     return graph.all([place[n] ^ value ^ 1 for n, value in fixed.fixed.items()])
 
 
 def same_place(graph: Aig, place: Sequence[int], row: Sequence[int], held: BitOf) -> int:
-    """Whether ``place`` is in ``row`` of the column."""
+    """Return a literal: the column holds the word at ``place``, in row ``row``."""
     equal = [graph.differ(place[n], bit) ^ 1 for n, bit in zip(held.rows, row, strict=True)]
     return graph.both(graph.all(equal), in_column(graph, place, held))
 
 
 def written(graph: Aig, bank: Bank, column: int, memory: Memory, held: BitOf) -> list[tuple[str, int, int]]:
-    """Return what must be equal for an edge to leave the same in both, in the bank's row and in the memory's place.
+    """Return pairs of literals that must be equal so that an edge leaves the same bits in memory and column.
 
-    Each with a name; literals of ``graph``.
+    The first pair is for the row that the bank writes, the second for a place that only the memory changes. Each has a
+    name for messages.
     """
     old, new = memory.old[held.bit], memory.new[held.bit]
     here = same_place(graph, memory.place, bank.row, held)
@@ -100,7 +101,7 @@ def written(graph: Aig, bank: Bank, column: int, memory: Memory, held: BitOf) ->
 def hosts_of(
     banks: Sequence[Bank], registers: Sequence[RegisterBit], held: dict[Column, BitOf], memory: int, bit: int
 ) -> list[tuple[RegisterBit, dict[int, int]]]:
-    """Return outputs of block RAMs that show this bit, each with the bits of its place that are always the same."""
+    """Return the block RAM outputs that read this bit, each with the address bits that are constant for it."""
     named = {one.name: one for one in registers}
     found: list[tuple[RegisterBit, dict[int, int]]] = []
     for b, bank in enumerate(banks):

@@ -10,9 +10,10 @@ __all__ = ["Composition"]
 
 
 class Composition:
-    """``old`` within ``new``. ``replaced``: what stands for inputs of ``old``, literals of it; others become inputs.
+    """Copy ``old`` into ``new`` with some inputs replaced.
 
-    ``inputs``: by nodes of ``old``, literals of ``new``. What is replaced may be replaced in its turn, in no ring.
+    ``replaced``: literals of ``old`` that replace inputs of ``old``, by node; these may contain replaced inputs
+    themselves, but without a cycle. ``inputs``: the literals of ``new`` for all other inputs, by node of ``old``.
     """
 
     def __init__(self, old: Aig, replaced: Mapping[int, int], new: Aig | None = None) -> None:
@@ -21,7 +22,7 @@ class Composition:
         self._at = {0: FALSE}
 
     def at(self, literal: int) -> int:
-        """Return what becomes of a literal of ``old``."""
+        """Return the literal of ``new`` for a literal of ``old``."""
         low, high, known = self.old.low, self.old.high, self._at
         waiting = [literal >> 1]
         while waiting:

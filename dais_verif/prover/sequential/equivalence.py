@@ -1,17 +1,17 @@
-"""Two designs with one graph: equal in every cycle from power-up, for all inputs, proved by induction.
+"""Prove by induction that two designs over one graph are equal in every cycle from power-up, for all inputs.
 
-Registers of either side that are equal form classes. At power-up all of a class hold the same; if they do in some
-cycle, so do all outputs, and after its edge all of a class hold the same again. Memories correspond to columns of block
-RAMs: these hold the same bits at power-up, and whatever is written to one is written to the other, in the same place.
-What is read in the place where the memory is read is then the same; what is read elsewhere may be anything, and so may
-what is read at the edge that writes it.
+Registers of both sides that are equal form classes. At power-up, all registers of a class are equal. If they are equal
+in some cycle, all outputs are equal in it, and after its edge all registers of a class are equal again. Memories
+correspond to columns of block RAMs. These hold the same bits at power-up, and every write to one is a write to the
+other, at the same address. Reads at the address at which the memory is read then give the same; reads at other
+addresses may give any value, and so may reads at an edge that writes the same address.
 
-So it is proved: for whatever block RAMs show at power-up there is something that the registers and memories of the RTL
-may hold then, of which nothing says what it is, such that all outputs are equal in every cycle, for all inputs. Where
-that is not needed, such a register holds 0.
+The claim is: for every value that block RAM outputs may have at power-up, there are initial values of the uninitialised
+registers and memories of the RTL such that all outputs are equal in every cycle, for all inputs. Uninitialised
+registers for which the choice does not matter hold 0.
 
-A register into which the memory is read may correspond to several outputs of block RAMs, of which bits of the place
-tell one. These bits are kept in registers that are added to the RTL, on which nothing in it depends.
+A register into which a memory is read may correspond to several block RAM outputs, selected by address bits. Registers
+are added to the RTL side to keep these bits; nothing in the RTL depends on them.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ from dais_verif.prover.sequential.sides import Bank, BitOf, Gates, Memory, Regis
 
 __all__ = ["prove_equal"]
 
-#: Patterns that are drawn at once; edges after which it is enough if no class was split.
+#: Patterns of one draw; edges without a split after which simulation stops; and most edges.
 _PATTERNS, _QUIET, _MOST_EDGES = 1536, 24, 400
-#: Edges of which memories and block RAMs are compared, from states that are drawn.
+#: Edges, each from random states, on which memories and block RAMs are compared.
 _WRITING_EDGES = 60
 _ROUNDS = 40
 
@@ -57,9 +57,9 @@ def prove_equal(
 ) -> Equivalence:
     """Prove that ``other`` has the outputs of ``rtl`` in every cycle, or say why that is not proved.
 
-    Where nothing initialises ``rtl`` it holds 0 at power-up, or 1 where it is only ever set and the other seems to
-    have a constant. ``seconds``: for the solver, for each choice of these. ``hints``: with which classes to begin, as
-    ``Classes`` has them; what is not proved with them is tried without.
+    Uninitialised registers of ``rtl`` hold 0 at power-up, or 1 if they are only ever set and ``other`` seems to have a
+    constant instead. ``seconds``: solver time for each choice of initial values. ``hints``: initial classes, as
+    ``Classes`` takes them; if the proof fails with them, it is repeated without.
     """
     chosen = first_values(graph, rtl, random.Random(seed), seconds=5.0)
     ones = {one.name for one, old in zip(chosen, rtl.registers, strict=True) if one.initial != old.initial}
@@ -82,9 +82,9 @@ def _proved(graph: Aig, rtl: Gates, other: Gates, seconds: float, seed: int, tel
 
 @dataclass
 class _Model:
-    """A graph of both sides, in which memories are read from each other.
+    """A graph of both sides, in which reads of block RAMs are expressed by reads of memories.
 
-    ``claims``: pairs of literals to be equal where all of ``given``, invariants, are 1.
+    ``claims``: named pairs of literals that must be equal wherever all invariants ``given`` are 1.
     """
 
     graph: Aig
@@ -120,10 +120,10 @@ class _Work:
         classes = Classes(model.registers, self._hints)
         return self._decided(model, classes, len(held))
 
-    # what reads memories
+    # registers that read memories
 
     def _reading_registers(self) -> dict[int, tuple[RegisterBit, int, int, int]]:
-        """Return registers of the RTL into which a memory is read, by node: memory, reading and bit."""
+        """Return the RTL registers into which a memory is read, by node, each with memory, reading and bit."""
         bits = {
             one >> 1: (m, r, bit)
             for m, memory in enumerate(self._rtl.memories)
@@ -133,14 +133,14 @@ class _Work:
         found = {}
         for register in self._rtl.registers:
             read = [bits[node] for node in self._graph.behind([register.after]) if node in bits] if bits else []
-            if len(read) == 1 and register.initial is None:  # it holds at first what a block RAM shows
+            if len(read) == 1 and register.initial is None:  # its initial value is that of a block RAM output
                 found[register.now >> 1] = (register, *read[0])
         return found
 
     # memories
 
     def _without_memories(self) -> tuple[dict[int, int], Composition, _Model]:
-        """Return a model in which all that is read from memories is one bit, always; and how it was made."""
+        """Return a model in which all bits read from memories are one input, with replacements and composition."""
         graph, memories = self._graph, self._rtl.memories
         same = graph.input()
         shown = {output.name for bank in self._banks for output in bank.outputs}
@@ -157,7 +157,7 @@ class _Work:
         return replaced, made, _Model(made.new, registers, [])
 
     def kept(self, ones: set[str]) -> set[str]:
-        """Which registers of the RTL named ``ones`` the other side seems to keep, and begin with 0."""
+        """Return those of ``ones``, names of RTL registers, that the other side seems to keep with initial value 0."""
         replaced, _, made = self._without_memories()
         n_rtl = sum(one.now >> 1 not in replaced for one in self._rtl.registers)
         return kept_by_logic(
@@ -165,13 +165,13 @@ class _Work:
         )
 
     def _columns(self) -> dict[Column, BitOf]:
-        """Return what columns hold, found on states in which all that is read from memories is one bit, always."""
+        """Return what columns hold, found in states in which all bits read from memories are the same."""
         graph, memories = self._graph, self._rtl.memories
         replaced, made, model = self._without_memories()
-        for memory in memories:  # what it depends on is an input of the new graph, once
+        for memory in memories:  # make the inputs on which it depends, once for both compositions below
             for literal in (*memory.new, *memory.place):
                 made.at(literal)
-        # The word before is all zeros, then all ones: what is written is what does not depend on it.
+        # The old word is all zeros, then all ones: bits that do not depend on it are written.
         both = []
         for constant in (FALSE, TRUE):
             old = {one >> 1: constant for memory in memories for one in memory.old}
@@ -251,9 +251,10 @@ class _Work:
         return _Model(made.new, registers, claims, [made.at(one.now) for one in invariants])
 
     def _read(self, memory: Memory, bank: Bank, column: int, held: BitOf) -> int:
-        """Return what is in the row that is read: the bit that the memory shows, if it is in that place; else anything.
+        """Return the bit that the bank reads from a column.
 
-        Also where the row is written at the same edge.
+        It is the bit that the memory reads if both read the same place, else arbitrary. It is also arbitrary if the row
+        is written at the same edge.
         """
         value = self._graph.input()
         for reading in memory.readings:
@@ -271,7 +272,7 @@ class _Work:
         reading: int,
         bits: dict[int, int],
     ) -> list[tuple[RegisterBit, int]]:
-        """Return registers that keep bits of the place that was read, each with the value that it has for an output."""
+        """Return added registers that keep address bits of the read, each with its value for one output."""
         graph, place = self._graph, self._rtl.memories[memory].readings[reading].place
         value = self._rtl.memories[memory].readings[reading].value
         zero, one = (
@@ -295,7 +296,7 @@ class _Work:
     # induction
 
     def _settle(self, model: _Model, classes: Classes) -> None:
-        """Split classes by states that are drawn, until that does nothing for a while."""
+        """Split classes by simulation from random states until no class was split for ``_QUIET`` edges."""
         draw = Draw(self._rng, _PATTERNS)
         quiet = 0
         held: Sequence[int] | None = None
@@ -308,9 +309,10 @@ class _Work:
                 break
 
     def _inductive(self, model: _Model, classes: Classes) -> tuple[Fraig | None, Composition, int, str]:
-        """Split classes until an edge leaves all of a class equal; or why that is undecided.
+        """Split classes until an edge provably keeps all registers of each class equal.
 
-        Returns the last graph, where equal points are one, too.
+        Returns the swept graph, the composition behind it, the number of proved pairs, and why the rest is undecided.
+        The graph is None if the rounds did not end.
         """
         why = f"no end after {_ROUNDS} rounds"
         proved = 0
@@ -363,7 +365,7 @@ class _Work:
         return self._result(classes, not why, why, n_columns, proved + len(model.claims))
 
     def _differ(self, fraig: Fraig, a: int, b: int, patterns: list[int], given: Sequence[int] = ()) -> bool | None:
-        """Whether two literals can differ, and if so, for which pattern; None if undecided."""
+        """Return whether two literals can differ, None if undecided; add a pattern on which they do to ``patterns``."""
         x, y = fraig.at(a), fraig.at(b)
         if x == y:
             return False

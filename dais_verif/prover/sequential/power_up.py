@@ -1,4 +1,4 @@
-"""What both sides hold at power-up: the first step of an induction."""
+"""The base case of the induction: what both sides hold at power-up."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["first_values", "unknown_start", "wrong_contents"]
 
 
 def wrong_contents(banks: Sequence[Bank], memories: Sequence[Memory], held: dict[Column, BitOf]) -> str:
-    """Return what block RAMs hold at power-up and memories do not, in words."""
+    """Return a message about block RAM contents at power-up that memories cannot have; empty if there are none."""
     first: dict[tuple[int, int], int] = {}
     for (b, column), one in held.items():
         bank, memory = banks[b], memories[one.memory]
@@ -31,11 +31,11 @@ def wrong_contents(banks: Sequence[Bank], memories: Sequence[Memory], held: dict
 
 
 def unknown_start(graph: Aig, given: Sequence[int], classes: Classes, n_rtl: int) -> str:
-    """Return what may not be equal at power-up, though it is after each edge, in words.
+    """Return a message about registers that may differ at power-up; empty if there are none.
 
-    ``given``: invariants; ``n_rtl``: so many registers come first that are of the RTL.
+    ``given``: invariants. ``n_rtl``: number of registers of the RTL, which come first.
     """
-    needed = graph.behind(given)  # of which is said what it holds at first
+    needed = graph.behind(given)  # invariants fix the initial values of these registers
     for number, places in classes.members().items():
         unknown = [place for place in places if place >= n_rtl and classes.registers[place].initial is None]
         if not unknown:
@@ -50,10 +50,11 @@ def unknown_start(graph: Aig, given: Sequence[int], classes: Classes, n_rtl: int
 
 
 def first_values(graph: Aig, rtl: Gates, rng: random.Random, seconds: float) -> tuple[RegisterBit, ...]:
-    """Return registers of ``rtl``: those that nothing initialises hold 1 if they then stay 1, and if 0 becomes 1.
+    """Return the registers of ``rtl``, with initial value 1 for uninitialised ones that are only ever set.
 
-    Synthesis makes constants of these, and what is not initialised may hold anything at first. What an invariant
-    speaks of is left as it is. ``seconds``: for the solver, each.
+    These stay 1 if they hold 1, and can change from 0 to 1. Synthesis replaces them by constants, which is allowed
+    since an uninitialised register may hold any value. Registers in invariants are not changed. ``seconds``: for each
+    call of the solver.
     """
     needed = graph.behind([one.now for one in rtl.invariants])
     places = [n for n, one in enumerate(rtl.registers) if one.initial is None and one.now >> 1 not in needed]

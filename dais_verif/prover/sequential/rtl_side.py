@@ -1,4 +1,4 @@
-"""RTL as gates. An array that is written word by word becomes a memory with ports, if every use of it is understood."""
+"""RTL as gates; an array that is written by the word becomes a memory with ports if all its uses are supported."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dais_verif.prover.terms import Term, band, bnot, const, extract, leaves, mu
 
 __all__ = ["rtl_gates"]
 
-#: Bits of an array, from which on it is taken for a memory.
+#: Fewest bits of an array that is treated as a memory.
 _LEAST_MEMORY = 512
 
 
 def rtl_gates(opened: Open, graph: Aig, inputs: dict[Port, int], clock: str) -> Gates:
-    """Return ``opened`` as gates of ``graph``; ``inputs``, which are shared, get those that are missing.
+    """Return ``opened`` as gates of ``graph``; missing inputs are added to ``inputs``, which both sides share.
 
-    What nothing defines may be anything, in each cycle again. Raises ``InputError`` for an array of so many bits that
-    it would be a memory, if it is not ``[0:n]``, has contents at power-up, or is used in a way that is not understood.
+    Undefined bits may have any value, a new one in each cycle. Raises ``InputError`` for an array large enough to be a
+    memory if its range is not ``[0:n]``, if it has contents at power-up, or if a use of it is not supported.
     """
     netlist = opened.netlist
     ports = [netlist.signals[name] for name in netlist.inputs if name != clock]
@@ -93,7 +93,7 @@ def _initial(value: Term, bit: int) -> int | None:
 
 
 def _without_zeros(term: Term) -> Term:
-    """Return the same, without parts of zeros at a place that is chosen, as they are left of what may be undefined."""
+    """Replace right shifts of the constant 0 by 0; selects with a variable index leave them."""
     zeros = {
         t: const(t.width, 0) for t in nodes(term) if t.op == "lshr" and t.args[0].op == "const" and not t.args[0].value
     }
@@ -101,7 +101,7 @@ def _without_zeros(term: Term) -> Term:
 
 
 class _Order(NamedTuple):
-    """An invariant as terms of one bit."""
+    """An invariant as one-bit terms; ``first``: whether it holds at power-up."""
 
     name: str
     first: bool
@@ -110,10 +110,10 @@ class _Order(NamedTuple):
 
 
 def _orders(opened: Open, held: dict[Signal, Term], after: dict[Signal, Term], memory: _Found) -> Iterator[_Order]:
-    """Yield that what is complete in a queue lies within what was written, and that within its room.
+    """Yield the invariant of a queue: its committed words are among its written words, which fit into its memory.
 
-    A queue is a memory beside which registers ``head``, ``committed`` and ``tail`` have a bit more than its places.
-    Nothing rests on these names: the order is proved, or not used.
+    A queue is a memory in a scope with registers ``head``, ``committed`` and ``tail`` that are one bit wider than its
+    addresses. The names are only a hint: the invariant is proved, or not used.
     """
     scope = memory.signal.name.rpartition(".")[0]
     names = [f"{scope}.{name}" if scope else name for name in ("head", "committed", "tail")]
@@ -132,14 +132,14 @@ def _orders(opened: Open, held: dict[Signal, Term], after: dict[Signal, Term], m
 
 
 def _in_order(head: Term, committed: Term, tail: Term) -> Term:
-    """Whether ``committed`` is not beyond ``head``, nor that more than the room beyond ``tail``."""
+    """Return whether ``tail <= committed <= head`` and ``head - tail`` is at most the number of words."""
     room = const(head.width, 1 << (head.width - 1))
     filled = sub(head, tail)
     return band(bnot(ult(filled, sub(committed, tail))), bnot(ult(room, filled)))
 
 
 class _Found(NamedTuple):
-    """An array as a memory. ``reads``: what stands for parts of words that are read; ``words``: for words, by place."""
+    """An array as a memory. ``reads``: replacements of read parts of words. ``words``: the read words, by place."""
 
     signal: Signal
     width: int
@@ -176,7 +176,7 @@ def _memories(
 
 
 def _written(signal: Signal, held: Term, width: int, after: Term) -> tuple[Term, Term, Term] | None:
-    """Return the place that is written, and the word there before and after; None if that is not all that happens."""
+    """Return the place that an edge writes, and its word before and after; None if the array changes otherwise."""
     count = signal.width // width
     words = list(reversed(after.args)) if after.op == "concat" else []
     if count < 2 or len(words) != count or any(word.width != width for word in words):
@@ -197,7 +197,7 @@ def _written(signal: Signal, held: Term, width: int, after: Term) -> tuple[Term,
         return None
     here, kept = rules[0]
     assert here is not None
-    if any({here, kept} & set(nodes(word)) for word in words[1:]):  # what is asked of the first place, for others
+    if any({here, kept} & set(nodes(word)) for word in words[1:]):  # another word depends on the first place
         return None
     old = var(width, f"{signal.name} where it is written")
     new = rebuild(words[0], {here: const(1, 1), kept: old})
@@ -207,7 +207,10 @@ def _written(signal: Signal, held: Term, width: int, after: Term) -> tuple[Term,
 
 
 def _places(a: Term, b: Term, count: int) -> Iterator[tuple[Term, bool]]:
-    """Yield what is compared with 0 in ``a`` where with 1 in ``b``; or with the last places, downwards."""
+    """Yield candidates for the address: terms compared with the first or last place in ``a``, with another in ``b``.
+
+    The second result tells whether it is the last place, as for an array ``[0:n]``, whose word 0 has the highest bits.
+    """
     waiting, seen = [(a, b)], set()
     while waiting:
         pair = waiting.pop()
@@ -229,7 +232,7 @@ def _here(word: Term, place: Term, number: int) -> Term | None:
 
 
 def _alike(a: Term, b: Term, of_a: tuple[Term | None, Term], of_b: tuple[Term | None, Term]) -> bool:
-    """Whether ``b`` is ``a`` but for what differs from word to word."""
+    """Return whether ``b`` is ``a``, except for the place and the old word."""
     waiting, seen = [(a, b)], set()
     while waiting:
         pair = waiting.pop()
@@ -250,7 +253,7 @@ def _alike(a: Term, b: Term, of_a: tuple[Term | None, Term], of_b: tuple[Term | 
 def _reads(
     signal: Signal, held: Term, width: int, roots: Sequence[Term]
 ) -> tuple[dict[Term, Term], dict[Term, Term]] | None:
-    """Return what is read of words, and where; None if the memory is used in some other way."""
+    """Return the replacements of reads, and the read words by place; None if the memory is used in another way."""
     values: dict[Term, Term] = {}
     words: dict[Term, Term] = {}
     for t in nodes(*roots):
@@ -266,7 +269,7 @@ def _reads(
 
 
 def _place(steps: Term, count: int, width: int) -> Term | None:
-    """Return the place of which ``steps`` is the lowest bit."""
+    """Return the place whose word begins at bit ``steps``, which must be place times width; None if it is not."""
     size = (count - 1).bit_length()
     for t in nodes(steps):
         if t.width == size and mul(resize(t, steps.width, False), const(steps.width, width)) is steps:

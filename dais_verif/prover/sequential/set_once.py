@@ -1,7 +1,8 @@
-"""Registers that are only ever set, of which nothing says what they hold at first: 1, or what the logic has?
+"""Choose initial values of uninitialised registers that are only ever set.
 
-Synthesis makes constants of some, and keeps others, which begin with 0. Any choice is right that is made once: what
-nothing initialises may hold anything. What is found here is a guess, by simulation; the proof is of the choice.
+Synthesis replaces some of them by constants, and keeps others, with initial value 0. Every fixed choice is allowed,
+since an uninitialised register may hold any value. The choice here is a guess from simulation; the proof then holds
+for this choice.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ from dais_verif.prover.sequential.sides import RegisterBit
 __all__ = ["kept_by_logic", "only_set"]
 
 _PATTERNS = 1536
-#: Edges of which it is seen what a register is for.
+#: Edges on which the effect of a register is observed.
 _EDGES = 12
 
 
 def only_set(
     graph: Aig, registers: Sequence[RegisterBit], places: Sequence[int], rng: random.Random, seconds: float
 ) -> set[int]:
-    """Those of ``places`` whose registers stay 1 if they are, and may become 1; ``seconds``: for the solver, each."""
+    """Return those of ``places`` whose registers can change from 0 to 1, but never from 1 to 0.
+
+    ``seconds``: for each call of the solver.
+    """
     places = _may_stay_one(graph, registers, places, rng)
     edges = [
         (graph.both(one.now, one.after ^ 1), graph.both(one.now ^ 1, one.after))
@@ -50,7 +54,7 @@ def only_set(
 def _may_stay_one(
     graph: Aig, registers: Sequence[RegisterBit], places: Sequence[int], rng: random.Random
 ) -> Sequence[int]:
-    """Which of ``places`` stay 1 as far as patterns tell."""
+    """Return those of ``places`` whose registers never change from 1 to 0 on random patterns."""
     count, draw = _PATTERNS, Draw(rng, _PATTERNS)
     for _ in range(8):
         draw.again()
@@ -72,10 +76,10 @@ def kept_by_logic(
     settle: Callable[[Aig, Classes], None],
     seconds: float,
 ) -> set[str]:
-    """Which of ``ones``, registers of the RTL that are taken to begin with 1, the logic seems to keep as registers.
+    """Return those of ``ones``, RTL registers with assumed initial value 1, that the other side seems to keep.
 
-    Those beside which it has one that begins with 0, is set by the same, and on which all depends that depends on them.
-    The first ``n_rtl`` of ``registers`` are of the RTL. ``settle``: splits classes by simulation.
+    Such a register has a counterpart with initial value 0 that is set by the same conditions and affects at least the
+    same registers. The first ``n_rtl`` of ``registers`` belong to the RTL. ``settle``: splits classes by simulation.
     """
     candidates = [n for n, one in enumerate(registers[:n_rtl]) if one.name in ones]
     zeros = [n for n, one in enumerate(registers) if one.initial == 0]
@@ -83,7 +87,7 @@ def kept_by_logic(
     kept = sorted(place for place in constant if place >= n_rtl)
     if not candidates or not kept:
         return set()
-    # States in which all that is only ever set is set: what corresponds then does not depend on the choice.
+    # In states in which all such registers are set, the correspondence does not depend on the choice.
     steady = [one._replace(initial=1) if n in constant else one for n, one in enumerate(registers)]
     classes = Classes(steady)
     settle(graph, classes)

@@ -1,4 +1,4 @@
-"""What is compared: two designs over one graph, whose registers, ports and memories are literals of it."""
+"""The two sides of a comparison: designs whose registers, ports and memories are literals of one graph."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Port = tuple[str, int]
 
 
 class RegisterBit(NamedTuple):
-    """One bit. ``now``: an input of the graph; ``after``: what it holds after an edge. ``initial``: None if unknown."""
+    """A register bit. ``now``: a graph input. ``after``: its value after an edge. ``initial``: None if unknown."""
 
     name: str
     now: int
@@ -24,7 +24,7 @@ class RegisterBit(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """A place at which a memory is read. ``value``: the word there, inputs of the graph."""
+    """A read of a memory. ``place``: the address. ``value``: the word there, inputs of the graph."""
 
     place: Word
     value: Word
@@ -32,9 +32,11 @@ class Reading(NamedTuple):
 
 @dataclass(frozen=True)
 class Memory:
-    """Words that are written at one place an edge. ``old``: the word there, inputs; ``new``: what it is after the edge.
+    """A memory that writes at most one word per edge.
 
-    ``contents``: at power-up, a bit each, None if unknown; word 0 first, its lowest bit first.
+    ``width``: of a word, in bits. ``place``: the address that is written. ``old``: the word there, inputs of the graph.
+    ``new``: the word there after the edge. ``contents``: the bits at power-up, None if unknown; word 0 first, its
+    lowest bit first.
     """
 
     name: str
@@ -47,7 +49,7 @@ class Memory:
 
 
 class BankOutput(NamedTuple):
-    """An output of a bank: register ``name`` takes the bit of one of ``columns``, by their numbers, at an edge."""
+    """An output of a bank: at an edge, register ``name`` takes the bit of one of ``columns``, given by number."""
 
     name: str
     columns: tuple[int, ...]
@@ -55,10 +57,11 @@ class BankOutput(NamedTuple):
 
 @dataclass(frozen=True)
 class Bank:
-    """A block RAM as columns of bits, 256 each. A row is written, and one is read, at an edge.
+    """A block RAM as columns of bits. At each edge one row is written and one row is read.
 
-    ``writes``: whether each column is written; ``data``: with what. ``read``: the bit of each column in the row that is
-    read, inputs of the graph. ``contents``: row 0 lowest, the lowest column first. ``outputs``: its registers.
+    ``row``: the written row. ``writes``: for each column, whether it is written; ``data``: the bit to write.
+    ``read_row``: the row that is read. ``read``: the bit of each column there, inputs of the graph. ``contents``: at
+    power-up; row 0 in the lowest bits, column 0 first. ``outputs``: its output registers.
     """
 
     name: str
@@ -72,7 +75,7 @@ class Bank:
 
 
 class Invariant(NamedTuple):
-    """What may be so in every cycle. ``first``: whether it is at power-up; ``now``, ``after``: an edge, as literals."""
+    """A candidate invariant. ``first``: it holds at power-up. ``now``, ``after``: literals before and after an edge."""
 
     name: str
     first: bool
@@ -82,7 +85,7 @@ class Invariant(NamedTuple):
 
 @dataclass(frozen=True)
 class Gates:
-    """One side. ``inputs`` are shared with the other, by port and bit. ``invariants`` are proved, or not used."""
+    """One side. ``inputs``: by port and bit, shared by both sides. ``invariants``: candidates; proved, or not used."""
 
     inputs: Mapping[Port, int]
     outputs: Mapping[Port, int]
@@ -95,7 +98,7 @@ class Gates:
 class BitOf(NamedTuple):
     """What a column of a bank holds: bit ``bit`` of words of memory number ``memory``.
 
-    They are those whose places are, in the bits ``rows``, its row, and in all others ``fixed``.
+    ``rows``: the address bits that form the row number. ``fixed``: the values of all other address bits.
     """
 
     memory: int

@@ -1,1 +1,1 @@
-"""Words of bits as numbers: whether the bits of a circuit add up to what a word means, for all values."""
+"""Algebraic proof that the bits of a circuit add up to a given number, for all inputs."""

@@ -1,13 +1,13 @@
-"""What a gate is as a sum: of literals, and of ANDs of two nodes, which are numbers of their own.
+"""Gates as sums of literals and of ANDs of two nodes, which count as nodes of their own.
 
     NOT x          1 - x
     x AND NOT y    x - (x AND y)
     x XOR y        x + y - 2 (x AND y)
-    g OR h         g + h, if never both are 1
+    g OR h         g + h, if g and h are never both 1
 
-So sum and carry of an adder, 2c + s, become x + y + z whatever gates it is made of, once the carry is known for the
-two ANDs that it is the sum of. A carry that is computed otherwise, ahead for example, is found by its values on
-patterns, and proved: for each XOR of three, whatever node is their majority is a sum, too.
+Sum and carry of an adder, 2c + s, therefore become x + y + z, whatever its gates are, once the carry is known as the
+sum of two ANDs. A carry that is computed differently, as in a carry-lookahead adder, is found by its values on patterns
+and then proved: for each XOR of three nodes, a node that is their majority is such a sum, too.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from dais_verif.prover.bit_level.windows import Window, equal_by_table
 
 __all__ = ["Gates"]
 
-#: Patterns by which candidates are found; and how hard a pair is tried, by tables and by the solver.
+#: Patterns by which candidates are found; and the limits for one pair: windows and tables, gates, and solver conflicts.
 _PATTERNS = 4096
 _WINDOWS, _ROWS, _GATES, _CONFLICTS, _LAST = (4, 8, 16, 32), 1 << 20, 2000, 2000, 300
 
 
 class Gates:
-    """Of ``aig``, which grows, as far as ``roots`` need them.
+    """The gates of ``aig`` behind ``roots`` as sums. Adds gates to ``aig``.
 
-    Every sum that it tells is true for all values of the inputs: an identity, or one that was proved.
+    Every sum holds for all inputs: it is an identity, or was proved.
     """
 
     def __init__(self, aig: Aig, roots: Iterable[int], seed: int) -> None:
@@ -46,27 +46,27 @@ class Gates:
         self._never: dict[int, bool] = {}
         cone = sorted(aig.behind(roots))
         self._parities = {node: pair for node in cone if (pair := aig.exclusive(node)) is not None}
-        #: What is added where there is an XOR of three: two of them.
+        #: Nodes that are operands of an XOR within an XOR: two of the three operands of an adder.
         self._added: set[int] = set()
-        #: Carries, whose sums were proved; one of a circle is given up.
+        #: Nodes with proved sums as carries. If sums form a cycle, one of its carries is removed.
         self._carries: set[int] = set()
-        #: What is the same as another node.
+        #: Nodes that equal another node, with its literal.
         self._same: dict[int, int] = {}
         self._find_carries(cone)
 
     def sum_of(self, node: int) -> Polynomial | None:
-        """Return what ``node`` is as a sum; None of inputs and of ANDs of two nodes."""
+        """Return ``node`` as a sum; None for inputs and for ANDs of two nodes."""
         if node not in self._sums:
             self._sums[node] = self._made(node)
         return self._sums[node]
 
     def operands(self, node: int) -> tuple[int, int] | None:
-        """Return the two nodes of which ``node`` is the AND; None of inputs."""
+        """Return the two nodes whose AND is ``node``; None for inputs."""
         low, high = self.aig.low[node], self.aig.high[node]
         return None if low < 0 else (low >> 1, high >> 1)
 
     def rank(self, node: int) -> int:
-        """Return a number that is greater than those of all nodes of which ``node`` is the sum or the AND."""
+        """Return a number greater than the ranks of all nodes in the sum or AND that defines ``node``."""
         if node in self._ranks:
             return self._ranks[node]
         path, waiting = {node: None}, [(node, iter(self._behind(node)))]
@@ -85,7 +85,7 @@ class Gates:
         return self._ranks[node]
 
     def _break(self, path: dict[int, None], waiting: list[tuple[int, Iterator[int]]], entry: int) -> None:
-        """Give up the last carry of a circle of ``path`` that begins at ``entry``: what it is by its gates is none."""
+        """Remove the last carry of the cycle of ``path`` from ``entry`` on; sums by gates alone have no cycle."""
         nodes = list(path)
         given_up = next(node for node in reversed(nodes[nodes.index(entry) :]) if node in self._carries)
         self._carries.remove(given_up)
@@ -120,7 +120,7 @@ class Gates:
         return total if both > 1 and self._is_never(both) else plus(total, single(both), -2)
 
     def _product(self, a: int, b: int, both: int) -> Polynomial:
-        """Return the AND of two literals, where ``both`` is that of their nodes."""
+        """Return the AND of two literals; ``both``: the AND of their nodes."""
         x, y, xy = single(a & ~1), single(b & ~1), single(both)
         if a & b & 1:
             return plus(plus(plus({ONE: 1}, x, -1), y, -1), xy)
@@ -145,7 +145,7 @@ class Gates:
         return known
 
     def _equal(self, a: int, b: int) -> bool:
-        """Whether two literals are proved equal: over a few gates, down to what adders add, then to the inputs."""
+        """Prove two literals equal: over few gates, then down to operands of adders, then to inputs."""
         if a == b:
             return True
         window = Window(self.aig, a >> 1, b >> 1)
@@ -171,11 +171,11 @@ class Gates:
         return self._solver.differ(a, b, _LAST).found is False
 
     def _find_carries(self, cone: list[int]) -> None:
-        """Look for what adders carry: the AND of two literals, the majority of three, of which there is the XOR."""
+        """Find carries of adders: nodes that are the AND of two, or the majority of three literals with an XOR node."""
         alike: dict[int, list[int]] = {}
         for node in cone[1:]:
             shape = self._shape(self._values[node])
-            if shape:  # what was never seen to change is like too many
+            if shape:  # too many nodes never change on the patterns
                 alike.setdefault(shape, []).append(node)
         for pair in self._parities.values():
             for half in pair:
@@ -194,7 +194,7 @@ class Gates:
                         self._note_same(node, value, self._both(a, b))
 
     def _find_carry(self, alike: dict[int, list[int]], a: int, b: int, c: int, half: int) -> None:
-        """``half``: the XOR of ``a`` and ``b``, or its opposite."""
+        """Note nodes that are the majority of three literals. ``half``: ``a`` XOR ``b``, or its complement."""
         p, q, r = self._value(a), self._value(b), self._value(c)
         value = p & q | p & r | q & r
         for node in alike.get(self._shape(value), ()):
@@ -203,7 +203,7 @@ class Gates:
             self._note_carry(node, value, self._both(one ^ 1, two ^ 1) ^ 1, plus(single(one), single(two)))
 
     def _note_same(self, node: int, value: int, literal: int) -> None:
-        """Note that ``node``, or its opposite, is ``literal``, which has ``value``, if it is proved."""
+        """Note that ``node`` or its complement equals ``literal``, with the values ``value``, if that is proved."""
         first, second = self._kept(2 * node | (self._values[node] != value)), self._kept(literal)
         if first >> 1 == second >> 1 or not self._equal(first, second):
             return
@@ -215,13 +215,16 @@ class Gates:
             self._same[first >> 1] = second ^ first & 1
 
     def _kept(self, literal: int) -> int:
-        """Return the one of several nodes that are the same."""
+        """Return the literal that represents ``literal`` among equal ones."""
         while literal >> 1 in self._same:
             literal = self._same[literal >> 1] ^ literal & 1
         return literal
 
     def _note_carry(self, node: int, value: int, literal: int, total: Polynomial) -> None:
-        """Note that ``node``, or its opposite, is ``total``, if it is proved to be ``literal``, which has ``value``."""
+        """Note that ``node`` or its complement is the sum ``total``, if it is proved equal to ``literal``.
+
+        ``value``: the values of ``literal``.
+        """
         if node not in self._carries and node != literal >> 1:
             inverted = self._values[node] != value
             if self._equal(2 * node | inverted, literal):

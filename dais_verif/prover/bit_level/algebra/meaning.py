@@ -1,4 +1,4 @@
-"""What a term is as a polynomial of bits: sums, products, choices and signs as in arithmetic, the rest bit by bit."""
+"""Terms as polynomials of bits: sums, products, choices and sign extensions by arithmetic, all else bit by bit."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from dais_verif.prover.terms import Term, nodes
 
 __all__ = ["Number", "meaning_of", "number_of"]
 
-#: Terms of a product.
+#: Most terms of a product.
 _MOST = 50_000
 
 
 class Number(NamedTuple):
-    """An integer of ``least .. most`` that is ``polynomial``; a word holds it modulo ``2**width``."""
+    """An integer in ``least .. most`` with the value ``polynomial``; a word holds it modulo ``2**width``."""
 
     polynomial: Polynomial
     least: int
@@ -32,7 +32,7 @@ def number_of(word: Word) -> Number:
 
 
 def meaning_of(root: Term, given: Mapping[Term, Number], bits: Callable[[Term], Word]) -> Number:
-    """Return a number that ``root`` holds. ``given``: those of variables. ``bits``: the bits of any term."""
+    """Return a number that ``root`` holds. ``given``: the numbers of variables. ``bits``: gives the bits of a term."""
     meaning = _Meaning(given, bits)
     for t in nodes(root):
         if t not in meaning.numbers:
@@ -43,19 +43,19 @@ def meaning_of(root: Term, given: Mapping[Term, Number], bits: Callable[[Term], 
 
 
 class _Meaning:
-    """One rule an operation, by its name: what it holds, or None where only its bits tell."""
+    """One method per operation, named after it: returns its number, or None if only its bits give it."""
 
     def __init__(self, given: Mapping[Term, Number], bits: Callable[[Term], Word]) -> None:
         self.numbers = dict(given)
         self._bits = bits
 
     def _unsigned(self, t: Term) -> Number:
-        """Return what the bits of ``t`` are."""
+        """Return the bits of ``t`` as an unsigned number."""
         number = self.numbers[t]
         return number if number.least >= 0 and not number.most >> t.width else number_of(self._bits(t))
 
     def _signed(self, t: Term) -> Number:
-        """Return what the bits of ``t`` are in two's complement."""
+        """Return the bits of ``t`` as a two's complement number."""
         number, half = self.numbers[t], 1 << (t.width - 1)
         if -half <= number.least and number.most < half:
             return number
@@ -70,7 +70,7 @@ class _Meaning:
         for x in t.args:
             total = _sum(total, self.numbers[x], 1)
         whole = _sum(total, _constant(t.low), 1)
-        if whole.most >> t.width:  # a negative one, then
+        if whole.most >> t.width:  # then take the constant as negative
             whole = _sum(total, _constant(t.low - (1 << t.width)), 1)
         return whole
 
@@ -96,7 +96,7 @@ class _Meaning:
         return None if t.low else self.numbers[t.args[0]]
 
     def _concat(self, t: Term) -> Number:
-        """Parts from the lowest on; copies of a bit at the end, which fill the rest, are a sign."""
+        """Add the parts from the lowest on; copies of one bit that fill all high bits are a sign extension."""
         parts, place = t.args[::-1], 0
         total = Number({}, 0, 0)
         for number, part in enumerate(parts):

@@ -1,6 +1,7 @@
-"""Integer polynomials over the nodes of a graph, each of which is 0 or 1.
+"""Integer polynomials over the nodes of a graph, which are 0 or 1.
 
-A *monomial* is a set of nodes, all of which must be 1: a power of a node is the node. The empty one is the number 1.
+A *monomial* is a set of nodes: their product. Powers do not occur, since a node equals its square. The empty monomial
+is the number 1.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ ONE: Monomial = frozenset()
 
 
 def single(literal: int) -> Polynomial:
-    """Return what a literal is: its node, or 1 less its node."""
+    """Return a literal as a polynomial: its node, or 1 minus its node."""
     node = literal >> 1
     if not node:
         return {ONE: 1} if literal else {}

@@ -1,4 +1,4 @@
-"""Whether the bits of a circuit hold a number, for all inputs."""
+"""Prove that the bits of a circuit are a given number, for all inputs."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["holds"]
 
 
 def holds(aig: Aig, word: Word, polynomial: Polynomial, seed: int) -> bool:
-    """Whether ``word``, literals of ``aig``, is proved to be ``polynomial`` modulo ``2**len(word)``.
+    """Return whether ``word``, literals of ``aig``, is proved to be ``polynomial`` modulo ``2**len(word)``.
 
-    Words of bits are equal if and only if their numbers are. False says nothing. ``aig`` grows.
+    False means only that no proof was found. Adds gates to ``aig``.
     """
     gates = Gates(aig, [*word, *(2 * node for monomial in polynomial for node in monomial)], seed)
     return vanishes(plus(number_of(word).polynomial, polynomial, -1), gates, len(word))

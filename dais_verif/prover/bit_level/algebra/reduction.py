@@ -1,7 +1,7 @@
-"""Whether a polynomial is 0 modulo a power of two, for all inputs: gate after gate is replaced by what it is.
+"""Prove that a polynomial is 0 modulo a power of two, for all inputs, by replacing its gates one after the other.
 
-Sums first, the gates farthest from the inputs before others, so that carries and what they come from cancel out; then
-an AND of two nodes by their product, those first of which fewest terms become.
+Gates that are sums come first, those farthest from the inputs before others, so that carries cancel out. Then an AND of
+two nodes is replaced by their product, those that give the fewest terms first.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from dais_verif.prover.bit_level.algebra.polynomials import Monomial, Polynomial
 
 __all__ = ["vanishes"]
 
-#: Terms that are made for each gate before it is given up, where two are usual; and gates behind one that are asked
-#: whether they imply another.
+#: Terms per gate after which the proof is given up (two are usual); and most gates behind a node that are searched for
+#: nodes that it implies.
 _WORK, _DEPTH = 32, 6
 
 
 def vanishes(polynomial: Polynomial, gates: Gates, width: int) -> bool:
-    """Whether ``polynomial`` is proved to be 0 modulo ``2**width``; False also if that is too much work."""
+    """Return whether ``polynomial`` is proved to be 0 modulo ``2**width``; False also if that is too much work."""
     rest = _Rest(gates, width)
     for monomial, coefficient in polynomial.items():
         rest.add(monomial, coefficient)
@@ -27,12 +27,12 @@ def vanishes(polynomial: Polynomial, gates: Gates, width: int) -> bool:
 
 
 class _Rest:
-    """What is left of a polynomial."""
+    """The remainder of a polynomial."""
 
     def __init__(self, gates: Gates, width: int) -> None:
         self._gates, self._modulus = gates, 1 << width
         self._terms: Polynomial = {}
-        #: The monomials in which a node is.
+        #: The monomials that contain each node.
         self._places: dict[int, set[Monomial]] = {}
         #: Nodes to be replaced by sums, and by products.
         self._sums: list[tuple[int, int]] = []
@@ -40,7 +40,7 @@ class _Rest:
         self._left = _WORK * len(gates.aig)
 
     def reduced(self) -> bool:
-        """Replace gates until nothing is left, or nothing but inputs."""
+        """Replace gates until nothing or only inputs are left; return whether nothing is left."""
         while self._terms and self._left > 0:
             if self._sums:
                 node = heappop(self._sums)[-1]
@@ -92,7 +92,7 @@ class _Rest:
                 self.add(whole, coefficient * factor)
 
     def _simplified(self, monomial: Monomial) -> Monomial | None:
-        """Return the same without nodes that others imply; None if two exclude each other."""
+        """Return ``monomial`` without nodes that others imply; None if two nodes exclude each other."""
         if len(monomial) < 2:
             return monomial
         low, high = self._gates.aig.low, self._gates.aig.high
