@@ -64,9 +64,25 @@ def read_certificate(path: Path) -> tuple[Certificate, Path, bytes]:
     """Return the certificate in the file or folder ``path``, its folder and its bytes. Raises ``InputError``."""
     file = path / CERTIFICATE if path.is_dir() else path
     if not file.exists():
-        raise InputError(f"no certificate {str(file)!r}: No such file; name the folder of a sign-off")
+        raise InputError(f"no certificate {str(file)!r}: {_why_missing(file.parent)}")
     data = read_plain(file, _MOST_BYTES, "certificate")
     return parse_certificate(data, str(file)), file.parent, data
+
+
+def _why_missing(folder: Path) -> str:
+    """Return why there is no certificate in ``folder``, and what to do."""
+    try:
+        record = read_record(folder / RECORD)
+    except InputError:
+        return "No such file; name the folder of a sign-off"
+    if not isinstance(record, SignOffRecord) or record.passed:
+        return "No such file; sign off again"
+    if record.state != "complete":
+        return "the sign-off in this folder has not ended, or was killed; let it end, or sign off again"
+    return (
+        f"the sign-off in this folder ended in {record.verdict.value}, and only one that passes writes a certificate:"
+        f" {record.message}; correct that and sign off again"
+    )
 
 
 def check_certificate(

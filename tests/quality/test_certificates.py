@@ -323,6 +323,30 @@ def test_no_certificate_is_bad_input(tmp_path: Path) -> None:
     assert "no certificate" in ending.stderr
 
 
+def test_of_a_sign_off_without_a_certificate_it_is_said_why(copy: Path) -> None:
+    out = copy / "out"
+    (out / "certificate.json").unlink()
+    assert "certificate.json': No such file; sign off again" in verify(copy).stderr
+    record = json.loads((out / "signoff.json").read_text())
+    for verdict, message, code, says in (
+        (
+            "NOT_SIGNED_OFF",
+            "check: x",
+            7,
+            "ended in NOT_SIGNED_OFF, and only one that passes writes a certificate: check: x;",
+        ),
+        ("INTERRUPTED", "interrupted", 130, "ended in INTERRUPTED"),
+    ):
+        (out / "signoff.json").write_text(
+            json.dumps({**record, "verdict": verdict, "message": message, "exit_code": code})
+        )
+        ending = verify(copy)
+        assert (ending.verdict, ending.exit_code) == ("INVALID_INPUT", 2)
+        assert says in ending.stderr
+    (out / "signoff.json").write_text(json.dumps({**record, "verdict": "NOT_RUN", "state": "running", "exit_code": 6}))
+    assert "has not ended, or was killed" in verify(copy).stderr
+
+
 # edits of evidence, whose hashes all fit
 
 
