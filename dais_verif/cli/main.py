@@ -11,6 +11,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Sequence
+from difflib import get_close_matches
 
 import click
 
@@ -80,6 +81,15 @@ class _Verbs(click.Group):
         name = cmd_name.replace("-", "_")
         command: click.Command = getattr(importlib.import_module(f"dais_verif.cli.{_HIDDEN.get(name, name)}"), name)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name.startswith("-") or self.get_command(ctx, name) is not None:
+            return super().resolve_command(ctx, args)
+        near = get_close_matches(name.lower(), _VERBS)
+        ctx.fail(f"No such command {name!r}{f'; did you mean {near[0]}?' if near else '.'}")
 
 
 @click.group(cls=_Verbs, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

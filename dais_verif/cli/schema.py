@@ -13,7 +13,7 @@ _KINDS = "result proof regression signoff conversion coverage mutation fuzzing s
 
 
 @click.command(cls=Verb)
-@click.argument("kind", type=click.Choice(_KINDS.split()))
+@click.argument("kind", type=click.Choice(_KINDS.split()), metavar="KIND")
 def schema(kind: str) -> int:
     """Print the JSON schema of the records of KIND: what --json prints and -o keeps.
 

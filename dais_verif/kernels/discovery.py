@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
@@ -87,7 +88,9 @@ class Libraries:
         if having:
             raise InputError(_ambiguous(plain, having))
         out = "".join(f"; {one}" for one in self.broken)
-        raise InputError(f"no library has a kernel {name!r}; kernel list shows those that there are{out}")
+        near = get_close_matches(plain, [known for one in self.found for known in _names(one.library, DeviceId.GAUDI)])
+        meant = f": did you mean {near[0]}?" if near else ""
+        raise InputError(f"no library has a kernel {name!r}{meant}; kernel list shows those that there are{out}")
 
     def _having(self, name: str) -> tuple[list[FoundLibrary], str]:
         library, slash, plain = name.partition("/")

@@ -45,6 +45,9 @@ _locks: list[FileLock] = []
 
 CASES = {
     "unknown verb": Case(("prog.bin",), ("No such command 'prog.bin'", "dais-verif --help")),
+    "misspelt verb": Case(("simm", "prog.bin"), ("No such command 'simm'; did you mean sim?", "dais-verif --help")),
+    "misspelt option": Case(("check", "--laoyut", "v1", "p.bin"), ("No such option", "Did you mean", "--layout")),
+    "unknown schema": Case(("schema", "nope"), ("Invalid value for 'KIND': 'nope' is not one of 'result', 'proof'",)),
     "no program": Case(("check",), ("Missing argument 'PROGRAM'", "dais-verif check --help")),
     "two programs": Case(("check", "a", "b"), ("unexpected extra argument", "b")),
     "unknown option": Case(("check", "--fast", "p.bin"), ("No such option", "--fast")),

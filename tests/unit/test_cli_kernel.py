@@ -134,7 +134,12 @@ class TestShow:
         assert dais_verif.show_kernel("bare/relu", bare).inputs is None
 
     @pytest.mark.parametrize(
-        ("name", "said"), [("nope", "no library has a kernel 'nope'"), ("relu", "say mine/relu or dais/relu")]
+        ("name", "said"),
+        [
+            ("nope", "no library has a kernel 'nope'; kernel list"),
+            ("rleu", "a kernel 'rleu': did you mean relu?"),
+            ("relu", "say mine/relu or dais/relu"),
+        ],
     )
     def test_one_line_and_2(self, capsys: pytest.CaptureFixture[str], mine: Path, name: str, said: str) -> None:
         mine.write_text(MINE.replace('"negate"', '"relu"'))
