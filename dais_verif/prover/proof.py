@@ -45,7 +45,10 @@ from dais_verif.verdict import Verdict
 __all__ = ["UNDEFINED", "all_obligations", "claim_of", "named_signals", "prove", "settled"]
 
 #: Separates the message of a proof from the names of undefined values in refuted claims.
-UNDEFINED = "; undefined: "
+UNDEFINED = "; it depends there on what is undefined: "
+
+#: A literal X; the number tells two on one line apart.
+_NUMBERED_X = re.compile(r"^X \d+ (?:at|of) ")
 
 #: Names of the signal of op N: of the emitter, and of da4ml. The first pattern that matches any signal is used for all.
 _NAMES = (re.compile(r"(?:.*\.)?op_(\d+)"), re.compile(r"v(\d+)"))
@@ -339,10 +342,12 @@ def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> P
 
 
 def _undefined(obligations: Mapping[tuple[str, int], Obligation], claims: Mapping[tuple[str, int], Claim]) -> str:
-    """Return the names of undefined values in refuted claims, for a message: undriven bits, words outside a memory."""
+    """Return undefined values in refuted claims, for a message: X, undriven bits, words outside a memory; and advice."""
     refuted = [obligations[key].rtl for key, claim in claims.items() if claim.status is Status.REFUTED]
-    names = dict.fromkeys(str(t.data) for t in leaves(*refuted) if t.op == "undefined")
-    return f"{UNDEFINED}{', '.join([*names][:_SHOWN])}{', ...' * (len(names) > _SHOWN)}" if names else ""
+    undefined = (str(t.data) for t in leaves(*refuted) if t.op == "undefined")
+    names = [*dict.fromkeys(_NUMBERED_X.sub("X or Z at ", name) for name in undefined)]
+    more = ", ..." if len(names) > _SHOWN else ""
+    return f"{UNDEFINED}{', '.join(names[:_SHOWN])}{more}; assign a value of 0s and 1s there" if names else ""
 
 
 def _left_out(netlist: Netlist) -> str:
