@@ -4,7 +4,8 @@
 ├── ``ProgramError``    the file is not a valid DAIS program
 ├── ``InputError``      a vector, option or path cannot be used
 │   ├── ``RequestError``  options that do not go together
-│   └── ``StateError``  RTL keeps state where a function of its inputs is asked for
+│   ├── ``StateError``  RTL keeps state where a function of its inputs is asked for
+│   └── ``UnknownTop``  RTL has no module of the name that was given
 ├── ``ViolationError``  the program broke one of its promises on these inputs
 ├── ``ToolError``       a simulator or compiler is missing or failed
 └── ``VerdictError``    ``raise_for_verdict`` of a record that did not pass
@@ -27,6 +28,7 @@ __all__ = [
     "RequestError",
     "StateError",
     "ToolError",
+    "UnknownTop",
     "VerdictError",
     "ViolationError",
 ]
@@ -89,6 +91,10 @@ class StateError(InputError):
 
     The RTL is known to do so; it is not merely unsupported.
     """
+
+
+class UnknownTop(InputError):
+    """The RTL has no module, or entity, of the name that was given for the top."""
 
 
 class ViolationError(DaisError):

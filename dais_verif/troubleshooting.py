@@ -21,6 +21,7 @@ CLASSES = {
     "OutOfStep": "latency",
     "RequestError": "options",
     "StateError": "rtl-with-state",
+    "UnknownTop": "top-module",
     "ViolationError": "program-invalid",
 }
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from dais_verif.counts import counted
 from dais_verif.dut.verilog import read_files
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, UnknownTop
 
 __all__ = ["Interface", "Port", "errors_in", "interface_of", "ports_in", "unused_in"]
 
@@ -56,7 +56,7 @@ def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
         names = _modules(compilation)
         if not names:
             return None
-        raise InputError.of(
+        raise UnknownTop.of(
             "no module {top_given} in the RTL; it holds {names}: name the top module with {top}",
             top_given=top,
             names=_shown(names),

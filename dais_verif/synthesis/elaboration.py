@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import InputError, ToolError, UnknownTop
 from dais_verif.synthesis.yosys import reading
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.data_files import DataFile, copy_into
@@ -61,7 +61,7 @@ def elaborated(
 
 def _refusal(place: str, text: str, top: str) -> InputError:
     if re.fullmatch(rf"Module `\\?{re.escape(top)}' not found!", text):
-        return InputError.of("the RTL has no module {module!r}; name its top module with {top}", module=top)
+        return UnknownTop.of("the RTL has no module {module!r}; name its top module with {top}", module=top)
     missing = re.search(r"Can not open file `(.*)` for", text)
     if missing:
         return InputError.of("memory file {name!r} was not found; give it with {data}", name=missing[1])

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from dais_verif.errors import InputError, ToolError
+from dais_verif.errors import InputError, ToolError, UnknownTop
 from dais_verif.synthesis.ghdl_constants import with_plain_constants
 from dais_verif.synthesis.ghdl_selectors import with_settled_selectors
 from dais_verif.synthesis.ghdl_variants import with_lost_variants
@@ -49,7 +49,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
         except ToolError:
             said = log.read_text(encoding="utf-8", errors="replace")
             if _NO_TOP.search(said):
-                raise InputError.of(
+                raise UnknownTop.of(
                     "the RTL has no entity {top_given!r}; name its top entity with {top}", top_given=top
                 ) from None
             if _ERROR.search(said):

@@ -158,3 +158,12 @@ def test_a_module_that_is_not_there_is_answered_with_those_that_are(tmp_path: Pa
     run = run_prove(ADDER, tmp_path, "--top", "modle", rtl=text)
     assert run.ending == ("INVALID_INPUT", 2)
     assert "no module 'modle' (its modules: U, model)" in run.tree["message"]
+    assert run.tree["help"] == "docs/troubleshooting.md#top-module"
+
+
+@needs_yosys
+def test_of_a_netlist_too(tmp_path: Path) -> None:
+    (tmp_path / "net.v").write_text(module(SUM))
+    run = run_prove(ADDER, tmp_path, "--netlist", tmp_path / "net.v", "--target", "generic", "--top", "modle")
+    assert run.ending == ("INVALID_INPUT", 2)
+    assert run.tree["help"] == "docs/troubleshooting.md#top-module", run.tree["message"]

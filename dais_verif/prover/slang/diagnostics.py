@@ -6,7 +6,7 @@ from typing import Any
 
 import pyslang
 
-from dais_verif.errors import InputError
+from dais_verif.errors import InputError, UnknownTop
 
 __all__ = ["require_valid"]
 
@@ -31,7 +31,7 @@ def require_valid(compilation: Any, manager: Any, top: str) -> None:
         lines = pyslang.DiagnosticEngine.reportAll(manager, [diagnostic]).strip().split("\n")
         text = next((line for line in lines if "error: " in line or "warning: " in line), lines[0])
         if "not a valid top-level module" in text:
-            raise InputError.of(
+            raise UnknownTop.of(
                 "the RTL has no module {top_given!r} (its modules: {known}); name its top module with {top}",
                 top_given=top,
                 known=_modules(compilation),

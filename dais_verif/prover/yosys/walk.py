@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 
-from dais_verif.errors import InputError, StateError
+from dais_verif.errors import InputError, StateError, UnknownTop
 from dais_verif.prover.four_state import bnot, ite
 from dais_verif.prover.netlist import Bits, Clock, Netlist, Read, Signal, Signals, driver_of
 from dais_verif.prover.terms import Term, extract, resize
@@ -34,7 +34,11 @@ def elaborate(form: Path, top: str) -> Netlist:
     """Read module ``top`` of the JSON file ``form``. Raises ``InputError`` for what is not supported."""
     modules = read_form(form)
     if top not in modules:
-        raise InputError.of("the RTL has no module {top_given!r}; name its top module with {top}", top_given=top)
+        raise UnknownTop.of(
+            "the RTL has no module {top_given!r} (its modules: {known}); name its top module with {top}",
+            top_given=top,
+            known=", ".join(sorted(modules)[:8]) or "none",
+        )
     ports = modules[top].ports
     other = next((name for name, port in ports.items() if port.direction not in _WAYS), None)
     if other is not None:
