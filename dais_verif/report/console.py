@@ -97,7 +97,9 @@ def _next_step(record: SimulationRecord) -> str:
             )
     ended = [one.name for one in record.simulators if (one.failure or "").startswith("NOT RUN")]
     if ended:
-        return f"{record.verdict.next_step}; --sim {ended[0]} goes on without the simulator that failed"
+        broken = next((name for name in failed if name not in ended), "the other simulator")
+        alone = f"if {broken} cannot build this RTL, --sim {ended[0]} judges by {ended[0]} alone"
+        return f"{record.verdict.next_step}; {alone}"
     if "was not found on PATH" in record.message:
         return "nothing is known about the RTL; install the missing tool"
     if "is not an executable file" in record.message:

@@ -134,7 +134,11 @@ def test_a_mismatch_begins_with_what_is_wrong() -> None:
         ((None, "no"), "icarus compared 9 vectors and found no mismatch; if verilator cannot build this RTL", "icarus"),
         (("no", None), "verilator compared 9 vectors and found no mismatch; if icarus cannot build", "verilator"),
         (("no", "no"), "nothing is known about the RTL; read the tool's log", None),
-        (("no", "NOT RUN: its build was ended"), "nothing is known about the RTL; read the tool's log;", "verilator"),
+        (
+            ("no", "NOT RUN: its build was ended"),
+            "read the tool's log; if icarus cannot build this RTL, --sim verilator judges by verilator alone",
+            "verilator",
+        ),
         (("iverilog was not found on PATH", "g++ too"), "nothing is known about the RTL; install the missing", None),
     ],
 )
