@@ -342,7 +342,7 @@ def _with_handshake(proof: Proof, clocking: Clocking, handshake: Handshake) -> P
 
 
 def _undefined(obligations: Mapping[tuple[str, int], Obligation], claims: Mapping[tuple[str, int], Claim]) -> str:
-    """Return undefined values in refuted claims, for a message: X, undriven bits, words outside a memory; and advice."""
+    """Return undefined values in refuted claims, for a message: X, undriven bits, words outside a memory."""
     refuted = [obligations[key].rtl for key, claim in claims.items() if claim.status is Status.REFUTED]
     undefined = (str(t.data) for t in leaves(*refuted) if t.op == "undefined")
     names = [*dict.fromkeys(_NUMBERED_X.sub("X or Z at ", name) for name in undefined)]
