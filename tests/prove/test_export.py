@@ -98,13 +98,13 @@ def test_what_was_needed_beyond_the_plain_statement_is_in_the_file(
     (statement,) = (s for s in index["statements"] if {"op": op}.items() <= s["claims"][0].items())
     assert statement["claims"][0]["how"] == how
     text = (tmp_path / "smt" / statement["file"]).read_text()
-    assert ("taken for granted" in text) == (how != "1 level of ops")
+    assert ("; assumed" in text) == (how != "1 level of ops")
     assert answer(tmp_path / "smt" / statement["file"]) == "unsat"
     ranges = [s for s in index["statements"] if "range of op" in s["claims"][0]]
     assert bool(ranges) == (how == "ranges")
     assert all(answer(tmp_path / "smt" / s["file"]) == "unsat" for s in ranges)
     if how != "1 level of ops":  # without it the statement would be wrong
-        plain = "".join(x for x in text.splitlines(keepends=True) if "taken for granted" not in x)
+        plain = "".join(x for x in text.splitlines(keepends=True) if "; assumed" not in x)
         (tmp_path / "plain.smt2").write_text(plain)
         assert answer(tmp_path / "plain.smt2") == "sat"
 

@@ -1,1 +1,1 @@
-"""Two front ends held against each other: both readings of a design are compared, and both are proved."""
+"""Cross-check of two front ends: compare their netlists of one design, and prove both."""

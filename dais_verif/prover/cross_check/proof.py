@@ -1,4 +1,4 @@
-"""A proof that does not rest on one front end: both readings of a design are compared, and both are proved."""
+"""A proof that does not depend on a single front end: both netlists of a design are compared, and both are proved."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["DIFFERENT", "prove_with_both", "mark_unread"]
 
-#: How the message of two readings that are not the same begins.
+#: Start of the message if the two front ends disagree.
 DIFFERENT = "slang and Yosys read the RTL in different ways"
 
 
@@ -31,11 +31,11 @@ def prove_with_both(
     *,
     if_possible: bool = False,
 ) -> Proof:
-    """``prove`` for two readings of one design, of ``slang`` and of ``yosys``: PASS only if they agree, and both pass.
+    """Prove the netlists of one design from two front ends: PASS only if the netlists agree and both are proved.
 
-    ``if_possible``: where the second reading makes no sense, or nothing can be shown of it, the first has the say, and
-    the proof tells why; if it is another one, that is no less UNKNOWN.
-    Raises ``InputError`` as ``prove`` does, for either reading.
+    ``first``: as slang reads the design; ``second``: as Yosys does. ``if_possible``: if the second netlist is not
+    supported, or nothing can be proved about it, the first alone decides, and ``unread`` gives the reason; a proved
+    difference is UNKNOWN all the same. Raises ``InputError`` as ``prove`` does, for either netlist.
     """
     watcher = watcher or ProofWatcher()
     pool = Pool(options, watcher)
@@ -90,5 +90,5 @@ def prove_with_both(
 
 
 def mark_unread(proof: Proof, why: str) -> Proof:
-    """Return ``proof`` of the reading of slang alone; ``why``: Yosys had no say."""
+    """Return ``proof``, of slang's netlist alone, with ``why`` Yosys was not used."""
     return replace(proof, unread={**proof.unread, "yosys": why})

@@ -1,8 +1,8 @@
-"""Two front ends read one design: whether they understand it alike, signal by signal.
+"""Compare the netlists of one design from two front ends, signal by signal.
 
-Every signal that both know by one name is a cut point: what drives it must be the same function in both readings, of
-the signals that it reads. Neither reading has a loop (that is checked on both together), so by induction all these
-signals are equal, for every input and, where there are registers, at every edge.
+Every signal with the same name in both is a cut point: its drivers must be the same function of the signals that they
+read. Neither netlist has a loop (this is checked for both together), so by induction all these signals are equal for
+every input and, with registers, at every edge.
 """
 
 from __future__ import annotations
@@ -19,16 +19,17 @@ from dais_verif.prover.terms import Term, band, bnot, bxor, const, extract, leav
 __all__ = ["CrossCheck", "compare_readings"]
 
 _EVERY = 256
-#: How many levels of cut points are looked behind where two readings seem to differ; the last: all.
+#: Levels of cut points that are expanded if two readings seem to differ; the last: all.
 _LEVELS = (1, 2, 4, 1 << 30)
-#: A name that reads more than this many others, directly or not, is not compared down to the inputs.
+#: Most names that are expanded; larger cones are not compared down to the inputs.
 _LARGEST = 2000
 
 
 class CrossCheck(NamedTuple):
-    """How many signals are the same in both readings, and what is said of the first that is not, if one is not.
+    """The result of a comparison. ``signals``: how many are equal in both readings.
 
-    ``decided``: it is another one; False: it could not be shown to be the same.
+    ``difference``: a message about the first signal that is not; None if all are equal. ``decided``: the signal is
+    proved to differ; False: it could not be proved equal.
     """
 
     signals: int
@@ -37,10 +38,9 @@ class CrossCheck(NamedTuple):
 
 
 def compare_readings(first: Netlist, second: Netlist, pool: Pool, watcher: ProofWatcher) -> CrossCheck:
-    """Compare two readings of one design, before anything is changed in either.
+    """Compare two readings of one design, before a proof changes either.
 
-    Signals that one of the readings cannot make sense of are left out, unless an output needs them. Raises
-    ``InputError`` for an output that does.
+    Signals that one of the front ends does not support are left out. Raises ``InputError`` if an output needs one.
     """
     ports = _ports(first), _ports(second)
     if ports[0] != ports[1]:
@@ -63,7 +63,7 @@ def _port_text(ports: list[tuple[str, str, int]], name: str) -> str:
 
 
 class _Reading(NamedTuple):
-    """What drives one signal in both netlists, and by what names: terms over the same variables."""
+    """The drivers of one signal in both netlists, as terms over the same variables, and the names that they read."""
 
     terms: tuple[Term, Term]
     reads: frozenset[str]
@@ -74,13 +74,13 @@ class _Comparison:
         self._netlists, self._pool, self._watcher = (first, second), pool, watcher
         inputs = set(first.inputs)
         common = [n for n, s in first.signals.items() if n in second.signals and not s.hidden and n not in inputs]
-        #: Names that both know, and that have a driver in both.
+        #: Names of signals with drivers in both netlists.
         self._names = [n for n in common if all(netlist.signals[n].drivers for netlist in self._netlists)]
         self._inputs = inputs
         self._cuts = set(self._names)
         self._clocked = {n for n in self._names if any(map(_clocked, self._pair(n)))}
         self._readings: dict[str, _Reading] = {}
-        #: Names of which one netlist makes no sense, with what it says.
+        #: Names of signals that one of the netlists does not support, with the error.
         self._senseless: dict[str, InputError] = {}
 
     def result(self) -> CrossCheck:
@@ -107,7 +107,7 @@ class _Comparison:
         return first.signals[name], second.signals[name]
 
     def _read_names(self, name: str) -> None:
-        """Read what drives ``name``; note it if that makes no sense."""
+        """Read the drivers of ``name``; note the error if they are not supported."""
         try:
             self._readings[name] = self._reading(name, set())
         except InputError as error:
@@ -115,7 +115,7 @@ class _Comparison:
             self._readings.pop(name, None)
 
     def _not_yet_cut(self) -> list[str]:
-        """Names to be read again: those that read what is senseless, or what depends on itself by cut points."""
+        """Remove unsupported signals, or else a loop, from the cut points; return the names to be read again."""
         lost = self._senseless.keys() & self._cuts
         if not lost:
             lost = set(self._loop())
@@ -123,7 +123,7 @@ class _Comparison:
         return [name for name, reading in self._readings.items() if reading.reads & lost or name in lost]
 
     def _loop(self) -> list[str]:
-        """Names that read each other in a loop, as bits of vectors may; registers end one."""
+        """Return names that read each other in a loop, as bits of vectors may; registers break loops."""
         done: set[str] = set()
         for start in self._readings:
             path: dict[str, Iterator[str]] = {} if start in done else {start: self._before(start)}
@@ -144,7 +144,7 @@ class _Comparison:
         return iter(sorted(reading.reads - self._clocked) if reading else ())
 
     def _reading(self, name: str, behind: set[str]) -> _Reading:
-        """Terms for ``name``; ``behind``: names that are no cut points."""
+        """Return the terms for ``name``. ``behind``: names that are not used as cut points."""
         numbers: dict[str, Term] = {}
         terms = []
         for netlist, signal in zip(self._netlists, self._pair(name), strict=True):
@@ -161,7 +161,7 @@ class _Comparison:
                     if known and source.name in self._senseless:
                         raise self._senseless[source.name]
                     if source is not signal:
-                        for driver in source.drivers:  # one that has no meaning at all says why
+                        for driver in source.drivers:  # an unsupported driver raises its own error
                             driver.make(lambda other, low, width: var(width, "some value"))
                         raise InputError(f"{source.where}: register {source.name!r} is known to one front end only")
                 whole = numbers.setdefault(source.name, var(source.width, f"v{len(numbers)}"))
@@ -187,15 +187,15 @@ class _Comparison:
         return CrossCheck(len(self._readings))
 
     def _equal(self, reading: _Reading) -> bool | None:
-        """Whether both terms are equal; None if that is not known."""
+        """Return whether both terms are equal; None if that is unknown."""
         answers = [self._pool.decide(*question).decision.equal for question in _questions(*reading.terms)]
         if all(answers) or (len(answers) > 1 and self._pool.decide(*reading.terms).decision.equal):
             return True
-        # Where a mask is not all that is undefined, it is not known what differs.
+        # If the masks do not cover all undefined bits, a difference is not proved.
         return None if None in answers or False in answers[2:] else False
 
     def _equal_behind(self, name: str) -> bool | None:
-        """Return the same once cut points before them are looked behind."""
+        """Return whether both terms for ``name`` are equal after cut points behind them are expanded."""
         behind: set[str] = set()
         equal: bool | None = None
         for levels in _LEVELS:
@@ -210,7 +210,7 @@ class _Comparison:
         return equal
 
     def _clocks(self, netlist: Netlist, name: str) -> list[object]:
-        """Return the clock of every bit, and the resets, as functions of inputs."""
+        """Return for every bit its clock and resets, as functions of inputs."""
         bits: list[object] = [None] * netlist.signals[name].width
         for driver in netlist.signals[name].drivers:
             bits[driver.low : driver.low + driver.width] = [self._pins(driver.clock)] * driver.width
@@ -228,10 +228,11 @@ def _clocked(signal: Signal) -> bool:
 
 
 def _questions(a: Term, b: Term) -> list[Question]:
-    """Return what must hold for two terms to be the same: they are equal, or the same of their bits are undefined.
+    """Return the questions that must hold for two terms to be the same.
 
-    A bit that differs between all that is undefined being 0 and being ones depends on it. That no other bit does is
-    asked, too, whatever each undefined bit is; then the others must be equal.
+    Without undefined values the terms must be equal. Otherwise a bit is in the mask of a term if it differs between all
+    undefined values at 0 and at all ones. The masks must be equal, and so must all bits outside the masks; and no bit
+    outside a mask may depend on any undefined value.
     """
     if a is b or not any(t.op == "undefined" for t in leaves(a, b)):
         return [(a, b, ())]
@@ -241,7 +242,7 @@ def _questions(a: Term, b: Term) -> list[Question]:
 
 
 def _masked(t: Term) -> tuple[Term, Term, Term]:
-    """Return what is undefined in ``t`` beyond a mask of its undefined bits; the mask; and the bits without these."""
+    """Return the dependence of ``t`` on undefined values outside its mask; the mask; and the bits outside the mask."""
     free = [x for x in leaves(t) if x.op == "undefined"]
     zeros, ones = (rebuild(t, {x: const(x.width, value) for x in free}) for value in (0, -1))
     mask = bxor(zeros, ones)

@@ -1,1 +1,1 @@
-"""RTL of any structure as integer combinations of atoms, modulo powers of two: sums are equal in whatever pieces."""
+"""RTL of any structure as integer combinations of atoms modulo powers of two, to compare sums of any structure."""

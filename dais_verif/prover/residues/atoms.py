@@ -1,10 +1,10 @@
-"""Words of bits as integer combinations of atoms, so that a sum is one form in whatever pieces it is computed.
+"""Words of bits as integer combinations of atoms, so that a sum has one form however it is split and computed.
 
-An atom is an integer that no combination is: a variable, the low bits of a combination, whether one is below 0, a
-combination where a bit is 1, or the result of any other operation, known by what it is made of. What truncates,
-slices and extends is arithmetic with low bits: bits ``k`` and on of x are ``(x - low_k(x)) / 2**k``, and a carry that
-is computed apart cancels. Every rule is an equation of integers, so equal forms are equal values, for all inputs;
-forms that differ say nothing.
+An atom is an integer that is not a combination: a variable, the low bits of a combination, the sign of a combination, a
+combination that is masked by a bit, or the result of any other operation. It is identified by its construction.
+Truncation, slices and extensions are arithmetic with low bits: bits ``k`` and up of x are ``(x - low_k(x)) / 2**k``, so
+a carry that is computed separately cancels. Every rule is an equation of integers, so equal forms are equal values for
+all inputs. Forms that differ prove nothing.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ __all__ = ["Atoms"]
 
 
 class Atoms(LowBits):
-    """The atoms so far, and what is made of words with them."""
+    """All atoms so far, and the operations on words that may add atoms."""
 
     # readings of words
 
     def _alike(self, form: Form, bits: int) -> list[Form]:
-        """Forms that are ``form`` modulo ``2**bits``: one with close bounds, if it is known, and the canonical one."""
+        """Return forms equal to ``form`` modulo ``2**bits``: one with tight bounds, if known, and the canonical one."""
         rest = self.residue(form._replace(f=0), bits + form.f)
         known = self.close_forms.get((bits + form.f, key_of(rest)))
         return [self._moved(x, -form.f) for x in (known, rest) if x is not None]
@@ -34,16 +34,16 @@ class Atoms(LowBits):
         return found._replace(f=form.f)
 
     def normal(self, form: Form, bits: int) -> Form:
-        """Return the same form for all that are equal modulo ``2**bits``, as far as that is seen."""
+        """Return a form that is the same for all forms recognised as equal modulo ``2**bits``."""
         return self._alike(form, bits)[0]
 
     def learn(self, form: Form, bits: int) -> None:
-        """Let what is ``form`` modulo ``2**bits`` be known by it: its bounds are close."""
+        """Record ``form``, which has tight bounds, as the preferred form of its residue modulo ``2**bits``."""
         raw, bits = form._replace(f=0), bits + form.f
         self.close_forms.setdefault((bits, key_of(self.residue(raw, bits))), raw)
 
     def signed(self, form: Form, bits: int) -> Form:
-        """Return the number that the lowest ``bits`` bits of ``form`` are in two's complement."""
+        """Return the lowest ``bits`` bits of ``form`` as a two's complement number."""
         half = 1 << (bits - 1) + form.f
         if -half <= form.lo and form.hi < half:
             return form
@@ -59,13 +59,13 @@ class Atoms(LowBits):
         return self.minus(self.scaled(self.low(form, bits - 1), 2), self.low(form, bits))
 
     def shifted_down(self, form: Form, shift: int) -> Form:
-        """Return ``form`` without its lowest ``shift`` bits."""
+        """Return ``form`` without its lowest ``shift`` bits, divided by ``2**shift``."""
         return self._moved(self.minus(form, self.low(form, shift)), -shift) if shift else form
 
     # decisions
 
     def negative(self, form: Form) -> Form:
-        """Whether ``form`` is below 0."""
+        """Return a form that is 1 where ``form`` is negative, else 0."""
         form = self.close(form._replace(f=0))
         if form.hi < 0 or form.lo >= 0:
             return constant_form(int(form.hi < 0), 0)
@@ -80,12 +80,15 @@ class Atoms(LowBits):
         if terms[min(terms)] < 0:
             return self.plus(negated(self.negative(self.plus(negated(form), -1))), 1)
         if len(terms) == 1 and self.bounds[min(terms)] == (0, 1):
-            return self.plus(negated(Form(0, 0, terms, 0, 1)), 1)  # bit - 1, and never bit
+            return self.plus(negated(Form(0, 0, terms, 0, 1)), 1)  # bit - 1 is negative where the bit is 0
         found = self.atom(("negative", key_of(form)), Negative(form), 0, 1)
         return self.signs.get(key_of(found), found)
 
     def _condition(self, bit: Form) -> tuple[int, bool]:
-        """Return the number of a bit that is no constant, or of its inverse; and whether it is 1 where ``bit`` is."""
+        """Return the number of the condition for ``bit``, which is not constant, or for its inverse.
+
+        The second result is True if the condition is ``bit`` itself.
+        """
         holds = bit.terms[min(bit.terms)] > 0
         bit = bit if holds else self.plus(negated(bit), 1)
         number = self._condition_of.setdefault(key_of(bit), len(self.conditions))
@@ -123,7 +126,7 @@ class Atoms(LowBits):
         return self._moved(self.scaled(masked, factor), -form.f)
 
     def _sign(self, condition: int) -> Form | None:
-        """Return the form that is below 0 exactly where ``condition`` is 1, if there is one."""
+        """Return the form that is negative exactly where ``condition`` is 1; None if there is none."""
         bit = self.conditions[condition]
         if bit.constant or len(bit.terms) != 1 or bit.f:
             return None
@@ -132,7 +135,7 @@ class Atoms(LowBits):
         return recipe.form if n == 1 and isinstance(recipe, Negative) else None
 
     def _bounds_where(self, condition: int, holds: bool, form: Form) -> tuple[int, int]:
-        """Bounds of ``form`` where a condition holds; the condition says most of what it is the sign of."""
+        """Return bounds of ``form`` where ``condition`` is ``holds``; useful if it is the sign of a related form."""
         for turned in (False, True):
             whole = negated(form) if turned else form
             floored = self.floored(whole)
@@ -158,7 +161,7 @@ class Atoms(LowBits):
         return (lo, min(hi, edge)) if (n > 0) == holds else (max(lo, edge), hi)
 
     def _assuming(self, condition: int, holds: bool, form: Form) -> Form:
-        """Return what is equal to ``form`` where a condition holds."""
+        """Return a form that equals ``form`` where ``condition`` is ``holds``."""
         bit = self.conditions[condition]
         if len(bit.terms) == 1 and not bit.constant and not bit.f:
             ((atom, n),) = bit.terms.items()
@@ -172,7 +175,7 @@ class Atoms(LowBits):
             return form
         for atom, n in form.terms.items():
             recipe = self.recipes[atom]
-            if not isinstance(recipe, Low) or atom in sign.terms:  # which would bring it back
+            if not isinstance(recipe, Low) or atom in sign.terms:  # replacing it would bring it back
                 continue
             lo, hi = (sign.lo, -1) if holds else (0, sign.hi)
             first = lo >> recipe.bits

@@ -1,4 +1,4 @@
-"""Integer combinations of atoms: sums, in which what one bit masks is masked together."""
+"""Integer combinations of atoms: sums in which all terms masked by the same bit are combined."""
 
 from __future__ import annotations
 
@@ -10,31 +10,31 @@ from dais_verif.prover.residues.recipes import Masked, Other, Recipe
 
 __all__ = ["Combinations", "TooMuchError", "zeros_of"]
 
-#: Terms that are added or looked at, at most: some twenty seconds of work.
+#: Most terms that are added or examined: some twenty seconds of work.
 _MOST_WORK = 1 << 24
 
 
 class TooMuchError(Exception):
-    """Forms grow beyond what they are good for: the two sides have no atoms in common."""
+    """The forms grow too large to be useful; usually the two sides have no atoms in common."""
 
 
 def zeros_of(n: int) -> int:
-    """How many of the lowest bits of ``n`` are 0."""
+    """Return the number of trailing zeros of ``n``, which must not be 0."""
     return (n & -n).bit_length() - 1
 
 
 class Combinations(ABC):
-    """The atoms so far. ``recipes``: what each is; ``bounds``: the least and the largest that it can be."""
+    """All atoms so far. ``recipes``: the construction of each. ``bounds``: its least and largest value."""
 
     def __init__(self) -> None:
         self.recipes: list[Recipe] = []
         self.bounds: list[tuple[int, int]] = []
-        #: Bits that decide where something is masked: forms that are 0 or 1.
+        #: The bits of masks, as forms that are 0 or 1.
         self.conditions: list[Form] = []
         self._work = 0
         self._numbers: dict[Hashable, int] = {}
         self._condition_of: dict[Key, int] = {}
-        #: Of atoms that are conditions by themselves, which.
+        #: For atoms that are conditions themselves, the number of the condition.
         self._as_condition: dict[int, int] = {}
 
     @abstractmethod
@@ -42,7 +42,7 @@ class Combinations(ABC):
         """Return ``form`` where ``condition`` is ``holds``, else 0."""
 
     def atom(self, key: Hashable, recipe: Recipe, lo: int, hi: int) -> Form:
-        """Return the atom that ``key`` stands for."""
+        """Return the atom with identity ``key``; a new one, an integer in ``lo .. hi``, if there is none yet."""
         if lo == hi:
             return constant_form(lo, 0)
         number = self._numbers.get(key)
@@ -53,11 +53,11 @@ class Combinations(ABC):
         return Form(0, 0, {number: 1}, *self.bounds[number])
 
     def other(self, what: Hashable, of: tuple[Form, ...], lo: int, hi: int) -> Form:
-        """Return what no rule knows."""
+        """Return an atom for a value to which no rule applies: ``what`` of the forms ``of``."""
         return self.atom(("other", what, *map(key_of, of)), Other(what, of), lo, hi)
 
     def worked(self, steps: int) -> None:
-        """Raise ``TooMuchError`` if that was too much."""
+        """Count ``steps`` of work. Raises ``TooMuchError`` above the limit."""
         self._work += steps
         if self._work > _MOST_WORK:
             raise TooMuchError
@@ -65,7 +65,7 @@ class Combinations(ABC):
     # sums
 
     def sum(self, *parts: Form) -> Form:
-        """Return the sum; what is masked by one bit is masked together."""
+        """Return the sum; terms that are masked by the same bit are combined."""
         self.worked(len(parts))
         f = max(part.f for part in parts)
         constant, terms = 0, dict[int, int]()
@@ -98,7 +98,7 @@ class Combinations(ABC):
         return Form(f, constant, terms, lo, hi)
 
     def _gathered(self, f: int, constant: int, terms: dict[int, int]) -> Form:
-        """Return the form of ``terms``, in which each condition masks once at most for each of its values."""
+        """Return the form of ``terms``, with at most one masked atom for each condition and value of it."""
         recipes = self.recipes
         masks: dict[tuple[int, bool], list[int]] = {}
         for atom in terms:
@@ -127,7 +127,7 @@ class Combinations(ABC):
         return self._moved(self.sum(rest, *again), -f)
 
     def _moved(self, form: Form, shift: int) -> Form:
-        """Return ``form`` times ``2**shift``, on the coarsest grid."""
+        """Return ``form`` times ``2**shift``, with the smallest possible ``f``."""
         return (
             self._form(form.f - shift, form.constant, form.terms)
             if form.f >= shift
@@ -135,12 +135,12 @@ class Combinations(ABC):
         )
 
     def plus(self, form: Form, n: int) -> Form:
-        """Return ``form`` and a constant."""
+        """Return ``form + n``."""
         up = n << form.f
         return Form(form.f, form.constant + up, form.terms, form.lo + up, form.hi + up)
 
     def scaled(self, form: Form, n: int) -> Form:
-        """Return ``n`` times ``form``."""
+        """Return ``n * form``."""
         found = times(form, n, 0)
         return self._form(found.f, found.constant, found.terms) if found.f else found
 

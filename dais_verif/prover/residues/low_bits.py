@@ -1,7 +1,7 @@
-"""Low bits of combinations: what truncates, slices and extends, whatever the pieces in which it is written.
+"""Low bits of combinations, which express truncation, slices and extensions however they are written.
 
-A form that is a combination less its own low bits, a floor, is found again among others, also where a bit masks it and
-where the low bits are said in terms of what has a name.
+A floor, a combination minus its own low bits, is recognised among other terms, also where a bit masks it and where its
+low bits are expressed by named atoms.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from dais_verif.prover.residues.recipes import Low, Masked, Other
 
 __all__ = ["LowBits"]
 
-#: Forms that the same low bits were taken of, as far as they are remembered.
+#: Most forms with the same low bits that are remembered.
 _MOST_TAKEN = 4
-#: Atoms that are replaced in one residue, at most: what is masked may be brought to and fro between two forms.
+#: Most atoms that are replaced in one residue: masked atoms may alternate between two forms.
 _MOST_STEPS = 10_000
 
 
 class Floored(NamedTuple):
-    """A form that is ``whole`` less ``taken``, the lowest ``bits`` bits of it."""
+    """A form that equals ``whole`` minus ``taken``, the lowest ``bits`` bits of ``whole``."""
 
     taken: Form
     whole: Form
@@ -31,17 +31,18 @@ class Floored(NamedTuple):
 
 
 class LowBits(Combinations):
-    """The atoms so far, and low bits of their combinations."""
+    """All atoms so far, and low bits of their combinations."""
 
     def __init__(self) -> None:
         super().__init__()
-        #: Forms with close bounds, by what they are modulo a power of two.
+        #: Forms with tight bounds, by number of bits and residue.
         self.close_forms: dict[tuple[int, Key], Form] = {}
-        #: What the low bits were taken of: atom -> (n, form, bits), where n * atom are the low bits of the form.
+        #: Origins of low bits: atom -> (n, form, bits), where n * atom are the low bits of the form.
         self._taken: dict[int, list[tuple[int, Form, int]]] = {}
-        #: Whether forms are below 0, as others say it that are so in the same places.
+        #: Preferred sign atoms for signs that are equal.
         self.signs: dict[Key, Form] = {}
-        #: Low bits in terms of what is named: by an atom of them, how many, their form, and what they are low bits of.
+        #: Low bits expressed by named atoms: for an atom in them, their number, their form, and the key of the form
+        #: whose low bits they are.
         self._spelled: dict[int, list[tuple[int, Form, Key]]] = {}
         self._zeros: dict[int, int] = {}
         self._low: dict[tuple[int, Key], Form] = {}
@@ -49,10 +50,10 @@ class LowBits(Combinations):
 
     @abstractmethod
     def negative(self, form: Form) -> Form:
-        """Whether ``form`` is below 0."""
+        """Return a form that is 1 where ``form`` is negative, else 0."""
 
     def _zeros_of(self, atom: int) -> int:
-        """How many low bits of an atom are 0, as far as that is known."""
+        """Return how many low bits of an atom are known to be 0."""
         known = self._zeros.get(atom)
         if known is None:
             recipe, known = self.recipes[atom], 0
@@ -65,7 +66,7 @@ class LowBits(Combinations):
     # bounds
 
     def close(self, form: Form) -> Form:
-        """``form`` with closer bounds: what is left of a value without its low bits is a multiple of their weight."""
+        """Return ``form`` with tighter bounds: a value without its low bits is a multiple of a power of two."""
         atoms = sorted((atom for atom in form.terms if atom in self._taken), reverse=True)
         rest, lo, hi = form, 0, 0
         for atom in atoms:
@@ -86,7 +87,7 @@ class LowBits(Combinations):
     # low bits
 
     def residue(self, form: Form, bits: int) -> Form:
-        """Return the canonical form that is ``form`` modulo ``2**bits``; both are combinations of integers alone."""
+        """Return the canonical form that equals ``form`` modulo ``2**bits``; both have ``f`` 0."""
         waiting = dict(form.terms)
         constant, terms = form.constant, dict[int, int]()
         steps = 0
@@ -118,14 +119,14 @@ class LowBits(Combinations):
         half = 1 << max(bits - 1, 0)
         constant = (constant + half) % (2 * half) - half if bits else 0
         found = self._gathered(0, constant, dict(terms))
-        if found.f:  # of a bit that is written with fractions
+        if found.f:  # a condition may be a form with fractions
             return self._form(0, constant, terms)
         if found.terms.keys() != terms.keys():
             return self.residue(found, bits)
         return found
 
     def vanishes(self, form: Form, bits: int) -> bool:
-        """Whether ``form`` is shown to be 0 modulo ``2**bits``."""
+        """Return whether ``form`` is proved to be 0 modulo ``2**bits``."""
         rest = self.residue(form._replace(f=0), bits + form.f)
         return not rest.terms and not rest.constant
 
@@ -138,9 +139,9 @@ class LowBits(Combinations):
         return known
 
     def _signless(self, form: Form, bits: int) -> tuple[Form, int]:
-        """Return the same form of a residue modulo ``2**bits`` and of minus that, and the sign that it is taken with.
+        """Return a form shared by a residue modulo ``2**bits`` and its negative, and the sign of ``form``.
 
-        Of a coefficient that is half of what it is counted modulo, plus and minus are the same.
+        A coefficient that is half of its modulus has no sign.
         """
         half = {atom: 1 << max(bits - self._zeros_of(atom) - 1, 0) for atom in form.terms}
         rest = [atom for atom, n in form.terms.items() if abs(n) != half[atom]]
@@ -150,7 +151,7 @@ class LowBits(Combinations):
         return self._form(0, constant, terms), sign
 
     def low(self, form: Form, bits: int) -> Form:
-        """Return the lowest ``bits`` bits of ``form``, an integer that may be written with fractions."""
+        """Return the lowest ``bits`` bits of ``form``: an integer, even if the coefficients are fractions."""
         raw, bits = form._replace(f=0), bits + form.f
         found = self._low_of(raw, bits)
         return self._moved(found, -form.f) if form.f else found
@@ -190,7 +191,7 @@ class LowBits(Combinations):
         return known
 
     def _near(self, form: Form, bits: int) -> Form | None:
-        """Return the low bits where all above are equal, for any value, or copies of a sign."""
+        """Return the low bits if all higher bits are constant or copies of a sign; else None."""
         first, last = form.lo >> bits, form.hi >> bits
         if last == first:
             return self.plus(form, -(first << bits))
@@ -199,7 +200,7 @@ class LowBits(Combinations):
         return self.sum(form, self.scaled(self.negative(form), 1 << bits))
 
     def _low_new(self, form: Form, bits: int) -> Form:
-        """Return the same of a residue."""
+        """Return the low bits of a residue for which none are known yet."""
         together = form.constant
         for n in form.terms.values():
             together |= n
@@ -214,7 +215,7 @@ class LowBits(Combinations):
         return self.atom(("low", bits, key_of(form)), Low(bits, form), 0, (1 << bits) - 1)
 
     def _split(self, form: Form, bits: int) -> Form | None:
-        """Return the low bits of a form, some of whose terms never reach those of the others, or are their low bits."""
+        """Return the low bits of a form that splits into parts without carries between them; else None."""
         for turned in self._turned(form, bits):
             floored = self.floored(turned)
             if floored is not None and floored.bits <= bits:
@@ -231,14 +232,14 @@ class LowBits(Combinations):
         return None
 
     def _turned(self, form: Form, bits: int) -> Iterator[Form]:
-        """Give ``form``, and what it is modulo ``2**bits`` if an atom is added that it subtracts."""
+        """Yield ``form``, and equal forms modulo ``2**bits`` in which a subtracted atom is added instead."""
         yield form
         for atom, n in form.terms.items():
             if n == -1 and isinstance(self.recipes[atom], Masked) and self._zeros_of(atom) == bits - 1:
                 yield self._form(0, form.constant, {**form.terms, atom: 1})
 
     def floored(self, form: Form) -> Floored | None:
-        """Return the form of which ``form`` is what is left without its lowest bits, as many as are seen."""
+        """Return ``form`` as a whole minus its low bits, for as many bits as possible; None if it is not a floor."""
         found: Floored | None = None
         for atom, n in form.terms.items():
             recipe = self.recipes[atom]
@@ -260,7 +261,7 @@ class LowBits(Combinations):
         return found
 
     def name(self, what: Hashable, form: Form, lo: int, hi: int, bits: int) -> Form:
-        """Make an atom for ``form``, of ``bits`` bits; what shares low bits or a sign is said in terms of it."""
+        """Make an atom for ``form``, of ``bits`` bits, and express related low bits and signs by this atom."""
         named = self.other(what, (form,), lo, hi)
         raw, down = form._replace(f=0), form.f
         for whole_of in (raw, self.residue(raw, bits + down)):
@@ -271,7 +272,7 @@ class LowBits(Combinations):
             if whole_of is raw:
                 self.signs.setdefault(key_of(self.negative(whole)), self.negative(named))
                 if all(isinstance(self.recipes[atom], Other) for atom in whole.terms):
-                    # From here on, they are what the name leaves of the sum, so that a floor is its name in any sum.
+                    # From here on, low bits are the sum minus its named floor, so a floor in any sum becomes its name.
                     taken = self.minus(whole, self.scaled(named, 1 << down))._replace(lo=0, hi=(1 << down) - 1)
                     self._low[down, key_of(self.residue(whole, down))] = taken
             taken = self._low.get((down, key_of(self.residue(whole, down))), floored.taken)

@@ -1,4 +1,4 @@
-"""Outputs of RTL that have the form of the program's: proved at once, whatever signals the RTL has."""
+"""Prove outputs of RTL that have the same form as the program's, independent of the signals in the RTL."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ __all__ = ["same_forms"]
 
 
 def same_forms(program: Program, netlist: Netlist, boundary: Boundary) -> bool:
-    """Whether every output of RTL has the form of the program's, and so is equal to it for all inputs.
+    """Return whether every output of the RTL has the form of the program's, and so is equal for all inputs.
 
-    False also where nothing can be said: what is undefined has no form, and neither has what takes too much work.
+    False means only that no proof was found: undefined values have no form, and forms may be too large.
     """
     if any(not wire.width for _, wire in boundary.wires):
         return False
@@ -35,7 +35,7 @@ def same_forms(program: Program, netlist: Netlist, boundary: Boundary) -> bool:
 
 
 class UndefinedError(Exception):
-    """RTL reads what has no value."""
+    """The RTL reads an undefined value."""
 
 
 class Sides:
@@ -50,15 +50,15 @@ class Sides:
             for number, element in enumerate(boundary.inputs)
         ]
         self._names: dict[Key, Form] = {}
-        #: What ops of several operands read. What only one op reads on its way, as a sum that is rounded, has no name:
-        #: RTL may never have it.
+        #: Operands of ops with several operands. Only these get named atoms; other values, such as a sum that is then
+        #: rounded, may not exist in the RTL.
         self._summed = {operand for op in program.ops if len(op.operands) > 1 for operand in op.operands}
         self.ops: list[Form] = []
         for op in program.ops:
             self.ops.append(self._op(op.index))
         self.signals: dict[Signal, Form] = {}
         driven = [signal for signal in netlist.signals.values() if signal.drivers]
-        #: What is wide and only carries other signals on is looked through, part by part.
+        #: Signals with their own form. Wide signals that only carry other signals are read part by part.
         self._stops = {s for s in driven if s.width <= WORD or any(not d.part for d in s.drivers)}
 
     def _op(self, index: int) -> Form:
@@ -80,7 +80,7 @@ class Sides:
         return self._named(form, index)
 
     def _named(self, form: Form, index: int) -> Form:
-        """Return an atom of its own for what no combination is, as an activation: what follows is made of few atoms."""
+        """Return a named atom for a value that is not a combination, such as an activation; later forms stay small."""
         atoms = self.words.atoms
         key = key_of(form)
         if (
@@ -97,7 +97,7 @@ class Sides:
         return self.words.atoms.signed(form, bits) if signed else self.words.atoms.low(form, bits)
 
     def output(self, number: int) -> tuple[Key, Key]:
-        """Output ``number`` of RTL and of the program: equal forms, equal values."""
+        """Return the keys of output ``number`` of RTL and program; if the keys are equal, so are the values."""
         wanted, given = const(1, 0), dict[Term, Form]()
         if self.boundary.own[number].width:
             op, _, negated = self.program.outputs[number]
@@ -111,7 +111,7 @@ class Sides:
         return key_of(a), key_of(b)
 
     def _evaluated(self, make: Callable[[Read], Term]) -> Form:
-        """Compute the form of a term, and before it of all signals that it reads, without recursion."""
+        """Compute the form of a term, after those of all signals that it reads, without recursion."""
         waiting: list[Signal | None] = [None]
         terms: dict[Signal | None, tuple[Term, dict[Term, Signal | int]]] = {}
         while True:

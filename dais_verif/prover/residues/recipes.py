@@ -1,4 +1,4 @@
-"""What atoms are: integers that no combination of others is, each known by what it is made of."""
+"""The constructions of atoms: integers that are not combinations of other atoms."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Low(NamedTuple):
 
 
 class Negative(NamedTuple):
-    """Whether ``form`` is below 0."""
+    """1 where ``form`` is negative, else 0."""
 
     form: Form
 
@@ -32,7 +32,7 @@ class Masked(NamedTuple):
 
 
 class Other(NamedTuple):
-    """What a term computes of words, and their forms; of none, the variable ``what``."""
+    """The result of an operation ``what`` on words with the forms ``of``; without words, the variable ``what``."""
 
     what: Hashable
     of: tuple[Form, ...]

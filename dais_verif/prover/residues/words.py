@@ -1,4 +1,4 @@
-"""Terms as forms: each word is a combination of atoms that is the word modulo ``2**width``."""
+"""Terms as forms: each word is a combination of atoms that equals the word modulo ``2**width``."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ __all__ = ["Words"]
 
 
 class Words:
-    """Forms of terms, of which those of variables are given."""
+    """Converts terms to forms, given the forms of variables."""
 
     def __init__(self) -> None:
         self.atoms = Atoms()
 
     def form(self, root: Term, given: Mapping[Term, Form]) -> Form:
-        """Return a form that is ``root`` modulo ``2**width``."""
+        """Return a form that equals ``root`` modulo ``2**width``."""
         found: dict[Term, Form] = dict(given)
         for t in nodes(root):
             if t not in found:
@@ -27,11 +27,11 @@ class Words:
         return found[root]
 
     def unsigned(self, t: Term, form: Form) -> Form:
-        """Return the value of ``t``, which ``form`` is modulo ``2**width``."""
+        """Return the unsigned value of ``t``; ``form`` equals it modulo ``2**width``."""
         return self.atoms.low(form, t.width)
 
     def input(self, name: object, width: int, *, signed: bool = True) -> Form:
-        """Return a variable of ``width`` bits; if ``signed``, a number in two's complement, and what its sign adds."""
+        """Return an input variable of ``width`` bits; if ``signed``, as the low bits of a two's complement number."""
         if not signed:
             return self.atoms.other(("input", name), (), 0, (1 << width) - 1)
         number = self.atoms.other(("input", name), (), -(1 << width - 1), (1 << width - 1) - 1)
@@ -86,7 +86,7 @@ class Words:
         return self.atoms.plus(negated(bit), 1)
 
     def _and(self, t: Term, of: list[Form]) -> Form:
-        """Return the AND of two words, if one of them is copies of a bit: it masks the other."""
+        """Return the AND of two words; if one consists of copies of a bit, it masks the other."""
         for form, other in (of, of[::-1]):
             bit = self.atoms.low(form, 1)
             if self.atoms.vanishes(self.atoms.sum(form, bit), t.width):  # -1 or 0, in two's complement
@@ -99,7 +99,7 @@ class Words:
         return self.atoms.negative(self.atoms.minus(a, b))
 
     def _other(self, t: Term, of: list[Form]) -> Form:
-        """Return what no rule knows: of the same words it is the same."""
+        """Return an atom for an operation without a rule, which equal operations on equal words share."""
         words = [self.unsigned(x, form) for x, form in zip(t.args, of, strict=True)]
         if t.op in ("and", "or", "xor", "mul", "eq"):
             words.sort(key=key_of)

@@ -1,4 +1,4 @@
-"""The first front end: pyslang elaborates and binds, ``walk`` collects drivers."""
+"""The first front end: pyslang elaborates the RTL, and ``walk`` collects drivers."""
 
 from dais_verif.prover.slang.misread import refuse_misread
 from dais_verif.prover.slang.simulated import refuse_events

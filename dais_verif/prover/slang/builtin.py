@@ -30,14 +30,14 @@ def _one(t: Term, width: int) -> Term:
 
 
 def _digits(t: Term, width: int) -> Term:
-    """How many bits it takes to count to ``t``: 0 for 0 and for 1."""
+    """Return the ceiling of the binary logarithm of ``t``; 0 for 0 and for 1."""
     found = const(width, t.width)
     for bits in range(t.width - 1, -1, -1):
         found = ite(bnot(ult(const(t.width, 1 << bits), t)), const(width, bits), found)
     return found
 
 
-#: The value of each, of so many bits.
+#: For each function, its value from the argument and the width of the result.
 _COMPUTING: dict[str, Callable[[Term, int], Term]] = {
     "$countones": _count,
     "$onehot": _one,

@@ -1,4 +1,4 @@
-"""Arrays and unpacked structures: memories, or bundles of signals, one an element or a member."""
+"""Arrays and unpacked structures: memories, or bundles with one signal per element or member."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from dais_verif.prover.spans import Spans
 
 __all__ = ["bundled", "divide"]
 
-#: Elements of an array, at most, whatever it is.
+#: Most elements of any array.
 _LARGEST_MEMORY = 1 << 24
-#: Elements of a bundle, at most, and its bits; and elements of all bundles.
+#: Most elements and most bits of a bundle, and most elements of all bundles.
 _MOST_ELEMENTS, _MOST_BITS, _MOST_IN_ALL = 1 << 18, 1 << 22, 1 << 20
 
 
 def bundled(design: SlangDesign, symbol: Any, name: str, where: str, initial_only: bool, port: bool) -> int | None:
-    """Return the bits of an array or a structure that is a bundle; None if it is a memory, which ``design`` has then.
+    """Return the width of an array or a structure if it is a bundle; else add it to the memories and return None.
 
-    ``initial_only``: initial blocks fill it, and nothing else. Raises ``InputError`` for what is neither.
+    ``initial_only``: only initial blocks assign it. ``port``: it is a port, which cannot be a memory. Raises
+    ``InputError`` if it can be neither.
     """
     kind, width = symbol.type, bits_in(symbol.type)
     while kind.isUnpackedArray and kind.hasFixedRange:
@@ -46,7 +47,10 @@ def bundled(design: SlangDesign, symbol: Any, name: str, where: str, initial_onl
 
 
 def divide(design: SlangDesign, symbol: Any, whole: Signal, given: bool) -> None:
-    """Let each element of ``whole`` be a signal, too. ``given``: these are inputs, and ``whole`` consists of them."""
+    """Make a signal for each element of ``whole``.
+
+    ``given``: the elements are inputs, and drive ``whole``; else ``whole`` drives the elements.
+    """
     low, elements = 0, []
     for own, size in _elements(symbol.type, whole.name):
         element = design.new(own, size, whole.where)

@@ -1,4 +1,4 @@
-"""Assertions, and calls that only show something: they are left out, if nothing of them could change a value."""
+"""Leave out assertions, and calls that only print something, if they cannot change a value."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["leave_out", "note_ending", "only_checks", "refuse_change"]
 
 _CHECKS = STATEMENTS.of(How.LEFT_OUT)
 _SHOWING = CALLS.of(How.LEFT_OUT)
-#: What may be around the calls that an assertion makes when it holds, or fails.
+#: Statements that may contain the calls that an assertion makes when it passes or fails.
 _AROUND = (ast.StatementKind.Empty, ast.StatementKind.List, ast.StatementKind.Block, ast.StatementKind.Conditional)
 _NAMES = {
     ast.AssertionKind.Assert: "assertion",
@@ -24,9 +24,10 @@ _NAMES = {
 
 
 def leave_out(design: SlangDesign, body: Any) -> None:
-    """Note each assertion in ``body`` as left out, and what ends a simulation unless a constant condition forbids it.
+    """Note each assertion in ``body`` as left out, and each call that ends the simulation.
 
-    Raises ``InputError`` for an assertion that could matter.
+    Branches that a constant condition excludes are skipped. Raises ``InputError`` for an assertion that could change a
+    value or restrict the inputs.
     """
 
     def visit(s: Any) -> Any:
@@ -52,13 +53,13 @@ def leave_out(design: SlangDesign, body: Any) -> None:
 
 
 def note_ending(design: SlangDesign, call: Any) -> None:
-    """Note that it is not checked whether ``call``, which ends a simulation, is ever executed."""
+    """Note as not proved that ``call``, which ends a simulation, is never executed."""
     where = design.where(call.sourceRange.start)
     design.left_out[f"that {call.subroutineName} at {where} is never executed"] = None
 
 
 def only_checks(s: Any) -> bool:
-    """Whether a statement consists of assertions, whatever runs it and under whatever conditions."""
+    """Return whether a statement contains only assertions, under any timing control and conditions."""
     if type(s) is ast.TimedStatement:
         return only_checks(s.stmt)
     if type(s) is ast.StatementList:
@@ -71,7 +72,7 @@ def only_checks(s: Any) -> bool:
 
 
 def refuse_change(design: SlangDesign, s: Any) -> None:
-    """Raise ``InputError`` if an assertion, or an expression that is shown, could change anything."""
+    """Raise ``InputError`` if an assertion, or an argument of a call that prints, could change anything."""
 
     def refuse(e: Any) -> None:
         where = design.where(e.sourceRange.start)

@@ -1,4 +1,4 @@
-"""Ports of instances, and what they are connected to."""
+"""Connect the ports of instances."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _Targets = Callable[[Any, Bits, str], None]
 
 
 def connect(design: SlangDesign, instance: Any, targets: _Targets) -> None:
-    """Connect the ports of ``instance``. ``targets``: drives all that an expression names."""
+    """Connect the ports of ``instance``. ``targets``: drives all signals in an expression with the given bits."""
     for connection in instance.portConnections:
         port, outside = connection.port, connection.expression
         where = design.where(instance.location)
         if port.kind is ast.SymbolKind.InterfacePort:
-            continue  # what is behind it goes by the names of the interface
+            continue  # signals of the interface keep their own names
         if outside is None:
             if port.direction == ast.ArgumentDirection.In:
                 _unconnected(design, instance, port, where)
@@ -41,10 +41,9 @@ def connect(design: SlangDesign, instance: Any, targets: _Targets) -> None:
 
 
 def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
-    """Raise ``InputError`` if the net of a port is pulled where simulators differ in what else drives it.
+    """Raise ``InputError`` if the net of a port is pulled in a way for which simulators differ.
 
-    Icarus Verilog pulls the bits of an input to which nothing is connected, and lets only one of two nets pull that a
-    port makes one.
+    Icarus Verilog pulls unconnected bits of an input. Of two pulled nets that a port joins, it lets only one pull.
     """
     net = port.internalSymbol
     if net.kind is not ast.SymbolKind.Net or net.netType.netKind not in _PULLED:
@@ -58,7 +57,7 @@ def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
 
 
 def _unconnected(design: SlangDesign, instance: Any, port: Any, where: str) -> None:
-    """Leave an open input without value, save where a directive ahead of the module gives it one."""
+    """Drive an open input if a directive before the module gives it a value; else leave it undefined."""
     pull = instance.body.definition.unconnectedDrive
     if pull is ast.UnconnectedDrive.None_:
         return

@@ -1,4 +1,4 @@
-"""What the front end knows of a design while it walks it: symbols, memories, places in files."""
+"""State of the front end while it walks a design: symbols, memories, source locations."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Call", "SlangDesign", "ast", "bits_in", "fields", "why_no_bits"]
 
-#: Gives the value of a call within an expression.
+#: Returns the value of a call within an expression.
 Call = Callable[["Converter", Any], Term]
 
-#: Turns of loops and calls of functions within one block, at most.
+#: Most loop iterations and function calls within one block.
 _MOST_TURNS = 1 << 18
 
-#: Elements that assignments at variable places look at, each all of those it may mean, at most.
+#: Most elements, in total, among which assignments with a variable index choose.
 _MOST_CHOICES = 1 << 18
 
 _VARIABLES = (ast.SymbolKind.Variable, ast.SymbolKind.FormalArgument)
 
 
 def bits_in(kind: Any) -> int | None:
-    """Bits of a type that is a vector, or an array or a structure of such; None for any other."""
+    """Return the width of a type that is a vector, or an array or a structure of vectors; None for any other type."""
     if kind.isIntegral:
         return None if kind.isTaggedUnion else int(kind.bitWidth)
-    if kind.isUnpackedStruct:  # members with first values of their own are not known
+    if kind.isUnpackedStruct:  # members with initial values are not supported
         whole = all(bits_in(x.type) and x.initializer is None for x in fields(kind))
         return int(kind.bitstreamWidth) if whole else None
     if kind.isUnpackedArray and kind.hasFixedRange and bits_in(kind.arrayElementType):
@@ -49,7 +49,7 @@ def bits_in(kind: Any) -> int | None:
 
 
 def why_no_bits(kind: Any) -> str:
-    """Why ``bits_in`` has no answer for a type."""
+    """Return a message about a type for which ``bits_in`` returns None."""
     kind = kind.canonicalType
     while kind.isUnpackedArray and kind.hasFixedRange:
         kind = kind.arrayElementType.canonicalType
@@ -61,61 +61,61 @@ def why_no_bits(kind: Any) -> str:
 
 
 def fields(kind: Any) -> list[Any]:
-    """Return the members of a structure, the first one, which is in the highest bits, first."""
+    """Return the members of a structure in order; the first one is in the highest bits."""
     return [x for x in kind.canonicalType if x.kind is ast.SymbolKind.Field]
 
 
 class SlangDesign:
-    """Symbols of the elaborated design, by pyslang's objects; these live as long as ``keep`` does."""
+    """The elaborated design: signals and memories by pyslang symbol. Symbols are valid as long as ``keep`` exists."""
 
     def __init__(self, manager: Any, files: Mapping[str, Path], call: Call, bitwise: bool = False) -> None:
-        #: Gives the value of a call; functions are made of expressions, so these cannot know them.
+        #: Returns the value of a call. It is passed in, since ``expressions`` cannot import ``functions``.
         self.call = call
         self.signals: dict[Any, Signal] = {}
-        #: Makes signals, each with a name of its own.
+        #: Makes signals with unique names.
         self.new = Signals().new
-        #: Of signals that are arrays or unpacked structures, what each element is: a signal of its own.
+        #: For signals that are arrays or unpacked structures, the signal of each element.
         self.elements: dict[Any, Spans[Signal]] = {}
         self.memories: dict[Any, Memory] = {}
-        #: How many elements all arrays have, and those of which each is a signal.
+        #: The number of elements of all arrays, and of those whose elements are signals.
         self.elements_declared = self.elements_bundled = 0
-        #: Variables of modules that count the turns of loops in clocked blocks, and where.
+        #: Variables of modules that count loop iterations in clocked blocks, and where.
         self.counters: dict[Any, str] = {}
         #: The latches of clock gates.
         self.latches: dict[Signal, Latch] = {}
-        #: What variables hold before anything is assigned to them: an expression.
+        #: The initial values of variables, as expressions.
         self.initial: dict[Any, Any] = {}
         self.keep: list[Any] = [manager]
         self._manager = manager
-        #: Data files, by the names that the RTL has for them.
+        #: Data files, by the names that the RTL uses.
         self.files = files
         self.types: dict[Any, tuple[int, bool]] = {}
-        #: The operands of concatenations of which parts were read, by their places.
+        #: The operands of concatenations that were read in part, by the bits that they occupy.
         self.concatenations: dict[Any, Spans[Any]] = {}
-        #: How many calls of functions are being evaluated within one another.
+        #: The depth of nested function calls.
         self.calls = 0
-        #: Turns of loops and calls of functions in the block that is executed.
+        #: Loop iterations and function calls so far in the block that is executed.
         self._turns = 0
         self._choices = 0
-        #: Whether it is a netlist of cells.
+        #: Whether the design is a netlist of cells.
         self.bitwise = bitwise
-        #: Whether a block was executed, which makes terms.
+        #: Whether a block was executed, and terms were made.
         self.executed = False
         #: The inputs of the top module, which are defined.
         self.given: set[Signal] = set()
-        #: Whether anything may be undefined, which is known when all drivers are.
+        #: Whether anything may be undefined; known only when all drivers are.
         self.undefined = False
         self._unknown: dict[tuple[str, int], int] = {}
-        #: Assertions that the proof leaves out, in the order of the text.
+        #: Assertions that the proof leaves out, in the order of the source text.
         self.left_out: dict[str, None] = {}
 
     def suspect(self, undefined: bool) -> bool:
-        """Say whether anything may be undefined; returns what was said before."""
+        """Set whether anything may be undefined; return the previous setting."""
         before, self.undefined = self.undefined, undefined
         return before
 
     def unknown(self, width: int, e: Any) -> Term:
-        """Return what the literal Z ``e`` is in a netlist, at an input that does not matter: anything, each its own.
+        """Return an undefined value for the literal Z ``e``, which a netlist has at inputs that do not matter.
 
         Raises ``NoValue`` in RTL.
         """
@@ -124,13 +124,13 @@ class SlangDesign:
         return self.undecided(width, e)
 
     def undecided(self, width: int, e: Any) -> Term:
-        """Return what the literal X ``e`` is, wherever a value is taken from it: anything."""
+        """Return an undefined value for the literal X ``e``; the same one at each use of this literal."""
         where = self.where(e.sourceRange.start)
         number = self._unknown.setdefault((where, e.sourceRange.start.offset), len(self._unknown) + 1)
         return undefined(width, f"X {number} at {where}")
 
     def part(self, read: Read, symbol: Any, low: int, width: int) -> Term:
-        """Bits ``low .. low + width - 1`` of ``symbol``; those of an array by its elements."""
+        """Return bits ``low .. low + width - 1`` of ``symbol``; those of an array by its elements."""
         signal = self.signals.get(symbol) or self.signal(symbol)
         elements = self.elements.get(symbol) if self.elements else None
         if elements is None:
@@ -139,12 +139,12 @@ class SlangDesign:
         return concat(*reversed(parts))
 
     def over(self, symbol: Any, leaf: Callable[[Signal], Term], where: str) -> Term:
-        """Return what ``symbol`` holds, over variables that stand for signals."""
+        """Return the value of ``symbol`` over variables for signals, which ``leaf`` returns."""
         signal, elements = self.signal(symbol, where), self.elements.get(symbol)
         return leaf(signal) if elements is None else concat(*map(leaf, reversed(elements.owners)))
 
     def pieces(self, symbol: Any, marks: Marks) -> Iterator[tuple[int, int]]:
-        """Yield the bits of ``marks`` as (low bit, width), as long as they can be within one element."""
+        """Yield the bits of ``marks`` as maximal pieces (low bit, width) that lie within one element."""
         elements = self.elements.get(symbol)
         for low, width in marks.runs():
             if elements is None:
@@ -153,12 +153,12 @@ class SlangDesign:
                 yield from ((p.first, p.last - p.first) for p in elements.within(low, width))
 
     def begin(self) -> None:
-        """Begin to execute a block, or to evaluate an expression, whose turns and calls are counted."""
+        """Start counting loop iterations and calls for a block or an expression."""
         self._turns = 0
 
     @contextmanager
     def counted_alone(self) -> Iterator[None]:
-        """Count the turns of an expression that is evaluated apart from the others, and not those before it."""
+        """Count iterations and calls of an expression separately from those before it."""
         before, self._turns = self._turns, 0
         try:
             yield
@@ -167,7 +167,7 @@ class SlangDesign:
 
     @contextmanager
     def once_more(self) -> Iterator[None]:
-        """Execute a block that was executed before: what it does counts once."""
+        """Execute a block once more without counting its work again."""
         before = self._turns, self._choices
         self._turns = self._choices = 0
         try:
@@ -176,14 +176,14 @@ class SlangDesign:
             self._turns, self._choices = before
 
     def turn(self, e: Any) -> None:
-        """Count one. Raises ``InputError`` if there are too many."""
+        """Count one loop iteration or call. Raises ``InputError`` if there are too many."""
         self._turns += 1
         if self._turns > _MOST_TURNS:
             where = self.where(e.sourceRange.start)
             raise InputError(f"{where}: loops and calls run more than {_MOST_TURNS:,} times in all; write less of them")
 
     def choose_among(self, elements: int, e: Any) -> None:
-        """Count an assignment to one of so many ``elements``. Raises ``InputError`` if there are too many in all."""
+        """Count an assignment to one of ``elements`` elements. Raises ``InputError`` if there are too many in total."""
         self._choices += elements
         if self._choices > _MOST_CHOICES:
             where = self.where(e.sourceRange.start)
@@ -193,11 +193,11 @@ class SlangDesign:
             )
 
     def is_local(self, symbol: Any) -> bool:
-        """Whether ``symbol`` is a variable of a block or a function."""
+        """Return whether ``symbol`` is a variable of a block or a function."""
         return symbol.kind in _VARIABLES and bool(symbol.parentScope.isProceduralContext)
 
     def signal(self, symbol: Any, where: str | None = None) -> Signal:
-        """Return the signal of ``symbol``. Raises ``InputError`` if it is something else."""
+        """Return the signal of ``symbol``. Raises ``InputError`` if it has none."""
         found = self.signals.get(symbol)
         if found is None and symbol in self.memories:
             raise InputError(
@@ -213,7 +213,7 @@ class SlangDesign:
         return found
 
     def where(self, location: Any) -> str:
-        """File and line."""
+        """Return the file and line of a location."""
         name = self._manager.getFileName(location)
         return f"{_relative(name) if name else '?'}:{self._manager.getLineNumber(location)}"
 

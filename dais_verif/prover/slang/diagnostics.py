@@ -1,4 +1,4 @@
-"""Errors in the RTL that pyslang reports, and warnings that leave open which RTL is meant."""
+"""Raise errors for pyslang diagnostics: errors in the RTL, and warnings about ambiguous RTL."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dais_verif.errors import InputError, UnknownTop
 
 __all__ = ["require_valid"]
 
-#: Delays are refused on their own, so it does not matter in which unit some files say them and others do not.
+#: Delays are refused anyway, so their time unit does not matter.
 _HARMLESS = (pyslang.Diags.MissingTimeScale,)
-#: Only warnings of pyslang, but they leave open which RTL is meant.
+#: Only warnings for pyslang, but the RTL is ambiguous.
 _ERRORS = (
     pyslang.Diags.DuplicateDefinition,
     pyslang.Diags.DuplicateDefparam,  # the last one counts, and pyslang takes the first
     pyslang.Diags.ParameterDoesNotExist,
     pyslang.Diags.RangeSelectReversed,
 )
-#: Names of modules that a message lists.
+#: Most module names that a message lists.
 _SHOWN = 8
 
 

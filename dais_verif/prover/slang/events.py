@@ -1,7 +1,8 @@
-"""When code runs, and when a value is there: sensitivity lists and delays.
+"""Check when code runs and when values change: sensitivity lists and delays.
 
-A proof takes logic for settled. So a block must run whenever something changes that it reads, and must have run at
-least once: a block that waits for changes only has never run while all it waits for is what it was at the beginning.
+A proof assumes that logic has settled. A block must therefore run whenever a signal that it reads changes, and must
+have run at least once. A block that only waits for changes does not run while all these signals keep their initial
+values.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ __all__ = [
 
 
 class EventError(StateError):
-    """RTL that simulates otherwise than as settled logic."""
+    """RTL whose simulation differs from settled logic."""
 
 
 class RaceError(InputError):
-    """A register is assigned with ``=`` at a clock edge: what else runs there sees its old value or its new one.
+    """A register is assigned with ``=`` at a clock edge: other blocks at that edge see its old or its new value.
 
-    ``mates``: all that its block assigns, which sees it in one order.
+    ``mates``: the signals that its own block assigns, for which the order is defined.
     """
 
     def __init__(self, text: str, mates: frozenset[Any]) -> None:
@@ -43,9 +44,10 @@ class RaceError(InputError):
 
 
 class Events(NamedTuple):
-    """What runs a block. ``listed``: the signals that do, None for all that it reads.
+    """The events that run a block.
 
-    ``always``: it has run at the beginning. ``free``: it also runs for what functions read that it calls.
+    ``listed``: the signals whose changes run it; None: all that it reads. ``always``: it also runs at the beginning.
+    ``free``: changes of signals that called functions read run it, too.
     """
 
     listed: frozenset[Any] | None
@@ -54,12 +56,15 @@ class Events(NamedTuple):
 
     @property
     def implied(self) -> bool:
-        """Whether it waits for what it reads, as ``always @*`` does."""
+        """Whether the block waits for all signals that it reads, as ``always @*`` does."""
         return self.listed is None and not self.always
 
 
 def sensitivity(design: SlangDesign, body: Any, where: str) -> tuple[Events, Any]:
-    """Return what runs a combinational block, and what it does. Raises ``EventError`` if it may miss a change."""
+    """Return the events that run a combinational block, and its statement.
+
+    Raises ``EventError`` if it may miss a change.
+    """
     if type(body) is not ast.TimedStatement:
         return Events(None, always=True, free=True), body  # always_comb
     timing = body.timing
@@ -74,7 +79,7 @@ def sensitivity(design: SlangDesign, body: Any, where: str) -> tuple[Events, Any
             raise EventError(f"{where}: {EDGES.refusal(event.edge) or _OTHER_EDGES}")
         if event.iffCondition is not None:
             raise EventError(f"{where}: a sensitivity list with iff keeps state; write always @*")
-        # A part of a signal, or an expression, runs the block more often, and not at every change of the signal.
+        # A part of a signal, or an expression, does not run the block at every change of the signal.
         names = event.expr.operands if type(event.expr) is ast.ConcatenationExpression else [event.expr]
         listed.update(symbol_of(name) for name in names if type(name) in NAMES)
     if not listed:
@@ -94,8 +99,8 @@ def _refuse_timing(timing: Any, where: str) -> None:
 def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
     """Raise ``EventError`` if a block may never run.
 
-    A variable with a value from the beginning, by its declaration or because its type has no X, may never change. A net
-    or another variable is X first, and changes when it gets a value. ``own``: what the block assigns itself.
+    A variable with an initial value, by its declaration or because its type is two-state, may never change. A net or
+    any other variable starts as X, and changes when it gets a value. ``own``: what the block assigns itself.
     """
     found: list[Any] = []
 
@@ -123,14 +128,14 @@ def refuse_asleep(events: Events, body: Any, own: set[Any], where: str) -> None:
 
 
 def taken(s: Any) -> list[Any] | None:
-    """Return what may run of an ``if`` whose condition is constant; None if it is not."""
+    """Return the statements that an ``if`` with a constant condition may run; None if the condition is not constant."""
     holds = _truth(s.conditions[0].expr) if len(s.conditions) == 1 and s.conditions[0].pattern is None else None
     arm = s.ifTrue if holds else s.ifFalse
     return None if holds is None else [] if arm is None else [arm]
 
 
 def _truth(e: Any) -> bool | None:
-    """Whether ``e`` holds whatever the signals are; None if that depends on them, or cannot be told."""
+    """Return whether ``e`` holds for all values of signals; None if that depends on them or is unknown."""
     if type(e) is ast.BinaryExpression and e.op is ast.BinaryOperator.LogicalAnd and _truth(e.left) is False:
         return False
     value = getattr(e.constant, "value", None)
@@ -138,9 +143,9 @@ def _truth(e: Any) -> bool | None:
 
 
 def never_runs(where: str) -> EventError:
-    """Return the error for a block that waits for what it reads, and reads nothing: what it computes is constant.
+    """Return the error for a block that waits for the signals that it reads, but reads none: its result is constant.
 
-    Simulators fold constants before they look: ``a[2] >>> 63`` of one bit reads nothing.
+    Simulators fold constants first: ``a[2] >>> 63`` of one bit reads nothing.
     """
     return EventError(
         f"{where}: this block never runs: it waits for what it reads to change, and all that it assigns is constant;"
@@ -156,7 +161,7 @@ def begins_unknown(symbol: Any) -> bool:
 
 
 def refuse_delay(symbol: Any, where: str) -> None:
-    """Raise ``EventError`` if a net or an assignment has a delay, or a strength: it may be Z where it is 0 or 1."""
+    """Raise ``EventError`` if a net or an assignment has a delay or a strength; a strength may give Z for 0 or 1."""
     if symbol.delay is not None:
         _refuse_timing(symbol.delay, where)
     declaration = symbol.syntax.parent if symbol.syntax is not None else None
@@ -165,7 +170,7 @@ def refuse_delay(symbol: Any, where: str) -> None:
 
 
 def refuse_unseen(design: SlangDesign, function: Any, symbol: Any, where: str = "") -> None:
-    """Raise ``EventError``: a subroutine reads a signal that its caller does not see."""
+    """Raise ``EventError`` for a subroutine that reads a signal to which its caller is not sensitive."""
     task = function.subroutineKind is ast.SubroutineKind.Task
     what, instead = ("task", "a function") if task else ("function", "always_comb")
     raise EventError(

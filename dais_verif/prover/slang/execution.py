@@ -1,4 +1,4 @@
-"""Symbolic execution: what variables hold after statements, as terms."""
+"""Symbolic execution: the values of variables after statements, as terms."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from dais_verif.prover.terms import Term, const, extract, leaves, replaced, resi
 
 __all__ = ["Execution", "flat"]
 
-#: System tasks that show something, and do nothing else.
+#: System tasks that only print something, or end the simulation.
 _SILENT = CALLS.of(How.LEFT_OUT)
 
 
 def flat(s: Any, through: bool = False) -> Iterator[Any]:
     """Yield the statements of nested lists and blocks, in order; a fork is one statement.
 
-    A block that is left with ``disable`` is one, too, if not ``through``.
+    So is a block that a ``disable`` leaves, unless ``through``.
     """
     if type(s) is ast.StatementList:
         for x in s.list:
@@ -73,9 +73,9 @@ def _is_disabled(block: Any) -> bool:
 
 
 class Execution:
-    """Values of variables while statements run. ``outer``: the value of what was not assigned here.
+    """Values of variables while statements run. ``outer``: returns the value of a symbol that was not assigned here.
 
-    ``free``: functions may read what is not given to them; ``tasks``: so may tasks.
+    ``free``: functions may read signals that are not arguments; ``tasks``: tasks may, too.
     """
 
     def __init__(
@@ -85,23 +85,23 @@ class Execution:
         self.values: dict[Any, Value] = {}
         #: The variable that a function returns.
         self.result: Any = None
-        #: Which bits of them were assigned on any path.
+        #: Which bits of variables were assigned on any path.
         self.assigned: dict[Any, Marks] = defaultdict(Marks)
         self.convert, self._tasks = Converter(design, self._read, free), free and tasks
         self.jumps = Jumps()
-        #: The subroutines that are being run: functions without a value, and tasks.
+        #: The subroutines that are being executed: tasks, and functions whose value is not used.
         self._running: list[Any] = []
-        #: How many branches are around it whose conditions are no constants.
+        #: The number of enclosing branches with conditions that are not constant.
         self._branches = 0
-        #: The named blocks that are around the statement that is being run, within its subroutine.
+        #: The named blocks that enclose the current statement, within its subroutine.
         self._around: list[Any] = []
 
     def forget(self) -> None:
-        """Ask for the values of what was not assigned again."""
+        """Forget the values of symbols that were not assigned; ``outer`` is called for them again."""
         self._outer = cache(self._given)
 
     def statement(self, s: Any) -> None:
-        """Run ``s``. Raises ``InputError`` for what is no combinational code."""
+        """Run ``s``. Raises ``InputError`` for code that is not combinational."""
         rule = _RULES.get(s.kind)
         if rule is not None:
             return rule(self, s)
@@ -113,7 +113,7 @@ class Execution:
         return part(self.value_of(symbol), low, width)
 
     def value_of(self, symbol: Any) -> Value:
-        """Return what ``symbol`` holds, assigned or not."""
+        """Return the value of ``symbol``, whether it was assigned here or not."""
         known = self.values.get(symbol)
         if known is None and self._running and isinstance(symbol, ast.Symbol) and not self.design.is_local(symbol):
             blind = not self._tasks and any(x.subroutineKind is ast.SubroutineKind.Task for x in self._running)
@@ -137,7 +137,7 @@ class Execution:
         self.sequence(s.list)
 
     def sequence(self, statements: Iterable[Any]) -> None:
-        """Run statements up to one after which nothing goes on here."""
+        """Run statements up to an unconditional jump."""
         for x in statements:
             if self.jumps.dead:
                 return
@@ -157,7 +157,7 @@ class Execution:
         self._jump("return")
 
     def land(self, kind: Hashable, since: int) -> None:
-        """Be where jumps of ``kind`` go that were taken ``since``."""
+        """Merge the values of jumps of ``kind`` taken ``since``, which arrive here."""
         self.values = self.jumps.landed(kind, since, self.values, self._outer)
 
     def _declaration(self, s: Any) -> None:
@@ -165,7 +165,7 @@ class Execution:
         width = bits_in(symbol.type)
         if width is None:
             raise self.convert.refused(s, f"{symbol.name!r}: {why_no_bits(symbol.type)}")
-        if symbol.lifetime is ast.VariableLifetime.Static:  # it has what it had when the block last ran
+        if symbol.lifetime is ast.VariableLifetime.Static:  # it keeps the value of the last run of the block
             return
         if symbol.initializer is not None:
             self.values[symbol] = self.convert(symbol.initializer)
@@ -175,11 +175,11 @@ class Execution:
             self.values[symbol] = const(width, 0)
 
     def _assertion(self, s: Any) -> None:
-        """Leave a statement out, but not if it could change anything."""
+        """Leave an assertion out. Raises ``InputError`` if it could change anything."""
         leave_out(self.design, s)
 
     def expression(self, e: Any) -> None:
-        """Run ``e``, which is a statement."""
+        """Run an expression that is a statement."""
         kind = type(e)
         if kind is ast.AssignmentExpression:
             if e.timingControl is not None:
@@ -207,7 +207,7 @@ class Execution:
             raise self.convert.refused(e, ACTIONS.message(e.kind))
 
     def _subroutine(self, e: Any) -> None:
-        """Execute a task, or a function whose value is unused, between copies of its arguments."""
+        """Execute a task, or a function whose value is not used; copy arguments in before and out after."""
         body, formals = e.subroutine, e.subroutine.arguments
         self.design.turn(e)
         if body in self._running or body.body is None:
@@ -252,9 +252,9 @@ class Execution:
                         e, f"simulators differ in how they extend {formal.name!r}; give it to a variable of its width"
                     )
                 self.assign(actual.left, resize(value, width, False))
-        for symbol in self.values.keys() - known:  # a variable of the task is another one when it is called again
+        for symbol in self.values.keys() - known:  # automatic variables are new ones in the next call
             if not isinstance(symbol, ast.VariableSymbol):
-                continue  # what a register takes in at the edge
+                continue  # the next value of a register
             if self.design.is_local(symbol) and symbol.lifetime is ast.VariableLifetime.Automatic:
                 del self.values[symbol]
 
@@ -264,7 +264,7 @@ class Execution:
     def assigned_value(self, e: Any) -> Term:
         """Return the right side of an assignment. Raises ``InputError`` that names the signal if it is X or Z."""
         refuse_rest(self.convert, e)
-        self.convert.target = e.left  # in the right side of += it stands as a reference
+        self.convert.target = e.left  # the right side of += refers to it
         try:
             return self.convert(e.right)
         except NoValue as error:
@@ -272,7 +272,7 @@ class Execution:
             raise InputError(str(NoValue(error.where, names))) from None
 
     def assign(self, left: Any, value: Term, key: Callable[[Any], Any] = lambda symbol: symbol) -> None:
-        """Assign to a signal, a part of it, or several. ``key``: under what ``values`` has a symbol."""
+        """Assign to a signal, a part of it, or several signals. ``key``: returns the key of a symbol in ``values``."""
         found = variable_place(self.convert, left)
         if found is not None:
             self.design.choose_among(1 if found.ranged else found.width // found.element, left)
@@ -286,10 +286,10 @@ class Execution:
             self.values[name] = piece if full else assigned(self.value_of(name), low, piece)
 
     def _assign_somewhere(self, found: VariablePlace, value: Term, key: Callable[[Any], Any]) -> None:
-        """Assign to the element or the bits that an index names.
+        """Assign to the element or the bits that an index selects.
 
-        Beyond, the standard leaves all as it is, Icarus Verilog may store in what is beside a part of a packed vector,
-        and Verilator in what the lower bits of the index name: so all of the variable is taken for unknown.
+        If the index is out of range, the standard stores nothing, Icarus Verilog may change neighbours of a part of a
+        packed vector, and Verilator uses the lower bits of the index. The whole variable is then undefined.
         """
         name = key(found.symbol)
         self.assigned[name].add(found.low, found.width)
@@ -301,11 +301,11 @@ class Execution:
         self.values[name] = new
 
     def counted(self, e: Any) -> None:
-        """Begin or go on with a loop."""
+        """Run an initialiser or a step of a loop."""
         self.expression(e)
 
     def _choose(self, condition: Term, first: Callable[[], None], second: Callable[[], None]) -> None:
-        """Run both, and keep of each variable what ``condition`` chooses."""
+        """Run both branches, and choose the value of each variable by ``condition``."""
         if condition.op == "const":
             return (first if condition.value else second)()
         start = dict(self.values)
@@ -357,11 +357,11 @@ class Execution:
 
         start, begun = dict(self.values), len(self.jumps.waiting)
         run(0)
-        if full:  # an undefined subject is none of the items
+        if full:  # an undefined subject matches no item
             self._spoil(nowhere(subject), start, begun)
 
     def _spoil(self, known: Term, start: dict[Any, Value], begun: int) -> None:
-        """Leave what was assigned since ``start`` undefined, here and where jumps go, unless ``known``."""
+        """Make values that were assigned since ``start`` undefined unless ``known``, also those that jumps carry."""
         if known is const(1, 1):
             return
         for values in (self.values, *(jump.values for jump in self.jumps.waiting[begun:])):
@@ -370,7 +370,7 @@ class Execution:
                     values[symbol] = chosen(known, value, undefined(value.width, "a case without an item for X"))
 
     def _is_full(self, s: Any, subject: Term, wild: str) -> bool:
-        """Whether the items without a default name every value, so that the last one is for all that is left."""
+        """Return whether the items cover every value without a default, so that the last one needs no condition."""
         items = [x for item in s.items for x in item.expressions]
         return is_complete(self.convert, s.expr, [pattern_of(self.convert, subject.width, x, wild) for x in items])
 

@@ -1,7 +1,7 @@
-"""Expressions of the bound tree as terms.
+"""Convert expressions of pyslang's bound tree to terms.
 
-pyslang has done what IEEE 1800 (11.6, 11.8) says of widths and signs: every operand has the width of its context, and
-conversions are nodes of their own. What is left is what each operator computes.
+pyslang has applied the rules of IEEE 1800 (11.6, 11.8) for widths and signs: every operand has the width of its
+context, and conversions are separate nodes. This module computes the operators.
 """
 
 from __future__ import annotations
@@ -47,29 +47,29 @@ __all__ = ["ARITHMETIC", "Converter", "condition_of", "definite", "integer_of"]
 
 
 class Converter:
-    """Turns expressions into terms. ``read``: gives bits of a symbol's value.
+    """Converts expressions to terms. ``read``: called with (symbol, low, width), returns bits of a symbol's value.
 
-    ``free``: functions may read what is not given to them, since whatever changes it evaluates the expression again.
+    ``free``: functions may read signals that are not arguments, since their changes also evaluate the expression again.
     """
 
     def __init__(self, design: SlangDesign, read: Callable[[Any, int, int], Term], free: bool = True) -> None:
         self.design, self.read, self.free = design, read, free
-        #: What the assignment that is being evaluated assigns, if it is a compound one.
+        #: The left side of the assignment that is being evaluated, for compound assignments.
         self.target: Any = None
-        #: Whether it is done at a clock edge.
+        #: Whether the expression is evaluated at a clock edge.
         self.clocked = False
-        #: Whether it is done while memories are filled.
+        #: Whether the expression is evaluated while memories are filled.
         self.filling = False
 
     def __call__(self, e: Any) -> Term:
-        """Return the term of ``e``, as wide as its type. Raises ``InputError`` for what has no term."""
+        """Return the term of ``e``, with the width of its type. Raises ``InputError`` if it is not supported."""
         rule = _RULES.get(e.kind)
         if rule is None:
             raise self.refused(e, VALUES.message(e.kind))
         return rule(self, e)
 
     def type_of(self, e: Any) -> tuple[int, bool]:
-        """Width and sign."""
+        """Return the width of the type of ``e``, and whether it is signed."""
         kind = e.type
         known = self.design.types.get(kind)
         if known is None:
@@ -86,16 +86,16 @@ class Converter:
             raise self.refused(e, refusal)
 
     def refused(self, e: Any, text: str, advice: str = "") -> InputError:
-        """Return the error that names the place of ``e``. ``advice`` may name arguments, as in ``DaisError.of``."""
+        """Return an error with the location of ``e``. ``advice`` may name arguments, as in ``DaisError.of``."""
         return InputError.of("{where}: {text}" + advice, where=self.design.where(e.sourceRange.start), text=text)
 
     def stateful(self, e: Any, text: str) -> StateError:
-        """Return the error that names the place of ``e``, which makes the RTL no function of its inputs."""
+        """Return an error with the location of ``e``: because of it, the RTL is not a function of its inputs."""
         return StateError(f"{self.design.where(e.sourceRange.start)}: {text}")
 
 
 def integer_of(converter: Converter, e: Any, value: Any, width: int) -> Term:
-    """Return a constant of pyslang's."""
+    """Return a pyslang constant as a term; X digits are undefined."""
     if value.hasUnknown:
         digits = [str(value[bit]) for bit in range(width)]
         if any(digit not in "01xX" for digit in digits):
@@ -121,7 +121,7 @@ def _literal(c: Converter, e: Any) -> Term:
 def _symbol(c: Converter, e: Any) -> Term:
     symbol = symbol_of(e)
     signal = c.design.signals.get(symbol)
-    if signal is not None:  # most are; a memory is none
+    if signal is not None:  # the usual case; memories are not signals
         return c.read(symbol, 0, signal.width)
     if symbol.kind in CONSTANTS:
         c.type_of(e)
@@ -160,7 +160,7 @@ def _parity(t: Term) -> Term:
 
 
 def _divided(c: Converter, e: Any) -> Term:
-    """Towards zero; the remainder has the sign of the first operand."""
+    """Return a quotient, rounded towards zero, or a remainder, with the sign of the first operand."""
     a, b = definite(c, e.left), definite(c, e.right)
     quotient = e.op is ast.BinaryOperator.Divide
     if c.type_of(e)[1]:
@@ -185,7 +185,7 @@ def _power(c: Converter, e: Any) -> Term:
 
 
 def definite(c: Converter, e: Any) -> Term:
-    """Return an operand. Raises ``NoValue`` for a literal X: what an operator makes of it is for simulators only."""
+    """Return an operand. Raises ``NoValue`` for a literal X as operand, except in a netlist."""
     literal = e
     while type(literal) is ast.ConversionExpression:
         literal = literal.operand
@@ -232,7 +232,7 @@ def _conditional(c: Converter, e: Any) -> Term:
 
 
 def condition_of(c: Converter, e: Any) -> Term:
-    """Whether the conditions of an expression or a statement hold. Raises ``InputError`` for patterns."""
+    """Return the condition of an expression or a statement as one bit. Raises ``InputError`` for patterns."""
     for condition in e.conditions:
         if condition.pattern is not None:
             raise c.refused(e, PATTERNS.message(condition.pattern.kind))
@@ -344,7 +344,7 @@ _BINARY: dict[Any, Callable[[Converter, Any], Term]] = BINARY.rules(
         _b.Power: _power,
     }
 )
-#: IEEE 1800, 11.8.2: an operand is extended as its expression is signed; elsewhere, as it is signed itself.
+#: IEEE 1800, 11.8.2: an operand is extended by the sign of its expression; in other conversions, by its own sign.
 _EXTENDED: dict[Any, str] = CONVERSIONS.rules(
     {
         ast.ConversionKind.Propagated: "expression",

@@ -1,4 +1,4 @@
-"""Calls of functions: the value that their statements leave."""
+"""Evaluate function calls by symbolic execution of their statements."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from dais_verif.prover.terms import Term, leaves, undefined
 
 __all__ = ["call_value"]
 
-#: The most calls of functions within one another.
+#: The greatest depth of nested function calls.
 _NESTED = 100
 
 
 def call_value(c: Converter, e: Any) -> Term:
-    """Return the value of a call, of a system function or of one of the design."""
+    """Return the value of a call of a system function or a function of the design."""
     return system_call(c, e) if e.isSystemCall else _called(c, e)
 
 
@@ -33,9 +33,9 @@ def _called(c: Converter, e: Any) -> Term:
     c.design.turn(e)
     if c.design.calls >= _NESTED:
         raise c.refused(e, f"function {function.name!r} calls itself without end, or more than {_NESTED} times")
-    # First, so that nothing that was called before counts as called from here.
+    # Evaluate arguments first: calls in them are not nested in this one.
     given = {formal: c(actual) for formal, actual in _inputs(c, e, function)}
-    # Of a continuous assignment, of which a design may hold any number: each has turns of its own.
+    # A design may have any number of continuous assignments, so each has its own limit.
     apart = not c.free and c.design.calls == 0
     c.design.calls += 1
     try:
@@ -46,7 +46,7 @@ def _called(c: Converter, e: Any) -> Term:
 
 
 def _inputs(c: Converter, e: Any, function: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield the inputs of a function, and what a call gives them. Raises ``InputError`` for other arguments."""
+    """Yield the inputs of a function with their actual arguments. Raises ``InputError`` for other directions."""
     for formal, actual in zip(function.arguments, e.arguments, strict=True):
         if formal.direction != ast.ArgumentDirection.In:
             refusal = ARGUMENTS.refusal(formal.direction) or "a function with a value has inputs only; write a task"
@@ -84,12 +84,12 @@ def _returned(c: Converter, e: Any, function: Any, given: dict[Any, Term]) -> Te
 
 
 def _inside(symbol: Any, function: Any) -> bool:
-    """Whether ``symbol`` is a variable of ``function``."""
+    """Return whether ``symbol`` is a variable of ``function``."""
     scope = symbol.parentScope
     while scope is not None:
         if scope == function:
             return True
-        if not hasattr(scope, "parentScope"):  # a loop of its own, of which pyslang does not say where it is
+        if not hasattr(scope, "parentScope"):  # the scope of a loop, whose parent pyslang does not expose
             return bool(scope.isProceduralContext)
         scope = scope.parentScope
     return False

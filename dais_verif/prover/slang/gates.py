@@ -1,4 +1,4 @@
-"""Primitive gates: ``and``, ``or``, ``xor``, their opposites, ``buf`` and ``not``."""
+"""Primitive gates: ``and``, ``or``, ``xor``, their inverted forms, ``buf`` and ``not``."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dais_verif.prover.terms import Term, extract
 __all__ = ["gates"]
 
 _Rule = Callable[[Term, Term], Term]
-#: What is made of the inputs, and whether the opposite comes out.
+#: The function of the inputs, and whether the output is inverted.
 _INPUTS: dict[str, tuple[_Rule, bool]] = {
     "and": (band, False),
     "nand": (band, True),
@@ -32,9 +32,9 @@ _READ = GATES.rules({**_INPUTS, **_OUTPUTS})
 
 
 def gates(design: SlangDesign, gate: Any, where: str) -> Iterator[tuple[Any, int, Bits]]:
-    """Yield what a gate drives, one bit each: the expression that names it, its width, and what it gets.
+    """Yield the outputs of a gate, one bit each: the connected expression, its width, and its bits.
 
-    Raises ``InputError`` for a primitive that is no logic, or has a delay or a strength.
+    Raises ``InputError`` for a primitive that is not logic, or has a delay or a strength.
     """
     name = gate.primitiveType.name
     if name not in _READ:

@@ -1,8 +1,8 @@
-"""``break``, ``continue``, ``return`` and ``disable``: statements after which a block goes on elsewhere.
+"""Jumps in blocks: ``break``, ``continue``, ``return`` and ``disable``.
 
-Execution follows what did not jump. A jump keeps what variables hold, and the condition under which it is taken, until
-the place is reached to which it goes; there the values are chosen. The condition of a jump says nothing of earlier
-ones: where two apply, the first was taken.
+Execution continues with the path that does not jump. A jump keeps the values of variables and its condition until
+execution reaches its target, where the values are merged. Conditions of jumps do not exclude each other: if two are
+true, the first jump is taken.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Values = dict[Any, Value]
 
 @dataclass
 class Jump:
-    """One that was taken if ``condition``. ``kind``: where it goes, a name, or "disable" and the symbol of a block."""
+    """A jump that is taken if ``condition``. ``kind``: its target, as a name or as ("disable", symbol of a block)."""
 
     kind: Hashable
     condition: Term
@@ -31,19 +31,19 @@ class Jump:
 
 @dataclass
 class Jumps:
-    """The jumps that have not reached their place, in the order of the text. ``dead``: nothing goes on from here."""
+    """The jumps that have not reached their targets, in source order. ``dead``: every path has jumped away."""
 
     waiting: list[Jump] = field(default_factory=list)
     dead: bool = False
 
     def take(self, kind: Hashable, condition: Term, values: Values) -> None:
-        """Jump if ``condition``."""
+        """Record a jump that is taken if ``condition``."""
         if not (condition.op == "const" and condition.value == 0):
             self.waiting.append(Jump(kind, condition, dict(values)))
         self.dead = self.dead or (condition.op == "const" and condition.value == 1)
 
     def under(self, condition: Term, run: Callable[[], None]) -> bool:
-        """Run something that is done if ``condition``. Returns whether nothing goes on after it."""
+        """Call ``run`` for a branch with ``condition``. Returns whether every path of the branch jumps away."""
         before = len(self.waiting)
         run()
         for jump in self.waiting[before:]:
@@ -52,7 +52,7 @@ class Jumps:
         return dead
 
     def landed(self, kind: Hashable, since: int, values: Values, outer: Callable[[Any], Term]) -> Values:
-        """Return what variables hold where the jumps of ``kind`` arrive that were taken ``since``."""
+        """Return the values of variables at the target of the jumps of ``kind`` that were taken ``since``."""
         mine: list[Jump] = []
         others: list[Jump] = []
         taken = const(1, 0)
@@ -75,7 +75,7 @@ class Jumps:
 def chosen_values(
     condition: Term, first: Values, second: Values, outer: Callable[[Any], Term]
 ) -> Iterator[tuple[Any, Value]]:
-    """Of each variable what ``condition`` chooses. ``outer``: the value of what was not assigned."""
+    """Yield each variable with the value that ``condition`` chooses. ``outer``: gives values of unassigned symbols."""
     for symbol in {**first, **second}:
         a, b = (values.get(symbol) for values in (first, second))
         a, b = (x if x is not None else outer(symbol) for x in (a, b))

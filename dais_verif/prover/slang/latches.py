@@ -1,7 +1,7 @@
 """Latches of integrated clock gating: transparent while a clock is 0, they hold an enable while it is 1.
 
-``if (!clk) q = enable;`` beside ``gated = clk & q``: the gated clock rises when ``clk`` does, if the enable was 1 right
-before. So registers by it are registers by ``clk`` that take in nothing else unless the enable is 1.
+With ``if (!clk) q = enable;`` and ``gated = clk & q``, the gated clock rises with ``clk`` if the enable was 1 just
+before. Registers with the gated clock are therefore registers with ``clk`` that load only while the enable is 1.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ __all__ = ["latched"]
 
 
 def latched(design: SlangDesign, body: Any) -> bool:
-    """Whether ``body`` is that of a latch of a clock gate, which ``design`` knows then.
+    """Return whether ``body`` is the latch of a clock gate; if so, add it to the latches of ``design``.
 
-    Any other reader of its value is told that it is a latch.
+    Any other use of the latch raises ``StateError``.
     """
     found = _parts(body)
     if found is None:
@@ -52,7 +52,7 @@ def latched(design: SlangDesign, body: Any) -> bool:
 
 
 def _parts(body: Any) -> tuple[Any, Any, Any] | None:
-    """Condition, left and right side of a block that is one assignment under one condition."""
+    """Return condition, left and right side of a block that is one conditional assignment; None for other blocks."""
     statements = list(islice(flat(body.stmt if type(body) is ast.TimedStatement else body), 2))
     if len(statements) != 1 or type(statements[0]) is not ast.ConditionalStatement:
         return None
@@ -86,7 +86,7 @@ def _opens_at_zero(design: SlangDesign, condition: Any) -> bool:
 
 
 def _sees(design: SlangDesign, body: Any, read: set[Any], where: str) -> bool:
-    """Whether the block runs whenever something changes that it reads."""
+    """Return whether the block runs at every change of the signals that it reads."""
     try:
         events, _ = sensitivity(design, body, where)
     except EventError:

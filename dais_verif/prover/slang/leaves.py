@@ -1,8 +1,8 @@
-"""Give terms that stand for signals while a block is executed, before it is known what they are.
+"""Terms that stand for signals while a block is executed, before the drivers of these signals are known.
 
-These are variables, and rules that hold for all values are applied to them: ``a ^ n ^ n`` is ``a``. That is right as
-long as nothing in the design is undefined. Else the block is executed once more, on demand, with leaves of
-which each bit may be undefined.
+The terms are variables, and simplifications that hold for all values apply to them: ``a ^ n ^ n`` is ``a``. This is
+right if nothing in the design is undefined. Otherwise the block is executed again, on demand, with leaves whose bits
+may each be undefined.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ __all__ = ["Leaves", "either", "may_be_undefined"]
 
 
 class Leaves:
-    """Terms for signals. ``four_state``: each bit may be undefined, but for those of inputs."""
+    """Terms for signals. ``four_state``: each bit may be undefined, except for bits of inputs."""
 
     def __init__(self, design: SlangDesign, four_state: bool = False) -> None:
         self._design, self._four_state = design, four_state
@@ -39,16 +39,19 @@ class Leaves:
         return term
 
     def signals(self, term: Term) -> set[Signal]:
-        """Return the signals that ``term`` depends on."""
+        """Return the signals on which ``term`` depends."""
         return {self._values[t][0] for t in leaves(term) if t in self._values}
 
     def bits(self, term: Term) -> Bits:
-        """Return the bits of ``term``, with what the signals are."""
+        """Return the bits of ``term``, with the drivers of signals in place of their variables."""
         return bits_over(term, self._values, self._unknown)
 
 
 def either(design: SlangDesign, plain: Bits, four_state: Callable[[], Bits]) -> Bits:
-    """Return ``plain`` if nothing in the design is undefined, which is known when all drivers are."""
+    """Return bits that are ``plain`` if nothing in the design is undefined, else those that ``four_state`` returns.
+
+    The decision is made on each read, since it is known only when all drivers are.
+    """
     again = cache(four_state)
 
     def bits(read: Read, low: int, width: int) -> Term:
@@ -58,7 +61,7 @@ def either(design: SlangDesign, plain: Bits, four_state: Callable[[], Bits]) -> 
 
 
 def may_be_undefined(design: SlangDesign, top: Any) -> bool:
-    """Whether an expression below ``top`` can give something undefined, whatever its operands are."""
+    """Return whether an expression below ``top`` can have an undefined value even if its operands are defined."""
     search = _Search(design)
     top.visit(search.look)
     return search.found
@@ -80,7 +83,7 @@ class _Search:
         return not self._covers(e.value.type, e.selector) or self._has_gaps(e.value)
 
     def _covers(self, kind: Any, index: Any) -> bool:
-        """Whether every value of ``index`` names an element."""
+        """Return whether every value of ``index`` selects an element."""
         if not kind.hasFixedRange or not index.type.isIntegral:
             return False
         low, high = sorted((kind.fixedRange.left, kind.fixedRange.right))
@@ -103,13 +106,13 @@ class _Search:
         return not low <= min(left, right) <= max(left, right) <= high
 
     def _has_gaps(self, e: Any) -> bool:
-        """Whether ``e`` is a memory of which words have no value."""
+        """Return whether ``e`` is a memory with words that have no value."""
         memory = self._design.memories.get(getattr(e, "symbol", None))
         return memory is not None and None in memory.words
 
     def _declared(self, s: Any) -> bool:
         symbol = s.symbol
-        scope = symbol.parentScope  # what a block leaves undefined of its own is seen when it is executed
+        scope = symbol.parentScope  # undefined variables of a block are found when it is executed
         while scope is not None and getattr(scope, "kind", None) in (ast.SymbolKind.StatementBlock, None):
             scope = getattr(scope, "parentScope", None)
         if scope is not None and scope.kind is ast.SymbolKind.ProceduralBlock:
@@ -128,7 +131,7 @@ class _Search:
 
 
 def _number(e: Any) -> int | None:
-    """Return the value of a constant."""
+    """Return the value of a constant; None for anything else."""
     value = e.value if type(e) is ast.IntegerLiteral else getattr(e.constant, "value", None)
     return None if value is None or getattr(value, "hasUnknown", True) else int(value)
 

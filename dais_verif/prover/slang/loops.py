@@ -1,4 +1,4 @@
-"""Loops, turn by turn: as many as their conditions say, or as the proof can see that they have at most."""
+"""Unroll loops: until their conditions end them, or up to a bound that the proof can determine."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 __all__ = ["do_while", "for_loop", "foreach", "repeat", "while_loop"]
 
-#: The most iterations of one loop.
+#: Most iterations of one loop.
 _UNROLLED = 1 << 18
 
-#: The most turns of one loop whose end depends on signals.
+#: Most iterations of a loop whose end depends on signals.
 _OPEN_TURNS = 256
 
 
 def _loop(
     run: Execution, s: Any, going: Callable[[], Term], steps: Iterable[Any], first: bool = True, endless: bool = False
 ) -> None:
-    """Turn by turn, as long as ``going``; without asking before the first turn if not ``first``.
+    """Execute iterations as long as ``going``.
 
-    ``endless``: only a jump ends it.
+    ``first``: evaluate the condition before the first iteration, too. ``endless``: only a jump ends the loop.
     """
     begun, open_turns = len(run.jumps.waiting), 0
     for turn in range(_UNROLLED + 1):
@@ -59,7 +59,7 @@ def _is_literal(e: Any) -> bool:
 
 
 def for_loop(run: Execution, s: Any) -> None:
-    """Run a ``for``; its variable is no register."""
+    """Run a ``for`` loop; its variable is not a register."""
     for symbol in s.loopVars:
         run.values[symbol] = run.convert(symbol.initializer)
     for e in s.initializers:
@@ -69,17 +69,17 @@ def for_loop(run: Execution, s: Any) -> None:
 
 
 def while_loop(run: Execution, s: Any) -> None:
-    """Run a ``while``."""
+    """Run a ``while`` loop."""
     _loop(run, s, lambda: nonzero(run.convert(s.cond)), (), endless=_is_literal(s.cond))
 
 
 def do_while(run: Execution, s: Any) -> None:
-    """Run a ``do``."""
+    """Run a ``do`` loop."""
     _loop(run, s, lambda: nonzero(run.convert(s.cond)), (), first=False, endless=_is_literal(s.cond))
 
 
 def repeat(run: Execution, s: Any) -> None:
-    """Run a ``repeat``, whose count must be a constant."""
+    """Run a ``repeat`` loop, whose count must be a constant."""
     count = static_index(run.convert, s.count)
     if count is None:
         raise run.convert.refused(s, "the end of this loop depends on a signal; the proof unrolls loops")
@@ -88,7 +88,7 @@ def repeat(run: Execution, s: Any) -> None:
 
 
 def foreach(run: Execution, s: Any) -> None:
-    """Run a ``foreach``, over all indices."""
+    """Run a ``foreach`` loop over all indices."""
     spans = [dim.range for dim in s.loopDims if dim.loopVar is not None]
     symbols = [dim.loopVar for dim in s.loopDims if dim.loopVar is not None]
     begun = len(run.jumps.waiting)

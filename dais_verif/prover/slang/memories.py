@@ -1,4 +1,4 @@
-"""The ``initial`` blocks of a design: they fill memories, word by word or from files."""
+"""Execute ``initial`` blocks, which fill memories, word by word or from files."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ __all__ = ["counting", "initial", "kept_from_the_beginning"]
 
 
 def initial(design: SlangDesign, body: Any) -> dict[Any, Term]:
-    """Fill the memories that an ``initial`` block fills. Returns what it leaves in other variables.
+    """Fill memories as an ``initial`` block does. Returns the values of other variables at its end.
 
-    What it does not assign of them, and what is no constant, is undefined there.
+    Bits that it does not assign are undefined, and variables with values that are not constant may be left out.
     """
     design.begin()
     run = _Filling(design)
@@ -33,7 +33,7 @@ def initial(design: SlangDesign, body: Any) -> dict[Any, Term]:
 
 
 class _Filling(Execution):
-    """Runs an initial block: words of memories and variables get constants."""
+    """Runs an initial block, which assigns constants to words of memories and to variables."""
 
     def __init__(self, design: SlangDesign) -> None:
         def outer(symbol: Any) -> Term:
@@ -41,7 +41,7 @@ class _Filling(Execution):
 
         super().__init__(design, outer)
         self.convert.filling = True
-        #: What is assigned when the block has run, in order.
+        #: Nonblocking assignments, which take effect at the end of the block, in order.
         self._later: list[tuple[Any, Any, Term]] = []
 
     def _read(self, symbol: Any, low: int, width: int) -> Term:
@@ -50,7 +50,7 @@ class _Filling(Execution):
         return super()._read(symbol, low, width)
 
     def expression(self, e: Any) -> None:
-        """Run ``e``; a variable, or a word of a memory, gets a constant."""
+        """Run an expression that assigns a constant to a variable or a word of a memory, or reads a memory file."""
         if type(e) is ast.CallExpression and e.isSystemCall and e.subroutineName in FILLING:
             self._read_file(e)
         elif type(e) is not ast.AssignmentExpression:
@@ -61,7 +61,7 @@ class _Filling(Execution):
             self._assignment(e)
 
     def finish(self) -> None:
-        """Assign what was to be assigned last."""
+        """Apply the nonblocking assignments."""
         for e, left, value in self._later:
             self._store(e, left, value)
 
@@ -89,7 +89,7 @@ class _Filling(Execution):
         return self._memory(left.value) if type(left) is ast.ElementSelectExpression else None
 
     def _first_value(self, e: Any) -> None:
-        """Note a first value, or that a value that is not constant belongs to another signal and must not be read."""
+        """Assign an initial value; a variable whose value is not supported has none, and must not be read."""
         try:
             self._assignment(e)
         except InputError:
@@ -129,7 +129,7 @@ def _text(c: Converter, e: Any) -> str:
 
 
 def _fill(memory: Memory, text: str, base: int) -> None:
-    """Words of a memory file: numbers, ``@address`` and comments. They go from the lowest index upwards."""
+    """Fill ``memory`` from the text of a memory file: numbers, ``@address`` and comments, from the lowest index up."""
     lines = (line.partition("//")[0] for line in text.split("\n"))
     index = memory.low
     for token in " ".join(lines).split():
@@ -153,7 +153,7 @@ def _number(token: str, base: int) -> int:
 
 
 def counting(signal: Signal, where: str) -> Driver:
-    """Return the loop counters at a clock edge: other readers see them before or after the loop."""
+    """Return a driver for a loop counter at a clock edge, which raises an error if the counter is read elsewhere."""
 
     def make(read: Read) -> Term:
         raise StateError(
@@ -165,7 +165,10 @@ def counting(signal: Signal, where: str) -> Driver:
 
 
 def kept_from_the_beginning(signal: Signal) -> Driver:
-    """Return what has a value at first, and is assigned by nothing that the proof sees run."""
+    """Return a driver for a variable with an initial value, whose assignments the proof never executes.
+
+    It raises ``StateError`` if the variable is read.
+    """
 
     def make(read: Read) -> Term:
         raise StateError(

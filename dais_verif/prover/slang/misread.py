@@ -1,4 +1,4 @@
-"""RTL that Yosys is known to read otherwise than simulators do: what it alone says of it is no proof."""
+"""Refuse RTL that Yosys is known to read differently from simulators, if Yosys is the only front end."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.prover.slang.kinds import FILLING
 __all__ = ["refuse_misread"]
 
 _LITERALS = (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral)
-#: What of an expression or a statement must have a value.
+#: The parts of an expression or a statement that must not be a literal X.
 _OPERANDS: dict[Any, Callable[[Any], Sequence[Any]]] = {
     ast.UnaryExpression: lambda e: (e.operand,),
     ast.BinaryExpression: lambda e: (e.left, e.right),
@@ -30,9 +30,9 @@ _SIGNALS = (ast.SymbolKind.Net, ast.SymbolKind.Variable)
 
 
 def refuse_misread(sources: Sequence[Path], top: str, files: Mapping[str, Path]) -> None:
-    """Raise ``InputError`` for what Yosys alone must not read. ``files``: all that the RTL may read.
+    """Raise ``InputError`` for RTL that Yosys misreads. ``files``: the data files of the RTL, by name.
 
-    What pyslang cannot bind is left out: nothing is said of RTL that only Yosys takes.
+    Constructs that pyslang cannot bind are not checked.
     """
     manager = pyslang.SourceManager()
     options = ast.CompilationOptions()
@@ -67,7 +67,7 @@ class _Search:
 
     def _visit(self, e: Any) -> Any:
         kind = type(e)
-        if kind is ast.InstanceBodySymbol and e.isUninstantiated:  # of a library; Yosys leaves it out, too
+        if kind is ast.InstanceBodySymbol and e.isUninstantiated:  # Yosys also ignores uninstantiated modules
             return ast.VisitAction.Skip
         if isinstance(e, ast.Symbol) and e.kind in _SIGNALS and "." in e.name:
             self._dotted = True
@@ -91,14 +91,15 @@ class _Search:
         return ast.VisitAction.Advance
 
     def _cast(self, e: Any) -> None:
-        """Refuse casts that Yosys 0.23 gives the width around them: ``&(s ? 2'(w) : b)`` gets zeros above."""
+        """Refuse casts: Yosys 0.23 gives them the width of their context: ``&(s ? 2'(w) : b)`` gets zeros above."""
         if e.conversionKind is ast.ConversionKind.Explicit:
             raise self._refused(e, "Yosys takes the width of a cast for that of what stands around it; use a wire")
 
     def _case(self, s: Any) -> None:
-        """Refuse negative items of a ``casez``, whose sign is lost, and narrow ones with digits that match all.
+        """Refuse items of ``casez`` and ``casex`` that Yosys misreads.
 
-        Such an item never matches a subject that is constant.
+        It loses the sign of negated items, and of narrow signed items with wildcard digits; and an item with wildcard
+        digits never matches a constant subject.
         """
         if s.condition is ast.CaseStatementCondition.Normal:
             return
@@ -118,7 +119,7 @@ class _Search:
                 raise self._refused(item, "Yosys misreads a signed item of casez that is narrow; write all its digits")
 
     def _word(self, e: Any) -> None:
-        """Refuse an index whose sign is lost: -1 of two bits names word 3."""
+        """Refuse a signed index: Yosys treats it as unsigned, so a two-bit -1 selects word 3."""
         array, index = e.value.type, e.selector.type
         if not array.isUnpackedArray or not array.hasFixedRange or not (index.isIntegral and index.isSigned):
             return
@@ -126,14 +127,14 @@ class _Search:
             raise self._refused(e, "Yosys takes this index for unsigned, so a negative one names a word; use $unsigned")
 
     def _written_part(self, e: Any) -> None:
-        """Refuse a part whose signed place may lie below its vector."""
+        """Refuse an indexed part-select on the left with a signed index, which may lie below the vector."""
         if type(e) is not ast.RangeSelectExpression or e.selectionKind is ast.RangeSelectionKind.Simple:
             return
         if e.left.type.isIntegral and e.left.type.isSigned and e.left.constant is None:
             raise self._refused(e, "Yosys misreads what a signed index on the left writes; make it unsigned")
 
     def _known(self, e: Any) -> None:
-        """Refuse what is computed of a literal X: it is decided as the text is read, and nothing is left to see."""
+        """Refuse a literal X as operand: Yosys folds it while it reads the text, so later checks cannot find it."""
         literal = e
         while type(literal) is ast.ConversionExpression:
             literal = literal.operand

@@ -22,20 +22,20 @@ _NO_NUMBERS = (
 
 
 def listed(c: Converter, e: Any) -> Term:
-    """Elements in their order, the first in the highest bits."""
+    """Return the elements in order, the first one in the highest bits."""
     return concat(*(c(x) for x in e.elements))
 
 
 def repeated(c: Converter, e: Any) -> Term:
-    """Return the same several times over."""
+    """Return the elements, repeated."""
     return concat(*[listed(c, e)] * c(e.count).value)
 
 
 def keyed(c: Converter, e: Any) -> Term:
-    """Members or elements by their names, numbers or types, and all others as one.
+    """Return members or elements that are given by name, index, type or ``default``.
 
-    Raises ``InputError`` where the others are themselves arrays or structures and get something else than zeros:
-    simulators differ in whether each of their own elements gets it.
+    Raises ``InputError`` if ``default`` or a type assigns anything other than zeros to arrays or structures: simulators
+    differ in whether each of their elements gets the value.
     """
     terms = [c(x) for x in e.elements]
     if e.defaultSetter is not None or list(e.typeSetters):
@@ -46,7 +46,7 @@ def keyed(c: Converter, e: Any) -> Term:
 
 
 def _others(e: Any) -> Iterator[Any]:
-    """Yield the types of what is not named; of an unpacked array's elements, whatever its dimensions are."""
+    """Yield the types of members that are not named, or the innermost element type of an array."""
     kind = e.type
     if kind.isStruct:
         named = [setter.member for setter in e.memberSetters]
@@ -66,5 +66,5 @@ def _given_to_others(e: Any, terms: list[Term]) -> list[Term]:
 
 
 def _is_plain(kind: Any) -> bool:
-    """Whether a type is one number."""
+    """Return whether a type is a plain vector, integer or enum."""
     return bool(kind.isSimpleBitVector or kind.isPredefinedInteger or kind.isScalar or kind.isEnum)

@@ -1,8 +1,8 @@
-"""What variables hold while statements run; a wide one in pieces, of which an assignment replaces a few.
+"""Values of variables during symbolic execution; a wide value consists of pieces, so that assignments are cheap.
 
-An array of 100,000 elements that a loop assigns one by one is a balanced tree of terms (an AVL tree, by the heights of
-its halves). Nothing in it ever changes: an assignment makes a new path to what it replaces, so what two branches of a
-block have in common is one object, and need not be looked at to choose between them.
+An array of 100,000 elements that a loop assigns one by one is a balanced tree of terms (an AVL tree). The tree is
+immutable: an assignment makes a new path to the piece that it replaces. Branches of a block therefore share the parts
+in which they do not differ, and these need not be visited to choose between the branches.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dais_verif.prover.terms import Term, concat, extract, replaced
 
 __all__ = ["Pieces", "Value", "assigned", "chosen", "part", "whole"]
 
-#: Beyond this many bits a value is kept in pieces.
+#: Values with more bits than this are kept in pieces.
 _WIDE = 1024
 
 
 class Pieces:
-    """``low``: the lower bits; ``high``: those above them. Either is a term or pieces again."""
+    """A node of the tree. ``low``: the lower bits. ``high``: the bits above them. Each is a term or a node."""
 
     __slots__ = ("_whole", "height", "high", "low", "width")
 
@@ -41,13 +41,13 @@ class Pieces:
                 yield value
 
     def whole(self) -> Term:
-        """All bits as one term."""
+        """Return all bits as one term."""
         if self._whole is None:
             self._whole = concat(*self.terms())
         return self._whole
 
 
-#: What a variable holds.
+#: The value of a variable.
 Value = Term | Pieces
 
 
@@ -57,7 +57,7 @@ def whole(value: Value) -> Term:
 
 
 def part(value: Value, low: int, width: int) -> Term:
-    """Bits ``low .. low + width - 1``."""
+    """Return bits ``low .. low + width - 1`` of ``value``."""
     while isinstance(value, Pieces) and width < value.width:
         middle = value.low.width
         if low >= middle:
@@ -71,7 +71,7 @@ def part(value: Value, low: int, width: int) -> Term:
 
 
 def assigned(value: Value, low: int, piece: Term) -> Value:
-    """Return ``value`` with ``piece`` in the place of its bits from ``low`` on."""
+    """Return ``value`` with its bits from ``low`` on replaced by ``piece``."""
     if piece.width == value.width:
         return piece
     if not isinstance(value, Pieces):
@@ -100,7 +100,7 @@ def _height(value: Value) -> int:
 
 @cache
 def _divided(term: Term) -> Value:
-    """Return the parts of a term that consists of such, which are elements of an array, for example."""
+    """Return a concatenation, such as the elements of an array, as a balanced tree of its parts."""
     parts: list[Value] = [*reversed(term.args)] if term.op == "concat" else [term]
     while len(parts) > 1:
         pairs: list[Value] = [Pieces(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
@@ -127,7 +127,7 @@ def _stored(value: Value, low: int, piece: Term) -> Value:
 
 
 def _split(value: Value, low: int) -> tuple[Value, Value]:
-    """Return the bits below ``low``, and the others; there are some of both."""
+    """Return the bits below ``low`` and the other bits; neither part is empty."""
     if not isinstance(value, Pieces):
         return extract(value, 0, low), extract(value, low, value.width - low)
     middle = value.low.width
@@ -141,7 +141,7 @@ def _split(value: Value, low: int) -> tuple[Value, Value]:
 
 
 def _joined(low: Value, high: Value) -> Pieces:
-    """Both, with halves whose heights differ by one at most."""
+    """Join two values to a balanced tree, in which the heights of halves differ by at most one."""
     if isinstance(low, Pieces) and low.height > _height(high) + 1:
         return _level(low.low, _joined(low.high, high))
     if isinstance(high, Pieces) and high.height > _height(low) + 1:
@@ -150,7 +150,7 @@ def _joined(low: Value, high: Value) -> Pieces:
 
 
 def _level(low: Value, high: Value) -> Pieces:
-    """Return the same of halves whose heights may differ by two."""
+    """Join two balanced trees whose heights differ by at most two."""
     if isinstance(low, Pieces) and low.height > _height(high) + 1:
         inner = low.high
         if isinstance(inner, Pieces) and inner.height > _height(low.low):
@@ -165,7 +165,7 @@ def _level(low: Value, high: Value) -> Pieces:
 
 
 class Marks:
-    """Which bits of a variable were assigned; made of as many stretches as there were assignments."""
+    """The bits of a variable that were assigned, as ranges: at most one per assignment."""
 
     def __init__(self) -> None:
         self._stretches: dict[tuple[int, int], None] = {}
@@ -175,7 +175,7 @@ class Marks:
         self._stretches[low, width] = None
 
     def runs(self) -> Iterator[tuple[int, int]]:
-        """Yield the marked bits as (low bit, width), from the lowest on, with bits between that are not marked."""
+        """Yield the marked bits as maximal ranges (low bit, width), from the lowest on."""
         low, high = 0, 0
         for first, width in sorted(self._stretches):
             if first > high:
@@ -187,7 +187,7 @@ class Marks:
             yield low, high - low
 
     def mask(self) -> int:
-        """Return the marked bits as ones."""
+        """Return the marked bits as a bit mask."""
         found, digits = 0, []
         for low, width in self.runs():
             digits.append("0" * (low - found) + "1" * width)

@@ -1,4 +1,4 @@
-"""Assignments to an element that an index names: one-hot decoders, for example."""
+"""Assignments to an element that a variable index selects, such as one-hot decoders."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _SELECTS = (ast.ElementSelectExpression, ast.RangeSelectExpression)
 
 
 class VariablePlace(NamedTuple):
-    """Something within bits ``low .. low + width - 1`` of ``symbol``.
+    """A target within bits ``low .. low + width - 1`` of ``symbol`` that a variable index selects.
 
-    ``position``: the number of its first element from the right; ``inside``: whether it is there at all, None: it is.
-    ``element``: bits of an element; ``ranged``: whether it is several elements. ``offset``: where, within the element,
-    bits begin that are all that is meant, such as a member; None: the whole of it.
+    ``position``: the number of the first selected element, counted from the right. ``inside``: whether the index is in
+    range; None: always. ``element``: width of an element. ``ranged``: several elements are selected. ``offset``: lowest
+    bit of the selected part of the element, such as a member; None: the whole element.
     """
 
     symbol: Any
@@ -37,7 +37,7 @@ class VariablePlace(NamedTuple):
     offset: int | None = None
 
     def stored(self, old: Term, value: Term) -> Term:
-        """Return the bits after ``value`` was stored in ``old``, if the place is there."""
+        """Return ``old`` with ``value`` stored in it, if the index is in range."""
         if not self.ranged:
             return self._one(old, value)
         steps = mul(
@@ -58,7 +58,7 @@ class VariablePlace(NamedTuple):
 
 
 def variable_place(c: Converter, e: Any) -> VariablePlace | None:
-    """Return what an assignment to ``e`` assigns if an index is no constant, and all else is; else None."""
+    """Return the target of an assignment to ``e`` if exactly one of its indices is variable; else None."""
     if type(e) is ast.MemberAccessExpression:
         return _member(c, e)
     if type(e) not in _SELECTS or not e.value.type.hasFixedRange:
@@ -87,7 +87,7 @@ def variable_place(c: Converter, e: Any) -> VariablePlace | None:
 
 
 def _bits(c: Converter, e: Any) -> VariablePlace | None:
-    """Return the place of the same bits of any element that an index names: bytes of a memory's words."""
+    """Return the place of constant bits of an element that a variable index selects, such as bytes of a word."""
     found = variable_place(c, e.value) if type(e.value) in (*_SELECTS, ast.MemberAccessExpression) else None
     place = None if found is None or found.ranged else base_of(c, e)
     if found is None or place is None:
@@ -99,7 +99,7 @@ def _bits(c: Converter, e: Any) -> VariablePlace | None:
 
 
 def _member(c: Converter, e: Any) -> VariablePlace | None:
-    """Return the place of a member of one of several structures."""
+    """Return the place of a member of a structure that a variable index selects."""
     found = variable_place(c, e.value)
     if found is None or found.ranged:
         return None

@@ -1,4 +1,4 @@
-"""What signals hold when the power comes on: declarations say it, and ``initial`` blocks."""
+"""Values of signals at power-up, from declarations and ``initial`` blocks."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ __all__ = ["power_up"]
 
 
 def power_up(design: SlangDesign, given: Mapping[Any, Sequence[Term]]) -> dict[Signal, Term]:
-    """Return what signals hold at first. ``given``: by symbol, what each initial block that assigns it leaves in it.
+    """Return the initial values of signals.
 
-    Undefined is what nothing says, or several blocks, which run in any order.
+    ``given``: for each symbol, its value after each initial block that assigns it. Signals that several blocks assign
+    have no entry, since the blocks run in any order. Bits without an initial value are undefined.
     """
     found: dict[Signal, Term] = {}
     for symbol in {**given, **design.initial}:
@@ -29,7 +30,7 @@ def power_up(design: SlangDesign, given: Mapping[Any, Sequence[Term]]) -> dict[S
             if declared is not None:
                 found[signal] = declared
             continue
-        # A declaration comes first: what the block does not assign keeps its value.
+        # A declaration comes first: bits that the block does not assign keep its value.
         nothing = [leaf for leaf in leaves(blocks[0]) if leaf.op == "undefined"]
         if declared is not None and all(leaf.width == signal.width for leaf in nothing):
             found[signal] = rebuild(blocks[0], dict.fromkeys(nothing, declared))
@@ -39,7 +40,7 @@ def power_up(design: SlangDesign, given: Mapping[Any, Sequence[Term]]) -> dict[S
 
 
 def _declared(design: SlangDesign, symbol: Any) -> Term | None:
-    """Return the value of a declaration, if it has one."""
+    """Return the value of a declaration; None if it has none, or one that is not supported."""
 
     def read(symbol: Any, low: int, width: int) -> Term:
         raise InputError(f"{design.where(symbol.location)}: {symbol.name!r} is read in a declaration")

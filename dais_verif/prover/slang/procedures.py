@@ -1,8 +1,8 @@
-"""``always`` blocks as drivers of the signals that they assign; those with a clock are in ``registers``.
+"""``always`` blocks as drivers of the signals that they assign; clocked blocks are in ``registers``.
 
-A combinational block is executed symbolically, statement by statement; what is assigned on some paths only becomes a
-choice. A signal that keeps an old value on any path would be a latch and is refused. What is assigned once and for all
-is read through its signal afterwards, which therefore can be a cut point of the proof.
+A combinational block is executed symbolically, statement by statement; assignments on some paths only become a choice.
+A signal that keeps its old value on any path would be a latch and is refused. A signal that is assigned only once is
+afterwards read by name, so that it can be a cut point of the proof.
 """
 
 from __future__ import annotations
@@ -42,9 +42,9 @@ _SELECTS = (ast.ElementSelectExpression, ast.RangeSelectExpression, ast.MemberAc
 
 
 def combinational(design: SlangDesign, body: Any, own: set[Any]) -> None:
-    """Add the drivers of an ``always`` block, which assigns no others than ``own``.
+    """Add the drivers of an ``always`` block. ``own``: all symbols that it assigns.
 
-    Raises ``InputError`` for latches, and for what need not run when a signal changes that it reads.
+    Raises ``InputError`` for latches, and for a block that need not run when a signal that it reads changes.
     """
     edges = edges_of(body)
     if edges is not None:
@@ -55,17 +55,17 @@ def combinational(design: SlangDesign, body: Any, own: set[Any]) -> None:
     if not events.always:
         refuse_asleep(events, body, own, where)
     statements = list(flat(body))
-    plain = [_plain(s) for s in statements]  # asked once: there may be a million
+    plain = [_plain(s) for s in statements]  # computed once: there may be a million statements
     each = zip(statements, plain, strict=True)
     targets = Counter(
         symbol for s, one in each for symbol in ((symbol_of(s.expr.left),) if one else _assigned(design, s))
     )
     for s in (s for s, one in zip(statements, plain, strict=True) if not one):
-        # The variable of a loop is no target by that; but if it is one, it has no one value.
+        # Symbols that other statements assign, too, have more than one value, loop variables among them.
         targets.update({symbol: 2 for symbol in written(s) if symbol in targets})
     block = _Block(design, events, targets, own, where)
     alone = len(statements) == 1 and _plain(statements[0], nonblocking=True)
-    # What it assigns a constant is X until it runs, and only by execution it is known whether anything is.
+    # A signal that gets a constant is X until the block runs; only execution shows whether anything is undefined.
     waits = (
         not events.always
         and not alone
@@ -78,7 +78,7 @@ def combinational(design: SlangDesign, body: Any, own: set[Any]) -> None:
 
 
 def _plain(s: Any, nonblocking: bool = False) -> bool:
-    """Whether ``s`` assigns a whole signal, at once; ``nonblocking``: or when all else is done."""
+    """Return whether ``s`` is a plain assignment to a whole signal; ``nonblocking``: ``<=`` counts, too."""
     if type(s) is not ast.ExpressionStatement:
         return False
     e = s.expr
@@ -92,13 +92,13 @@ def _plain(s: Any, nonblocking: bool = False) -> bool:
 
 
 def _assigned(design: SlangDesign, s: Any) -> Iterator[Any]:
-    """Symbols that ``s`` assigns, once for each place."""
+    """Yield the symbols that ``s`` assigns, at least twice if it may assign them more than once or in part."""
     kind = type(s)
     if kind is ast.ExpressionStatement and type(s.expr) is ast.AssignmentExpression:
         if _plain(s):
             yield symbol_of(s.expr.left)
         else:
-            yield from roots(s.expr.left) * 2  # a part of it may be assigned only
+            yield from roots(s.expr.left) * 2  # it may be a part only
     elif kind is ast.ConditionalStatement:
         for arm in (s.ifTrue, s.ifFalse):
             if arm is not None:
@@ -108,7 +108,7 @@ def _assigned(design: SlangDesign, s: Any) -> Iterator[Any]:
             yield from _within(design, item.stmt)
         if s.defaultCase is not None:
             yield from _within(design, s.defaultCase)
-    elif kind is ast.ForLoopStatement:  # as often as it likes
+    elif kind is ast.ForLoopStatement:  # any number of times
         yield from [*written(s.body)] * 2
     else:
         yield from [*written(s)] * 2
@@ -119,7 +119,7 @@ def _within(design: SlangDesign, s: Any) -> Iterator[Any]:
         yield from _assigned(design, x)
 
 
-#: Bits of a symbol from a lowest one on, and what is assigned to them.
+#: A symbol, the lowest of some of its bits, and the value assigned to these bits.
 _Piece = tuple[Any, int, Term]
 
 
@@ -128,12 +128,12 @@ class _Block:
 
     def __init__(self, design: SlangDesign, events: Events, targets: Counter[Any], own: set[Any], where: str) -> None:
         self.design, self.events, self.targets, self.own, self.where = design, events, targets, own, where
-        #: What is executed, and the bits of signals that it assigns, where it reads others of them.
+        #: The statements, and the assigned bits of signals of which the block reads other bits.
         self._statements: list[Any] = []
         self._assigned: dict[Any, int] = {}
 
     def outside(self, symbol: Any) -> Signal:
-        """Return the signal of ``symbol``, which other code assigns."""
+        """Return the signal of ``symbol``, which the block reads but does not assign."""
         if self.events.listed is not None and symbol not in self.events.listed:
             raise EventError(
                 f"{self.where}: the block reads {symbol.name!r}, which its sensitivity list lacks as a whole;"
@@ -147,7 +147,7 @@ class _Block:
             " assign it on every path first"
         )
 
-    # every statement assigns another signal, once: nothing needs to be executed in advance
+    # each statement assigns a different signal, once: terms can be made on demand
 
     def straight(self, statements: list[Any]) -> None:
         self._statements = statements
@@ -164,20 +164,20 @@ class _Block:
             signal.drive(Driver(0, signal.width, make, self.where, late=s.expr.isNonBlocking))
 
     def _reads_nothing(self, statements: list[Any], fold: Callable[[Term], Term] = lambda t: t) -> bool:
-        """Whether nothing that is read is left in what ``statements`` assign; mostly the first one tells."""
+        """Return whether the values that ``statements`` assign depend on nothing; usually the first one shows it."""
         known: dict[Any, Term] = {}
 
         def read(symbol: Any, low: int, width: int) -> Term:
             if symbol in known:
                 return extract(known[symbol], low, width)
             name = f"{symbol.name} {low}"
-            return var(width, name)  # its own, if it assigns it later: a latch
+            return var(width, name)  # for a signal that the block assigns later, this is a latch
 
         self.design.begin()
         for s in statements:
             try:
                 term = Converter(self.design, read, self.events.free)(s.expr.right)
-            except InputError:  # which is raised on first use
+            except InputError:  # raised again on first use
                 return False
             if any(t.op == "var" for t in leaves(fold(term))):
                 return False
@@ -189,16 +189,16 @@ class _Block:
     def execute(self, statements: list[Any]) -> None:
         self._statements = statements
         assigned = self._executed({}, final=False)
-        if assigned is not None:  # what it reads of a signal may be what other code assigns of that
+        if assigned is not None:  # the block may read bits of these signals that other code assigns
             if self.events.always:
                 for s in statements:
                     self._refuse_asleep(s, assigned)
             self._executed(assigned, final=True)
 
     def _refuse_asleep(self, statement: Any, assigned: dict[Any, int]) -> None:
-        """Raise ``InputError`` if ``always_comb`` may not run for bits of a signal that it assigns in part.
+        """Raise ``InputError`` if ``always_comb`` may miss changes of a signal that it assigns in part.
 
-        It waits for what it reads at constant places, unless it also assigns that.
+        It waits for the bits that it reads at constant places, except for bits that it also assigns.
         """
         called: set[Any] = set()
 
@@ -219,9 +219,9 @@ class _Block:
         statement.visit(look)
 
     def _executed(self, assigned: dict[Any, int], final: bool) -> dict[Any, int] | None:
-        """Add the drivers, None; or return which bits of signals are assigned, if that may help against latches.
+        """Add the drivers and return None; or return the assigned bits of signals if a latch may disappear with them.
 
-        ``assigned``: the bits of signals that the block assigns, as far as they are known; the others it reads.
+        ``assigned``: these bits, from the first call. The block reads all other bits of these signals from outside.
         """
         self._assigned = assigned
         leaf = Leaves(self.design)
@@ -245,7 +245,7 @@ class _Block:
         return None
 
     def _waits_for_nothing(self, leaf: Leaves, found: Iterable[Term]) -> bool:
-        """Whether nothing that others assign is left in what it assigns."""
+        """Return whether the assigned values depend on no signal that other code assigns."""
         own = {part for symbol in self.own if symbol in self.design.signals for part in self._signals(symbol)}
         return not any(leaf.signals(term) - own for term in found)
 
@@ -254,7 +254,7 @@ class _Block:
         return [self.design.signals[symbol], *(elements.owners if elements is not None else ())]
 
     def _again(self) -> dict[tuple[Any, int], Bits]:
-        """Return what it assigns, by signal and place, if signals that it reads may have undefined bits.
+        """Execute the block for signals that may have undefined bits; return the assigned bits by symbol and low bit.
 
         Raises ``InputError`` for latches.
         """
@@ -272,7 +272,7 @@ class _Block:
         return wakers(self.design, self.events, self._statements, self.own)
 
     def settled(self, term: Term, seen: Sequence[Term], read: Read) -> Term:
-        """``term``, which an expression gives that reads ``seen``; undefined where the block need not have run."""
+        """Return ``term``, undefined where the block need not have run; ``seen``: the signals that it reads."""
         if not seen or not all(map(is_open, seen)):
             return term
         design = self.design
@@ -283,7 +283,7 @@ class _Block:
         return never_assigned(term, self._wakers, whole, self.where)
 
     def _run(self, leaf: Leaves) -> tuple[list[_Piece], Mapping[Any, Marks], str | None]:
-        """Return what bits of signals are assigned; which these are; and what is read before it is assigned."""
+        """Return the assigned values; the assigned bits; and a variable that is read before it is assigned, if any."""
         before: dict[str, str] = {}
 
         def outer(symbol: Any) -> Term:
@@ -301,7 +301,7 @@ class _Block:
 
         self.design.begin()
         self.design.executed = True
-        # always_comb waits for what functions read that it calls, and not for what tasks read (IEEE 1800, 9.2.2.2.1).
+        # always_comb is sensitive to signals that called functions read, not to those of tasks (IEEE 1800, 9.2.2.2.1).
         run = Execution(self.design, outer, self.events.free, tasks=self.events.listed is not None)
         done: dict[Any, Value] = {}
         for s in self._statements:
@@ -326,7 +326,7 @@ class _Block:
         return found, run.assigned, next(kept, None)
 
     def _parts(self, assigned: Mapping[Any, Marks]) -> dict[Any, int]:
-        """Return the signals of which the block assigns some bits only, with these."""
+        """Return the signals of which the block assigns only some bits, with a mask of these bits."""
         signals = self.design.signals
         return {
             symbol: marks.mask()
@@ -344,14 +344,14 @@ def _no_value(symbol: Any, low: int, width: int) -> Term:
 
 
 def _selected(e: Any) -> Any | None:
-    """Return the symbol of which ``e`` names a part, or all."""
+    """Return the symbol of which ``e`` names a part or all; None for other expressions."""
     while type(e) in _SELECTS:
         e = e.value
     return symbol_of(e) if type(e) in NAMES else None
 
 
 def _is_static(e: Any) -> bool:
-    """Whether ``e`` names the same bits whenever it is read, variables of loops included."""
+    """Return whether ``e`` always names the same bits; indices that are loop variables do not count as constant."""
     while type(e) in _SELECTS:
         indices = {ast.ElementSelectExpression: ("selector",), ast.RangeSelectExpression: ("left", "right")}
         if any(getattr(e, name).constant is None for name in indices.get(type(e), ())):
@@ -371,7 +371,10 @@ def _mixed(inside: Term, outside: Term, mask: int) -> Term:
 
 
 class _Assigned:
-    """What statement ``number`` of a block assigns, a term on demand. ``order``: what the others assign."""
+    """The value that statement ``number`` of a block assigns, made on demand.
+
+    ``order``: the number of the statement that assigns each symbol.
+    """
 
     __slots__ = ("_block", "_expression", "_number", "_order")
 

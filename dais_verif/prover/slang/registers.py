@@ -1,8 +1,8 @@
-"""Clocked ``always`` blocks: registers, each a driver that gives its next value as a whole.
+"""Clocked ``always`` blocks as registers: each has a driver for its complete next value.
 
-A block is executed symbolically, statement by statement. Resets, enables and holding are a part of what comes out;
-``control`` takes them apart. A statement that has no meaning here is an error of the registers that it assigns, and of
-nothing else: valid bits, for example, need not be known.
+A block is executed symbolically, statement by statement. Resets, enables and holding are part of the next value;
+``control_inference`` separates them. A statement that is not supported is an error only of the registers that it
+assigns: valid bits, for example, need not be supported.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = ["edges_of", "registers"]
 
 
 class Edges(NamedTuple):
-    """What runs a block: rising edges of ``clock``, and ``resets``, each with the value at which it does not."""
+    """The edges that run a block: rising edges of ``clock``, and ``resets``, each with its inactive value."""
 
     clock: Any
     resets: tuple[tuple[Any, int], ...]
 
 
 def edges_of(body: Any) -> Edges | None:
-    """Return the edges that run a block, if edges are all that does, and it is clear which one is the clock."""
+    """Return the edges that run a block; None if other events run it, or if it is not clear which edge is the clock."""
     if type(body) is not ast.TimedStatement:
         return None
     timing = body.timing
@@ -50,7 +50,7 @@ def edges_of(body: Any) -> Edges | None:
         if symbol_of(event.expr) in found:  # both edges of one signal
             return None
         found[symbol_of(event.expr)] = _INACTIVE[event.edge]
-    # A reset is asked for within the block, which is how it differs from the clock.
+    # The block tests its resets, but not its clock.
     asked = _asked(body.stmt) if len(found) > 1 else set()
     clocks = [symbol for symbol in found if symbol not in asked]
     if len(clocks) != 1 or found[clocks[0]] != _INACTIVE[ast.EdgeKind.PosEdge]:
@@ -59,7 +59,7 @@ def edges_of(body: Any) -> Edges | None:
 
 
 def _asked(s: Any) -> set[Any]:
-    """Return the symbols in the conditions with which a block begins: ``if (a) ... else if (b) ...``."""
+    """Return the symbols in the conditions at the head of a block: ``if (a) ... else if (b) ...``."""
     found: set[Any] = set()
     statements = list(flat(s, through=True))
     while len(statements) == 1 and type(statements[0]) is ast.ConditionalStatement:
@@ -77,26 +77,26 @@ def registers(design: SlangDesign, body: Any, edges: Edges) -> None:
 
 
 class _Next(NamedTuple):
-    """What a register holds after the edge."""
+    """The key of the next value of a register."""
 
     symbol: Any
 
 
 class _Clocked(Execution):
-    """Runs a clocked block: what is read are values before the edge."""
+    """Runs a clocked block: signals that it reads have their values before the edge."""
 
     def __init__(self, design: SlangDesign, clock: Clock, where: str, four_state: bool = False) -> None:
         super().__init__(design, self._before)
         self.convert.clocked = True
         self._clock, self._where = clock, where
         self._leaf = Leaves(design, four_state)
-        #: Gives what the block leaves if signals that it reads may have undefined bits.
+        #: Returns an execution of the block for signals that may have undefined bits.
         self._again: Callable[[], _Clocked] = cache(lambda: self)
-        #: Variables of the block that it reads before it assigns them.
+        #: Variables of the block that it reads before it assigns them: registers.
         self._kept: dict[Any, Signal] = {}
-        #: Why values of registers are not known.
+        #: The errors of registers whose values are unknown.
         self._unknown: dict[Any, InputError] = {}
-        #: Variables that a statement without a meaning may have assigned, and why it has none.
+        #: Variables that an unsupported statement may have assigned, and its error.
         self._lost: dict[Any, InputError] = {}
         #: The signals that the block assigns.
         self._mates: frozenset[Signal] = frozenset()
@@ -123,7 +123,7 @@ class _Clocked(Execution):
                 signal.drive(driver_of(bits, 0, signal.width, 0, self._where, self._clock))
 
     def _bits(self, key: Any, low: int, term: Term) -> Bits:
-        """Return what ``key`` is after the edge from bit ``low`` on, ``term`` unless something is undefined."""
+        """Return the bits of ``key`` from bit ``low`` on after the edge: ``term``, unless anything is undefined."""
 
         def four_state() -> Bits:
             run = self._again()
@@ -166,9 +166,9 @@ class _Clocked(Execution):
     def _before(self, symbol: Any) -> Term:
         if symbol in self._lost:
             raise self._lost[symbol]
-        if isinstance(symbol, _Next):  # it holds
+        if isinstance(symbol, _Next):  # not assigned yet: the register holds its value
             return self._leaf(self.design.signal(symbol.symbol, self._where))
-        if self.design.is_local(symbol):  # a register, if the block reads what it held when it last ran
+        if self.design.is_local(symbol):  # a register, since the block reads its value of the last run
             if symbol not in self._kept:
                 width = bits_in(symbol.type) or 1
                 self._kept[symbol] = self.design.new(symbol.name, width, self._where, hidden=True)
@@ -181,7 +181,7 @@ class _Clocked(Execution):
         return self.design.over(symbol, self._leaf, self._where)
 
     def expression(self, e: Any) -> None:
-        """Run ``e``, which is a statement."""
+        """Run an expression that is a statement."""
         if type(e) is not ast.AssignmentExpression or not e.isNonBlocking:
             super().expression(e)
             for symbol in _assigned_now(e):
@@ -196,7 +196,7 @@ class _Clocked(Execution):
             self.assign(e.left, self.assigned_value(e), _Next)
 
     def counted(self, e: Any) -> None:
-        """Begin or go on with a loop; its variable is no register."""
+        """Run an initialiser or a step of a loop, whose variable is not a register."""
         super().expression(e)
         left = e.left if type(e) is ast.AssignmentExpression else getattr(e, "operand", None)
         for symbol in roots(left):
@@ -207,7 +207,7 @@ class _Clocked(Execution):
         signal = self.design.signal(symbol, self._where)
         for low, width in self.design.pieces(symbol, marks):
             piece, kept = part(value, low, width), extract(self._leaf(signal), low, width)
-            # A reset at which these bits keep their value does nothing to them.
+            # A reset at which these bits keep their value does not affect them.
             resets = tuple(
                 (reset, value)
                 for reset, value in self._clock.resets
@@ -221,12 +221,12 @@ class _Clocked(Execution):
         def make(read: Read) -> Term:
             raise reason
 
-        signal.drivers.clear()  # what else drives it has no say then
+        signal.drivers.clear()  # other drivers no longer matter
         signal.drive(Driver(0, signal.width, make, self._where, self._clock))
 
 
 def _of_a_subroutine(symbol: Any) -> bool:
-    """Whether a variable is one of a task or a function, and not of a block of its own."""
+    """Return whether a variable belongs to a task or a function, and not to a block."""
     syntax = symbol.syntax
     while syntax is not None and syntax.kind not in _SUBROUTINES:
         syntax = syntax.parent
@@ -234,7 +234,7 @@ def _of_a_subroutine(symbol: Any) -> bool:
 
 
 def _assigned_now(e: Any) -> Iterator[Any]:
-    """Yield what a statement assigns with ``=``, itself or as an output of a task."""
+    """Yield the symbols that a statement assigns with ``=``, directly or as outputs of a task."""
     if type(e) is ast.AssignmentExpression:
         yield from roots(e.left)
     elif type(e) is ast.CallExpression and not e.isSystemCall:
@@ -243,12 +243,12 @@ def _assigned_now(e: Any) -> Iterator[Any]:
 
 
 def _other(body: Any) -> Any:
-    """Return a statement of ``body`` that is refused, since it may wait, or leave what comes after it out."""
+    """Return a statement of ``body`` that is refused, since it may wait or skip later statements; None without one."""
     found: list[Any] = []
     body.visit(lambda x: found.append(x) if isinstance(x, ast.Statement) and STATEMENTS.refusal(x.kind) else None)
     return found[0] if found else None
 
 
 _SUBROUTINES = (pyslang.syntax.SyntaxKind.TaskDeclaration, pyslang.syntax.SyntaxKind.FunctionDeclaration)
-#: The value at which the signal of an edge does nothing.
+#: The inactive value of the signal of an edge.
 _INACTIVE = {ast.EdgeKind.PosEdge: 0, ast.EdgeKind.NegEdge: 1}

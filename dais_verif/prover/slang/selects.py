@@ -1,4 +1,4 @@
-"""Selects: elements, ranges of bits and members, where they are read and where they are assigned."""
+"""Selects of elements, ranges of bits and members, in expressions and as targets of assignments."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue)
 
 
 def static_index(c: Converter, e: Any) -> int | None:
-    """Return the value of an index that is constant."""
+    """Return the value of an index if it is constant, else None."""
     if type(e) is ast.IntegerLiteral and not e.value.hasUnknown:
         return int(e.value)
     term = c(e)
@@ -42,7 +42,7 @@ def static_index(c: Converter, e: Any) -> int | None:
 
 
 def place_of(c: Converter, e: Any) -> tuple[Any, int] | None:
-    """Return the symbol of which ``e`` names bits at a constant place, and the lowest; None for anything else."""
+    """Return the symbol and the lowest bit of a part with a constant place; None for any other expression."""
     kind = type(e)
     if kind in NAMES:
         symbol = symbol_of(e)
@@ -59,9 +59,9 @@ def place_of(c: Converter, e: Any) -> tuple[Any, int] | None:
 
 
 def base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
-    """Where bits with a constant place begin within ``e.value``: (low bit, element width, count); None if variable.
+    """Return the constant place of elements within ``e.value``: (low bit, element width, number of elements).
 
-    For one element, or for a range of them.
+    Returns None if the place is variable.
     """
     span = e.value.type.fixedRange
     element = element_bits(e.value.type)
@@ -81,7 +81,7 @@ def base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
         else:
             up = e.selectionKind is ast.RangeSelectionKind.IndexedUp
             count = right
-            # The least significant of the elements that are meant: the lowest index if indices fall to the right.
+            # The least significant selected element: it has the lowest index if indices fall to the right.
             lowest = left if up else left - count + 1
             first = lowest if down else lowest + count - 1
     low = (first - span.right if down else span.right - first) * element
@@ -89,12 +89,12 @@ def base_of(c: Converter, e: Any) -> tuple[int, int, int] | None:
 
 
 def element_bits(kind: Any) -> int:
-    """Bits of an element of an array, or of a vector."""
+    """Return the width of an element of an array or a vector."""
     return (bits_in(kind.arrayElementType) or 1) if kind.isPackedArray or kind.isUnpackedArray else 1
 
 
 def selected(c: Converter, e: Any) -> Term:
-    """Return an element, or a range of elements or bits; undefined beyond the ends."""
+    """Return an element, or a range of elements or bits; undefined where out of range."""
     value = e.value
     if type(value) in NAMES and symbol_of(value) in c.design.memories:
         memory = c.design.memories[symbol_of(value)]
@@ -115,14 +115,14 @@ def selected(c: Converter, e: Any) -> Term:
 
 
 def member(c: Converter, e: Any) -> Term:
-    """Return a member of a structure, or of a union all of whose members are in the same bits."""
+    """Return a member of a structure, or of a union whose members have the same width."""
     width, _ = c.type_of(e)
     place = place_of(c, e)
     return extract(c(e.value), member_low(c, e), width) if place is None else c.read(*place, width)
 
 
 def member_low(c: Converter, e: Any) -> int:
-    """Return where a member begins, in bits. The first one is in the highest bits of a structure, packed or not."""
+    """Return the lowest bit of a member. The first member is in the highest bits of a structure, packed or not."""
     kind, width = e.value.type, c.type_of(e)[0]
     total = c.type_of(e.value)[0]
     if kind.isPackedUnion and width != total:
@@ -131,7 +131,7 @@ def member_low(c: Converter, e: Any) -> int:
 
 
 def _beyond(c: Converter, e: Any, low: int, width: int, total: int) -> Term:
-    """Bits of which some are not there: these are undefined."""
+    """Return bits of which some are out of range; these are undefined."""
     where = f"bits beyond a signal at {c.design.where(e.sourceRange.start)}"
     first, last = max(low, 0), min(low + width, total)
     if first >= last:
@@ -153,7 +153,7 @@ def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
     if count > 1:
         if e.selectionKind is ast.RangeSelectionKind.Simple or left < right:
             raise c.refused(e, "a range with a variable place is supported as [base +: width] of a [msb:lsb] vector")
-        # The base is the lowest or the highest index of the range; the lowest one may go so far up.
+        # The base is the lowest (+:) or highest (-:) index of the range; limit it so that the whole range fits.
         if e.selectionKind is ast.RangeSelectionKind.IndexedDown:
             right += count - 1
         else:
@@ -175,9 +175,9 @@ def _at_variable_place(c: Converter, e: Any, width: int) -> Term:
 
 
 def target_parts(c: Converter, e: Any) -> list[tuple[Any, int, int]]:
-    """Return what an assignment to ``e`` assigns, most significant first: (symbol, low bit, width).
+    """Return the parts that an assignment to ``e`` assigns, most significant first: (symbol, low bit, width).
 
-    Raises ``InputError`` if its place is not constant, as ``c`` reads indices.
+    Raises ``InputError`` if an index is not constant. ``c``: evaluates indices.
     """
     kind = type(e)
     c.decided(e, TARGETS, e.kind)

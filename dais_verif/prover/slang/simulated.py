@@ -1,4 +1,4 @@
-"""Whether RTL simulates as the settled logic that another front end reads in it."""
+"""Check that RTL simulates as settled logic, which other front ends assume."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["refuse_events"]
 
 
 def refuse_events(sources: Sequence[Path], top: str, files: Mapping[str, Path]) -> None:
-    """Raise ``InputError`` if the RTL need not run when a signal changes, has delays, is clocked late, or races.
+    """Raise ``InputError`` if a block may miss a change, or if the RTL has delays, late clocks or races.
 
-    RTL that this front end does not take for other reasons is left to the other one.
+    RTL that this front end refuses for other reasons is accepted here: the other front end decides about it.
     """
     try:
         netlist = elaborate(sources, top, files)
@@ -65,7 +65,7 @@ def _read_by(driver: Driver) -> set[Signal]:
 def _refuse_race(
     register: Signal, driver: Driver, error: RaceError, readers: Mapping[Signal, list[tuple[Signal, Driver]]]
 ) -> None:
-    """Raise ``error`` if a register of another block takes in what the block of ``driver`` assigns with ``=``."""
+    """Raise ``error`` if a register of another block reads ``register``, which its own block assigns with ``=``."""
     waiting, done = [register], {register}
     while waiting:
         source = waiting.pop()

@@ -1,4 +1,4 @@
-"""Some bits of an expression, without the terms of what has nothing to do with them: wide signals are read in parts."""
+"""Read some bits of an expression without making terms for the others, so that wide signals are read in parts."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ _BITWISE = (ast.BinaryOperator.BinaryAnd, ast.BinaryOperator.BinaryOr, ast.Binar
 
 
 def converter(design: SlangDesign, read: Read) -> Converter:
-    """Return what turns an expression into a term that is evaluated again when an operand changes."""
+    """Return a converter for an expression that simulators evaluate again when an operand changes."""
     return Converter(design, lambda symbol, low, width: design.part(read, symbol, low, width), free=False)
 
 
 def bits_of(design: SlangDesign, expression: Any) -> Bits:
-    """Return the bits of ``expression``."""
+    """Return a function that gives bits of ``expression``."""
     return lambda read, low, width: _sliced(converter(design, read), expression, low, width)
 
 
 def _sliced(c: Converter, e: Any, low: int, width: int) -> Term:
-    """Bits ``low .. low + width - 1`` of ``e``, without the terms of what has nothing to do with them."""
+    """Return bits ``low .. low + width - 1`` of ``e`` without making terms for other bits where possible."""
     kind = type(e)
     if kind is ast.ConversionExpression and e.conversionKind is ast.ConversionKind.StreamingConcat:
         return extract(c(e), low, width)
@@ -51,7 +51,7 @@ def _sliced(c: Converter, e: Any, low: int, width: int) -> Term:
 
 def _slice_of_parts(c: Converter, e: Any, low: int, width: int) -> Term:
     parts = c.design.concatenations.get(e)
-    if parts is None:  # an output port may be one concatenation of thousands, of which every output is a slice
+    if parts is None:  # an output port may be a concatenation of thousands of outputs
         parts = c.design.concatenations[e] = Spans(_places(c, e))
     return concat(*reversed([_sliced(c, x, at, last - first) for first, last, at, x in parts.within(low, width)]))
 

@@ -1,7 +1,7 @@
-"""Streaming operators: ``{<<4{a, b}}`` and ``{>>{a, b}}``, as IEEE 1800 (11.4.14) orders their slices.
+"""Streaming operators ``{<<4{a, b}}`` and ``{>>{a, b}}``, by IEEE 1800 (11.4.14).
 
-All operands side by side, the first in the highest bits, are cut into slices from the lowest bits on; ``<<`` puts the
-slices in opposite order, the last one, which may be smaller, to the right. ``>>`` leaves them as they are.
+The operands are concatenated, the first one in the highest bits, and cut into slices from the lowest bits on. ``<<``
+reverses the order of slices: the last slice, which may be smaller, becomes the rightmost. ``>>`` keeps the order.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dais_verif.prover.slang.expressions import Converter
 
 _kinds = pyslang.syntax.SyntaxKind
-#: What a stream stands in if it is all that is assigned.
+#: The syntax around a stream that is the complete assigned value.
 _ASSIGNING = (
     _kinds.AssignmentExpression,
     _kinds.NonblockingAssignmentExpression,
@@ -33,7 +33,7 @@ __all__ = ["left_aligned", "operands", "refuse_rest", "refuse_wider", "reordered
 
 
 def operands(c: Converter, e: Any) -> list[Any]:
-    """Return what is put side by side. Raises ``InputError`` for ``with``, which chooses a part of an array."""
+    """Return the operands of a stream. Raises ``InputError`` for ``with``, which selects a part of an array."""
     streams = list(e.streams)
     if any(stream.withExpr is not None for stream in streams):
         raise c.refused(e, "a stream of a part of an array is not supported by the proof")
@@ -47,9 +47,10 @@ def streamed(c: Converter, e: Any) -> Term:
 
 
 def left_aligned(c: Converter, e: Any, term: Term, width: int) -> Term:
-    """Return a stream as the value of something wider: it begins with the highest bits, and zeros follow.
+    """Return a stream as a wider value: left-aligned, with zeros in the low bits.
 
-    Raises ``InputError`` where it is not all that is assigned to a vector: Verilator puts the zeros above it there.
+    Raises ``InputError`` unless it is the complete value assigned to a vector: elsewhere, Verilator puts the zeros
+    above it.
     """
     around = getattr(e.syntax, "parent", None)
     if around is None or around.kind not in _ASSIGNING or not e.type.isIntegral:
@@ -58,14 +59,14 @@ def left_aligned(c: Converter, e: Any, term: Term, width: int) -> Term:
 
 
 def refuse_wider(c: Converter, e: Any, value: Any) -> None:
-    """Raise ``InputError`` if the constant ``e`` got its ``value`` from a stream of other bits than it has."""
+    """Raise ``InputError`` if the ``value`` of the constant ``e`` is a stream of another width."""
     wider = type(value) is ast.ConversionExpression and value.conversionKind is ast.ConversionKind.StreamingConcat
     if wider and value.operand.bitstreamWidth != c.type_of(e)[0]:
         raise c.refused(e, _ELSEWHERE)
 
 
 def refuse_rest(c: Converter, e: Any) -> None:
-    """Raise ``InputError`` if the assignment ``e`` gives a stream on its left more bits than it takes."""
+    """Raise ``InputError`` if the left side of the assignment ``e`` is a stream with another width than the right."""
     if type(e.left) is ast.StreamingConcatenationExpression and e.left.bitstreamWidth != c.type_of(e.right)[0]:
         raise c.refused(e, "a stream on the left is supported if it gets as many bits as it has")
 
@@ -73,8 +74,8 @@ def refuse_rest(c: Converter, e: Any) -> None:
 def reordered(c: Converter, e: Any, parts: list[tuple[Any, int, int]]) -> list[tuple[Any, int, int]]:
     """Return the targets ``parts`` of a stream on the left, (symbol, low bit, width), in the order of their bits.
 
-    Raises ``InputError`` if a slice is smaller than the others: tools differ in whether the order or its opposite is
-    meant, which are one if all slices are of one size.
+    Raises ``InputError`` if the last slice is smaller than the others: tools differ in the direction of reordering,
+    which matters only then.
     """
     total = sum(width for _, _, width in parts)
     if e.sliceSize and total % e.sliceSize:
@@ -92,7 +93,7 @@ def reordered(c: Converter, e: Any, parts: list[tuple[Any, int, int]]) -> list[t
 
 
 def _slices(total: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the slices as (low bit, width), the highest of the result first. ``size``: 0 for ``>>``."""
+    """Yield the slices as (low bit, width), highest bits of the result first. ``size``: of a slice; 0 for ``>>``."""
     if not size:
         yield 0, total
         return

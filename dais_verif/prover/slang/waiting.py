@@ -1,4 +1,4 @@
-"""Blocks that wait for changes: what they assign is X as long as they have not run."""
+"""Blocks that wait for changes: signals that they assign are X until they have run."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SHIFTS = ("shl", "lshr")
 
 
 def wakers(design: SlangDesign, events: Events, body: Sequence[Any], own: set[Any]) -> list[Any]:
-    """Return the symbols that surely run a block when they change from X to anything; of ``always_comb`` none.
+    """Return the symbols that are certain to run a block when they change from X; none for ``always_comb``.
 
-    What waits for changes only has not run as long as all of these are X. Icarus Verilog waits for all of a vector of
-    which a part is read. What is not sure to be waited for is left out: memories, operands of system functions, what
-    may be no X at the beginning, and what is read only where a constant condition never leads. ``own``: what the block
-    assigns itself.
+    A block that only waits for changes has not run as long as all of these are X. If it reads a part of a vector,
+    Icarus Verilog waits for the whole vector. Symbols for which waiting is not certain are left out: memories, operands
+    of system functions, variables that may not start as X, and symbols in branches that a constant condition excludes.
+    ``own``: the symbols that the block assigns.
     """
 
     def wakes(symbol: Any) -> bool:
@@ -54,9 +54,9 @@ def wakers(design: SlangDesign, events: Events, body: Sequence[Any], own: set[An
 
 
 def never_assigned(term: Term, wakers: Sequence[Any], read: Callable[[Any], Term], where: str) -> Term:
-    """Return ``term``, which a block assigns, undefined wherever all that surely runs it is X.
+    """Return ``term``, which a block assigns, undefined wherever all of ``wakers`` are X.
 
-    ``read``: gives all of a symbol.
+    ``read``: returns the value of a symbol. ``where``: the location of the block.
     """
     asleep = const(1, 1)
     for symbol in wakers:
@@ -70,17 +70,17 @@ def never_assigned(term: Term, wakers: Sequence[Any], read: Callable[[Any], Term
 
 
 def is_constant(e: Any) -> bool:
-    """Return whether ``e`` reads nothing."""
+    """Return whether ``e`` is constant."""
     while type(e) is ast.ConversionExpression:
         e = e.operand
     return type(e) in (ast.IntegerLiteral, ast.UnbasedUnsizedIntegerLiteral) or e.constant is not None
 
 
 def folded(root: Term) -> Term:
-    """Return ``root``, a term as written, without what Icarus Verilog folds while it elaborates.
+    """Return ``root``, a term as written, after the folding that Icarus Verilog does during elaboration.
 
-    That is what is computed of constants alone, a shift by a constant of no less than its width, which is 0, and the
-    arm of a constant condition that is not taken; nothing else: ``a & 0`` waits for ``a``.
+    It folds operations on constants only, shifts by a constant that is at least the width, which give 0, and choices by
+    a constant condition. It folds nothing else: ``a & 0`` still waits for ``a``.
     """
     new: dict[Term, Term] = {}
     with as_written():

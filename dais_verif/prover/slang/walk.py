@@ -1,7 +1,7 @@
-"""The RTL front end: pyslang elaborates, this module walks the hierarchy and collects drivers.
+"""The RTL front end: pyslang elaborates the design; this module walks the hierarchy and collects drivers.
 
-pyslang's bound tree says the width and sign of every expression and where the language converts; what these mean is
-read from the Verilog standard in ``expressions`` and ``procedures``.
+pyslang's bound tree has the width and sign of every expression, and all conversions. ``expressions`` and
+``procedures`` implement their semantics by the Verilog standard.
 """
 
 from __future__ import annotations
@@ -43,10 +43,11 @@ __all__ = ["elaborate"]
 def elaborate(
     sources: Sequence[Path], top: str, files: Mapping[str, Path] | None = None, bitwise: bool = False
 ) -> Netlist:
-    """Read module ``top`` of the Verilog files ``sources``. ``files``: what it reads, by its names for them.
+    """Read module ``top`` of the Verilog files ``sources``.
 
-    ``bitwise``: it is a netlist, whatever it looks like.
-    Raises ``InputError`` if the files are not valid Verilog, hold no such module, or use what is not supported.
+    ``files``: the data files that it reads, by the names that the RTL uses. ``bitwise``: treat it as a netlist, even if
+    it does not look like one. Raises ``InputError`` if the files are not valid Verilog, do not define the module, or
+    use unsupported constructs.
     """
     manager = pyslang.SourceManager()
     options = ast.CompilationOptions()
@@ -70,7 +71,7 @@ class _Walk:
 
     def __init__(self, design: SlangDesign, compilation: Any) -> None:
         self._design = design
-        #: What pyslang hands out lives as long as the compilation does.
+        #: pyslang's objects are valid as long as the compilation exists.
         design.keep.append(compilation)
         self._kinds = SYMBOLS.rules(
             {
@@ -86,19 +87,21 @@ class _Walk:
                 ast.SymbolKind.ClockingBlock: self._clocking,
             }
         )
-        #: Arrays, by name and place; which of them are ports; and what is assigned in initial blocks and elsewhere.
+        #: Arrays, with name and location.
         self._arrays: dict[Any, tuple[str, str]] = {}
+        #: Ports that are arrays or structures, and inputs of the top module.
         self._ports: set[Any] = set()
         self._given: set[Any] = set()
         #: Nets that are pulled to a value.
         self._pulled: list[tuple[Any, int]] = []
-        #: How many interfaces are around what is declared.
+        #: The number of enclosing interfaces.
         self._interfaces = 0
+        #: Symbols that initial blocks assign, and their values after each of these blocks.
         self._filled: set[Any] = set()
-        #: What initial blocks leave in variables, each that assigns them.
         self._set: dict[Any, list[Term]] = {}
+        #: Symbols that other code assigns.
         self._assigned: set[Any] = set()
-        #: What fills memories, and what may read them.
+        #: Work that fills memories, and work that may read them.
         self._first: list[Any] = []
         self._later: list[Any] = []
 
@@ -111,7 +114,7 @@ class _Walk:
             if bundle is not None:
                 divide(self._design, symbol, self._signal(symbol, name, where, bundle), symbol in self._given)
         self._design.bitwise |= self._of_bits({port.name for port in top.body.portList})
-        for work in self._first:  # a block that reads a memory is executed at once
+        for work in self._first:  # memories must be filled before blocks that read them are executed
             work()
         for memory in self._design.memories.values():
             memory.settle()
@@ -143,14 +146,14 @@ class _Walk:
         return netlist._replace(left_out=self._design.left_out, suspect=self._design.suspect).checked()
 
     def _look_for_undefined(self, top: Any, signals: Sequence[Signal]) -> None:
-        """Find out if anything may be undefined, for blocks that were executed as if nothing were."""
+        """Note whether anything may be undefined; blocks were executed as if nothing were."""
         design = self._design
         if design.executed and not design.undefined:
             open_ = (s for s in signals if s not in design.given and sum(d.width for d in s.drivers) < s.width)
             design.undefined = next(open_, None) is not None or may_be_undefined(design, top)
 
     def _constants(self) -> None:
-        """Variables that only their declarations, or one initial block, give a value, if it is a constant."""
+        """Drive variables that have a constant initial value and no other assignment."""
         for symbol in {**self._set, **self._design.initial}:
             found = self._design.signals.get(symbol)
             if found is not None and symbol in self._assigned and not found.drivers:
@@ -167,21 +170,21 @@ class _Walk:
             try:
                 term = Converter(self._design, self._no_signal)(expression)
             except InputError:
-                continue  # it has no value at all, then
+                continue  # the variable has no known value
             signal.drive(driver_of(bits_over(term, {}), 0, signal.width, 0, signal.where))
 
     def _no_signal(self, symbol: Any, low: int, width: int) -> Term:
         raise InputError(f"{self._design.where(symbol.location)}: {symbol.name!r} is read once only")
 
     def _of_bits(self, ports: set[str]) -> bool:
-        """Whether the top module consists of single bits."""
+        """Return whether the signals of the top module are nearly all single bits."""
         own = [s.width for s in self._design.signals.values() if "." not in s.name and s.name not in ports]
         return bool(own) and own.count(1) >= _BITWISE * len(own)
 
     def _scope(self, scope: Any, path: str) -> None:
         ports = getattr(scope, "portList", ())
         self._ports.update(port.internalSymbol for port in ports if _is_bundle(port))
-        for port in ports:  # the first value of the variable that an output is stands with the port
+        for port in ports:  # the initial value of an output variable is part of the port declaration
             value = getattr(port, "initializer", None)
             if value is not None and port.direction == ast.ArgumentDirection.Out and port.type.isIntegral:
                 self._design.initial[port.internalSymbol] = value
@@ -195,7 +198,7 @@ class _Walk:
                 visit(member, path)
 
     def _port(self, port: Any) -> list[str]:
-        """Return the names of a port's signals: one, or one an element of an array."""
+        """Return the names of a port's signals: one, or one per element of an array."""
         elements = self._design.elements.get(port.internalSymbol)
         signals = elements.owners if elements else [self._design.signal(port.internalSymbol)]
         return [signal.name for signal in signals]
@@ -236,7 +239,7 @@ class _Walk:
         return signal
 
     def _pull(self, symbol: Any, value: int) -> None:
-        """Give a net that nothing drives the value that it is pulled to."""
+        """Drive a net without drivers with the value to which it is pulled."""
         signal = self._design.signals[symbol]
         if symbol in self._given or sum(driver.width for driver in signal.drivers) == signal.width:
             return
@@ -364,7 +367,7 @@ def _is_bundle(port: Any) -> bool:
 
 
 _PULLED: dict[Any, int] = {ast.NetType.NetKind.Tri0: 0, ast.NetType.NetKind.Tri1: -1}
-#: The value of a net, if it has one whatever the design says.
+#: Supported net types, with the constant value of supply nets.
 _NETS: dict[Any, int | None] = NETS.rules(
     {
         **dict.fromkeys((ast.NetType.NetKind.Wire, ast.NetType.NetKind.Tri, ast.NetType.NetKind.UWire)),
@@ -373,7 +376,7 @@ _NETS: dict[Any, int | None] = NETS.rules(
     },
     _PULLED,
 )
-#: Share of single bits among the signals of a module that is taken for a netlist.
+#: Share of single-bit signals from which on a module is treated as a netlist.
 _BITWISE = 0.9
 
 

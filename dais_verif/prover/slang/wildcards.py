@@ -1,4 +1,4 @@
-"""Patterns with digits that match anything: items of cases, ``inside`` and ``==?``."""
+"""Patterns with wildcard digits: items of cases, ``inside`` and ``==?``."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 __all__ = ["is_complete", "matches", "member_of", "pattern_of", "refuse_mixed", "subject_of"]
 
-#: pyslang does not hand out of which kind a range is, only how it is written.
+#: pyslang does not expose the kind of a range, only its token.
 _RANGES = {
     TokenKind.Colon: ast.ValueRangeKind.Simple,
     TokenKind.PlusDivMinus: ast.ValueRangeKind.AbsoluteTolerance,
     TokenKind.PlusModMinus: ast.ValueRangeKind.RelativeTolerance,
 }
-#: A subject of at most this many bits is looked at value by value.
+#: Widest subject for which all values are enumerated.
 _WIDEST = 12
 
 
 class Pattern(NamedTuple):
-    """What agrees with ``value`` in the bits of ``mask``."""
+    """Matches values that agree with ``value`` in the bits of ``mask``."""
 
     mask: int
     value: int
 
 
 def matches(c: Converter, subject: Term, e: Any, wild: str) -> Term:
-    """Whether the pattern ``e`` applies. ``wild``: the digits that match anything."""
+    """Return whether the pattern ``e`` matches ``subject``, as a bit. ``wild``: the digits that match anything."""
     found = pattern_of(c, subject.width, e, wild)
     if found is None or found.mask == (1 << subject.width) - 1:
         return eq(subject, c(e))
@@ -48,7 +48,7 @@ def matches(c: Converter, subject: Term, e: Any, wild: str) -> Term:
 
 
 def pattern_of(c: Converter, size: int, e: Any, wild: str) -> Pattern | None:
-    """Return the pattern that ``e`` is, extended to ``size`` bits with its own signs; None if it is no constant."""
+    """Return ``e`` as a pattern, extended to ``size`` bits; None if it is not constant."""
     literal = e
     while type(literal) is ast.ConversionExpression:
         literal = literal.operand
@@ -68,10 +68,10 @@ def pattern_of(c: Converter, size: int, e: Any, wild: str) -> Pattern | None:
 
 
 def subject_of(c: Converter, e: Any, entries: Iterable[Any]) -> tuple[Term, bool]:
-    """Return what is held against the ``entries`` of lists of ``inside``, and whether it is signed.
+    """Return the subject of a list of ``inside`` with the given ``entries``, and whether it is signed.
 
-    Raises ``InputError`` if an entry without a sign makes it unsigned and that changes something: in all comparisons,
-    as in a ``case``, or in its own only, as in Verilator.
+    Raises ``InputError`` if an unsigned entry makes a signed subject unsigned and that matters: the standard then
+    compares unsigned with all entries, as in a ``case``, but Verilator only with this one.
     """
     width, signed = c.type_of(e)
     own, own_signed = c.type_of(_unconverted(e))
@@ -83,14 +83,14 @@ def subject_of(c: Converter, e: Any, entries: Iterable[Any]) -> tuple[Term, bool
 
 
 def _unconverted(e: Any) -> Any:
-    """Return what was written, without the conversions that its surroundings ask for."""
+    """Return ``e`` as written, without implicit conversions."""
     while type(e) is ast.ConversionExpression and e.conversionKind is not ast.ConversionKind.Explicit:
         e = e.operand
     return e
 
 
 def member_of(c: Converter, subject: Term, signed: bool, e: Any) -> Term:
-    """Whether ``subject`` is in one entry of a list of ``inside``: a range, or a pattern."""
+    """Return whether ``subject`` matches one entry of a list of ``inside``, a range or a pattern, as a bit."""
     if type(e) is not ast.ValueRangeExpression:
         if c.type_of(e)[0] != subject.width:
             raise c.refused(e, "an array among the values of inside is not supported by the proof")
@@ -107,9 +107,9 @@ def member_of(c: Converter, subject: Term, signed: bool, e: Any) -> Term:
 
 
 def refuse_mixed(c: Converter, item: Any) -> None:
-    """Raise ``InputError`` if ``item`` of a case has a sign that the whole case has not.
+    """Raise ``InputError`` if ``item`` of a case is signed but the comparison is not, and the item must be extended.
 
-    Verilator extends it by that sign, other simulators and the standard with zeros.
+    Verilator extends its sign; the standard and other simulators extend it with zeros.
     """
 
     def look(e: Any) -> None:
@@ -125,19 +125,19 @@ def refuse_mixed(c: Converter, item: Any) -> None:
 def _is_positive(c: Converter, e: Any) -> bool:
     try:
         return _is_natural(c(e))
-    except InputError:  # some of its digits match anything
+    except InputError:  # it has wildcard digits
         return False
 
 
 def _is_natural(t: Term) -> bool:
-    """Whether ``t`` is a constant with a top bit of 0."""
+    """Return whether ``t`` is a constant with a top bit of 0."""
     return t.op == "const" and not t.value >> (t.width - 1)
 
 
 def is_complete(c: Converter, subject: Any, patterns: Sequence[Pattern | None]) -> bool:
-    """Whether one of ``patterns`` applies to each value of the expression ``subject``."""
+    """Return whether each value of the expression ``subject`` matches one of ``patterns``."""
     core, (size, signed) = subject, c.type_of(subject)
-    if type(subject) is ast.ConversionExpression:  # to the width of the items, which are integers often
+    if type(subject) is ast.ConversionExpression:  # to the width of the items, which are often integers
         core = subject.operand
         signed = signed if subject.conversionKind is ast.ConversionKind.Propagated else c.type_of(core)[1]
     width = c.type_of(core)[0]

@@ -1,4 +1,4 @@
-"""What code may assign: whatever it is, and whether the proof can execute it or not."""
+"""Find the symbols that code may assign, even if the proof cannot execute it."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ _u = ast.UnaryOperator
 STEPS = {_u.Preincrement: 1, _u.Postincrement: 1, _u.Predecrement: -1, _u.Postdecrement: -1}
 #: System calls that assign nothing.
 _READING = (CALLS.of(How.READ) | CALLS.of(How.LEFT_OUT)) - {*FILLING}
-#: Whatever names them, nothing assigns them.
+#: Symbols that are never assigned.
 _CONSTANTS = (ast.SymbolKind.Parameter, ast.SymbolKind.EnumValue, ast.SymbolKind.Genvar)
 
 
 def symbol_of(e: Any) -> Any:
-    """Return the symbol that a name stands for; behind a port of a modport it is that of the interface."""
+    """Return the symbol that a name denotes; for a port of a modport, the symbol of the interface."""
     symbol = e.symbol
-    if type(symbol) is not ast.ModportPortSymbol:  # asked of every name in the RTL: types are compared at once
+    if type(symbol) is not ast.ModportPortSymbol:  # called for every name in the RTL: comparing types is fast
         return symbol
     inside = symbol.internalSymbol
     return symbol if inside is None else inside
 
 
 def written(s: Any, elsewhere: list[Any] | None = None) -> set[Any]:
-    """Return the symbols that a statement or an expression assigns, or may fill, also by the tasks that it calls.
+    """Return the symbols that a statement or an expression assigns or may fill, also by subroutines that it calls.
 
-    ``elsewhere`` receives the expressions that name something by its place in the hierarchy.
+    ``elsewhere``: receives the hierarchical names that occur.
     """
     found: set[Any] = set()
     waiting, done = [s], set()
@@ -58,7 +58,7 @@ def written(s: Any, elsewhere: list[Any] | None = None) -> set[Any]:
 
 
 def roots(left: Any) -> list[Any]:
-    """Return the symbols that an assignment to ``left`` assigns, or assigns a part of."""
+    """Return the symbols that an assignment to ``left`` assigns, as a whole or in part."""
     kind = type(left)
     if kind is ast.ConcatenationExpression:
         return [symbol for x in left.operands for symbol in roots(x)]
@@ -73,6 +73,6 @@ def roots(left: Any) -> list[Any]:
     if kind in NAMES:
         return [symbol_of(left)]
     found: list[Any] = []
-    if left is not None:  # something else that names signals: any of them
+    if left is not None:  # any other expression: assume that it assigns all signals that it names
         left.visit(lambda e: found.append(symbol_of(e)) if type(e) in NAMES else None)
     return found

@@ -1,1 +1,1 @@
-"""Obligations decided: normal forms, exhaustive evaluation, bitwuzla; caches, samples and files for other solvers."""
+"""Decide obligations by normal forms, exhaustive evaluation and bitwuzla; caches, samples, files for other solvers."""

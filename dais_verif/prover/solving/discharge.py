@@ -1,6 +1,6 @@
-"""Deciding an obligation, by the cheapest means that can.
+"""Decide an obligation by the cheapest means that can.
 
-Terms that are one object are equal. Few enough inputs are all tried. The rest is for the SMT solver.
+Identical terms are equal. If the inputs are few, all their values are tried. All other questions go to the SMT solver.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from dais_verif.record.proof import Method
 
 __all__ = ["Discharge", "decide"]
 
-#: Input bits of which all combinations are tried, if every term is narrow; and if not.
+#: Most input bits for which all combinations are tried: if every term has at most 64 bits, and if not.
 _EXHAUSTIVE_BITS, _WIDE_BITS = 20, 10
-#: Beyond this many bits the solver goes first where there is no product or table, which are what it is slow at.
+#: With more bits than this, the solver is tried first unless there is a product or table, for which it is slow.
 _SOON_BITS = 13
 #: Rows evaluated at once.
 _ROWS = 1 << 16
@@ -28,7 +28,7 @@ _ROWS = 1 << 16
 
 @dataclass(frozen=True)
 class Discharge:
-    """``equal``: True, False, or None if it could not be decided. ``model``: where the two differ."""
+    """A decision. ``equal``: None if undecided. ``model``: values of leaves on which the two terms differ."""
 
     equal: bool | None
     method: Method
@@ -37,7 +37,7 @@ class Discharge:
 
 
 def decide(a: Term, b: Term, given: Sequence[Term], timeout: float) -> Discharge:
-    """Whether ``a`` and ``b`` are equal wherever all of ``given`` are 1. ``timeout``: seconds for the solver."""
+    """Decide whether ``a`` and ``b`` are equal wherever all of ``given`` are 1. ``timeout``: seconds for the solver."""
     start = time.perf_counter()
     if a is b:
         return Discharge(True, Method.IDENTICAL, 0.0)
@@ -59,7 +59,7 @@ def decide(a: Term, b: Term, given: Sequence[Term], timeout: float) -> Discharge
 
 
 def _try_all(a: Term, b: Term, given: Sequence[Term], free: Sequence[Term], bits: int) -> Mapping[Term, int] | None:
-    """Where the two differ, of all values of the ``free`` terms; None if nowhere."""
+    """Return values of the ``free`` terms for which the two differ; None if there are none."""
     same = eq(a, b)
     wrong = bnot(same)
     for condition in given:

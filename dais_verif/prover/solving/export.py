@@ -1,7 +1,7 @@
-"""A proof as files for other solvers: every statement that it rests on, stated again, without any rule of ours.
+"""Export a proof for other solvers: every statement on which it rests, without the rewrite rules of terms.
 
-The design is read and every op is given its meaning once more while terms stay as they are written. So anyone who runs
-another solver on the files need trust neither the normal form, nor how an obligation was decided here.
+The design is read again, and op semantics are built again, with terms as written. A check of the files by another
+solver therefore depends neither on the normal form nor on the means by which obligations were decided.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ _ANSWERS = {Status.PROVED: "unsat", Status.REFUTED: "sat", Status.UNKNOWN: "unkn
 
 @dataclass
 class Statement:
-    """One file. ``answer``: what a solver must say of it, ``unknown`` if we do not know.
+    """One exported file.
 
-    ``claims``: what rests on it. ``text``: SMT-LIB 2.
+    ``answer``: the expected answer of a solver; ``unknown`` if it is not known. ``claims``: the claims that rest on it.
+    ``text``: SMT-LIB 2.
     """
 
     file: str
@@ -47,9 +48,9 @@ class Statement:
 def export_statements(
     program: Program, netlist: Netlist, dut: Dut, proof: Proof, options: ProofOptions
 ) -> list[Statement]:
-    """Return the statements of ``proof``, each once; those that no file can be made of have no text.
+    """Return the statements of ``proof``, each once; statements that cannot be exported have no text.
 
-    ``netlist``: that of the proof or, under ``as_written``, the same design once more.
+    ``netlist``: of the proof, or the same design read again under ``as_written``.
     """
     claims = {(claim.kind, claim.number): claim for claim in (*proof.ops, *proof.outputs)}
     refiner = _refiner(program, netlist, dut, proof, claims, options)
@@ -58,7 +59,7 @@ def export_statements(
         question = _asked(refiner, claim)
         answer = _ANSWERS[claim.status]
         if claim.kind == "output" and claim.status is Status.REFUTED:
-            answer = "unknown"  # it may be right for the op that it reads, which is wrong
+            answer = "unknown"  # the op that it reads may be wrong, and the statement itself true
         statement = _add(found, question, f"{claim.kind}_{claim.number}", answer, refiner.obligations[key])
         if answer == "unsat":
             statement.answer = answer
@@ -79,7 +80,7 @@ def _refiner(
     claims: Mapping[tuple[str, int], Claim],
     options: ProofOptions,
 ) -> Refiner:
-    """Return what states the claims again, as it stated them when the proof was made."""
+    """Return a refiner that makes the statements of the claims again, as in the proof."""
     boundary = Boundary.of(program, netlist, dut)
     cut = {claim.number: netlist.signals[claim.signal] for claim in proof.ops}
     held = infer_controls(netlist, boundary, [*boundary.result_ports, *cut.values()], dut.interface.clocking)
@@ -138,6 +139,6 @@ def _with_heading(program: Program, statement: Statement, text: str) -> str:
     lines = [", ".join(words[:_SHOWN]) + more]
     if "op" in first:
         op = program.ops[first["op"]]
-        lines.append(f"{op} of type {op.type}: what the RTL makes of it, and what the program says")
-    lines.append(f"dais-verif expects {statement.answer}; unsat: equal for all values of what is declared here")
+        lines.append(f"{op} of type {op.type}: its value in the RTL, and its value in the program")
+    lines.append(f"dais-verif expects {statement.answer}; unsat: equal for all values of the constants declared here")
     return "".join(f"; {line}\n" for line in lines) + text

@@ -1,7 +1,7 @@
-"""Proofs of earlier runs, kept on this machine: obligations that were found to hold, by the hash of all they say.
+"""Cache of obligations that earlier runs proved, by the hash of their complete text.
 
-An entry is believed only if its seal fits; a file that is none of ours, or broken, counts as empty. Refutations are
-not kept: they are found again, and shown.
+An entry is used only if its seal matches. A damaged file, or a file of another kind, counts as empty. Refutations are
+not kept: they are found again, so that they can be shown.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from dais_verif.record.proof import Method
 
 __all__ = ["ObligationCache", "key_of"]
 
-#: What an old proof depends on besides what it says.
+#: Modules on which a cached decision depends, besides terms and the solver.
 _DECIDERS = (discharge, evaluate, smt)
 
 
 def key_of(a: Term, b: Term, given: tuple[Term, ...]) -> str:
-    """Return the hash of an obligation as text: every node once, arguments before what reads them."""
+    """Return the hash of an obligation as text: every node once, after its arguments."""
     places: dict[Term, int] = {}
     lines = []
     waiting = [*given[::-1], b, a]
@@ -53,7 +53,7 @@ def _tools() -> str:
 
 
 class ObligationCache:
-    """The file of proofs at ``path``; None: there is none, nothing is found and nothing kept."""
+    """The cache in the file ``path``; None: no cache."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -63,7 +63,7 @@ class ObligationCache:
         return hashlib.sha256(f"{self._tools} {key} {method}".encode()).hexdigest()
 
     def find(self, keys: Iterable[str]) -> dict[str, Method]:
-        """Those of ``keys`` that were proved before, and how."""
+        """Return those of ``keys`` that were proved before, with the method."""
         if self._path is None:
             return {}
 
@@ -78,7 +78,7 @@ class ObligationCache:
         return database.read(self._path, ask, {})
 
     def keep(self, proved: dict[str, Method]) -> None:
-        """Remember what was proved. A file that cannot be written keeps nothing."""
+        """Add proved obligations. Ignores a file that cannot be written."""
         if self._path is None or not proved:
             return
         rows = [(key, method.value, self._seal(key, method.value)) for key, method in proved.items()]

@@ -1,4 +1,4 @@
-"""Decides many obligations: each different one once, known ones not again, many hard ones in several processes."""
+"""Decide many obligations: each different one once, cached ones not at all, and many hard ones in several processes."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ __all__ = ["Decided", "Pool", "Question"]
 #: ``(a, b, given)``: are ``a`` and ``b`` equal wherever all of ``given`` are 1?
 Question = tuple[Term, Term, tuple[Term, ...]]
 
-#: So much work is done here before other processes are started for the rest.
+#: Seconds of work in this process before others are started for the remaining questions.
 _ALONE_SECONDS = 1.0
 
-#: What forked processes work on: they inherit it, terms need no copying.
+#: The questions for forked processes, which inherit them, so that terms need not be copied.
 _questions: list[Question] = []
 _timeout = 0.0
 
 
 class Decided(NamedTuple):
-    """A decision, and whether it was known from an earlier run."""
+    """A decision, and whether it is from an earlier run."""
 
     decision: Discharge
     cached: bool
 
 
 class Pool:
-    """Remembers every decision. ``len`` of it is how many different questions there were."""
+    """Decides questions and remembers the decisions. Its ``len`` is the number of different questions."""
 
     def __init__(self, options: ProofOptions, watcher: ProofWatcher) -> None:
         self._options, self._watcher = options, watcher
@@ -44,7 +44,7 @@ class Pool:
         self._known: dict[Question, Decided] = {}
 
     def within(self, seconds: float) -> Pool:
-        """Return a pool that knows what this one does, and gives each question so many ``seconds``."""
+        """Return a pool that shares the decisions of this one, with a limit of ``seconds`` per question."""
         other = Pool(replace(self._options, timeout=seconds), self._watcher)
         other._known = self._known
         return other
@@ -59,7 +59,7 @@ class Pool:
         return self._known[question]
 
     def equal(self, a: Term, b: Term, given: tuple[Term, ...]) -> Discharge:
-        """Return the decision alone."""
+        """Return the decision of one question."""
         return self.decide(a, b, given).decision
 
     def decide_all(self, questions: Iterable[Question]) -> None:
@@ -110,13 +110,13 @@ class Pool:
 
 
 def _alone() -> None:
-    """End when told to, without a word; Ctrl-C is for the process that started this one."""
+    """Set signals of a worker: SIGTERM ends it silently; Ctrl-C is left to the parent process."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _decided(number: int) -> tuple[int, bool | None, str, float, list[int]]:
-    """Answer one question in another process; the model as values of the leaves, in their order."""
+    """Answer one question in a worker. The model is returned as values of the leaves, in order."""
     a, b, given = _questions[number]
     decision = decide(a, b, given, _timeout)
     values = [decision.model.get(t, 0) for t in leaves(a, b, *given)] if decision.model else []

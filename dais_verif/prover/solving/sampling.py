@@ -1,8 +1,8 @@
-"""A sample of the obligations of a proof, put to the solver once more as they are written.
+"""Check a sample of the obligations of a proof with the solver, in their original form.
 
-Most obligations are decided by the normal form, or in it, and a rule of it that changes a value would be believed
-without a doubt. So some are stated again while no rule is in force, as ``export`` states them all, and the solver must
-find that they hold. Which ones depends on the seed and on nothing else.
+Most obligations are decided by or in the normal form, so a wrong rewrite rule would go unnoticed. A sample of them is
+therefore stated again without rewrite rules, as ``export`` states all of them, and the solver must prove it. The choice
+depends only on the seed.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ __all__ = ["BUT_FOR_BLOCKS", "DISAGREEMENT", "WRITTEN", "draw", "put_to_the_solv
 
 DISAGREEMENT = "the normal form and the solver disagree: a defect of dais-verif, please report it"
 
-#: A sample has so many obligations, if there are so many.
+#: Fewest obligations of a sample, if there are as many.
 _FEWEST = 8
-#: Seconds of the solver for one obligation, at most.
+#: Most seconds of the solver for one obligation.
 _ONE = 1.0
-#: How obligations are stated.
+#: The forms in which obligations are stated.
 WRITTEN, BUT_FOR_BLOCKS = "as written", "as written but for blocks"
 
 _Key = tuple[str, int]
@@ -43,9 +43,9 @@ _Key = tuple[str, int]
 def draw(
     obligations: Mapping[_Key, Obligation], claims: Mapping[_Key, Claim], dropped: set[int], options: ProofOptions
 ) -> tuple[tuple[_Key, ...], int]:
-    """Return one claim for each obligation of a sample, and how many different obligations it is drawn from.
+    """Return one claim for each obligation of a sample, and the number of different obligations to draw from.
 
-    Claims that rest on no more than their plain statements, and not on ops in ``dropped``, are drawn from.
+    Only claims that are proved by their plain statements, and are not about ops in ``dropped``, are drawn.
     """
     resting: dict[tuple[Term, Term], list[_Key]] = {}
     for key, claim in claims.items():
@@ -62,11 +62,11 @@ def draw(
 def put_to_the_solver(
     program: Program, netlists: Mapping[str, Netlist], dut: Dut, proof: Proof, options: ProofOptions, seconds: float
 ) -> tuple[Sample, dict[str, str]]:
-    """Ask the solver about the claims that ``proof.drawn`` names, for ``seconds`` per percent of a sample.
+    """Ask the solver about the claims ``proof.drawn``.
 
-    ``netlists``: the design by how its terms are: as written, where nothing made any before; and last as the proof left
-    it, for what cannot be stated otherwise. Also returns, of claims that the solver found not to hold, the statement as
-    SMT-LIB 2.
+    ``netlists``: the design by the form of its terms: as written, if it was read without making terms; and last as the
+    proof left it, for claims that cannot be stated otherwise. ``seconds``: for each percent of the sample size. Returns
+    the sample, and the statements that the solver refuted, as SMT-LIB 2, by claim.
     """
     confirmed, undecided, contradicted = 0, {}, {}
     used: dict[str, None] = {}
@@ -98,9 +98,9 @@ def put_to_the_solver(
 
 
 def _stated(builders: Mapping[str, Builder], kind: str, number: int, used: dict[str, None]) -> Obligation | InputError:
-    """State a claim by the first builder that can, which is noted in ``used``; else return why none can.
+    """State a claim by the first builder that can, and note it in ``used``; else return the error of the last one.
 
-    A register that keeps its value by way of a wire depends on itself, for example, until rules look through that.
+    Without rewrite rules, for example, a register that keeps its value through a wire seems to depend on itself.
     """
     refused = InputError("there is no reading of the design")
     for terms, builder in builders.items():
@@ -115,7 +115,10 @@ def _stated(builders: Mapping[str, Builder], kind: str, number: int, used: dict[
 
 
 def judge_sample(proof: Proof, sample: Sample, contradicted: Mapping[str, str]) -> Proof:
-    """Return ``proof``, which passed, in the light of ``sample``. ``contradicted``: what does not hold, by claim."""
+    """Return ``proof``, which passed, with its ``sample``; UNKNOWN if the solver refuted a statement.
+
+    ``contradicted``: the refuted statements, by claim.
+    """
     if not sample.contradicted:
         return replace(proof, sample=sample)
     message = f"{DISAGREEMENT} ({', '.join(sample.contradicted)}); the proof said: {proof.message}"
@@ -130,7 +133,10 @@ def judge_sample(proof: Proof, sample: Sample, contradicted: Mapping[str, str]) 
 
 
 def _builder(program: Program, netlist: Netlist, final: Netlist, dut: Dut, proof: Proof) -> Builder:
-    """Return what states the claims again, pins held as the proof found them. ``final``: as the proof left it."""
+    """Return a builder that states the claims again, with pins held as in the proof.
+
+    ``final``: the netlist as the proof left it.
+    """
     pins = dict(proof.held)
     if proof.timing is not None and proof.timing.enable is not None:
         pins[proof.timing.enable] = 1
@@ -148,10 +154,11 @@ def _builder(program: Program, netlist: Netlist, final: Netlist, dut: Dut, proof
 
 
 def _not_itself(signal: Signal, driver: Driver) -> Driver:
-    """Return a register that may read itself only where it would keep its value: what that is must not matter.
+    """Return the driver of a register with reads of its own bits replaced by undefined values.
 
-    The proof made one driver of its next value that reads none of these bits. One that shifts bits within the register
-    would be several, and depends on itself here.
+    The register may read itself only where it keeps its value, so these values must not matter: in the proof, its
+    driver reads none of these bits. A register that shifts bits within itself has several drivers in the proof; it is
+    not changed here, and depends on itself.
     """
     first, last = driver.low, driver.low + driver.width
 

@@ -1,4 +1,4 @@
-"""Terms in bitwuzla, an SMT solver for bit-vectors."""
+"""Solve terms with bitwuzla, an SMT solver for bit-vectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dais_verif.prover.terms import Term, nodes
 
 __all__ = ["SmtAnswer", "satisfy"]
 
-#: Bits that bitwuzla is given, at most: each takes it some 250 bytes, and its time limit holds only once it has them.
+#: Most bits in a question: bitwuzla needs some 250 bytes for each, and its time limit applies only after it has them.
 _MOST_BITS = 1 << 23
 
 _K: Any = bitwuzla.Kind
@@ -31,10 +31,10 @@ _PREDICATES: dict[str, Any] = {"eq": _K.EQUAL, "ult": _K.BV_ULT, "slt": _K.BV_SL
 _SHIFTS: dict[str, Any] = {"shl": _K.BV_SHL, "lshr": _K.BV_SHR, "ashr": _K.BV_ASHR}
 
 
-#: One for good: bitwuzla's terms must not outlive theirs, and Python says nothing of the order in which it frees.
+#: A single manager for the process: terms must not outlive it, and Python does not define the order of deallocation.
 _MANAGER = bitwuzla.TermManager()
 
-#: bitwuzla's binding writes numbers in decimal, of which Python refuses to write long ones.
+#: bitwuzla's binding converts numbers to decimal, and Python limits the length of decimal conversions.
 _DECIMAL_BITS = 4096
 
 
@@ -46,9 +46,9 @@ class SmtAnswer(NamedTuple):
 
 
 def satisfy(conditions: Sequence[Term], seconds: float) -> SmtAnswer:
-    """Values that make every one-bit term of ``conditions`` 1, or that there are none; given up after ``seconds``.
+    """Search for values that make every one-bit term of ``conditions`` 1; give up after ``seconds``.
 
-    What is so large that it would take gigabytes before that is given up at once.
+    Questions so large that they would need gigabytes are given up immediately.
     """
     if _bits_of(conditions) > _MOST_BITS:
         return SmtAnswer("unknown", {})
@@ -69,9 +69,9 @@ def satisfy(conditions: Sequence[Term], seconds: float) -> SmtAnswer:
 
 
 def _bits_of(conditions: Sequence[Term]) -> int:
-    """About how many bits bitwuzla makes of ``conditions``, as measured."""
+    """Estimate how many bits bitwuzla makes for ``conditions``; the weights are measured."""
     found = 0
-    pieces: dict[Term, int] = {}  # that a part of it is looked for among, one by one
+    pieces: dict[Term, int] = {}  # an extract searches them one by one
     for t in nodes(*conditions):
         if t.op in ("concat", "extract", "sext"):
             pieces[t] = sum(pieces.get(x, 1) for x in t.args)
@@ -140,7 +140,7 @@ class _Translation:
         return self._shift(t, *args)
 
     def _shift(self, t: Term, a: Any, b: Any) -> Any:
-        """Both operands must have one width."""
+        """Translate a shift; bitwuzla needs both operands in one width."""
         wide, amount = t.width, t.args[1].width
         if amount > wide:
             kind = _K.BV_SIGN_EXTEND if t.op == "ashr" else _K.BV_ZERO_EXTEND
@@ -151,7 +151,7 @@ class _Translation:
         return self._term(_K.BV_EXTRACT, [shifted], [wide - 1, 0]) if amount > wide else shifted
 
     def _lookup(self, t: Term, index: Any) -> Any:
-        """Return a choice by each bit of the index, the highest first; equal halves need none."""
+        """Translate a table to choices by the bits of the index, the highest first; equal halves need no choice."""
         index_width = t.args[0].width
         used = max((len(t.entries) - 1).bit_length(), 1)
         padded = (*t.entries, *[0] * ((1 << used) - len(t.entries)))

@@ -1,7 +1,7 @@
-"""Terms as SMT-LIB 2, for any solver of quantifier-free bit-vectors.
+"""Write terms as SMT-LIB 2, for any solver of quantifier-free bit-vectors.
 
-Written apart from the translation to bitwuzla: a node is one definition, in the words of the standard. One-bit terms
-are bit-vectors, too, and comparisons become 1 or 0.
+This is independent of the translation to bitwuzla: each node is one definition, with the operators of the standard.
+One-bit terms are bit-vectors, too, and comparisons become 1 or 0.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ __all__ = ["script"]
 
 
 def script(rtl: Term, wanted: Term, given: Sequence[Term] = (), names: Mapping[Term, str] | None = None) -> str:
-    """Return that ``rtl`` and ``wanted`` differ while all of ``given`` are 1: ``unsat`` means that they are equal.
+    """Return a script that asks for values with ``rtl`` and ``wanted`` different and all of ``given`` 1.
 
-    ``names``: what leaves stand for, told in comments.
+    The answer ``unsat`` means that they are equal. ``names``: what leaves stand for, for comments.
     """
     lines = ["(set-logic QF_BV)"]
     known: dict[Term, str] = {}
@@ -32,7 +32,7 @@ def script(rtl: Term, wanted: Term, given: Sequence[Term] = (), names: Mapping[T
         elif t not in known:
             known[t] = f"t{len(known)}"
             lines.append(f"(define-fun {known[t]} () {_sort(t.width)} {_RULES[t.op](t, *(known[x] for x in t.args))})")
-    lines += [f"(assert (= {known[t]} #b1)) ; taken for granted" for t in given]
+    lines += [f"(assert (= {known[t]} #b1)) ; assumed" for t in given]
     lines += [f"(assert (distinct {known[rtl]} {known[wanted]})) ; RTL, program", "(check-sat)", "(exit)"]
     return "\n".join(lines) + "\n"
 
@@ -59,7 +59,10 @@ def _add(t: Term, *args: str) -> str:
 
 
 def _shift(word: str) -> Callable[..., str]:
-    """SMT-LIB wants both operands in one width; the amount is unsigned, the value as the shift is signed."""
+    """Return a rule for a shift: SMT-LIB needs both operands in one width.
+
+    The amount is extended with zeros, the value by the kind of shift.
+    """
 
     def rule(t: Term, a: str, b: str) -> str:
         more = t.args[1].width - t.width
@@ -72,7 +75,7 @@ def _shift(word: str) -> Callable[..., str]:
 
 
 def _lookup(t: Term, index: str) -> str:
-    """Return a choice for each entry; 0 beyond the last."""
+    """Write a table as one choice per entry; 0 beyond the last entry."""
     width = t.args[0].width
     chosen = "".join(f"\n  (ite (= {index} {_number(width, n)}) {_number(t.width, e)}" for n, e in enumerate(t.entries))
     return f"{chosen} {_number(t.width, 0)}{')' * len(t.entries)}"

@@ -1,8 +1,8 @@
-"""Terms: what a bundle of wires computes, as an immutable graph of bit-vector operations.
+"""Terms: bit-vector functions as an immutable graph of operations.
 
-Both sides of a proof speak in terms: the meaning of an op, and the RTL that claims to compute it. Every term of one
-shape is one object, so equal terms are identical ones, and building a term brings it to a normal form by rules that
-hold for all values. Thus most proofs end before they begin.
+Both sides of a proof are terms: the semantics of an op, and the RTL that should compute it. There is one object for
+each term, so terms of equal structure are identical. Building a term rewrites it to a normal form by rules that hold
+for all values, which already decides most proofs.
 
 A term has a width of at least one bit and a value of ``0 .. 2**width - 1``; signed numbers are in two's complement. Bit
 0 is the least significant. ``as_written()`` disables all rewrite rules.

@@ -1,4 +1,4 @@
-"""Arithmetic modulo ``2**width``: sums, products, quotients; and NOT, which is a sum too."""
+"""Arithmetic modulo ``2**width``: sums, products, quotients; and NOT, which is also a sum."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
             constant -= sign
             collect(t.args[0], -sign)
         elif t.op == "concat" and t.args[0].op in ("add", "neg", "not") and _is_shifted(t):
-            shifted, zeros = t.args  # what holds of the value holds of the shifted one
+            shifted, zeros = t.args  # treat the shifted value like the value
             if shifted.op != "neg":
                 constant += sign * (shifted.low if shifted.op == "add" else -1) << zeros.width
             for x in shifted.args:
@@ -52,7 +52,7 @@ def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
             raise misfit(term, *terms)
         collect(term, 1)
     multiples = [_multiple(t, n) for t, n in counts.items() if n & ones(width)]
-    parts = [x for x in multiples if x.op != "const"]  # an even multiple leaves no bit but those of zeros below
+    parts = [x for x in multiples if x.op != "const"]  # a multiple of a term with zeros below may be 0
     constant = (constant + sum(x.value for x in multiples if x.op == "const")) & ones(width)
     if not parts:
         return const(width, constant)
@@ -71,7 +71,7 @@ def _total(width: int, terms: tuple[Term, ...], constant: int) -> Term:
 
 
 def _zeros_below(t: Term) -> int:
-    """How many of the lowest bits of ``t``, which is no constant, are written as zeros."""
+    """Return how many of the lowest bits of ``t``, which is not constant, are constant zeros."""
     last = t.args[-1] if t.op == "concat" else t
     if last.op != "const":
         return 0
@@ -79,19 +79,19 @@ def _zeros_below(t: Term) -> int:
 
 
 def _is_shifted(t: Term) -> bool:
-    """Whether a concatenation is one term with zeros below it."""
+    """Return whether a concatenation is one term with zeros below it."""
     return len(t.args) == 2 and ends_in_zeros(t, t.args[1].width)
 
 
 def _multiple(t: Term, n: int) -> Term:
-    """Return ``n * t`` where ``t`` is no sum."""
+    """Return ``n * t`` for a term that is not a sum."""
     if n == 1:
         return t
     return neg(t) if n == -1 else mul(t, const(t.width, n))
 
 
 def neg(t: Term) -> Term:
-    """Minus ``t``."""
+    """Return minus ``t``."""
     if MODE.literal and varies(t):
         return make("neg", t.width, (t,))
     if t.op == "const":
@@ -156,7 +156,7 @@ def urem(a: Term, b: Term) -> Term:
 
 
 def bnot(t: Term) -> Term:
-    """Every bit inverted."""
+    """Invert every bit."""
     if MODE.literal and varies(t):
         return make("not", t.width, (t,))
     if t.op == "const":

@@ -22,7 +22,7 @@ def _runs(mask: int, width: int) -> list[tuple[int, int, int]]:
 
 
 def band(a: Term, b: Term) -> Term:
-    """AND, bit by bit."""
+    """Return the AND of two terms, bit by bit."""
     if a.width != b.width:
         raise misfit(a, b)
     if MODE.literal and varies(a, b):
@@ -37,7 +37,7 @@ def band(a: Term, b: Term) -> Term:
 
 
 def bor(a: Term, b: Term) -> Term:
-    """OR, bit by bit."""
+    """Return the OR of two terms, bit by bit."""
     if a.width != b.width:
         raise misfit(a, b)
     if MODE.literal and varies(a, b):
@@ -52,7 +52,7 @@ def bor(a: Term, b: Term) -> Term:
 
 
 def bxor(a: Term, b: Term) -> Term:
-    """XOR, bit by bit."""
+    """Return the XOR of two terms, bit by bit."""
     if a.width != b.width:
         raise misfit(a, b)
     if MODE.literal and varies(a, b):
@@ -67,7 +67,7 @@ def bxor(a: Term, b: Term) -> Term:
 
 
 def shl(a: Term, b: Term) -> Term:
-    """Shift ``a`` left by the unsigned value of ``b``, zeros coming in."""
+    """Shift ``a`` left by the unsigned value of ``b``; shift in zeros."""
     if MODE.literal and varies(a, b):
         return make("shl", a.width, (a, b))
     if b.op == "const":
@@ -77,7 +77,7 @@ def shl(a: Term, b: Term) -> Term:
 
 
 def lshr(a: Term, b: Term) -> Term:
-    """Shift ``a`` right by the unsigned value of ``b``, zeros coming in."""
+    """Shift ``a`` right by the unsigned value of ``b``; shift in zeros."""
     if MODE.literal and varies(a, b):
         return make("lshr", a.width, (a, b))
     if b.op == "const":
@@ -87,7 +87,7 @@ def lshr(a: Term, b: Term) -> Term:
 
 
 def ashr(a: Term, b: Term) -> Term:
-    """Shift ``a`` right by the unsigned value of ``b``, copies of its top bit coming in."""
+    """Shift ``a`` right by the unsigned value of ``b``; shift in copies of its top bit."""
     if MODE.literal and varies(a, b):
         return make("ashr", a.width, (a, b))
     if b.op == "const":

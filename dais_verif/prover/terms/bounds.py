@@ -1,4 +1,4 @@
-"""Ranges: what keeps a sum or product from overflowing, as far as its nearest arguments tell."""
+"""Ranges of terms from their nearest arguments, to show that a sum or product cannot overflow."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["exact_signed", "exact_unsigned"]
 
 Range = tuple[int, int]
 
-#: How many operations deep a range is looked for.
+#: How many levels of operations are examined for a range.
 _NEAR = 5
 
 
@@ -51,7 +51,7 @@ def _unsigned_result(t: Term, depth: int) -> Range | None:
 
 
 def _signed_range(t: Term, depth: int) -> Range:
-    """Bounds of ``t`` in two's complement."""
+    """Return bounds of ``t`` as a two's complement number."""
     full = -(1 << (t.width - 1)), (1 << (t.width - 1)) - 1
     if depth == 0:
         return full

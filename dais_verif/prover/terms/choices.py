@@ -1,4 +1,4 @@
-"""Decisions: comparisons, which have one bit, choices and tables."""
+"""Comparisons, which have one bit, choices and tables."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["all_ones", "eq", "ite", "lookup", "nonzero", "slt", "ult"]
 
 
 def eq(a: Term, b: Term) -> Term:
-    """Whether ``a`` and ``b`` are equal."""
+    """Return whether ``a`` and ``b`` are equal, as a bit."""
     if a.width != b.width:
         raise misfit(a, b)
     if MODE.literal and varies(a, b):
@@ -37,7 +37,7 @@ def _sext_equals(a: Term, value: int) -> Term:
 
 
 def _concat_equals(a: Term, value: int) -> Term | None:
-    """Return whether a concatenation equals ``value``: constant parts are compared at once, others if one is left."""
+    """Return whether a concatenation equals ``value``; constant parts are compared now. None if it has none."""
     rest: list[Term] = []
     kept, offset = 0, a.width
     for part in a.args:
@@ -73,17 +73,17 @@ _EQUALS: dict[str, Callable[[Term, int], Term | None]] = {
 
 
 def nonzero(t: Term) -> Term:
-    """Whether any bit of ``t`` is 1."""
+    """Return whether any bit of ``t`` is 1, as a bit."""
     return t if t.width == 1 else bnot(eq(t, const(t.width, 0)))
 
 
 def all_ones(t: Term) -> Term:
-    """Whether every bit of ``t`` is 1."""
+    """Return whether every bit of ``t`` is 1, as a bit."""
     return eq(t, const(t.width, -1))
 
 
 def ult(a: Term, b: Term) -> Term:
-    """Whether ``a < b``, both unsigned."""
+    """Return whether ``a < b``, both unsigned, as a bit."""
     if a.width != b.width:
         raise misfit(a, b)
     if MODE.literal and varies(a, b):
@@ -96,7 +96,7 @@ def ult(a: Term, b: Term) -> Term:
 
 
 def slt(a: Term, b: Term) -> Term:
-    """Whether ``a < b``, both in two's complement."""
+    """Return whether ``a < b``, both in two's complement, as a bit."""
     if a.width != b.width:
         raise misfit(a, b)
     if MODE.literal and varies(a, b):
@@ -129,7 +129,7 @@ def ite(c: Term, a: Term, b: Term) -> Term:
 
 
 def lookup(index: Term, entries: Sequence[int], width: int) -> Term:
-    """Entry number ``index`` of ``entries``, cut to ``width`` bits; 0 beyond their end."""
+    """Return entry ``index`` of ``entries``, cut to ``width`` bits; 0 beyond the last entry."""
     cut = tuple(e & ones(width) for e in entries[: 1 << index.width])
     if index.op == "const":
         return const(width, cut[index.value] if index.value < len(cut) else 0)

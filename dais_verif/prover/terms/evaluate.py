@@ -1,4 +1,4 @@
-"""The value of a term for many assignments of its variables at once, in numpy: exact at every width."""
+"""Evaluate terms with numpy for many assignments of their variables at once; exact at every width."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ Values = NDArray[Any]
 
 
 def narrow(*roots: Term) -> bool:
-    """Whether all that ``roots`` are made of fits 64 bits."""
+    """Return whether all nodes of ``roots`` have at most 64 bits."""
     return all(t.width <= 64 for t in nodes(*roots))
 
 
 def evaluate(roots: Sequence[Term], given: Mapping[Term, Values]) -> list[Values]:
-    """Return the values of ``roots``; ``given``: those of every variable, and of every undefined term, of shape (n,).
+    """Return the values of ``roots``: arrays of shape (n,), or (1,) if nothing is given.
 
-    Values are uint64 if all terms are narrow, else Python integers in an object array.
+    ``given``: the values of every variable and every undefined term, of shape (n,). Values are uint64 if all terms have
+    at most 64 bits, else Python integers in an object array.
     """
     order = nodes(*roots)
     kind: Any = np.uint64 if all(t.width <= 64 for t in order) else object
@@ -50,7 +51,7 @@ def _mask(x: Values, width: int) -> Values:
 
 
 def _n(like: Values, value: int) -> Any:
-    """Return a number of the kind that ``like`` holds."""
+    """Return a number of the dtype of ``like``."""
     return value if like.dtype == object else np.uint64(value)
 
 
@@ -60,7 +61,7 @@ def _bit(where: Any, like: Values) -> Values:
 
 def _concat(t: Term, *parts: Values) -> Values:
     row = [(x.width, part) for x, part in zip(t.args, parts, strict=True)]
-    while len(row) > 1:  # neighbours first: thousands of parts, one after the other, would move all bits each time
+    while len(row) > 1:  # join pairs: joining thousands of parts one after the other would be quadratic
         pairs = zip(row[::2], row[1::2], strict=False)
         joined = [(m + n, (a << _n(b, n)) | b) for (m, a), (n, b) in pairs]
         row = joined + row[len(joined) * 2 :]
@@ -97,7 +98,7 @@ def _shifted(t: Term, a: Values, b: Values) -> Values:
         return np.where(far, _n(a, 0), a >> n)
     ones = _n(a, (1 << width) - 1)
     negative = np.asarray(a >> _n(a, width - 1) != 0, dtype=bool)
-    # The bits that come in are those above the top of ``ones >> n``; n is at most width - 1, which is all it takes.
+    # The bits shifted in are those above ``ones >> n``; n is limited to width - 1, which gives only copies of the sign.
     return np.where(negative, (a >> n) | (ones ^ (ones >> n)), a >> n)
 
 

@@ -1,8 +1,8 @@
-"""Sums in two halves, as adders compute them that copy or negate the low bits and add the rest: made one sum again.
+"""Join sums that are written in two halves, in which the low bits are copied or negated, into one sum.
 
-Where one operand alone has bits below those of the others, a writer of RTL takes these as they are: ``x + (y << k)`` is
-``{(x >> k) + y, x[k-1:0]}``. Minus such an operand borrows from the upper half unless its low bits are 0:
-``(y << k) - x`` is ``{y - (x >> k) - (x[k-1:0] != 0), -x[k-1:0]}``.
+If only one operand has low bits, RTL often copies them: ``x + (y << k)`` is ``{(x >> k) + y, x[k-1:0]}``. If that
+operand is subtracted, it borrows from the upper half unless its low bits are 0: ``(y << k) - x`` is
+``{y - (x >> k) - (x[k-1:0] != 0), -x[k-1:0]}``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ __all__: list[str] = []
 
 
 def _joined_sum(high: Term, low: Term) -> Term | None:
-    """Return the sum ``high`` with ``low`` below it as one sum, if ``low`` is the lower part of one of its terms."""
+    """Return the sum ``high`` with ``low`` below it as one sum, if ``low`` is the lower part of one of its terms.
+
+    Returns None if it is not.
+    """
     for number, t in enumerate(high.args):
         if follows(t, low):
             others = [*high.args[:number], *high.args[number + 1 :]]
@@ -25,7 +28,7 @@ def _joined_sum(high: Term, low: Term) -> Term | None:
 
 
 def _borrowed(high: Term, low: Term) -> Term | None:
-    """Return the whole word if ``low`` is minus the lower part of what is subtracted, and ``high`` has its borrow."""
+    """Return one sum if ``low`` is minus the lower part of a subtracted term and ``high`` has the borrow; else None."""
     if low.op != "neg" and low.width > 1:
         return None
     lower = low.args[0] if low.op == "neg" else low  # of one bit

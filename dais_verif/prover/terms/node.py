@@ -1,4 +1,4 @@
-"""Nodes: the class, its leaves, and how to walk and rebuild."""
+"""The class of terms, its leaves, and functions to walk and rebuild terms."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ __all__ += ["rebuild", "signed_value", "undefined", "var", "varies"]
 
 
 class Term:
-    """One node. Made by the functions of this module only; compared by identity.
+    """One node, compared by identity; only ``make`` creates nodes.
 
     ``op``: the operation. ``data``: a constant's value, a variable's name, the low bit of an ``extract``, the
-    entries of a ``lookup``, the constant of an ``add``. ``number`` grows, so arguments have smaller ones.
+    entries of a ``lookup``, the constant of an ``add``. ``number``: in order of creation, so arguments have smaller
+    numbers.
     """
 
     __slots__ = ("args", "data", "number", "op", "width")
@@ -62,10 +63,10 @@ class Term:
 
 _known: dict[tuple[str, int, tuple[Term, ...], object], Term] = {}
 
-#: Terms in which something is undefined.
+#: Terms that contain an undefined value.
 _open: set[Term] = set()
 
-#: Each operation from its width, arguments and data; filled by the modules that define them.
+#: Builds a term of an operation from width, arguments and data; filled by the modules that define operations.
 BUILD: dict[str, Callable[[int, tuple[Term, ...], object], Term]] = {}
 
 
@@ -81,12 +82,12 @@ def make(op: str, width: int, args: tuple[Term, ...] = (), data: object = None) 
 
 
 def is_open(t: Term) -> bool:
-    """Whether something in ``t`` is undefined."""
+    """Return whether ``t`` contains an undefined value."""
     return t in _open
 
 
 class Mode:
-    """``literal``: operations on what is not constant stay as they are written."""
+    """``literal``: operations with an argument that is not constant are not rewritten."""
 
     literal = False
 
@@ -96,7 +97,7 @@ MODE = Mode()
 
 @contextmanager
 def as_written() -> Iterator[None]:
-    """Terms that are built meanwhile are what was asked for, operation by operation; only constants are computed."""
+    """Build terms without rewrite rules while the context is active; only operations on constants are computed."""
     before, MODE.literal = MODE.literal, True
     try:
         yield
@@ -105,34 +106,34 @@ def as_written() -> Iterator[None]:
 
 
 def varies(*args: Term) -> bool:
-    """Whether not all of ``args`` are constants."""
+    """Return whether any of ``args`` is not constant."""
     return any(x.op != "const" for x in args)
 
 
 def ones(width: int) -> int:
-    """Return ``width`` ones."""
+    """Return an integer of ``width`` ones."""
     return (1 << width) - 1
 
 
 def signed_value(value: int, width: int) -> int:
-    """Return ``value`` read in two's complement."""
+    """Return ``value``, of ``width`` bits, as a two's complement number."""
     return value - (1 << width) if value >> (width - 1) else value
 
 
 def commuted(a: Term, b: Term) -> tuple[Term, Term]:
-    """Return ``a`` and ``b`` in one order: a constant last, else by number."""
+    """Return ``a`` and ``b`` in a fixed order: a constant last, else by number."""
     if a.op == "const" or (b.op != "const" and b.number < a.number):
         return b, a
     return a, b
 
 
 def number_of(t: Term) -> int:
-    """Return the key to sort by."""
+    """Return the number of a term, as a key for sorting."""
     return t.number
 
 
 def misfit(*terms: Term) -> AssertionError:
-    """Return the error for terms whose widths do not fit together: a bug of ours, never a finding."""
+    """Return the error for terms whose widths do not fit together: a bug in dais-verif, never a finding."""
     return AssertionError(f"widths do not fit: {', '.join(f'{t.op} of {t.width} bits' for t in terms)}")
 
 
@@ -144,14 +145,14 @@ def const(width: int, value: int) -> Term:
 
 
 def var(width: int, name: str) -> Term:
-    """Any value at all, the same one wherever ``name`` stands."""
+    """Return the variable ``name``: an arbitrary value, the same one for each use of the name."""
     if width <= 0:
         raise AssertionError(f"a term of {width} bits")
     return make("var", width, (), name)
 
 
 def undefined(width: int, what: str, *args: Term) -> Term:
-    """Return what hardware may choose: a word beyond a memory, say. The same choice for the same ``args``."""
+    """Return an undefined value, such as a word outside a memory: the same one for the same ``what`` and ``args``."""
     term = make("undefined", width, args, what)
     _open.add(term)
     return term
@@ -161,7 +162,7 @@ def undefined(width: int, what: str, *args: Term) -> Term:
 
 
 def nodes(*roots: Term) -> list[Term]:
-    """All that ``roots`` are made of, each once, arguments before what reads them."""
+    """Return all nodes of ``roots``, each once, after its arguments."""
     seen = set(roots)
     work = list(seen)
     while work:
@@ -192,7 +193,7 @@ def rebuild(root: Term, replaced: Mapping[Term, Term]) -> Term:
 
 
 def built(t: Term, args: tuple[Term, ...]) -> Term:
-    """Return the operation of ``t``, of ``args``."""
+    """Return the operation of ``t`` applied to ``args``."""
     return BUILD[t.op](t.width, args, t.data)
 
 

@@ -1,4 +1,4 @@
-"""Parts of terms and extensions of them: how these pass through every other operation."""
+"""Parts of terms and extensions, and the rules that move them through other operations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["JOIN", "concat", "ends_in_zeros", "extract", "follows", "replaced", 
 
 
 def extract(t: Term, low: int, width: int) -> Term:
-    """Bits ``low .. low + width - 1`` of ``t``."""
+    """Return bits ``low .. low + width - 1`` of ``t``."""
     if low < 0 or width <= 0 or low + width > t.width:
         raise AssertionError(f"bits {low} to {low + width - 1} of {t.width}")
     if width == t.width:
@@ -44,7 +44,7 @@ def _extract_concat(t: Term, low: int, width: int) -> Term:
 
 @cache
 def _ends(t: Term) -> list[int]:
-    """Where each part of a ``concat`` ends, in bits from the highest one on."""
+    """Return where each part of a ``concat`` ends, in bits counted from the highest one."""
     return list(accumulate(part.width for part in t.args))
 
 
@@ -66,7 +66,7 @@ def _extract_bitwise(t: Term, low: int, width: int) -> Term:
 
 
 def _extract_modular(t: Term, low: int, width: int) -> Term | None:
-    """Return low bits of a sum or product as the sum or product of the low bits; higher ones do not matter."""
+    """Return low bits of a sum or product as the sum or product of low bits; higher bits do not affect them."""
     if low:
         if low + width < t.width:
             return extract(extract(t, 0, low + width), low, width)
@@ -76,14 +76,14 @@ def _extract_modular(t: Term, low: int, width: int) -> Term | None:
 
 
 def _upper_half(t: Term, low: int, width: int) -> Term | None:
-    """Return the upper bits of a sum to whose lower bits one term alone contributes: no carry reaches them."""
+    """Return the upper bits of a sum if at most one term has lower bits, so that no carry reaches the upper ones."""
     if t.low & ones(low) or sum(not ends_in_zeros(x, low) for x in t.args) > 1:
         return None
     return BUILD["add"](width, tuple(extract(x, low, width) for x in t.args), t.low >> low)
 
 
 def ends_in_zeros(t: Term, bits: int) -> bool:
-    """Whether the lowest ``bits`` bits of ``t`` are written as zeros."""
+    """Return whether the lowest ``bits`` bits of ``t`` are constant zeros."""
     last = t.args[-1] if t.op == "concat" else t
     return last.op == "const" and last.width >= bits and not last.value & ones(bits)
 
@@ -118,9 +118,9 @@ def concat(*parts: Term) -> Term:
 
 
 def replaced(t: Term, low: int, piece: Term) -> Term:
-    """Return ``t`` with ``piece`` in the place of its bits from ``low`` on.
+    """Return ``t`` with its bits from ``low`` on replaced by ``piece``.
 
-    Within one part of many its neighbours alone are looked at, not all of them.
+    Within a part of a ``concat``, only the neighbours of the part are examined for joins.
     """
     high = low + piece.width
     if piece.width == t.width:
@@ -161,7 +161,7 @@ def _joined(parts: tuple[Term, ...]) -> Term:
 
 
 def _join(high: Term, low: Term) -> Term | None:
-    """Two neighbours as one term that is no ``concat``, if there is one."""
+    """Return two neighbours as one term that is not a ``concat``; None if there is no such term."""
     if high.op == "const":
         if low.op == "const":
             return const(high.width + low.width, high.value << low.width | low.value)
@@ -181,12 +181,12 @@ def _join(high: Term, low: Term) -> Term | None:
     return both
 
 
-#: How a term of another operation and what is below it are joined; the module of that operation says so.
+#: Rules that join a term of an operation with the term below it; added by the module of the operation.
 JOIN: dict[str, Callable[[Term, Term], Term | None]] = {}
 
 
 def follows(high: Term, low: Term) -> bool:
-    """Whether ``low`` is what stands below ``high`` in some term, ``high`` being all above it or its sign."""
+    """Return whether ``high`` is the part directly above ``low`` in some term, or a copy of the sign of ``low``."""
     last = high.args[-1] if high.op == "concat" else high
     if last.op == "sext":
         (last,) = last.args
@@ -198,7 +198,7 @@ def follows(high: Term, low: Term) -> bool:
 
 
 def _zeros_before(t: Term, width: int) -> Term | None:
-    """Return ``t`` with zeros before it as an operation on wider arguments, if it is one that cannot overflow."""
+    """Return ``t``, extended with zeros, as an operation on wider arguments if it cannot overflow; else None."""
     if t.op == "ite":
         return _either(t, width, lambda x: zext(x, width))
     if t.op == "lookup":
@@ -213,14 +213,14 @@ def _zeros_before(t: Term, width: int) -> Term | None:
 
 
 def _adjacent(high: Term, low: Term) -> Term | None:
-    """Two neighbouring parts of one term as one part of it."""
+    """Return two adjacent parts of one term as one part; None if they are not adjacent."""
     if high.op == low.op == "extract" and high.args == low.args and high.low == low.low + low.width:
         return extract(low.args[0], low.low, high.width + low.width)
     return None
 
 
 def sext(t: Term, width: int) -> Term:
-    """Return ``t`` with copies of its top bit before it."""
+    """Return ``t`` extended with copies of its top bit."""
     if width < t.width:
         raise AssertionError(f"{t.width} bits do not fit {width}")
     if width == t.width:
@@ -259,7 +259,7 @@ def _wider(t: Term, width: int) -> Term:
 
 
 def zext(t: Term, width: int) -> Term:
-    """Return ``t`` with zeros before it."""
+    """Return ``t`` extended with zeros."""
     if width < t.width:
         raise AssertionError(f"{t.width} bits do not fit {width}")
     return t if width == t.width else concat(const(width - t.width, 0), t)

@@ -1,4 +1,4 @@
-"""The second front end: Yosys elaborates, ``walk`` collects drivers from the JSON that it writes."""
+"""The second front end: Yosys elaborates the RTL, and ``walk`` collects drivers from its JSON."""
 
 from dais_verif.prover.yosys.walk import elaborate
 

@@ -1,4 +1,4 @@
-"""What the cells of Yosys compute, from its manual: operands are extended to a common width, then operated on."""
+"""Semantics of Yosys cells, from its manual: operands are first extended to a common width."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _signed(cell: Cell) -> bool:
 
 
 def _operands(cell: Cell, x: Inputs, least: int = 1) -> tuple[Term, Term]:
-    """Both operands, as wide as the wider one or ``least``; signed only if both are."""
+    """Return both operands, extended to the wider one or to ``least`` bits; signed only if both are signed."""
     width = max(x["A"].width, x["B"].width, least)
     return resize(x["A"], width, _signed(cell)), resize(x["B"], width, _signed(cell))
 
@@ -72,7 +72,7 @@ def _compared(rule: Callable[[Callable[[Term, Term], Term], Term, Term], Term]) 
 
 
 def _divided(quotient: bool) -> Rule:
-    """Towards zero; the remainder has the sign of the first operand."""
+    """Return a rule for a quotient, rounded towards zero, or a remainder, with the sign of the first operand."""
 
     def result(cell: Cell, x: Inputs) -> Term:
         a, b = _operands(cell, x, cell.number("Y_WIDTH"))
@@ -89,7 +89,7 @@ def _divided(quotient: bool) -> Rule:
 
 
 def _shifted(rule: Callable[[Term, Term], Term], arithmetic: bool = False) -> Rule:
-    """By an unsigned amount."""
+    """Return a rule for a shift by an unsigned amount."""
 
     def result(cell: Cell, x: Inputs) -> Term:
         signed = bool(cell.number("A_SIGNED"))
@@ -100,7 +100,7 @@ def _shifted(rule: Callable[[Term, Term], Term], arithmetic: bool = False) -> Ru
 
 
 def _shift(cell: Cell, x: Inputs) -> Term:
-    """To the right; to the left by a negative amount."""
+    """Shift to the right; by a negative amount, to the left."""
     width = max(x["A"].width, cell.number("Y_WIDTH"))
     a, b = resize(x["A"], width, bool(cell.number("A_SIGNED"))), x["B"]
     found = lshr(a, b)
@@ -110,7 +110,7 @@ def _shift(cell: Cell, x: Inputs) -> Term:
 
 
 def _selected(cell: Cell, x: Inputs) -> Term:
-    """Bits of A from place B on. Where one of them is beyond A, all are undefined."""
+    """Return bits of A from bit B on; all of them are undefined if one is out of range."""
     a, b, width = x["A"], x["B"], cell.number("Y_WIDTH")
     if width > a.width:
         raise InputError(f"{place(cell.attributes)}: {width} bits are selected from {a.width}, which is not supported")
@@ -120,7 +120,7 @@ def _selected(cell: Cell, x: Inputs) -> Term:
 
 
 def _parallel(cell: Cell, x: Inputs) -> Term:
-    """Return the part of B whose bit of S is 1; A if none is; undefined if several are."""
+    """Return the part of B whose bit of S is 1; A if no bit is 1; undefined if several are."""
     default, arms, select = x["A"], x["B"], x["S"]
     width = default.width
     bits = [extract(select, n, 1) for n in range(select.width)]
@@ -134,7 +134,7 @@ def _parallel(cell: Cell, x: Inputs) -> Term:
 
 
 def _exclusive(bits: list[Term]) -> bool:
-    """Whether the bits compare one term with different constants."""
+    """Return whether the bits exclude each other: they compare one term with different constants."""
     subjects: set[Term] = set()
     values: list[int] = []
     for bit in bits:
@@ -195,7 +195,7 @@ LOGIC: dict[str, Rule] = {
     "$pmux": _parallel,
 }
 
-#: Cells of which each bit is made of the same bit of their operands.
+#: Cells in which each output bit depends on the same bit of the operands only.
 BITWISE: dict[str, Callable[..., Term]] = {
     "$not": bnot,
     "$pos": lambda a: a,

@@ -1,4 +1,4 @@
-"""The JSON of Yosys (``write_json``), as far as a proof needs it."""
+"""The parts of Yosys' JSON (``write_json``) that a proof needs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Bit = int | str
 
 
 class Port(msgspec.Struct):
-    """A port of a module. ``bits``: the least significant first, here and everywhere."""
+    """A port of a module. ``bits``: least significant first, here and in all lists of bits."""
 
     direction: str
     bits: list[Bit]
 
 
 class Cell(msgspec.Struct):
-    """An operator, a register, or an instance of a module, which ``type`` names."""
+    """An operator, a register, or an instance of the module ``type``."""
 
     type: str
     port_directions: dict[str, str] = {}
@@ -38,7 +38,7 @@ class Cell(msgspec.Struct):
 
 
 class Net(msgspec.Struct):
-    """A wire with its name. ``hide_name``: Yosys made it up."""
+    """The bits of a named wire. ``hide_name``: 1 if Yosys generated the name."""
 
     bits: list[Bit]
     hide_name: int = 0
@@ -85,7 +85,7 @@ _PLACE = re.compile(r"(.*):([1-9]\d*)\.\d+-\d+\.\d+")
 
 
 def place(attributes: dict[str, str]) -> str:
-    """File and line; Yosys does not know it of everything."""
+    """Return file and line of an object; ``in the RTL`` if Yosys gives none."""
     for source in attributes.get("src", "").split("|"):
         found = _PLACE.fullmatch(source)
         if found:

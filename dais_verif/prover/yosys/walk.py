@@ -1,4 +1,4 @@
-"""The modules of Yosys' JSON as one netlist: signals for the wires of every instance, drivers for its cells."""
+"""Convert the modules of Yosys' JSON to one netlist: signals for the wires of every instance, drivers for its cells."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["elaborate"]
 _WAYS = ("input", "output")
 _REGISTERS = ("$dff", "$adff", "$aldff")
 _LATCHES = ("$dlatch", "$adlatch", "$dlatchsr", "$sr")
-#: Inputs that such cells pass on as they are, or one of them.
+#: For cells that pass inputs on unchanged, these inputs.
 _CHOSEN = {"$mux": ("A", "B"), "$pmux": ("A", "B"), "$pos": ("A",)}
 _READING = ("$memrd", "$memrd_v2")
-#: What says something about signals and drives none.
+#: Cells that drive no signals.
 _SILENT = ("$assert", "$cover", "$live", "$check", "$print", "$scopeinfo")
-#: Of these, what is named in the answer; and what narrows the inputs, which the proof is for all of.
+#: Those that the answer names as left out; and cells that restrict the inputs, which are refused.
 _CHECKS = {"$assert": "assertion", "$cover": "cover statement", "$live": "assertion", "$check": "assertion"}
 _NARROWING = ("$assume", "$fair")
 
@@ -52,7 +52,7 @@ def elaborate(form: Path, top: str) -> Netlist:
 
 
 class _Instance:
-    """One instance of module ``name``, whose signals begin with ``path``."""
+    """One instance of module ``name``; names of its signals begin with ``path``."""
 
     def __init__(
         self,
@@ -114,7 +114,7 @@ class _Instance:
         self._wires.drive(cell.connections["Y"], make, where)
 
     def _bitwise(self, cell: Cell, where: str) -> None:
-        """Bits that are made of single bits of the operands, which are read part by part."""
+        """Drive the output of a bitwise cell, whose operands are read part by part."""
         rule, operands, signs = BITWISE[cell.type], self._operands(cell, where), ("A_SIGNED", "B_SIGNED")
         signed = all(cell.number(sign) for sign in signs if sign in cell.parameters)
         values = [_extended(value, len(cell.connections[port]), signed) for port, value in sorted(operands.items())]
@@ -125,7 +125,7 @@ class _Instance:
         self._wires.carry(cell.connections["Y"], value, where)
 
     def _choice(self, cell: Cell, where: str) -> None:
-        """B where S is 1, else A."""
+        """Drive the output of a ``$mux``: B where S is 1, else A."""
         operands = self._operands(cell, where)
 
         def value(read: Read, low: int, width: int) -> Term:
@@ -139,7 +139,7 @@ class _Instance:
         return {port: self._wires.operand(bits, where, port in chosen) for port, bits in ports.items()}
 
     def _register(self, cell: Cell, where: str) -> None:
-        """Read the whole function of the next value, a reset included."""
+        """Drive the output of a register with its next value, including a reset."""
         if not cell.number("CLK_POLARITY"):
             raise InputError(f"{where}: the proof supports one rising edge of a clock, and this block has other edges")
         clock = Clock(self._wires.one_bit(cell.connections["CLK"], where))
@@ -184,7 +184,7 @@ def _either(reset: Signal, active: int, loaded: Bits, value: Bits, read: Read, l
 
 
 def _extended(value: Bits, width: int, signed: bool) -> Bits:
-    """Return a value of ``width`` bits, with copies of its top bit or zeros above."""
+    """Return a value of ``width`` bits, extended by copies of its top bit or by zeros."""
 
     def bits(read: Read, low: int, count: int) -> Term:
         if low + count <= width:

@@ -1,4 +1,4 @@
-"""Memories that are filled once, in ``initial`` blocks, as Yosys has them: cells that fill, and cells that read."""
+"""Memories that ``initial`` blocks fill, from Yosys' cells for filling and reading."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Memories:
         self._buffered: dict[Bit, Bit] = {}
 
     def fills(self, cell: Cell) -> bool:
-        """Whether the cell gives a memory its words."""
+        """Return whether the cell initialises or writes a memory."""
         return cell.type in _FILLING or cell.type in _WRITING
 
     def reader(self, cell: Cell, address: Bits, where: str) -> Callable[[Read], Term]:
-        """Return the word that ``cell`` reads."""
+        """Return a function that makes the word that ``cell`` reads. Raises ``InputError`` for a clocked read."""
         name, width = cell.parameters["MEMID"].removeprefix("\\"), len(cell.connections["ADDR"])
         if cell.number("CLK_ENABLE"):
             raise InputError(f"{where}: memory {name!r} is read at a clock edge; the proof reads memories at once")
@@ -74,7 +74,7 @@ class Memories:
                 memory.words[position] = int("".join(digits[::-1]), 2) if known else None
 
     def _digits(self, bits: list[Bit]) -> list[str]:
-        """Constants, also through buffers; ``x`` for all else."""
+        """Return constant bits as digits, also through buffers; ``x`` for all others."""
         if not self._buffered:
             for cell in self._module.cells.values():
                 if cell.type == "$_BUF_":

@@ -1,7 +1,7 @@
-"""What becomes of every kind of thing that pyslang can deliver: the readers do what these tables say.
+"""Tables that decide how each construct that pyslang can find is treated; the readers follow them.
 
-One table an enum, or one a use of an enum where the same kind is read in one place and refused in another. The page
-``docs/supported-verilog.md`` is these tables, and nothing else knows what is supported.
+There is one table per enum, or one per use of an enum if the same kind is read in one place and refused in another.
+The page ``docs/supported-verilog.md`` is generated from these tables, which alone define what is supported.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ __all__ = [
     "Table",
 ]
 
-#: All of them, in the order of the page.
+#: All tables, in the order of the page.
 TABLES: tuple[Table[Any], ...] = (
     SYMBOLS, DEFINITIONS, PORTS, OPEN_INPUTS, NETS, TYPES, GATES, BLOCKS, TIMING, EDGES, STATEMENTS, BRACKETS,
     LIFETIMES, CASES, CHECKS, PATTERNS, ASSERTIONS, ACTIONS, ARGUMENTS, TARGETS, VALUES, UNARY, BINARY, CONVERSIONS,

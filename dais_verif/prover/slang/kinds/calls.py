@@ -1,4 +1,4 @@
-"""System tasks and functions, methods, and primitive gates: all that is called by a name of the language."""
+"""Decisions on system tasks and functions, methods, and primitive gates, by their names in the language."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from dais_verif.prover.slang.kinds.decision import KindDecision, Table, left_out
 
 __all__ = ["CALLS", "ENDING", "FILLING", "GATES"]
 
-#: They fill memories from files.
+#: System tasks that fill memories from files.
 FILLING = ("$readmemb", "$readmemh")
 
-#: They end a simulation.
+#: System tasks that end a simulation.
 ENDING = ("$fatal", "$finish")
 
 _CONSTANT = read("a constant of the type of its argument")

@@ -1,4 +1,4 @@
-"""A decision on each kind of something, and tables of them."""
+"""Decisions on kinds of constructs, and tables of decisions."""
 
 from __future__ import annotations
 
@@ -13,46 +13,46 @@ Rule = TypeVar("Rule")
 
 
 class How(Enum):
-    """What becomes of a kind."""
+    """How a kind of construct is treated."""
 
-    #: It is read, by the rule that the decision names.
+    #: It is read by the rule in the text of the decision.
     READ = "read"
-    #: It is passed over, since it changes no value.
+    #: It is ignored, since it changes no value.
     LEFT_OUT = "left out"
-    #: RTL that has it is refused, with the message that the decision is.
+    #: RTL with it is refused; the text of the decision is the message.
     REFUSED = "refused"
 
 
 class KindDecision(NamedTuple):
-    """What becomes of a kind. ``text``: the rule in one phrase, or the message."""
+    """How a kind is treated. ``text``: the rule in one phrase, or the message."""
 
     how: How
     text: str
 
 
 def read(text: str) -> KindDecision:
-    """Decide that it is read, by this rule."""
+    """Return the decision to read a kind by this rule."""
     return KindDecision(How.READ, text)
 
 
 def left_out(text: str) -> KindDecision:
-    """Decide that it is passed over, for this reason."""
+    """Return the decision to ignore a kind for this reason."""
     return KindDecision(How.LEFT_OUT, text)
 
 
 def refused(text: str) -> KindDecision:
-    """Decide that it is refused, with this message."""
+    """Return the decision to refuse a kind with this message."""
     return KindDecision(How.REFUSED, text)
 
 
 class Table(Generic[Kind]):
-    """A decision on each of ``kinds``. ``title`` and ``note`` are for the page."""
+    """The decisions for all kinds of an enum. ``title``, ``note``: for the page."""
 
     def __init__(self, title: str, note: str, decisions: Mapping[Kind, KindDecision]) -> None:
         self.title, self.note, self.decisions = title, note, dict(decisions)
 
     def of(self, how: How) -> frozenset[Kind]:
-        """Return the kinds of which this is decided."""
+        """Return the kinds with this treatment."""
         return frozenset(kind for kind, decision in self.decisions.items() if decision.how is how)
 
     def refusal(self, kind: Kind) -> str | None:
@@ -63,13 +63,14 @@ class Table(Generic[Kind]):
         return decision.text if decision.how is How.REFUSED else None
 
     def message(self, kind: Kind) -> str:
-        """Return the message with which ``kind`` is refused where no rule reads it."""
+        """Return the message for ``kind`` in a place where no rule reads it."""
         return self.refusal(kind) or "is not supported by the proof here"
 
     def rules(self, rules: Mapping[Any, Rule], *others: Iterable[Kind]) -> dict[Any, Rule]:
-        """Return ``rules``, how a reader reads each kind. Raises ``ValueError`` unless they are for all that is read.
+        """Return ``rules``, which read the kinds, after a check.
 
-        ``others``: kinds that are read elsewhere.
+        ``others``: kinds that are read elsewhere. Raises ``ValueError`` unless rules and ``others`` together are
+        exactly the kinds to be read.
         """
         elsewhere = {kind for kinds in others for kind in kinds}
         wrong = (set(rules) | elsewhere) ^ self.of(How.READ)

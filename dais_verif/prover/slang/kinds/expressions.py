@@ -1,4 +1,4 @@
-"""Expressions: where a value is read, where one is assigned, and as a statement of their own."""
+"""Decisions on expressions: as values, as targets of assignments, and as statements."""
 
 from __future__ import annotations
 

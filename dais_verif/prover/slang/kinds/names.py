@@ -1,4 +1,4 @@
-"""pyslang's enums, and the system calls that it knows by name."""
+"""pyslang's enums, and the system calls that it knows."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ import pyslang
 
 __all__ = ["ast", "known_calls"]
 
-#: Its type stubs say less than its objects offer.
+#: Typed as ``Any``, since pyslang's type stubs are incomplete.
 ast: Any = pyslang.ast
 
-#: ``$value$plusargs`` and ``$async$and$array``, of which pyslang's names have an underscore in the place of each ``$``.
+#: Names such as ``$value$plusargs`` and ``$async$and$array``, in which pyslang replaces each ``$`` by an underscore.
 _SEVERAL = re.compile(r"s_(a?sync_|value_|test_)")
 
 

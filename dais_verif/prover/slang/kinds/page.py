@@ -1,4 +1,4 @@
-"""The page on what of Verilog is supported, which is made of the tables that the reader follows."""
+"""Generate the page on supported Verilog from the tables that the reader follows."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _section(table: Table[Any]) -> Iterator[str]:
 
 
 def _cell(decision: KindDecision) -> str:
-    """Its text; in messages, what Markdown would take for marks is put as it is printed."""
+    """Return the text of a decision; in messages, Markdown characters are escaped."""
     text = decision.text if decision.how is not How.REFUSED else re.sub(r"([`*_<>])", r"\\\1", decision.text)
     return text.replace("|", r"\|")
 

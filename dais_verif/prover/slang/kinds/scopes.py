@@ -1,4 +1,4 @@
-"""What a scope may hold: nets, variables, blocks, instances, declarations; and their types."""
+"""Decisions on members of scopes (nets, variables, blocks, instances, declarations), and on their types."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHECKER = refused("a checker may drive signals; remove it")
 _TYPE = refused("a type in a place where none is allowed")
 _INNER = refused("a part of another construct, in a place where it is not allowed")
 
-#: Types are in a table of their own.
+#: Types have their own table.
 _TYPES: dict[Any, KindDecision] = {
     _k.PredefinedIntegerType: read("`int`, `integer`, `byte`, `shortint`, `longint`, `time`: a vector"),
     _k.ScalarType: read("`logic`, `reg`, `bit`: one bit"),
@@ -50,7 +50,7 @@ _TYPES: dict[Any, KindDecision] = {
         refused("a value of this type has no bits; write a vector"),
     ),
 }  # fmt: skip
-#: Types that are members of scopes, too, where they are declared.
+#: Types that are also members of the scopes that declare them.
 _DECLARED = (_k.TypeAlias, _k.ClassType, _k.CovergroupType)
 TYPES: Table[Any] = Table("Types", "Types of signals, variables, arguments and values.", _TYPES)
 

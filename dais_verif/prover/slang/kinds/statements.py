@@ -1,4 +1,4 @@
-"""Statements within blocks, functions and tasks."""
+"""Decisions on statements within blocks, functions and tasks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may run a block, and when a value may be there."""
+"""Decisions on timing controls and edges."""
 
 from __future__ import annotations
 
