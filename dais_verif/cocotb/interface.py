@@ -29,7 +29,7 @@ def dut_of(dut: Any, program: Program, ports: str | Path | Mapping[str, Any] | N
         said = PortsFile()
     else:
         said = ports_from_tree(ports) if isinstance(ports, Mapping) else read_ports_file(ports)
-    # The user's bench drives what is tied, too; a replay ties it.
+    # The user's bench drives tied inputs, too; a replay ties them.
     said = replace(said, clocking=pins.over(said.clocking, "ports has no [clock]"))
     if said.clocking is not None and said.clocking.latency is None:
         raise InputError(
@@ -58,7 +58,7 @@ def _port(dut: Any, name: str, direction: str) -> Port | None:
     try:
         return None if handle is None else Port(name, direction, len(handle))
     except TypeError:
-        raise InputError(f"{name} of the design is not a port of bits") from None
+        raise InputError(f"{name} of the design is not a port with a bit vector") from None
 
 
 class RowReader:

@@ -42,7 +42,7 @@ _Path = str | PathLike[str]
 
 
 class ScoreboardError(AssertionError):
-    """The design is wrong, or nothing was compared; the text names the mismatch and the guilty op."""
+    """The design is wrong, or nothing was compared; the message names the mismatch and the guilty op."""
 
 
 class _Sample(NamedTuple):
@@ -148,11 +148,11 @@ class Scoreboard:
             seen = f"; {counted(self.skipped, 'input')} held X or Z" if self.skipped else ""
             under_way = self._taken - self.vectors
             seen += (
-                f"; {counted(under_way, 'vector')} went in, and the test ended before their outputs appeared"
+                f"; {counted(under_way, 'vector')} entered the design, but the test ended before their outputs appeared"
                 if under_way
                 else ""
             )
-            return f"NOT_RUN: no output bit of {self._dut._name} was compared{seen}: nothing is known about it"
+            return f"NOT_RUN: no output bit of {self._dut._name} was compared{seen}; this run verifies nothing"
         return None
 
     def _end(self) -> None:
@@ -243,7 +243,7 @@ class Scoreboard:
         if self.inputs.bits and set(row) - {"0", "1"}:
             self.skipped += 1
             if required:
-                self._fail(f"{required} is 1 at {get_sim_time('ns')} ns, and the inputs {row:.80} hold X or Z")
+                self._fail(f"{required} is 1 at {get_sim_time('ns')} ns, but the inputs {row:.80} hold X or Z")
             return None
         batch = self.inputs.batch(self.inputs.of_row(row if self.inputs.bits else ""))
         try:

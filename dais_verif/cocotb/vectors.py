@@ -20,7 +20,7 @@ __all__ = ["VectorStream", "exhaustive_vectors", "generate_vectors", "read_vecto
 
 #: The number of vectors generated at a time.
 _BLOCK = 256
-#: More vectors than this would take forever.
+#: Most bits of ``model_inp`` for exhaustive vectors: more would take too long.
 _MOST_BITS = 24
 
 

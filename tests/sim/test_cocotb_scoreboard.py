@@ -64,7 +64,7 @@ FAILS = {
     "wrong_later_than_settled": ["RTL_MISMATCH"],
     "pipeline_wrong": ["RTL_MISMATCH", "give its files as rtl to find the wrong op"],
     "another_latency": ["out_valid is 1 before the clock edge at", "must be 0"],
-    "nothing_came_out": ["NOT_RUN", "1 vector went in, and the test ended before their outputs appeared"],
+    "nothing_came_out": ["NOT_RUN", "1 vector entered the design, but the test ended before"],
     "unknown_inputs": ["in_valid is 1 at", "hold X or Z"],
 }
 PASSES = ["combinational", "delays", "pipeline", "pipeline_by_steps", "does_not_fit", "pipeline_wrong_replayed"]

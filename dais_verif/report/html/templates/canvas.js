@@ -1,16 +1,16 @@
-// The picture: levels as blocks of columns from left to right, ops as boxes, drawn on a canvas for any number of ops.
+// The picture: levels are blocks of columns from left to right, ops are boxes. A canvas can draw any number of ops.
 
 const CELL = 96, ROW = 26, BOX = 78, TALL = 20, GAP = 56;
 
-// Okabe and Ito's colours, told apart by all kinds of eyes; the glyph says it where colour cannot.
+// Okabe and Ito's colours, which also colour-blind readers can distinguish; a glyph carries the same information.
 const FAMILIES = {
   input: ["#56b4e9", "in"], const: ["#b9b9b9", "c"], sum: ["#0072b2", "+"], relu: ["#009e73", "max"],
   quant: ["#f0e442", "q"], mux: ["#e69f00", "?:"], mul: ["#d55e00", "×"], lookup: ["#cc79a7", "[ ]"], bits: ["#4d4d4d", "&"],
 };
 const GLYPHS = { sub: "−", add_const: "+c", sum: "Σ", add_term: "+c", neg: "−x", quant_shift: "q«", bit_unary: "~", bit_unary_neg: "~" };
-// From dark to light, evenly, so that it also reads in grey.
+// A sequential scale from dark to light, so that it also works in greyscale.
 const RAMP = ["#35105c", "#3b3f8c", "#2c6d8e", "#1f988b", "#4fc06a", "#b5de2b", "#fde725"];
-// What is as it should be is calm; what is not stands out.
+// Muted colours for good states, strong ones for bad states.
 const SHARES = [
   [1, "#0072b2", "every reachable bin hit"], [0.9, "#f0e442", "90 % or more"], [0.5, "#e69f00", "half or more"],
   [0, "#d55e00", "less than half"],
@@ -23,8 +23,8 @@ const inkOn = (colour) => {
 };
 const ramp = (share) => RAMP[Math.min(Math.floor(share * RAMP.length), RAMP.length - 1)];
 
-// Where each op lies. A level is cut into as many columns as bring the picture to the shape of the screen; within a
-// level ops lie as high as their operands, which keeps lines short.
+// The position of each op. A level has as many columns as the aspect ratio of the screen needs; within a level, ops are
+// placed near the height of their operands, which keeps lines short.
 const layOut = (graph, aspect) => {
   const { n, data: { level } } = graph;
   const levels = [];
@@ -237,7 +237,7 @@ const makePicture = (graph, canvas, colourOf, isDimmed) => {
   }).observe(canvas);
   restyle();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", restyle);
-  // Print draws at once: there is no frame to wait for.
+  // For printing, draw immediately: no animation frame follows.
   const forPaper = () => { restyle(); if (wide > 1) draw(); };
   matchMedia("print").addEventListener("change", forPaper);
   addEventListener("beforeprint", forPaper);

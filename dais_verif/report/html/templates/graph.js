@@ -36,13 +36,13 @@ const makeGraph = (data) => {
     behind: (op) => reach(op, (each) => operands[each]),
     ahead: (op) => reach(op, usersOf),
     kindOf: (op) => data.kinds[data.kind[op]],
-    // Bins, hit, unreachable; null where coverage was not measured.
+    // The number of bins, of hit bins and of unreachable bins; null if coverage was not measured.
     binsOf: (op) => (data.bins ? data.bins.slice(3 * op, 3 * op + 3) : null),
     describe: (op) => `${data.kinds[data.kind[op]].name} ${typeName(typeOf(op))} ${text[op]}`,
   };
 };
 
-// raw * 2**-f, exactly: a decimal number if that is short.
+// The exact value raw * 2**-f, as a decimal number if that is short.
 const real = (raw, f) => {
   const value = BigInt(raw);
   if (f <= 0) return f > -64 ? String(value << BigInt(-f)) : `${value}·2^${-f}`;
@@ -52,5 +52,5 @@ const real = (raw, f) => {
   return `${value < 0n ? "-" : ""}${size / scale}${rest && `.${rest}`}`;
 };
 
-// What share of the reachable bins of an op was hit, from 0 to 1; 1 if none is reachable.
+// The share of reachable bins of an op that were hit, from 0 to 1; 1 if none is reachable.
 const coveredShare = ([bins, hit, unreachable]) => (bins > unreachable ? hit / (bins - unreachable) : 1);

@@ -1,4 +1,4 @@
-// The list of all ops, a page at a time: what the picture shows, for readers who do not see it.
+// The list of all ops, one page at a time, with the information of the picture for readers who cannot see it.
 
 const PAGE_ROWS = 50;
 

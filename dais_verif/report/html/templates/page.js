@@ -1,4 +1,4 @@
-// What every page does: lines to copy, tables to sort and to filter. All of it works on what the page already shows.
+// Functions of every page: copy lines, sort and filter tables. They only use content that is already on the page.
 "use strict";
 
 const say = (text) => { document.getElementById("said").textContent = text; };
@@ -30,7 +30,7 @@ for (const line of document.querySelectorAll(".line")) {
   line.append(button);
 }
 
-// Makes a header a button that sorts; `sort(ascending)` does it.
+// Turns a table header into a button that calls `sort(ascending)`.
 const sortableHeader = (header, headers, sort) => {
   const button = document.createElement("button");
   button.type = "button";
@@ -67,8 +67,8 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 
-// A filter with a key compares with the attribute of that name, one of whose words it must be; without one it looks
-// for its words in the whole row. Of very many rows only the first are shown, since all of them would take long to draw.
+// A filter with a key must be one of the words in the row's attribute of that name. A filter without a key searches its
+// words in the whole row. At most MOST_ROWS matching rows are shown, since drawing all of them may be slow.
 const MOST_ROWS = 500;
 
 for (const filters of document.querySelectorAll("[data-filters]")) {
@@ -114,7 +114,7 @@ for (const filters of document.querySelectorAll("[data-filters]")) {
   apply();
 }
 
-// On paper everything is open but lists of files.
+// For printing, open all sections except lists of files.
 const closed = [];
 addEventListener("beforeprint", () => {
   for (const details of document.querySelectorAll("details:not([open], .screen)")) { details.open = true; closed.push(details); }

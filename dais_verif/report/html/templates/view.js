@@ -1,4 +1,4 @@
-// The view as a whole: search, kinds, keys, pointers, and what is known of the op that is chosen.
+// The view: search, kinds, keys, pointers, and details of the selected op.
 
 const startView = () => {
   const source = document.getElementById("program-data");
@@ -11,7 +11,7 @@ const startView = () => {
   const widest = Math.max(1, ...data.types.map(([k, i, f]) => k + i + f));
   const words = (count, one, many = `${one}s`) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
-  // What colours mean.
+  // The legend of colours.
   const colourings = { kind: ["Kind", (op) => FAMILIES[graph.kindOf(op).family][0]], width: ["Width", (op) => ramp((graph.widthOf(op) - 1) / widest)] };
   if (data.bins) colourings.coverage = ["Coverage", (op) => SHARES.find(([least]) => coveredShare(graph.binsOf(op)) >= least)[1]];
   if (data.claims) colourings.proof = ["Proof", (op) => PROVED[data.claims[op]]];
@@ -44,7 +44,7 @@ const startView = () => {
   byId("colouring").addEventListener("input", (event) => { colouring = event.target.value; drawScale(); picture.redraw(); });
   drawScale();
 
-  // Which ops are shown and found.
+  // The ops that are shown, and those that a search finds.
   let found = [], searched = "";
   const counts = data.kinds.map(() => 0);
   for (const kind of data.kind) counts[kind]++;
@@ -89,7 +89,7 @@ const startView = () => {
   byId("next").addEventListener("click", () => step(1));
   byId("previous").addEventListener("click", () => step(-1));
 
-  // The op that is chosen.
+  // The selected op.
   const choose = (op, show = false) => {
     const { state } = picture;
     if (!(op >= 0 && op < n)) { state.selected = -1; state.behind = state.ahead = new Set(); } else {
@@ -100,7 +100,7 @@ const startView = () => {
       say(`Op ${op}, ${graph.describe(op)}, level ${data.level[op]}`);
     }
     describe();
-    // Keeps the place in the address bar, without another entry in the history.
+    // Put the op into the address bar without a new entry in the history.
     if (state.selected >= 0 && location.hash !== `#op-${op}`) history.replaceState(null, "", `#op-${op}`);
     picture.redraw();
   };
@@ -180,7 +180,7 @@ const startView = () => {
   byId("zoom-out").addEventListener("click", () => picture.zoom(1 / 1.4));
   byId("fit").addEventListener("click", () => picture.fit());
 
-  // Mouse and fingers. One finger scrolls the page, two move and zoom.
+  // Mouse and touch. One finger scrolls the page; two fingers pan and zoom.
   const down = new Map();
   let moved = 0;
   const middle = () => {
@@ -219,7 +219,7 @@ const startView = () => {
     picture.zoom(2 ** (-event.deltaY / (event.deltaMode ? 12 : 240)), event.offsetX, event.offsetY);
   }, { passive: false });
 
-  // Links to ops, from here and from the rest of the page.
+  // Links to ops, within the view and from the rest of the page.
   const follow = () => {
     const wanted = /^#op-(\d+)$/.exec(location.hash);
     if (!wanted || Number(wanted[1]) >= n) return;
@@ -229,7 +229,7 @@ const startView = () => {
   };
   addEventListener("hashchange", follow);
   document.addEventListener("click", (event) => {
-    // The same link twice changes no hash, yet should go there again.
+    // A second click on the same link does not change the hash, but should select the op again.
     const anchor = event.target.closest?.("a[href^='#op-']");
     if (anchor && anchor.getAttribute("href") === location.hash) follow();
   });
