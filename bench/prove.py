@@ -201,7 +201,7 @@ def _legend(results: Results) -> list[str]:
         "has left: the same program, the same RTL.",
     ]
     if results["quick"]:
-        text.insert(0, "A quick run: it shows that everything works, its numbers mean nothing.")
+        text.insert(0, "A quick run, which only shows that everything works; its numbers are not results.")
     return text
 
 

@@ -15,7 +15,7 @@ __all__ = ["Table", "as_markdown", "markdown", "print_report", "show"]
 
 
 class Table(NamedTuple):
-    """Cells of text; the first ``left`` columns are set to the left."""
+    """A table of text; the first ``left`` columns are left-aligned."""
 
     title: str
     header: Sequence[str]
@@ -24,7 +24,7 @@ class Table(NamedTuple):
 
 
 def tables(results: dict[str, Any]) -> list[Table]:
-    """Programs, then goals."""
+    """Return the tables: programs, other comparisons, goals."""
     forced = [isa for isa in results["isas"] if isa != "auto"]
     header = ["program", "ops", "da4ml ns", "integers", "doubles", "of copy", "checked", "two threads", "one sample"]
     programs = [_program(program, forced) for program in results["programs"]]
@@ -34,7 +34,7 @@ def tables(results: dict[str, Any]) -> list[Table]:
 
 
 def _of_peers(results: dict[str, Any]) -> list[Table]:
-    """Beside alkaid; and inputs of every type."""
+    """Return the table of the comparison with alkaid, and the table of input types."""
     rows = []
     for program in results["programs"]:
         found = program["throughput"]["auto"]
@@ -49,7 +49,7 @@ def _of_peers(results: dict[str, Any]) -> list[Table]:
             ]
         )
     header = ["program", "ops", "alkaid ns", "alkaid over da4ml", "integers", "doubles", "checked"]
-    return [Table("beside alkaid", header, rows), _formats(results["formats"])]
+    return [Table("compared with alkaid", header, rows), _formats(results["formats"])]
 
 
 def _formats(found: dict[str, Any]) -> Table:
@@ -59,7 +59,7 @@ def _formats(found: dict[str, Any]) -> Table:
         share = ratio(found["seconds"][f"copying for {name}"], found["seconds"][name])
         each = [f"{spent / found['rows'] * 1e9:.0f}", f"{size / found['rows']:,.0f}"]
         rows.append([name, *each, f"{size / spent / 1e9:.1f}", f"{size / copying / 1e9:.1f}", f"{share.median:.0%}"])
-    header = ["inputs", "ns a sample", "bytes a sample", "GB/s", "copying, GB/s", "of copying"]
+    header = ["inputs", "ns per sample", "bytes per sample", "GB/s", "copying, GB/s", "of copying"]
     return Table(f"{found['inputs']} inputs and outputs, {found['ops']:,} ops", header, rows)
 
 
@@ -81,48 +81,48 @@ def _program(program: dict[str, Any], forced: Sequence[str]) -> list[str]:
 
 
 def legend(results: dict[str, Any]) -> list[str]:
-    """What was run, and what the columns say."""
+    """Return paragraphs on the run and on the columns of the tables."""
     machine = results["machine"]
     text = [
         f"{machine['cpu']}, {machine['cores']} cores, instructions {machine['isa']}; Python {machine['python']}, "
         f"numpy {machine['numpy']}, da4ml {machine['da4ml']}, alkaid {machine['alkaid']}, "
         f"dais-verif {machine['dais-verif']}, engine {results['engine']}. "
         f"Load average at the start: {machine['load']:.1f}.",
-        f"Rounds: {results['rounds']}. In each, the C++ interpreters of da4ml and alkaid and our engine take turns on "
-        "the same values; ratios are of times of one round, shown as median (least..greatest); times are of the "
-        "processor, save with two threads. All outputs were compared beforehand.",
-        "da4ml ns: its time a sample on one thread. integers, doubles, checked: how many times as fast ours is on one "
-        "thread, writing to an array it is given: planar integers, float64 rows, integers and promises checked (da4ml "
-        "checks none). "
-        "of copy: bytes that the call with doubles reads and writes, a second, over the same for numpy copying one "
-        "warm buffer to another, each half as large as inputs and outputs together. two threads: over one, ours, "
-        "integers. one sample: a call with a single sample, doubles."
-        + (" Last columns: integers, forced to that instruction set." if len(results["isas"]) > 1 else ""),
+        f"The bench ran {results['rounds']} rounds. In each round, the C++ interpreters of da4ml and alkaid and our "
+        "engine ran alternately on the same values. A ratio compares two times of the same round, and is shown as "
+        "median (least..greatest). Times are CPU times, except with two threads. All outputs were compared beforehand.",
+        "da4ml ns: da4ml's time per sample on one thread. integers, doubles, checked: how many times as fast our "
+        "engine is on one thread, writing to an existing array, for planar integers, float64 rows, and integers with "
+        "promises checked (da4ml checks none). "
+        "of copy: the bytes per second that the call with doubles reads and writes, relative to numpy copying one "
+        "warm buffer to another, where each buffer is half as large as inputs and outputs together. two threads: our "
+        "engine with two threads relative to one, integers. one sample: a call with a single sample, doubles."
+        + (" Last columns: integers, with that instruction set forced." if len(results["isas"]) > 1 else ""),
     ]
     text += [f"{program['name']}: {words}." for program in results["programs"] for words in _doubts(program)]
     if results["quick"]:
-        text.insert(0, "A quick run: it shows that everything works, its numbers mean nothing.")
+        text.insert(0, "A quick run, which only shows that everything works; its numbers are not results.")
     return text
 
 
 def _doubts(program: dict[str, Any]) -> set[str]:
-    """What was said of outputs that are not the peer's."""
+    """Return the remarks about outputs that differ from the peer's."""
     found = [*program["throughput"].values(), program["single"]]
     return {words for one in found for words in one["verified"].values() if "wrong" in words}
 
 
 def markdown(results: dict[str, Any]) -> str:
-    """All of it, as Markdown."""
+    """Return legend and tables as Markdown."""
     return as_markdown(legend(results), tables(results))
 
 
 def print_report(results: dict[str, Any], console: Console) -> None:
-    """All of it, on a terminal."""
+    """Print legend and tables on a terminal."""
     show(legend(results), tables(results), console)
 
 
 def as_markdown(texts: Sequence[str], tables: Sequence[Table]) -> str:
-    """Paragraphs, then tables, as Markdown."""
+    """Return paragraphs and tables as Markdown."""
     parts = ["\n".join(f"{text}\n" for text in texts)]
     for table in tables:
         rule = ["---" if n < table.left else "---:" for n in range(len(table.header))]
@@ -132,7 +132,7 @@ def as_markdown(texts: Sequence[str], tables: Sequence[Table]) -> str:
 
 
 def show(texts: Sequence[str], tables: Sequence[Table], console: Console) -> None:
-    """Paragraphs, then tables, on a terminal."""
+    """Print paragraphs and tables on a terminal."""
     for text in texts:
         console.print(text, markup=False)
     for table in tables:

@@ -49,7 +49,7 @@ def _legend(results: dict[str, Any]) -> list[str]:
     ]
     text += list(_remarks(results))
     if results["quick"]:
-        text.insert(0, "A quick run: it shows that everything works, its numbers mean nothing.")
+        text.insert(0, "A quick run, which only shows that everything works; its numbers are not results.")
     return text
 
 

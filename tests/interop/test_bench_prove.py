@@ -103,4 +103,4 @@ def test_a_quick_run(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     designs = json.loads(done.stdout)["designs"]
     assert [run["ending"] for design in designs for run in design["first"] + design["second"]] == [DONE] * 6
-    assert "its numbers mean nothing" in (tmp_path / "b.md").read_text()
+    assert "its numbers are not results" in (tmp_path / "b.md").read_text()
