@@ -188,6 +188,30 @@ def test_a_run_in_two_parts_is_one_run(tmp_path: Path) -> None:
         dais_verif.fuzz(pairs="text", count=7, seed=1, output=tmp_path, resume=True)
 
 
+@pytest.mark.parametrize("stretches", [0, 2])
+def test_an_interrupt_leaves_a_record_of_what_was_judged(
+    stretches: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = iter(range(stretches))
+
+    def interrupted(stretch: Stretch) -> object:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+        return judge_stretch(stretch)
+
+    monkeypatch.setattr("dais_verif.flows.fuzzing.fuzz._judge", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        dais_verif.fuzz(pairs="text", count=100, jobs=1, output=tmp_path)
+    record = dais_verif.FuzzRecord.from_json((tmp_path / "fuzz.json").read_text())
+    assert (record.verdict, record.cases) == (Verdict.INTERRUPTED, 25 * stretches)
+    assert record.message.startswith(f"interrupted when {25 * stretches} cases had been judged: ")
+    again = ["fuzz", "--pair", "text", "--count", "5", "--jobs", "1", "--resume", "-o", str(tmp_path)]
+    assert main._run(again) == 130
+    monkeypatch.undo()
+    resumed = dais_verif.fuzz(pairs="text", count=5, resume=True, output=tmp_path)
+    assert (resumed.first, resumed.verdict) == (25 * stretches, Verdict.PASS)
+
+
 def test_processes_find_what_one_finds(tmp_path: Path) -> None:
     one, two = (dais_verif.fuzz(pairs=("text", "ranges"), count=60, jobs=n, output=tmp_path / str(n)) for n in (1, 2))
     assert (one.cases, one.pairs, one.shapes) == (two.cases, two.pairs, two.shapes)

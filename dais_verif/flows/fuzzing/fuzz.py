@@ -52,7 +52,8 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
     """Judge cases until time is up or all are done; one small case a cause is kept in the folder ``request.output``.
 
     Verdicts: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared; of ``replay``
-    UNKNOWN if a case could not be judged. Raises ``RequestError`` if a tool cannot be run, ``InputError`` for a folder
+    UNKNOWN if a case could not be judged. Interrupted, it writes a record of what was judged until then, INTERRUPTED,
+    and raises ``KeyboardInterrupt`` again. Raises ``RequestError`` if a tool cannot be run, ``InputError`` for a folder
     without cases that are to be replayed, ``ToolError`` if a tool that a pair needs is not there.
     """
     if request.replay is not None:
@@ -66,23 +67,27 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
     make_folder(request.output)
     first = _resumed(request, before) if request.resume else 0
     total: Judged = Judged(0, [], Counter(), Counter(), Counter())
+    interrupt = None
     with temporary_folder() as scratch, progress.working("fuzzing ...") as tell:
         if request.kind == "program":
             judge = None if tool is None else tool(_made(scratch.path / "shrinking"))
             keeper = Keeper(request, partial(smallest_program, request, judge))
         else:
             keeper = Keeper(request, partial(smallest_machine, request))
-        with _judgements(request, tool, first, begun, scratch.path) as stretches:
-            for judged in stretches:
-                total = _added(total, judged)
-                for finding in judged.findings:
-                    keeper.keep(finding)
-                seconds = clock.monotonic() - begun
-                tell(
-                    f"fuzzing: {total.cases} cases, {total.cases / seconds * 60:.0f} a minute; kept {len(keeper.found)}"
-                )
-    record = _record(request, first, total, keeper, clock.monotonic() - begun)
+        try:
+            with _judgements(request, tool, first, begun, scratch.path) as stretches:
+                for judged in stretches:
+                    for finding in judged.findings:
+                        keeper.keep(finding)
+                    total = _added(total, judged)
+                    rate = f"{total.cases / (clock.monotonic() - begun) * 60:.0f} a minute"
+                    tell(f"fuzzing: {total.cases} cases, {rate}; kept {len(keeper.found)}")
+        except KeyboardInterrupt as error:
+            interrupt = error
+    record = _record(request, first, total, keeper, clock.monotonic() - begun, interrupted=interrupt is not None)
     write_atomically(request.output / RECORD_NAME, record.to_json().encode())
+    if interrupt is not None:
+        raise interrupt
     return record
 
 
@@ -210,7 +215,9 @@ def _foreign(stretch: Stretch, free: SimpleQueue[Pair]) -> Judged:
     return Judged(1, findings, Counter(tool=1), Counter({made.shape: 1}), Counter())
 
 
-def _record(request: FuzzRequest, first: int, total: Judged, keeper: Keeper, seconds: float) -> FuzzRecord:
+def _record(
+    request: FuzzRequest, first: int, total: Judged, keeper: Keeper, seconds: float, *, interrupted: bool
+) -> FuzzRecord:
     compared = sum(total.pairs.values())
     verdict, message = Verdict.PASS, f"all agree on {counted(total.cases, 'case')}, in {compared} comparisons"
     if keeper.found:
@@ -219,6 +226,11 @@ def _record(request: FuzzRequest, first: int, total: Judged, keeper: Keeper, sec
         verdict, message = Verdict.DISAGREEMENT, f"{times} of {total.cases} cases disagree, of {causes}"
     elif not compared:
         verdict, message = Verdict.NOT_RUN, f"nothing was compared on {counted(total.cases, 'case')}"
+    if interrupted:
+        verdict, message = (
+            Verdict.INTERRUPTED,
+            f"interrupted when {counted(total.cases, 'case')} had been judged: {message}",
+        )
     return FuzzRecord(
         verdict=verdict,
         message=message,
