@@ -183,12 +183,30 @@ PULLED = "module sub(input tri1 [4:0] i, output [4:0] o); assign o = i; endmodul
 
 
 def test_an_input_that_is_pulled(tmp_path: Path) -> None:
-    """It is so only where nothing is connected; what is connected without a driver is not known."""
+    """It is so only where nothing is connected."""
     assert values(PULLED + combinational("sub s(.o(OUT));"), tmp_path) == [31] * 256
     assert values(PULLED + combinational("sub s(.i(sum), .o(OUT));"), tmp_path) == SUMS
-    open_ended = PULLED + combinational("wire [4:0] w; sub s(.i(w), .o(OUT));")
-    term = term_of(elaborated(open_ended, tmp_path, "slang"), "model_out")
-    assert {t.op for t in leaves(term)} == {"undefined"}
+    chosen = "wire [4:0] w; assign w = IN[0] ? sum : IN[7:4] + IN[3:0]; sub s(.i(w), .o(OUT));"
+    assert values(PULLED + combinational(chosen), tmp_path) == SUMS
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "wire [4:0] w; sub s(.i(w), .o(OUT));",
+        "wire [1:0] w; sub s(.i({w, sum[2:0]}), .o(OUT));",
+        "wire [4:0] w, v; assign v = w; sub s(.i(v), .o(OUT));",
+        "wire [4:0] w, v; assign v = IN[0] ? sum : w; sub s(.i(v), .o(OUT));",
+        "wire [4:0] w; pass b(.i(w), .o(OUT)); endmodule module pass(input [4:0] i, output [4:0] o); sub s(i, o);",
+        "wire [4:0] w; tri1 [4:0] v; assign v = w; assign OUT = v;",
+    ],
+    ids=["whole", "bits", "through a wire", "through a choice", "through a port", "a net of the same module"],
+)
+def test_a_pulled_net_that_is_connected_to_one_without_a_driver_is_refused(body: str, tmp_path: Path) -> None:
+    """Simulators make one net of them, and pull that."""
+    message = r"is a tri1 net, and '(b\.)?w', to which it is connected, has no driver"
+    with pytest.raises(InputError, match=message):
+        values(PULLED + combinational(body), tmp_path)
 
 
 @pytest.mark.parametrize(

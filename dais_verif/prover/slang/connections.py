@@ -1,21 +1,23 @@
-"""Connect the ports of instances."""
+"""Connect the ports of instances, and check nets that are pulled."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Set
 from typing import Any
 
 from dais_verif.errors import InputError
-from dais_verif.prover.netlist import Bits, Read, Signal, bits_over, driver_of
+from dais_verif.prover.netlist import Bits, Driver, Read, Signal, bits_over, driver_of
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.kinds import PORTS
 from dais_verif.prover.slang.slices import bits_of
 from dais_verif.prover.slang.writes import roots
-from dais_verif.prover.terms import Term, const, extract, resize
+from dais_verif.prover.terms import Term, const, extract, nodes, resize, var
 
-__all__ = ["connect"]
+__all__ = ["connect", "refuse_floating"]
 
 _PULLED = (ast.NetType.NetKind.Tri0, ast.NetType.NetKind.Tri1)
+#: Terms through which a net without a driver is seen as such.
+_PASSING = ("var", "const", "extract", "concat", "ite")
 _Targets = Callable[[Any, Bits, str], None]
 
 
@@ -54,6 +56,43 @@ def _refuse_pulls(port: Any, outside: Any, width: int, where: str) -> None:
         raise InputError(f"{where}: port {port.name!r} is pulled, and wider than what it is connected to; connect all")
     if port.direction == ast.ArgumentDirection.Out and others & {*_PULLED} - {net.netType.netKind}:
         raise InputError(f"{where}: port {port.name!r} and what it drives are pulled in opposite ways; write wire")
+
+
+def refuse_floating(design: SlangDesign, symbol: Any, given: Set[Any]) -> None:
+    """Raise ``InputError`` if a net that is pulled, ``symbol``, is connected to a net without a driver.
+
+    Simulators make one net of them and pull it. To the proof, a net without a driver is undefined. ``given``: inputs
+    of the top module.
+    """
+    pulled = design.signals[symbol]
+    nets = {signal for one, signal in design.signals.items() if one.kind is ast.SymbolKind.Net and one not in given}
+    work, seen = [pulled], {pulled}
+    while work:
+        for source, low, width in (read for driver in work.pop().drivers for read in _wired(driver)):
+            if source in nets and sum(driver.width for driver in source.driving(low, width)) < width:
+                net = symbol.netType.netKind.name.lower()
+                raise InputError(
+                    f"{pulled.where}: {pulled.name!r} is a {net} net, and {source.name!r}, to which it is connected,"
+                    " has no driver: simulators pull both, which the proof does not support; give it a driver, or write"
+                    " wire"
+                )
+            if source not in seen:
+                seen.add(source)
+                work.append(source)
+
+
+def _wired(driver: Driver) -> Iterator[tuple[Signal, int, int]]:
+    """Yield bits of signals, as (signal, low bit, width), which ``driver`` passes on as they are, or chooses from."""
+    found: list[tuple[Signal, int, int]] = []
+
+    def read(signal: Signal, low: int, width: int) -> Term:
+        found.append((signal, low, width))
+        return var(width, f"{signal.name} {low}")
+
+    if driver.clock is None and not driver.executed:
+        term = driver.make(read)
+        if all(one.op in _PASSING for one in nodes(term)):
+            yield from found
 
 
 def _unconnected(design: SlangDesign, instance: Any, port: Any, where: str) -> None:

@@ -18,7 +18,7 @@ from dais_verif.prover.netlist import Bits, Netlist, Signal, bits_over, driver_o
 from dais_verif.prover.registers.clock_gating import ungate
 from dais_verif.prover.slang.bundles import bundled, divide
 from dais_verif.prover.slang.checks import leave_out, only_checks
-from dais_verif.prover.slang.connections import connect
+from dais_verif.prover.slang.connections import connect, refuse_floating
 from dais_verif.prover.slang.design import SlangDesign, ast
 from dais_verif.prover.slang.diagnostics import require_valid
 from dais_verif.prover.slang.events import EventError, refuse_delay
@@ -241,7 +241,10 @@ class _Walk:
     def _pull(self, symbol: Any, value: int) -> None:
         """Drive a net without drivers with the value to which it is pulled."""
         signal = self._design.signals[symbol]
-        if symbol in self._given or sum(driver.width for driver in signal.drivers) == signal.width:
+        if symbol in self._given:
+            return
+        if sum(driver.width for driver in signal.drivers) == signal.width:
+            refuse_floating(self._design, symbol, self._given)
             return
         if signal.drivers:
             raise InputError(
