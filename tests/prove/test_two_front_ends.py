@@ -108,14 +108,20 @@ def test_random_expressions_are_read_alike(seed: int, tmp_path: Path) -> None:
     """Mixed widths and signs, proved equal for all inputs; in ``assign``, in a block and in a function."""
     rng = random.Random(seed)
     lines, outputs = [], []
+    given = ", ".join(f"input {sign} [{width - 1}:0] {name}" for name, (sign, width) in INPUTS.items())
     for n in range(60):
         sign, width = result(rng)
         value = expression(rng, 3)
         kind = n % 3
-        outputs.append(f"output {'' if kind == 0 else 'reg'} {sign} [{width - 1}:0] y{n}")
-        lines.append(f"assign y{n} = {value};" if kind == 0 else f"always @* y{n} = {value};")
-    ports = [f"input {sign} [{width - 1}:0] {name}" for name, (sign, width) in INPUTS.items()]
-    text = "\n".join([f"module dut({', '.join([*ports, *outputs])});", *lines, "endmodule"])
+        outputs.append(f"output {'reg' if kind == 1 else ''} {sign} [{width - 1}:0] y{n}")
+        if kind == 0:
+            lines.append(f"assign y{n} = {value};")
+        elif kind == 1:  # a block that waits for a change would never run where the value is constant
+            lines.append(f"always_comb y{n} = {value};")
+        else:
+            lines.append(f"function automatic {sign} [{width - 1}:0] of{n}({given}); of{n} = {value}; endfunction")
+            lines.append(f"assign y{n} = of{n}({', '.join(INPUTS)});")
+    text = "\n".join([f"module dut({', '.join([given, *outputs])});", *lines, "endmodule"])
     found = compared(*both(text, tmp_path))
     assert found == CrossCheck(60), found
 
