@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.random_graphs import random_graph, random_term, table
 
 from dais_verif.prover import terms as T
-from dais_verif.prover.bit_level import fraig
+from dais_verif.prover.bit_level import fraig, sat_solver
 from dais_verif.prover.bit_level.aig import FALSE, TRUE, Aig
 from dais_verif.prover.bit_level.bit_blasting import blast
 from dais_verif.prover.bit_level.fraig import Fraig
@@ -58,26 +58,55 @@ def test_patterns_are_turned_and_turned_back(rows: list[int]) -> None:
     assert [row_of(turned, place) for place in range(len(rows))] == rows
 
 
-@settings(max_examples=60, deadline=None)
+@pytest.mark.parametrize("forgetful", [False, True], ids=["learning", "forgetful"])
+@pytest.mark.parametrize("inputs", [5, 10])
+@settings(max_examples=30, deadline=None)
 @given(st.integers(0, 1 << 40))
-def test_tables_and_solver_know_what_is_equal(seed: int) -> None:
+def test_tables_and_solver_know_what_is_equal(inputs: int, forgetful: bool, seed: int) -> None:
+    """Of 10 inputs a sample is tried before the table; a forgetful solver begins anew for most questions."""
     rng = random.Random(seed)
-    graph, literals = random_graph(rng)
+    graph, literals = random_graph(rng, inputs)
+    with pytest.MonkeyPatch.context() as patch:
+        if forgetful:
+            patch.setattr(sat_solver, "_LEAST", 1)
+            patch.setattr(sat_solver, "_TIMES", 1)
+        solver = SatSolver(graph)
+        for _ in range(20):
+            a, b = (rng.choice(literals) ^ rng.getrandbits(1) for _ in range(2))
+            equal = table(graph, a) == table(graph, b)
+            window = Window(graph, a >> 1, b >> 1)
+            window.grow(len(graph))
+            assert window.whole and equal_by_table(graph, window, a, b, 1 << 20) == equal
+            answer = solver.differ(a, b, 10_000)
+            assert answer.found == (not equal)
+            if answer.found:
+                row = sum(1 << place for place in range(inputs) if place + 1 in answer.ones)
+                assert table(graph, a) >> row & 1 != table(graph, b) >> row & 1
+            small = Window(graph, a >> 1, b >> 1)
+            small.grow(rng.randrange(6))
+            assert equal or not equal_by_table(graph, small, a, b, 1 << 20), "over a cut nothing is equal that is not"
+
+
+def test_a_rare_difference_is_in_no_sample_but_in_the_table() -> None:
+    graph = Aig()
+    bits = [graph.input() for _ in range(18)]
+    rare = graph.all(bits)
+    window = Window(graph, rare >> 1)
+    window.grow(len(graph))
+    assert not equal_by_table(graph, window, rare, FALSE, 1 << 30)
+
+
+def test_the_solver_forgets_what_it_needs_no_more() -> None:
+    graph, rng = Aig(), random.Random(0)
+    words = [[graph.input() for _ in range(8)] for _ in range(100)]
+    products = [
+        blast(graph, [make("mul", 8, (T.var(8, "a"), T.var(8, "b")))], {T.var(8, "a"): w, T.var(8, "b"): v})[0]
+        for w, v in zip(words[::2], words[1::2], strict=True)
+    ]
     solver = SatSolver(graph)
-    for _ in range(20):
-        a, b = (rng.choice(literals) ^ rng.getrandbits(1) for _ in range(2))
-        equal = table(graph, a) == table(graph, b)
-        window = Window(graph, a >> 1, b >> 1)
-        window.grow(len(graph))
-        assert window.whole and equal_by_table(graph, window, a, b, 1 << 20) == equal
-        answer = solver.differ(a, b, 10_000)
-        assert answer.found == (not equal)
-        if answer.found:
-            row = sum(1 << place for place in range(5) if place + 1 in answer.ones)
-            assert table(graph, a) >> row & 1 != table(graph, b) >> row & 1
-        small = Window(graph, a >> 1, b >> 1)
-        small.grow(rng.randrange(6))
-        assert equal or not equal_by_table(graph, small, a, b, 1 << 20), "over a cut nothing is equal that is not"
+    for word in products:
+        assert solver.differ(word[-1], word[rng.randrange(7)], 10_000).found
+    assert solver.known < len(graph) // 2
 
 
 def test_the_solver_takes_things_for_granted_in_one_question_only() -> None:

@@ -122,6 +122,18 @@ def test_a_solver_that_finds_no_difference_anywhere_is_seen(monkeypatch: pytest.
     assert wrong_merges(graph, proved, 1)
 
 
+def test_what_does_not_depend_on_a_large_product_is_found_behind_one() -> None:
+    """SAT is not tried on the product, nor on the sum that reads it; the others are proved as ever."""
+    program = assemble(
+        "input a, b\na = s8.0 input a\nb = s8.0 input b\np = s16.0 a * b\nq = s17.0 p + a\nr = s9.0 a + b\n"
+        "s = s10.0 r - a\noutput q = q\noutput s = s\n"
+    )
+    graph, outputs, proved = swept(program, 0, 0, 1024)
+    found = [proved.at(found) == proved.at(wanted) for found, wanted in outputs]
+    assert all(found[-10:]) and not all(found[:17])
+    assert wrong_merges(graph, proved, 0) == []
+
+
 def test_ranges_are_proved() -> None:
     """10 * 7 bits hold more than ``t`` ever is; the bits above are proved to be copies of its sign."""
     program = assemble("input a\na = s3.0 input a\nb = s4.0 a + a\nc = s9.0 b + a\nd = s12.0 c + c\noutput d = d\n")

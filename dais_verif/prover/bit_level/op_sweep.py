@@ -75,6 +75,8 @@ class _Sweep:
         self._told: dict[int, list[tuple[int, WordLemma]]] = {}
         for node, lemma in lemmas.items():
             self._told.setdefault(lemma.literal >> 1, []).append((node, lemma))
+        #: Large products that the netlist does not have as a word, and ops behind them that it does not have either.
+        self._lost: set[int] = set()
         crowds = [nodes for nodes in self._members.values() if len(nodes) > _FEW]
         self._near = self._windows(islice((node for nodes in crowds for node in nodes), _CROWDED))
         intervals = analyse(bits.program, declared=False).intervals
@@ -109,21 +111,30 @@ class _Sweep:
                 if all(proved.at(a) == proved.at(b) for a, b in lemma.given):
                     proved.merge(2 * node, lemma.literal)
         if self._is_large_product(op):
+            if all(len(proved.points(bit)) == 1 for bit in word):
+                self._lost.add(op.index)
             return
         question = OpQuestion(proved, op.index)
-        self._prove_range(op, word, interval, question)
+        lost = not self._lost.isdisjoint(op.operands)
+        deeper = 0 if lost else _DEEPER  # no limit is large enough to look through a large product
+        self._prove_range(op, word, interval, question, deeper)
         below = FALSE
         for bit in word:
             node = bit >> 1
             if proved.owner.get(node) == op.index and node in self._needed and proved.at(bit) == bit:
-                self._find(op, bit, below, question)
+                lost &= not self._find(op, bit, below, question, deeper)
             below = bit
+        if lost:
+            self._lost.add(op.index)
 
     def _is_large_product(self, op: Op) -> bool:
         return op.code == Code.MUL and sum(len(self._bits.ops[index]) for index in op.operands) > _PRODUCT
 
-    def _find(self, op: Op, bit: int, below: int, question: OpQuestion) -> None:
-        """Merge ``bit`` with equal literals: a constant, the bit ``below`` it in the word, or nodes of the netlist."""
+    def _find(self, op: Op, bit: int, below: int, question: OpQuestion, deeper: int) -> bool:
+        """Merge ``bit`` with equal literals: a constant, the bit ``below`` it in the word, or nodes of the netlist.
+
+        Return True if it equals a node of the netlist. ``deeper``: the number of ops that may be expanded.
+        """
         shape = self._shape(bit >> 1)
         if not shape:
             constant = TRUE if self._values[bit >> 1] ^ (self._ones if bit & 1 else 0) else FALSE
@@ -137,12 +148,13 @@ class _Sweep:
         found = [
             other for other in likely if self.proved.at(other) == self.proved.at(bit) or question.proves(bit, other)
         ]
-        if not found:
+        if not found and deeper:
             # The netlist may compute the bit from other ops than its operands: expand ops on both sides.
             nearest = likely[: 2 * _FEW]
-            found = [other for other in nearest if question.proves(bit, other, _DEEPER)][:1]
+            found = [other for other in nearest if question.proves(bit, other, deeper)][:1]
         for other in found:
             self.proved.merge(bit, other)
+        return bool(found)
 
     def _candidates(self, op: Op, shape: int) -> list[int]:
         """Return nodes with the values ``shape``; if there are many, those near to most bits that ``op`` reads.
@@ -159,7 +171,7 @@ class _Sweep:
         alike = set(members)
         return [node for node, _ in hits.most_common() if node in alike][:_NEAREST]
 
-    def _prove_range(self, op: Op, word: Word, interval: Interval, question: OpQuestion) -> None:
+    def _prove_range(self, op: Op, word: Word, interval: Interval, question: OpQuestion, deeper: int) -> None:
         """Prove that ``op`` lies within its interval, from the ranges of its operands or of the ops before them."""
         if not op.type.width:
             return
@@ -167,5 +179,5 @@ class _Sweep:
         ((literal,),) = blast(self._aig, [within(op.type, variable, interval)], {variable: word})
         if literal == TRUE:
             return
-        if question.proves(literal, TRUE) or OpQuestion(self.proved, op.index).proves(literal, TRUE, _DEEPER):
+        if question.proves(literal, TRUE) or OpQuestion(self.proved, op.index).proves(literal, TRUE, deeper):
             self.proved.ranges[op.index] = literal

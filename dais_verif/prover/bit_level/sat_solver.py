@@ -14,6 +14,9 @@ __all__ = ["SatAnswer", "SatSolver"]
 
 #: Conflicts between two checks of the time limit.
 _STEP = 2000
+#: Nodes that a solver may know, at least and as a multiple of those of its first question, before a new one is made:
+#: each answer assigns all of them.
+_LEAST, _TIMES = 5000, 4
 
 
 class SatAnswer(NamedTuple):
@@ -24,16 +27,26 @@ class SatAnswer(NamedTuple):
 
 
 class SatSolver:
-    """A solver for ``aig``, which may grow."""
+    """A solver for ``aig``, which may grow. It forgets what it learned when it knows many more nodes than it needs."""
 
     def __init__(self, aig: Aig) -> None:
         self._aig = aig
+        self._begin()
+
+    def _begin(self) -> None:
         self._solver = Glucose4()
         self._solver.add_clause([-1])
-        #: The variable of each loaded node.
+        #: The variable of each node that was asked for, and of all behind it.
         self._variables = {0: 1}
         self._inputs: list[int] = []
         self._count = 1
+        #: How many nodes may be known; 0 until the first question is.
+        self._limit = 0
+
+    @property
+    def known(self) -> int:
+        """The number of nodes that the solver knows."""
+        return len(self._variables)
 
     def differ(self, a: int, b: int, conflicts: int) -> SatAnswer:
         """Search for inputs for which literals ``a`` and ``b`` differ; give up after ``conflicts``."""
@@ -54,7 +67,11 @@ class SatSolver:
 
     def _question(self, a: int, b: int) -> int:
         """Return a new variable that can be 1 only if the two differ."""
+        if 0 < self._limit < self.known:
+            self._solver.delete()
+            self._begin()
         p, q = self._literal(a), self._literal(b)
+        self._limit = self._limit or max(_LEAST, _TIMES * self.known)
         self._count += 1
         self._solver.add_clause([-self._count, p, q])
         self._solver.add_clause([-self._count, -p, -q])

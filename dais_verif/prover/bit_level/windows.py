@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+import random
+from collections.abc import Mapping, Sequence, Set
 from heapq import heappop, heappush
 
 from dais_verif.prover.bit_level.aig import Aig
@@ -13,6 +14,11 @@ __all__ = ["Window", "equal_by_table"]
 _MOST_LEAVES = 26
 #: Cut nodes whose values are tried at once, as bits of one integer.
 _TOGETHER = 16
+
+#: Random values of the cut, tried first: nearly all pairs that differ over a window differ in one of them.
+_FIRST = 256
+_RANDOM = random.Random(0)
+_SAMPLE = [_RANDOM.getrandbits(_FIRST) for _ in range(_MOST_LEAVES)]
 
 _columns: dict[tuple[int, int], int] = {}
 
@@ -58,18 +64,30 @@ def equal_by_table(aig: Aig, window: Window, a: int, b: int, work: int) -> bool:
     leaves = sorted(window.leaves)
     if len(leaves) > _MOST_LEAVES or len(window.inside) << len(leaves) > work:
         return False
-    together = min(len(leaves), _TOGETHER)
-    flip = (0, (1 << (1 << together)) - 1)
     gates = [(node, aig.low[node], aig.high[node]) for node in reversed(window.inside)]
-    values = {0: 0} | {leaf: _column(place, together) for place, leaf in enumerate(leaves[:together])}
+    if 1 << len(leaves) > _FIRST and _differ(gates, dict(zip(leaves, _SAMPLE, strict=False)), _FIRST, a, b):
+        return False
+    together = min(len(leaves), _TOGETHER)
+    rows = 1 << together
+    values = {leaf: _column(place, together) for place, leaf in enumerate(leaves[:together])}
     for chunk in range(1 << (len(leaves) - together)):
         for place, leaf in enumerate(leaves[together:]):
-            values[leaf] = flip[chunk >> place & 1]
-        for node, x, y in gates:
-            values[node] = (values[x >> 1] ^ flip[x & 1]) & (values[y >> 1] ^ flip[y & 1])
-        if values[a >> 1] ^ flip[a & 1] != values[b >> 1] ^ flip[b & 1]:
+            values[leaf] = (1 << rows) - 1 if chunk >> place & 1 else 0
+        if _differ(gates, values, rows, a, b):
             return False
     return True
+
+
+def _differ(gates: Sequence[tuple[int, int, int]], leaves: Mapping[int, int], rows: int, a: int, b: int) -> bool:
+    """Return True if literals ``a`` and ``b`` differ on one of ``rows`` values of the cut.
+
+    ``gates``: each node with its two literals, in order. ``leaves``: the values of the cut, one bit per row.
+    """
+    flip = (0, (1 << rows) - 1)
+    values = {0: 0, **leaves}
+    for node, x, y in gates:
+        values[node] = (values[x >> 1] ^ flip[x & 1]) & (values[y >> 1] ^ flip[y & 1])
+    return values[a >> 1] ^ flip[a & 1] != values[b >> 1] ^ flip[b & 1]
 
 
 def _column(place: int, count: int) -> int:
