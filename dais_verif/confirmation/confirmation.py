@@ -7,7 +7,7 @@ is judged alone: one that cannot build the RTL takes nothing away from another t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -41,6 +41,8 @@ _ICARUS_BUDGET, _FEWEST = 8_000_000, 20
 #: Ops times vectors that are worth a trial first: logic in which a change runs through deep sums again and again, as
 #: that of XLS, takes Icarus ten times as long for each op; and the seconds that all its vectors may take then.
 _WORTH_A_TRIAL, _ICARUS_SECONDS = 2_000_000, 15.0
+#: Vectors of a first trial of large RTL: a netlist of 100,000 cells takes Icarus 16 s of CPU time for each.
+_TRIED = 2
 
 
 @dataclass(frozen=True)
@@ -137,12 +139,20 @@ def _run(request: ConfirmationRequest, name: str, batch: Batch, begun: Mapping[s
     folder = request.folder / name
     if name != "icarus" or request.size * batch.rows < _WORTH_A_TRIAL or batch.rows <= _FEWEST:
         return run(batch.rows, folder, begun)
+    if request.size > _LARGE:
+        trial, seconds = _timed(lambda: run(_TRIED, folder, begun))
+        if trial.verdict is not Verdict.PASS or seconds > _ICARUS_SECONDS:
+            return trial
+        trial, seconds = _timed(lambda: run(_FEWEST, folder / "few", None))
+    else:
+        trial, seconds = _timed(lambda: run(_FEWEST, folder, begun))
+    rows = min(batch.rows, int(_FEWEST * _ICARUS_SECONDS / seconds))
+    return run(rows, folder / "all", None) if rows > _FEWEST and trial.verdict is Verdict.PASS else trial
+
+
+def _timed(run: Callable[[], Finding]) -> tuple[Finding, float]:
     began = time.monotonic()
-    trial = run(_FEWEST, folder, begun)
-    if trial.verdict is not Verdict.PASS:
-        return trial
-    rows = min(batch.rows, int(_FEWEST * _ICARUS_SECONDS / (time.monotonic() - began)))
-    return run(rows, folder / "all", None) if rows > _FEWEST else trial
+    return run(), time.monotonic() - began
 
 
 def sum_up(findings: Mapping[str, Finding]) -> Confirmation:

@@ -283,3 +283,22 @@ def test_slow_logic_is_confirmed_with_what_icarus_runs_in_time(
     monkeypatch.setattr(confirmation, "_ICARUS_SECONDS", seconds)
     found = confirmed(asked(tmp_path, rtl))
     assert (found.verdict, found.simulators[0].vectors_compared) == (verdict, vectors), found.message
+
+
+@pytest.mark.parametrize(
+    ("seconds", "rtl", "verdict", "vectors"),
+    [
+        (0.0, GOOD, Verdict.PASS, 2),
+        (1e6, GOOD, Verdict.PASS, 300),
+        (0.0, GOOD.replace("+", "-"), Verdict.RTL_MISMATCH, 2),
+    ],
+    ids=["few", "all", "wrong"],
+)
+def test_large_rtl_is_tried_with_two_vectors(
+    seconds: float, rtl: str, verdict: Verdict, vectors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confirmation, "_LARGE", 0)
+    monkeypatch.setattr(confirmation, "_WORTH_A_TRIAL", 0)
+    monkeypatch.setattr(confirmation, "_ICARUS_SECONDS", seconds)
+    found = confirmed(asked(tmp_path, rtl))
+    assert (found.verdict, found.simulators[0].vectors_compared) == (verdict, vectors), found.message
