@@ -16,8 +16,9 @@ from dais_verif.record.certificate import CertificateFacts, CertificateFinding, 
 from dais_verif.record.signoff import CERTIFICATE
 from dais_verif.signoff.again import run_again
 from dais_verif.signoff.allowed_signers import absolute_time
+from dais_verif.signoff.comparison import Difference
 from dais_verif.signoff.places import Places
-from dais_verif.signoff.recheck import CertificateCheck, check_certificate, read_certificate
+from dais_verif.signoff.recheck import CertificateCheck, check_certificate, read_certificate, shortened
 from dais_verif.signoff.signed import Trust
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict
@@ -85,18 +86,20 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
     places = Places(request.program, request.rtl)
     with progress.working("checking"):
         checked = check_certificate(held, folder, data, places=places, trust=trust, same_tools=request.same_tools)
-    findings, notes = list(checked.findings), list(checked.notes)
+    findings, notes, different = list(checked.findings), list(checked.notes), list[Difference]()
     if request.bitstream is not None:
         findings += _deployed(checked, request.bitstream)
     if request.rerun and findings:
         notes.append("not run again: the files here are not those that were signed off")
     elif request.rerun:
-        findings += _run_again(checked, request, progress)
+        different = _run_again(checked, request, progress)
+        findings += [_finding(one) for one in different if not one.confirmed]
+        notes += [f"{_finding(one)}: as much, or more" for one in different if one.confirmed]
     facts = CertificateFacts(
         program=held.program, issued=held.issued, stages=len(held.stages), evidence=len(held.evidence)
     )
     verdict = Verdict.NOT_SIGNED_OFF if findings else Verdict.PASS
-    again = request.rerun and not findings
+    again = request.rerun and not findings and not different
     return CertificateRecord(verdict=verdict, findings=findings, notes=notes, rerun=again, facts=facts)
 
 
@@ -109,12 +112,16 @@ def _deployed(checked: CertificateCheck, deployed: Path) -> list[CertificateFind
         return list(deployed_findings(deployed, next(iter(certified), None), temporary.path))
 
 
-def _run_again(checked: CertificateCheck, request: CertificateRequest, progress: Progress) -> list[CertificateFinding]:
+def _run_again(checked: CertificateCheck, request: CertificateRequest, progress: Progress) -> list[Difference]:
     command = own_command(request.words()) if request.command is None else request.command
     with temporary_folder() as temporary, progress.working("again"):
         again = temporary.path / "again"
         again.mkdir()
-        return run_again(checked, again, reproduce=command, jobs=request.jobs, listener=progress)
+        return list(run_again(checked, again, reproduce=command, jobs=request.jobs, listener=progress))
+
+
+def _finding(one: Difference) -> CertificateFinding:
+    return CertificateFinding(f"{one.what} in a new run", *shortened(one.claimed, one.found))
 
 
 def _is_there(path: Path) -> bool:

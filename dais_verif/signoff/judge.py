@@ -5,8 +5,9 @@ The same functions judge when a program is signed off and when its certificate i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from dais_verif.program import Program
@@ -18,6 +19,7 @@ from dais_verif.signoff.evidence import Sent, Unusable, bits_of, checked, proved
 from dais_verif.signoff.policy import Policy
 from dais_verif.signoff.subject import Subject
 from dais_verif.simulation.outputs import outputs_of
+from dais_verif.stimulus.pseudo_exhaustive.plan import combinations
 from dais_verif.verdict import Verdict
 
 __all__ = [
@@ -121,7 +123,7 @@ def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Aske
     problems = [*of_subject(subject, policy, record, asked), *_complete(subject, record, asked)]
     problems += _vectors(subject.program, record, asked, Sent.load(folder / SENT))
     if asked.swept:
-        problems += [*_exhausted(policy, record), *_graded(subject, record)]
+        problems += [*_exhausted(subject, policy, record), *_graded(subject, record)]
     return Judgement(record.verdict, record.message, tuple(problems), record.reproduce)
 
 
@@ -255,19 +257,35 @@ def possible_inputs(program: Program) -> int:
     return count
 
 
-def _exhausted(policy: Policy, record: SimulationRecord) -> Iterator[str]:
-    evidence = record.evidence
+def _exhausted(subject: Subject, policy: Policy, record: SimulationRecord) -> Iterator[str]:
+    """Are all outputs exhausted that have to be, and no others, each by enough vectors?"""
+    evidence, bits = record.evidence, policy.exhaustive_bits
     if evidence is None:
         yield "the record says nothing of the outputs"
         return
-    missing = [number for number, rows in evidence.could.items() if rows <= 1 << policy.exhaustive_bits]
-    if policy.exhaustive_bits and missing:
-        them = ", ".join(map(str, missing[:8]))
-        yield f"outputs {them} are reached by at most {policy.exhaustive_bits} input bits and were not exhausted"
-    if evidence.exhausted and max(one.vectors_compared for one in record.simulators) < (
-        record.vectors + record.exhaustive_vectors
-    ):
+    claimed = set(evidence.exhausted)
+    # Computed from the program: the record cannot tell which outputs these are.
+    needed = _needed(subject.program, bits) if bits else {}
+    missing = {number for number, rows in evidence.could.items() if rows <= 1 << bits} | needed.keys() - claimed
+    if bits and missing:
+        yield f"outputs {_some(missing)} are reached by at most {bits} input bits and were not exhausted"
+    if more := claimed - needed.keys():
+        yield f"outputs {_some(more)} are said to be exhausted, which exhaustive_bits = {bits} does not do"
+    compared = max((one.vectors_compared for one in record.simulators), default=0)
+    swept = compared - record.vectors
+    if few := {number for number in claimed & needed.keys() if needed[number] > swept}:
+        yield f"outputs {_some(few)} are said to be exhausted, which takes more than {max(swept, 0)} vectors"
+    if claimed and compared < record.vectors + record.exhaustive_vectors:
         yield "outputs are said to be exhausted, and no simulator compared all vectors"
+
+
+@lru_cache(maxsize=1)
+def _needed(program: Program, bits: int) -> dict[int, int]:
+    return combinations(program, bits)
+
+
+def _some(outputs: Collection[int]) -> str:
+    return ", ".join(map(str, sorted(outputs)[:8]))
 
 
 def _graded(subject: Subject, record: SimulationRecord) -> Iterator[str]:

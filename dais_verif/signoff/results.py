@@ -20,6 +20,7 @@ from dais_verif.verdict import Verdict
 __all__ = [
     "EVIDENCE",
     "FAILED",
+    "GRADES",
     "NOT_RUN",
     "blocked",
     "issued_at",
@@ -58,7 +59,8 @@ _KEYS = {
 _OPTION = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(_KEYS, key=len, reverse=True))})(?![\w-])")
 _HELP = re.compile(r"\.? See: dais-verif [\w-]+ --help$")
 
-_GRADES = ("none", "sampled", "exhausted", "proved")
+#: The grades of outputs, the best last.
+GRADES = ("none", "sampled", "exhausted", "proved")
 
 
 def blocked(stage: SignOffStage, before: Sequence[StageResult], stages: Sequence[SignOffStage]) -> StageResult | None:
@@ -147,7 +149,7 @@ def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputE
         if any(r.name == f"simulation, seed {seed}" and r.passed for r in results):
             for found in simulated(context.folder / f"simulation-{seed}").outputs:
                 known = best.get(found.output, found)
-                grade = max(known.grade, found.grade, key=_GRADES.index)
+                grade = max(known.grade, found.grade, key=GRADES.index)
                 vectors = known.vectors + (found.vectors if known is not found else 0)
                 best[found.output] = OutputEvidence(found.output, grade, vectors)
     outputs = [best.get(number, OutputEvidence(number, "none", 0)) for number in range(context.subject.program.n_out)]

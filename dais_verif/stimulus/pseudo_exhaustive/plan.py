@@ -23,7 +23,7 @@ from dais_verif.stimulus.pseudo_exhaustive.counters import MAX_BITS
 from dais_verif.stimulus.pseudo_exhaustive.domain import Domain, domain_of
 from dais_verif.stimulus.pseudo_exhaustive.vectors import ExhaustiveVectors
 
-__all__ = ["LeftOut", "Plan", "plan", "plan_vectors"]
+__all__ = ["LeftOut", "Plan", "combinations", "plan", "plan_vectors"]
 
 
 class LeftOut(NamedTuple):
@@ -84,6 +84,15 @@ def plan_vectors(
         rows = max((counter.size for counter in counters), default=1)
         passes.append(ExhaustiveVectors(number, rows, counters, tuple(met), domain))
     return tuple(passes)
+
+
+def combinations(program: Program, max_bits: int) -> dict[int, int]:
+    """Return each output that ``plan`` considers, and how many combinations of input bits exhaust it.
+
+    With enough rows, these are the outputs that ``plan`` exhausts.
+    """
+    domain = domain_of(program)
+    return {output: domain.size(cone) for output, cone in _cones(program, domain, max_bits).items()}
 
 
 def _cones(program: Program, domain: Domain, max_bits: int) -> dict[int, int]:

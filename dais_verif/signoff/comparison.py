@@ -1,0 +1,300 @@
+"""What a new sign-off must find again of a certificate: one decision for each of its fields, and all evidence.
+
+What is not named here is compared exactly. A claim that exceeds the new run speaks against the certificate, even if
+only a time limit decided: then nothing confirms it. A certificate that claims less than the new run is only noted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import msgspec
+
+from dais_verif.record.campaigns.mutation import MutationSummary
+from dais_verif.record.simulation import OutputEvidence
+from dais_verif.signoff.certificate import Certificate, CertifiedFile, CertifiedStage
+from dais_verif.signoff.evidence import mutated, read_tree
+from dais_verif.signoff.mutation import MUTATION
+from dais_verif.signoff.results import EVIDENCE, FAILED, GRADES
+from dais_verif.signoff.verbs import PRINTED, RUN
+
+__all__ = ["FIELDS", "Difference", "Pair", "differences", "of_mutants", "of_stages"]
+
+
+#: Tools that make the files of evidence that are kept whole: wrappers, netlists, logic that was read back.
+_MAKERS = ("dais-verif", "yosys", "icestorm")
+
+
+class Difference(NamedTuple):
+    """``what`` differs: the value in the certificate, and that of a new run.
+
+    ``confirmed``: the new run found as much or more, so it does not speak against the certificate.
+    """
+
+    what: str
+    claimed: object
+    found: object
+    confirmed: bool = False
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A certificate and that of a new run, each with the folder of its sign-off."""
+
+    then: Certificate
+    now: Certificate
+    folders: tuple[Path, Path]
+
+    @cached_property
+    def skipped(self) -> frozenset[str]:
+        """Folders of stages that did not pass in both: their verdicts are compared instead."""
+        folders = [folder / EVIDENCE for folder in self.folders]
+        return frozenset(
+            path.parent.relative_to(folder).as_posix() for folder in folders for path in folder.rglob(FAILED)
+        )
+
+    @property
+    def same_makers(self) -> bool:
+        """True if both runs had the same tools that make files."""
+        return all(self.then.tools.get(name) == self.now.tools.get(name) for name in _MAKERS)
+
+
+_Comparison: TypeAlias = Callable[[Pair], Iterator[Difference]]
+
+
+def differences(pair: Pair) -> Iterator[Difference]:
+    """Yield everything that a new run finds otherwise."""
+    for comparison in FIELDS.values():
+        if not isinstance(comparison, str):
+            yield from comparison(pair)
+
+
+# fields of the certificate
+
+
+def _equal(name: str) -> _Comparison:
+    def compare(pair: Pair) -> Iterator[Difference]:
+        then, now = getattr(pair.then, name), getattr(pair.now, name)
+        if then != now:
+            yield Difference(name, then, now)
+
+    return compare
+
+
+def _files(pair: Pair) -> Iterator[Difference]:
+    then, now = (list(map(_content, one.files)) for one in (pair.then, pair.now))
+    if len(then) != len(now):
+        yield Difference("number of files", len(then), len(now))
+    for was, found, file in zip(then, now, pair.then.files, strict=False):
+        if was != found:
+            same = (found.role, found.name) == (was.role, was.name)
+            told = found.sha256 if same else f"{found.role} {found.name} {found.sha256}"
+            yield Difference(f"{file.role} {file.path}", was.sha256, told)
+
+
+def _content(file: CertifiedFile) -> CertifiedFile:
+    """Return ``file`` without its place on a machine."""
+    return msgspec.structs.replace(file, path="", near="")
+
+
+def _stages(pair: Pair) -> Iterator[Difference]:
+    return of_stages(pair.then.stages, pair.now.stages)
+
+
+def of_stages(then: list[CertifiedStage], now: list[CertifiedStage]) -> Iterator[Difference]:
+    """Yield the stages that differ. Of one that did not pass, the certificate claims nothing."""
+    known, found = ({stage.name: stage for stage in stages} for stages in (then, now))
+    for name in dict.fromkeys((*known, *found)):
+        one, other = known.get(name), found.get(name)
+        if one != other:
+            less = one is not None and other is not None and not one.passed
+            yield Difference(f"stage {name}", _told(one), _told(other), confirmed=less)
+
+
+def _told(stage: CertifiedStage | None) -> str:
+    if stage is None:
+        return "no such stage"
+    kinds = ("passed", "must_fail", "waived", "optional")
+    return ", ".join([stage.verdict.value, *(kind.replace("_", " ") for kind in kinds if getattr(stage, kind))])
+
+
+def _outputs(pair: Pair) -> Iterator[Difference]:
+    then, now = pair.then.outputs, pair.now.outputs
+    if [one.output for one in then] != [one.output for one in now]:
+        yield Difference("outputs", [one.output for one in then], [one.output for one in now])
+        return
+    for was, found in zip(then, now, strict=True):
+        if was != found:
+            claimed, told = (f"{one.grade}, {one.vectors} vectors" for one in (was, found))
+            yield Difference(f"output {was.output}", claimed, told, confirmed=_at_most(was, found))
+
+
+def _at_most(then: OutputEvidence, now: OutputEvidence) -> bool:
+    """Return True if ``then`` claims no more than ``now``."""
+    same = replace(now, grade=then.grade, vectors=then.vectors) == then
+    return same and GRADES.index(then.grade) <= GRADES.index(now.grade) and then.vectors <= now.vectors
+
+
+# mutants
+
+
+def _mutation(pair: Pair) -> Iterator[Difference]:
+    if pair.then.mutation is None or pair.now.mutation is None:
+        if pair.then.mutation != pair.now.mutation:
+            confirmed = pair.then.mutation is None
+            yield Difference("mutation", pair.then.mutation or "none", pair.now.mutation or "none", confirmed)
+        return
+    then, now = (mutated(folder / EVIDENCE / MUTATION).summary for folder in pair.folders)
+    yield from of_mutants(then, now)
+
+
+def of_mutants(then: MutationSummary, now: MutationSummary) -> Iterator[Difference]:
+    """Yield the numbers of mutants by fate that differ, and the score if a time limit may explain all of it."""
+    wrong = [name for name in asdict(then) if not _possible(name, then, now)]
+    for name in wrong:
+        told = f"{getattr(now, name)}{_open(now)}"
+        yield Difference(f"mutants: {name.replace('_', ' ')}", getattr(then, name), told)
+    if then == now or wrong:
+        return
+    better = _score(then) > _score(now) or then.unknown < now.unknown
+    claimed, found = (f"{_score(one):g} %{_open(one)}" for one in (then, now))
+    limit = "; a time limit decided: check again on an idle machine" if better else ""
+    yield Difference("mutation score", claimed, f"{found}{limit}", confirmed=not better)
+
+
+#: Fates that a mutant may have where it is unknown in the other run.
+_FATES = ("killed_by_simulation", "killed_by_proof", "equivalent", "survived")
+
+
+def _possible(name: str, then: MutationSummary, now: MutationSummary) -> bool:
+    """Can both runs be right about the field ``name``? Only a mutant that is unknown to one has two fates."""
+    was, found = getattr(then, name), getattr(now, name)
+    unknown = then.unknown + now.unknown
+    if name in _FATES:
+        return bool(was <= found + now.unknown and found <= was + then.unknown)
+    return was == found or (name in ("unknown", "score") and unknown > 0)
+
+
+def _score(summary: MutationSummary) -> float:
+    return -1.0 if summary.score is None else summary.score
+
+
+def _open(summary: MutationSummary) -> str:
+    return f" with {summary.unknown} of {summary.mutants} mutants unknown" if summary.unknown else ""
+
+
+# evidence
+
+
+#: Values in evidence that belong to the machine, or that a field of the certificate decides on; the rest is compared.
+_ELSEWHERE = {"simulators.version": "a tool", "summary": "by the field mutation"}
+
+#: In the place of a value that a tree lacks.
+_NOTHING = "no such value"
+
+#: Copies of what a command printed: the judges require that they are equal.
+_COPIES = (f"{RUN}/result.json", f"{RUN}/{MUTATION}.json")
+
+
+def _evidence(pair: Pair) -> Iterator[Difference]:
+    """Compare all files that are neither copies of signed-off files nor evidence of a stage that did not pass."""
+    certified = {file.sha256 for one in (pair.then, pair.now) for file in one.files}
+    then, now = (
+        {name: sha256 for name, sha256 in one.evidence.items() if sha256 not in certified and _compared(pair, name)}
+        for one in (pair.then, pair.now)
+    )
+    limited = list(_directed(pair))
+    yield from limited
+    first = _first_simulation(pair) if limited else ""
+    for name in sorted({*then, *now}):
+        if first and name.startswith(f"{EVIDENCE}/{first}/"):
+            continue
+        if name not in then or name not in now:
+            claimed, found = ("a file" if name in one else "no such file" for one in (then, now))
+            yield Difference(name, claimed, found)
+        elif then[name] != now[name]:
+            yield from _of_file(pair, name)
+
+
+def _compared(pair: Pair, name: str) -> bool:
+    parts = name.split("/")
+    return parts[1] not in pair.skipped and not name.endswith(_COPIES)
+
+
+def _first_simulation(pair: Pair) -> str:
+    seeds = pair.then.policy["seeds"]
+    return f"simulation-{seeds[0]}" if seeds else ""
+
+
+def _directed(pair: Pair) -> Iterator[Difference]:
+    """Compare the numbers of vectors that were computed for coverage: a solver has a time limit."""
+    places = [folder / EVIDENCE / _first_simulation(pair) / PRINTED for folder in pair.folders]
+    if not pair.then.policy.get("coverage") or not all(place.is_file() for place in places):
+        return
+    parts = [read_tree(place).get("stimulus", []) for place in places]
+    then, now = (sum(one["vectors"] for one in part if one["name"] == "directed") for part in parts)
+    if then != now:
+        yield Difference("vectors computed for coverage", then, now, confirmed=then < now)
+
+
+def _of_file(pair: Pair, name: str) -> Iterator[Difference]:
+    """Compare a file of both runs: value by value, or as a whole if a tool made it."""
+    if not name.endswith(".json"):
+        # Another tool makes another file; it was simulated and proved as the certified one was.
+        yield Difference(name, pair.then.evidence[name], pair.now.evidence[name], confirmed=not pair.same_makers)
+        return
+    made = {} if pair.same_makers else dict(_made(pair, name))
+    trees = [read_tree(folder / name) for folder in pair.folders]
+    for place, then, now in _values(trees[0], trees[1], ""):
+        if not isinstance(then, str) or made.get(then) != now:
+            yield Difference(f"{place} in {name}", then, now)
+
+
+def _made(pair: Pair, name: str) -> Iterator[tuple[str, str]]:
+    """Yield the hash of each file that tools made for the stage of ``name``, and that of the same file now."""
+    stage = "/".join(name.split("/")[:2])
+    for other, sha256 in pair.then.evidence.items():
+        if other.startswith(f"{stage}/") and not other.endswith(".json") and other in pair.now.evidence:
+            yield sha256, pair.now.evidence[other]
+
+
+def _values(then: Any, now: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the smallest values that differ, with the names that lead to them."""
+    if place in _ELSEWHERE or then == now:
+        return
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in sorted({*then, *now}):
+            below = f"{place}.{key}" if place else key
+            yield from _values(then.get(key, _NOTHING), now.get(key, _NOTHING), below)
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        for one, other in zip(then, now, strict=True):
+            yield from _values(one, other, place)
+    else:
+        yield place, then, now
+
+
+#: Every field of a certificate: how it is compared, or why it is not.
+FIELDS: dict[str, _Comparison | str] = {
+    "schema": _equal("schema"),
+    "statement": _equal("statement"),
+    "issued": "the time of one run",
+    "program": _equal("program"),
+    "layout": _equal("layout"),
+    "emitted": _equal("emitted"),
+    "top": _equal("top"),
+    "files": _files,
+    "policy": "what the new run was asked for, with the files where they are now",
+    "tools": "of one machine; `--same-tools` requires them",
+    "stages": _stages,
+    "outputs": _outputs,
+    "waivers": _equal("waivers"),
+    "evidence": _evidence,
+    "logs": "for people, with times and paths of one machine",
+    "signer": "the new run is not signed",
+    "itself": "the hash of all others",
+    "mutation": _mutation,
+}

@@ -1,0 +1,163 @@
+"""Claims of a certificate that were forged consistently, with all hashes: a check or at least a new run finds them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.signing import GIVEN, QUICK, Ending, forge, project, sign, verify
+
+from dais_verif.record.read import read_record
+from dais_verif.record.signoff import SignOffRecord
+from dais_verif.signoff import again
+from dais_verif.signoff.form_parts import canonical
+
+ASKED = QUICK.replace("exhaustive_bits = 0", "exhaustive_bits = 8") + 'stages = ["mutation"]\n' + GIVEN
+MUTATION = "[mutation]\nmutants = 12\nvectors = 2\nfloor = 0\n"
+
+
+@pytest.fixture(scope="module")
+def signed_off(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = project(tmp_path_factory.mktemp("claims"), ASKED + MUTATION)
+    ending = sign(folder)
+    assert ending.exit_code == 0, ending.tree["message"]
+    return folder
+
+
+@pytest.fixture
+def copy(signed_off: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same elsewhere. A new run is the one that was; that one is as another is shown with real runs."""
+
+    def sign_off(*arguments: Any, **more: Any) -> SignOffRecord:
+        shutil.copytree(signed_off / "out", arguments[4], dirs_exist_ok=True)
+        record = read_record(arguments[4] / "signoff.json")
+        assert isinstance(record, SignOffRecord)
+        return record
+
+    monkeypatch.setattr(again, "sign_off", sign_off)
+    return Path(shutil.copytree(signed_off, tmp_path / "copy"))
+
+
+Edit = Callable[[dict[str, Any]], object]
+
+
+def in_evidence(folder: Path, stage: str, edit: Edit) -> None:
+    """Change what a stage printed, and the copy that it kept."""
+    place = folder / "out" / "evidence" / stage
+    tree = json.loads((place / "printed.json").read_bytes())
+    edit(tree)
+    for path in (place / "printed.json", *(place / "run").glob("*.json")):
+        path.write_bytes(canonical(tree))
+
+
+def in_both(folder: Path, edit: Edit) -> None:
+    """Change the certificate and the record of the sign-off, and make all hashes fit."""
+    path = folder / "out" / "signoff.json"
+    tree = json.loads(path.read_bytes())
+    edit(tree)
+    path.write_text(json.dumps(tree))
+    forge(folder, edit)
+
+
+def told(ending: Ending) -> list[str]:
+    assert ending.exit_code == (7 if ending.findings else 0)
+    return ending.findings
+
+
+def test_a_new_run_that_finds_the_same(copy: Path) -> None:
+    ending = verify(copy, "--rerun")
+    assert (told(ending), ending.tree["rerun"]) == ([], True)
+
+
+def killed(tree: dict[str, Any]) -> None:
+    summary = tree["summary"]
+    assert summary["survived"]
+    summary.update(killed_by_simulation=summary["killed_by_simulation"] + summary["survived"], survived=0, score=100.0)
+
+
+def test_mutants_that_survived_are_killed(copy: Path) -> None:
+    in_evidence(copy, "mutation", killed)
+    forge(copy, lambda tree: tree["mutation"].update(score=100.0))
+    assert told(verify(copy)) == []  # all parts agree
+    ending = verify(copy, "--rerun")
+    assert ending.tree["rerun"] is False
+    assert any(line.startswith("mutants: score in a new run 100.0") for line in told(ending)), ending.findings
+
+
+def exhausted(tree: dict[str, Any]) -> None:
+    tree["evidence"]["exhausted"] = [0, 1]
+    for one in tree["outputs"]:
+        one["grade"] = "exhausted"
+
+
+def outputs_of(folder: Path) -> list[Any]:
+    tree: dict[str, Any] = json.loads((folder / "out" / "evidence" / "simulation-0" / "printed.json").read_bytes())
+    outputs: list[Any] = tree["outputs"]
+    return outputs
+
+
+def test_an_output_that_depends_on_more_bits_is_exhausted(copy: Path) -> None:
+    assert [one["grade"] for one in outputs_of(copy)] == ["exhausted", "sampled"]
+    in_evidence(copy, "simulation-0", exhausted)
+    in_both(copy, lambda tree: tree.update(outputs=outputs_of(copy)))
+    assert any(
+        "outputs 1 are said to be exhausted, which exhaustive_bits = 8 does not do" in line
+        for line in told(verify(copy))
+    )
+    # by a policy that allows it, but with too few vectors
+    in_both(copy, lambda tree: tree["policy"].update(exhaustive_bits=16))
+    findings = told(verify(copy))
+    assert any("outputs 1 are said to be exhausted, which takes more than 256 vectors" in line for line in findings)
+
+
+def test_a_policy_that_asks_for_more_outputs_to_be_exhausted(copy: Path) -> None:
+    in_both(copy, lambda tree: tree["policy"].update(exhaustive_bits=16))
+    findings = told(verify(copy))
+    assert any("outputs 1 are reached by at most 16 input bits" in line for line in findings), findings
+
+
+def value(stage: str, edit: Edit) -> Callable[[Path], None]:
+    def forged(folder: Path) -> None:
+        in_evidence(folder, stage, edit)
+        forge(folder)
+
+    return forged
+
+
+def digests(folder: Path) -> None:
+    """The simulators and the golden model agree on other outputs."""
+    in_evidence(folder, "simulation-0", lambda tree: tree["simulators"][0].update(digest="ab" * 32))
+    path = folder / "out" / "evidence" / "simulation-0" / "vectors.json"
+    path.write_bytes(canonical({**json.loads(path.read_bytes()), "digest": "ab" * 32}))
+    forge(folder)
+
+
+FORGED: dict[str, tuple[Callable[[Path], None], str]] = {
+    "digests": (digests, "digest in evidence/simulation-0/vectors.json in a new run"),
+    "mutants that there are": (value("mutation", lambda tree: tree.update(possible=10**6)), "possible in evidence"),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_consistent_forgery_is_found_by_a_new_run(name: str, copy: Path) -> None:
+    forgery, says = FORGED[name]
+    forgery(copy)
+    assert told(verify(copy)) == []
+    ending = verify(copy, "--rerun")
+    assert any(says in line for line in told(ending)), ending.findings
+    assert ending.tree["rerun"] is False
+
+
+def test_tools_of_another_machine_are_no_difference(copy: Path) -> None:
+    forge(copy, lambda tree: tree["tools"]["python"].update(version="3.0.0"))
+    path = copy / "out" / "signoff.json"
+    tree = json.loads(path.read_bytes())
+    tree["tools"]["python"] = "3.0.0"
+    path.write_text(json.dumps(tree))
+    forge(copy)
+    ending = verify(copy, "--rerun")
+    assert (told(ending), ending.tree["rerun"]) == ([], True)
