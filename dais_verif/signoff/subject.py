@@ -160,8 +160,9 @@ def subject_of(
     sources = [Path(name) for name in policy.rtl.files] or [emitted]
     for source in sources:
         if not source.is_file():
+            problem = "is a folder" if source.is_dir() else "is not there"
             raise InputError(
-                f"RTL file {str(source)!r} is not there; [rtl] files names the files of module {policy.rtl.top}"
+                f"RTL file {str(source)!r} {problem}; [rtl] files names the files of module {policy.rtl.top}"
             )
     files += [file_hash("rtl", source) for source in sources]
     if policy.rtl.files:

@@ -92,11 +92,77 @@ GOOD_ONES = {
 }
 
 
-def request(folder: Path, name: str, text: str, simulator: str = "icarus", **more: Any) -> SimulationRequest:
-    source = folder / name.replace(" ", "_").replace("$", "") / "model.v"
-    source.parent.mkdir(parents=True, exist_ok=True)
-    source.write_text(text)
-    design = DesignRequest(rtl=(source,), top="model")
+IDENTITY = "module identity(input wire a, output wire b); assign b = a; endmodule\n"
+LAZY = f"""\
+{HEAD}
+  wire [{PROGRAM.output_types[0].width - 1}:0] t;
+  sub u (.{INP}({INP}), .{OUT}(t));
+  identity v (t[0], undeclared);
+  assign {OUT} = {{t[{PROGRAM.output_types[0].width - 1}:1], undeclared}};
+endmodule
+"""
+SUB = GOOD.replace("module model ", "module sub ")
+PROCEDURAL = GOOD.replace(GIVEN, f"always @* {OUT} = ")
+
+
+def delayed(before: str, after: str = "") -> str:
+    """The module with an output that is assigned between ``before``, which ends in a delay, and ``after``."""
+    width = PROGRAM.output_types[0].width
+    late = f"  reg [{width - 1}:0] late;\n  assign {OUT} = late;\n  always @* begin {before} late = "
+    return GOOD.replace(f"  {GIVEN}", late).replace("endmodule", f"  {after} end\nendmodule")
+
+
+#: By name, as names and texts of files: RTL about which simulators disagree, or about which it matters what is a file.
+#: What a simulator says of it alone, it must say of it among others.
+HOSTILE: dict[str, dict[str, str]] = {
+    "a warning off in another file": {
+        "first.v": "// verilator lint_off PROCASSWIRE\n" + IDENTITY,
+        "model.v": PROCEDURAL,
+    },
+    "a warning off": {"model.v": "// verilator lint_off PROCASSWIRE\n" + PROCEDURAL},
+    "a warning off behind a directive": {"model.v": "`resetall // verilator lint_off PROCASSWIRE\n" + PROCEDURAL},
+    "a wire": {"model.v": PROCEDURAL},
+    "an input assigned": {
+        "first.v": "// verilator lint_off ASSIGNIN\n" + IDENTITY,
+        "model.v": with_end(f"  assign {INP}[0] = 1'b0;"),
+    },
+    "a missing pin": {
+        "first.v": "// verilator lint_off PINNOTFOUND\n" + IDENTITY,
+        "model.v": with_end("  identity i (.a(1'b0), .c());"),
+    },
+    "no default net in the first file": {
+        "first.v": "`default_nettype none\n" + IDENTITY,
+        "model.v": LAZY,
+        "sub.v": SUB,
+    },
+    "no default net in the last file": {"sub.v": SUB, "model.v": LAZY + "`default_nettype none\n" + IDENTITY},
+    "default nets": {"sub.v": SUB, "model.v": LAZY + IDENTITY},
+    "times in one file": {"first.v": IDENTITY, "model.v": "`timescale 1s/1s\n" + GOOD},
+    "a macro for the next file": {"first.v": "`define model_width 3\n" + IDENTITY, "model.v": GOOD},
+    "a comment into the next file": {"first.v": IDENTITY + "/*", "model.v": GOOD},
+    "a module that ends in the next file": {"first.v": IDENTITY.replace("endmodule", ""), "model.v": GOOD},
+    "another suffix": {"model.sv": GOOD},
+    "the suffix of a configuration": {"model.vlt": GOOD},
+    "the suffix of a program": {"model.cpp": GOOD},
+    "a label and a delay": {"model.v": delayed(": label #(5)")},
+    "a label with the name of a module and a delay": {"model.v": IDENTITY + delayed(": identity #(5)")},
+    "a default and a delay": {"model.v": delayed("case (1) default #(5)", "endcase")},
+    "a case and a delay": {"model.v": delayed("case (1) default ; endcase #(5)")},
+    "a pull": {"model.v": with_end(f"  pulldown ({INP}[0]);")},
+    "an automatic module": {"model.v": IDENTITY.replace("module", "module automatic") + GOOD},
+    "state": {"model.v": with_end(f"  integer n; initial n = 0; always @({INP}) n = n + 1;")},
+}
+
+
+def request(
+    folder: Path, name: str, text: str | dict[str, str], simulator: str = "icarus", **more: Any
+) -> SimulationRequest:
+    texts = {"model.v": text} if isinstance(text, str) else text
+    sources = [folder / name.replace(" ", "_").replace("$", "") / file for file in texts]
+    sources[0].parent.mkdir(parents=True, exist_ok=True)
+    for source, its_text in zip(sources, texts.values(), strict=True):
+        source.write_text(its_text)
+    design = DesignRequest(rtl=tuple(sources), top="model")
     return SimulationRequest(program=PROGRAM, design=design, simulator=simulator, vectors=300, jobs=1, **more)
 
 
@@ -164,6 +230,39 @@ def test_what_compiles_is_judged_together(tmp_path: Path, simulator: str) -> Non
             single = alone(one)
             assert isinstance(single, SimulationRecord)
             assert facts(passed[name]) == facts(single), name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+def test_hostile_designs_get_together_what_they_get_alone(tmp_path: Path, simulator: str) -> None:
+    """Each with a good one beside it, which passes, too, unless the build of both fails."""
+    good = request(tmp_path, "good", around("  assign implicit_net = 1'b1;"), simulator)
+    again = request(tmp_path, "again", "`default_nettype none\n" + GOOD, simulator)
+    shared = set()
+    for name, texts in HOSTILE.items():
+        asked = request(tmp_path, name, texts, simulator)
+        single = alone(asked)
+        clean = isinstance(single, SimulationRecord) and single.verdict is Verdict.PASS
+        first, found, last = simulate_jointly([good, asked, again])
+        if found is not None:
+            shared.add(name)
+            assert isinstance(single, SimulationRecord) and clean, (name, single)
+            assert facts(found.record) == facts(single), name
+        if clean:
+            assert first is not None and last is not None, name
+    expected = {"default nets", "no default net in the last file", "times in one file", "another suffix", "state"}
+    if simulator == "verilator":
+        expected |= {"no default net in the first file"}
+    assert shared == expected
+
+
+@pytest.mark.parametrize("name", ["a warning off in another file", "no default net in the first file"])
+def test_what_holds_for_a_file_alone_holds_for_it_among_others(tmp_path: Path, name: str) -> None:
+    asked = [request(tmp_path, "good", GOOD, "verilator"), request(tmp_path, name, HOSTILE[name], "verilator")]
+    good, hostile = simulate_jointly([*asked, asked[0]])[:2]
+    single = alone(asked[1])
+    clean = isinstance(single, SimulationRecord) and single.verdict is Verdict.PASS
+    assert good is not None and (hostile is not None) == clean == ("default" in name)
 
 
 @pytest.mark.slow

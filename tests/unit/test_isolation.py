@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
+import pyslang
 import pytest
 
-from dais_verif.simulation.jointly.isolation import idle_readers, modules_of, renamed
+from dais_verif.simulation.jointly.isolation import OTHER_WORDS, PLAIN_WORDS, idle_readers, modules_of, renamed
 
 PLAIN = (
     """\
@@ -57,6 +60,16 @@ def test_the_modules_of_a_plain_text_are_found_and_renamed() -> None:
         "// Icarus ends the comment here\rinitial $finish;\n",
         "// fo\0rce\n",
         "/* verilator public */",
+        "/* verilator_public */",
+        "// Verilator lint_off WIDTH",
+        "// verilator lint_off PROCASSWIRE",
+        "// verilator lint_off WIDTH, ASSIGNIN",
+        "// verilator lint_save",
+        "// verilator lint_off WIDTH verilator lint_off PROCASSWIRE",
+        "`resetall // verilator lint_off PROCASSWIRE",
+        "`resetall // cadence translate_off",
+        "// ambit synthesis",
+        "// some tools end the line here\finitial $finish;\n",
     ],
 )
 def test_what_stands_beside_modules_may_reach_others(text: str) -> None:
@@ -91,10 +104,54 @@ def test_what_stands_beside_modules_may_reach_others(text: str) -> None:
         "event e;",
         "initial wait (x);",
         "wire \\a ;",
+        "always @(x) begin : label #(5) kept = 1; end",
+        "always @(x) begin : label #(0.5) ; kept = 1; end",
+        "always @(x) begin : sub #(5) kept = 1; end",
+        "always @(x) begin begin : a kept = 1; end : a #(5) kept = 1; end",
+        "always @(x) begin case (x) 0: kept = 1; endcase #(5) kept = 0; end",
+        "always @(x) case (x) 0: kept = 1; default #(5) kept = 0; endcase",
+        "always @(x) case (x) kept: #(5) kept = 0; endcase",
+        "always @(x) begin while (x) #(5); end",
+        "always @(x) begin : a kept = 1; ##(5); end",
+        "typedef logic [2:0] sub; wire sub #(5) z = x;",
+        "pulldown (x[0]);",
+        "tri0 z;",
+        "initial kept = std::randomize(kept);",
+        "initial void'(randomize(kept));",
+        "mailbox m;",
     ],
 )
 def test_what_a_module_says_may_reach_others(line: str) -> None:
     assert modules_of(PLAIN.replace("  reg [2:0] kept;", f"  reg [2:0] kept; {line}")) is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sub #(.W(3)) u2 (x, z);",
+        "generate if (1) sub #(3) u2 (x, z); endgenerate",
+        "generate if (1) begin : a sub #(3) u2 (x, z); end : a sub #(3) u3 (x, z); endgenerate",
+        "genvar k; for (k = 0; k < 3; k = k + 1) begin : bits assign y[k] = x[k]; end",
+        "/* verilator lint_off WIDTH */ // verilator lint_off UNUSEDSIGNAL, WIDTHTRUNC",
+        "// verilator lint_on WIDTHEXPAND\n// as written by tools",
+    ],
+)
+def test_what_is_plain_may_share_a_build(line: str) -> None:
+    assert modules_of(PLAIN.replace("  reg [2:0] kept;", f"  reg [2:0] kept; {line}\n")) == {"sub", "top"}
+
+
+def test_the_name_of_a_module_is_no_keyword() -> None:
+    assert modules_of("module automatic m(input x); endmodule\n") is None
+    assert modules_of("module static m(input x); endmodule\n") is None
+
+
+def test_every_keyword_is_plain_or_not() -> None:
+    """A keyword that none of the lists has would be taken for a name."""
+    kinds = [name.removesuffix("Keyword") for name in dir(pyslang.parsing.TokenKind) if name.endswith("Keyword")]
+    words = {kind.replace("_", "").lower() for kind in kinds if not re.match("(Unit|Root)System", kind)}
+    assert not PLAIN_WORDS & OTHER_WORDS
+    assert len(words) > 240
+    assert words - {"1step", "onestep"} <= {word.replace("_", "") for word in PLAIN_WORDS | OTHER_WORDS}
 
 
 def test_who_reads_files_shares_a_build_only_if_nobody_uses_it() -> None:

@@ -1,10 +1,16 @@
-"""A program whose path begins with a dash is a program for the verbs of a sign-off, too."""
+"""Paths that a sign-off is given: of programs, and of RTL in its policy."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from dais_verif.errors import InputError
+from dais_verif.program import Program, load, write_binary
 from dais_verif.signoff.context import plain_path
+from dais_verif.signoff.policy import read_policy
+from dais_verif.signoff.subject import subject_of
 
 
 def test_no_path_is_taken_for_an_option() -> None:
@@ -12,3 +18,15 @@ def test_no_path_is_taken_for_an_option() -> None:
     assert plain_path(Path("-x/a.bin")) == "./-x/a.bin"
     assert plain_path(Path("a-b.bin")) == "a-b.bin"
     assert plain_path(Path("/-x.bin")) == "/-x.bin"
+
+
+@pytest.mark.parametrize(("name", "problem"), [(".", "is a folder"), ("none.v", "is not there")])
+def test_rtl_of_a_policy_that_is_no_file(
+    name: str, problem: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    program = Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(0, 0, 0)], inp_shift=[0])
+    Path("prog.bin").write_bytes(write_binary(program, "v1"))
+    Path("policy.toml").write_text(f'[rtl]\nfiles = ["{name}"]\ntop = "m"\n')
+    with pytest.raises(InputError, match=f"^RTL file '{name}' {problem}; "):
+        subject_of(load("prog.bin"), Path("prog.bin"), None, read_policy(Path("policy.toml")).policy, Path("model.v"))

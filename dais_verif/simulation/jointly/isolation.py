@@ -30,10 +30,16 @@ _TOKEN = re.compile(
 
 _NAME = re.compile(r"[A-Za-z_][\w$]*", re.ASCII)
 #: Characters that some tools take for the end of a line or leave out, and others do not.
-_UNSEEN = re.compile(r"[\0-\x08\x0e-\x1f\x7f]|\r(?!\n)")
+_UNSEEN = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]|\r(?!\n)")
 
-#: Words of comments that tools obey.
-_OBEYED = re.compile(r"\b(?:synthesis|synopsys|pragma|translate_off|translate_on|verilator(?!\s+lint_o))\b", re.I)
+#: Words of comments that tools obey, and of Verilator's the one form that is read here: of warnings that stop nothing.
+_OBEYED = re.compile(r"synthesis|synopsys|pragma|cadence|ambit|translate_o|verilator", re.IGNORECASE)
+_HARMLESS = re.compile(
+    r"(?://|/\*)\s*verilator\s+lint_o(?:ff|n)\s+"
+    r"(?:(?:WIDTH(?:EXPAND|TRUNC)?|UNUSED(?:GENVAR|LOOP|PARAM|SIGNAL)?|UNDRIVEN|DECLFILENAME|VARHIDDEN|CASE(?:X"
+    r"|INCOMPLETE|OVERLAP)|UNSIGNED|CMPCONST)(?:\s*,\s*(?!\*/|$))?)+\s*(?:\*/)?\s*",
+    re.ASCII,
+)
 
 #: System functions that are pure arithmetic.
 _FUNCTIONS = {"$signed", "$unsigned", "$clog2", "$bits"}
@@ -47,26 +53,39 @@ _DIRECTIVE = re.compile(
     rf"`(?:timescale\s+{_TIME}\s*/\s*{_TIME}|default_nettype\s+(?:none|wire)|resetall)\s*(?://.*)?", re.ASCII
 )
 
-#: Constructs that may reach other modules, end or observe the simulation, or are not plain logic.
-_REFUSED = frozenset(
+#: Keywords of plain logic; with all others, a text may reach other modules, end or observe the simulation, or wait.
+PLAIN_WORDS = frozenset(
     """
-    alias assert assume bind chandle checker class clocking config constraint cover covergroup defparam deassign
-    disable endchecker endclass endclocking endconfig endinterface endpackage endprimitive endprogram event export
-    expect extends extern final force fork import include interface liblist library macromodule mailbox modport new
-    nettype package primitive process program property pure rand randc release restrict semaphore sequence specify
-    specparam static std string super table this timeprecision timeunit tran tranif0 tranif1 virtual wait with
+    always always_comb always_ff always_latch and assign automatic begin bit break buf byte case casex casez continue
+    default else end endcase endfunction endgenerate endmodule endtask enum for foreach function generate genvar if
+    initial input inside int integer localparam logic longint module nand negedge nor not or output packed parameter
+    posedge priority reg repeat return shortint signed struct task typedef union unique unique0 unsigned var void while
+    wire xnor xor
     """.split()  # noqa: SIM905 - a list of so many literals is longer and reads no better
 )
-
-#: Words after which there may be a delay; after the name of a module there are parameters.
-_DELAYED = frozenset(
+OTHER_WORDS = frozenset(
     """
-    always always_comb always_ff always_latch and assign begin buf bufif0 bufif1 do else end final forever initial join
-    nand nmos nor not notif0 notif1 or pmos rcmos rnmos rpmos rtran supply0 supply1 tri tri0 tri1 triand trior trireg
-    uwire wand wire wor xnor xor cmos
+    accept_on alias assert assume before bind bins binsof bufif0 bufif1 cell chandle checker class clocking cmos config
+    const constraint context cover covergroup coverpoint cross deassign defparam design disable dist do edge endchecker
+    endclass endclocking endconfig endgroup endinterface endpackage endprimitive endprogram endproperty endsequence
+    endspecify endtable event eventually expect export extends extern final first_match force forever fork forkjoin
+    global highz0 highz1 iff ifnone ignore_bins illegal_bins implements implies import incdir include inout instance
+    interconnect interface intersect join join_any join_none large let liblist library local macromodule matches medium
+    modport nettype new nexttime nmos noshowcancelled notif0 notif1 null package pmos primitive program property
+    protected pull0 pull1 pulldown pullup pulsestyle_ondetect pulsestyle_onevent pure rand randc randcase randsequence
+    rcmos real realtime ref reject_on release restrict rnmos rpmos rtran rtranif0 rtranif1 s_always s_eventually
+    s_nexttime s_until s_until_with scalared sequence shortreal showcancelled small soft solve specify specparam static
+    string strong strong0 strong1 super supply0 supply1 sync_accept_on sync_reject_on table tagged this throughout time
+    timeprecision timeunit tran tranif0 tranif1 tri tri0 tri1 triand trior trireg type type_option until until_with
+    untyped use uwire vectored virtual wait wait_order wand weak weak0 weak1 wildcard with within wor
+    mailbox process randomize semaphore std
     """.split()  # noqa: SIM905 - as above
 )
 
+#: What a statement or an item of a module follows.
+_BEFORE_ITEMS = frozenset(
+    [";", ")", "begin", "end", "else", "endcase", "endfunction", "endgenerate", "endtask", "generate"]
+)
 #: Words after which a dot is a port's, not a path's: by its path, a name may be anybody's.
 _BEFORE_PORTS = ("(", ",")
 
@@ -74,34 +93,33 @@ _BEFORE_PORTS = ("(", ",")
 def modules_of(text: str) -> frozenset[str] | None:
     """Return the modules that ``text``, a file of Verilog, defines; None if it may not share a build."""
     found: set[str] = set()
-    inside, before = False, ""
+    inside, before = False, ("",) * 4
     tokens = _tokens(text)
     if tokens is None:
         return None
     for kind, token in tokens:
         if kind in ("space", "comment", "directive"):
-            if (kind == "comment" and _OBEYED.search(token)) or (
-                kind == "directive" and (inside or not _DIRECTIVE.fullmatch(token))
-            ):
+            directs = kind == "directive" and (inside or not _DIRECTIVE.fullmatch(token))
+            if directs or (_OBEYED.search(token) and not _HARMLESS.fullmatch(token)):
                 return None
             continue
         if not inside and token != "module":
             return None
-        if token in _REFUSED or (kind == "system" and token not in _FUNCTIONS | _READERS):
+        if token in OTHER_WORDS or (kind == "system" and token not in _FUNCTIONS | _READERS):
             return None
         if token == "module":
             if inside:
                 return None
             inside = True
-        elif before == "module":
-            if kind != "name":
+        elif before[-1] == "module":
+            if kind != "name" or token in PLAIN_WORDS:
                 return None
             found.add(token)
         elif token == "endmodule":
             inside = False
         elif not _is_plain(before, kind, token):
             return None
-        before = token
+        before = (*before[1:], token)
     return frozenset(found) if found and not inside else None
 
 
@@ -120,15 +138,27 @@ def idle_readers(texts: Sequence[str], top: str) -> bool:
     return top not in readers and all(names[reader] == 1 for reader in readers)
 
 
-def _is_plain(before: str, kind: str, token: str) -> bool:
-    """Return True if ``token`` may follow: no path, no ``.*``, which connects by name, and no delay."""
-    if before == ".":
+def _is_plain(before: tuple[str, ...], kind: str, token: str) -> bool:
+    """Return True if ``token`` may follow: no path, no scope, no ``.*``, which connects by name, and no delay."""
+    if before[-1] == ".":
         return kind == "name"
-    if before == "#":
+    if before[-1] == "#":
         return token == "("
     if token == "#":
-        return before not in _DELAYED and _NAME.fullmatch(before) is not None
-    return token != "." or before in _BEFORE_PORTS
+        return _is_module(before)
+    if token == ":" == before[-1]:  # a scope
+        return False
+    return token != "." or before[-1] in _BEFORE_PORTS
+
+
+def _is_module(before: tuple[str, ...]) -> bool:
+    """Return True if the last of four words is the name of a module, at the begin of an instance or of the module.
+
+    After any other word, such as the label of a block, the type of a net or a keyword, ``#`` begins a delay.
+    """
+    labelled = before[1] == ":" and before[0] in ("begin", "end")  # before[2] is the label
+    plain = before[-2] in _BEFORE_ITEMS or before[-2] == "module" or labelled
+    return plain and before[-1] not in PLAIN_WORDS and _NAME.fullmatch(before[-1]) is not None
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:

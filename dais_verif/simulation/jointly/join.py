@@ -12,19 +12,22 @@ from dais_verif.simulation.jointly.isolation import idle_readers, modules_of, re
 from dais_verif.simulation.simulators.build import RtlDesign
 from dais_verif.simulation.testbench.idle import idle_inputs
 from dais_verif.toolchain import private_files
-from dais_verif.toolchain.sources import is_vhdl
+from dais_verif.toolchain.private_files import plain_name
 
 __all__ = ["Joined", "Part", "joined", "part_of"]
 
 _TOP = "dais_verif_joint"
-#: Said before each design: whatever the one before it said of these holds no longer.
-_ANEW = "`resetall\n`default_nettype wire\n`timescale 1ns/1ps\n"
+#: A file before those of each design: whatever the one before it said of these holds no longer.
+_RESET = "`resetall\n`default_nettype wire\n`timescale 1ns/1ps\n"
+#: By others, such as .vlt and .cpp, a simulator takes files for something else, at least if it finds no Verilog.
+_SUFFIXES = (".v", ".sv")
 
 
 @dataclass(frozen=True)
 class Part:
-    """A design that may share a build: its texts, the modules that they define, and its top and ports."""
+    """A design that may share a build: its files and their texts, the modules in them, and its top and ports."""
 
+    names: tuple[str, ...]
     texts: tuple[str, ...]
     modules: frozenset[str]
     top: str
@@ -45,7 +48,8 @@ def part_of(design: RtlDesign, interface: DesignInterface) -> Part | None:
     wires = (*interface.inputs, *interface.outputs)
     plain = interface.clocking is None and not interface.ties and all(wire.name == wire.port for wire in wires)
     plain = plain and not idle_inputs(interface)  # which a bench of its own drives with both values
-    if not plain or design.data or any(map(is_vhdl, design.sources)):
+    files = tuple(plain_name(source, k) for k, source in enumerate(design.sources))
+    if not plain or design.data or not all(file.endswith(_SUFFIXES) for file in files):
         return None
     try:
         texts = tuple(private_files.read(source).decode("ascii") for source in design.sources)
@@ -59,11 +63,14 @@ def part_of(design: RtlDesign, interface: DesignInterface) -> Part | None:
         modules |= found
     if design.top not in modules or not idle_readers(texts, design.top):
         return None
-    return Part(texts, frozenset(modules), design.top, interface)
+    return Part(files, texts, frozenset(modules), design.top, interface)
 
 
 def joined(parts: Sequence[Part], folder: Path) -> Joined:
-    """Write ``parts`` into ``folder`` as one design, each with names of its own."""
+    """Write ``parts`` into ``folder`` as one design, each with names of its own.
+
+    Every file stays a file, with its name: simulators end comments and the effect of some directives with a file.
+    """
     tag = "_dv"
     while any(tag in text for part in parts for text in part.texts):
         tag += "v"
@@ -71,28 +78,32 @@ def joined(parts: Sequence[Part], folder: Path) -> Joined:
     interfaces, instances, ports, inner = [], [], [], []
     for number, part in enumerate(parts):
         names = {name: f"{name}{tag}{number}" for name in part.modules}
-        source = folder / f"part_{number}.v"
-        source.write_text("\n".join([_ANEW, *(renamed(text, names) for text in part.texts), ""]), encoding="ascii")
-        sources.append(source)
-        own, top = part.interface, names[part.top]
+        sources.append(_written(folder / f"part_{number}" / "directives.v", _RESET))
+        for k, (file, text) in enumerate(zip(part.names, part.texts, strict=True)):
+            sources.append(_written(folder / f"part_{number}" / str(k) / file, renamed(text, names)))
+        own, its_top = part.interface, names[part.top]
         inputs = tuple(wire._replace(name=f"i{number}_{k}") for k, wire in enumerate(own.inputs))
         outputs = tuple(wire._replace(name=f"o{number}_{k}") for k, wire in enumerate(own.outputs))
         interfaces.append(DesignInterface(inputs, outputs))
         instances.append(f"part_{number}")
         ports += [_port("input", wire) for wire in inputs] + [_port("output", wire) for wire in outputs]
         pairs = zip((*own.inputs, *own.outputs), (*inputs, *outputs), strict=True)
-        lines.append(f"  {top} part_{number} ({', '.join(f'.{its.name}({ours.name})' for its, ours in pairs)});")
-        inner += [(top, port) for port in own.ports]
-    source = folder / f"{_TOP}.v"
-    source.write_text(
-        "\n".join([f"module {_TOP} (", ",\n".join(ports), ");", *lines, "endmodule", ""]), encoding="ascii"
-    )
+        lines.append(f"  {its_top} part_{number} ({', '.join(f'.{its.name}({ours.name})' for its, ours in pairs)});")
+        inner += [(its_top, port) for port in own.ports]
+    top = "\n".join([f"module {_TOP} (", ",\n".join(ports), ");", *lines, "endmodule", ""])
+    source = _written(folder / f"{_TOP}.v", top)
     wires = DesignInterface(
         tuple(wire for own in interfaces for wire in own.inputs),
         tuple(wire for own in interfaces for wire in own.outputs),
     )
     design = RtlDesign((source, *sources), _TOP, dut=Dut(wires, Ports((), ()), ()), inner=tuple(inner))
     return Joined(design, tuple(interfaces), tuple(instances))
+
+
+def _written(file: Path, text: str) -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text.encode("ascii"))
+    return file
 
 
 def _port(direction: str, wire: Wire) -> str:
