@@ -1,4 +1,4 @@
-"""The meaning of programs: the exact oracle, two fast engines that must equal it, and the functions users call.
+"""The golden model of programs: the exact oracle, two fast engines that must equal it, and the user functions.
 
 ``run`` takes and gives real values as float64; ``run_raw`` takes exact batches and gives raw integers; ``Golden``
 is a program prepared once, for many runs.
@@ -31,12 +31,12 @@ __all__ = ["CHUNK", "ENGINES", "Engine", "EngineWarning", "Golden", "run", "run_
 Engine = Literal["auto", "fast", "numpy", "exact"]
 ENGINES: tuple[Engine, ...] = ("auto", "fast", "numpy", "exact")
 
-#: Rows a chunk: enough to hide the cost of a call, few enough that a chunk of values stays in cache.
+#: Rows per chunk: enough to amortise the cost of a call, few enough that the values of a chunk stay in cache.
 CHUNK = 2048
 
 
 class EngineWarning(UserWarning):
-    """The fast engine is not there; another one does the same, slower."""
+    """The fast engine is not available; a slower one is used."""
 
 
 def run(
@@ -53,7 +53,7 @@ def run(
     ``x``: an array of floats, integers or booleans, or nested lists of Python numbers; every value is taken exactly.
     float16 to float64 and int8 to uint64 are read as they are where rows or columns are contiguous: no copy is made.
     ``engine``: ``fast`` (the C kernel), ``numpy``, ``exact`` (the oracle, slow) or ``auto``: the fastest one that
-    takes the program. ``check=False`` carries on past broken promises with the quantised value. ``jobs``: threads
+    supports the program. ``check=False`` continues after broken promises with the quantised value. ``jobs``: threads
     of the fast engine.
 
     Raises ``ViolationError`` (row, op, operands, exact result) if ``check`` and a promise is broken, and
@@ -65,7 +65,7 @@ def run(
 def run_raw(
     program: Program, batch: Batch, *, engine: Engine = "auto", check: bool = True, jobs: int | None = None
 ) -> tuple[IntArray, ...]:
-    """Raw integers of every output, one array (rows,) each, in units of ``2**-f`` of its output type.
+    """Return raw integers of every output, one array (rows,) each, in units of ``2**-f`` of its type.
 
     Arrays are int64, or object (Python integers) where a value does not fit. Errors as for ``run``.
     """
@@ -87,8 +87,8 @@ class Golden:
 
     @cached_property
     def compiled(self) -> Compiled:
-        """The numpy engine's program."""
-        # Imported when needed, as a fresh process that runs the fast engine has no use for it.
+        """The program as compiled for the numpy engine."""
+        # Imported on demand, since a process that runs the fast engine does not need it.
         from dais_verif.golden.batch import compile_program
 
         return compile_program(self.program)
@@ -96,7 +96,7 @@ class Golden:
     def run(
         self, x: Any, *, check: bool = True, jobs: int | None = None, out: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """As the function ``run``. ``out``: a C-contiguous float64 array (rows, n_out) to fill and return."""
+        """Run the program as the function ``run`` does. ``out``: a C-contiguous float64 array (rows, n_out) to fill."""
         n_in, n_out = self.program.n_in, self.program.n_out
         if out is not None and not (_holds(out, (len(x), n_out), x) and out.dtype == np.float64):
             raise InputError(f"out must be a float64 array of shape ({len(x)}, {n_out}), {_APART}")
@@ -121,7 +121,7 @@ class Golden:
         jobs: int | None = None,
         out: NDArray[np.signedinteger[Any]] | None = None,
     ) -> NDArray[np.signedinteger[Any]]:
-        """Raw outputs (n_out, rows) of raw inputs (n_in, rows), without a copy or a conversion.
+        """Return raw outputs (n_out, rows) for raw inputs (n_in, rows), without a copy or a conversion.
 
         ``x``: int8, int16, int32 or int64, C-contiguous, in units of the last bit of each input's port element
         (``ports_of(program).inputs[j].lo``); bits beyond the element are ignored. Outputs: the narrowest of those
@@ -155,7 +155,7 @@ class Golden:
     def run_raw(
         self, batch: Batch, *, check: bool = True, jobs: int | None = None, named: int = 0
     ) -> tuple[IntArray, ...]:
-        """As the function ``run_raw``. ``named``: what messages call the first row."""
+        """Run the program as the function ``run_raw`` does. ``named``: the number of the first row in messages."""
         threads, taken = self._threads(jobs), self._taken(check)
         if taken:
             return self._fast_rows(taken, batch, named, check, threads)
@@ -167,9 +167,10 @@ class Golden:
     def chunk(
         self, batch: Batch, start: int, *, rows: int = CHUNK, check: bool = True, named: int | None = None
     ) -> tuple[IntArray, ...]:
-        """Raw outputs of ``rows`` rows from ``start`` on. Raises ``ViolationError`` if ``check``.
+        """Return raw outputs of ``rows`` rows from ``start`` on.
 
-        ``named``: what messages call row ``start``, where the batch is a part of something larger.
+        Raises ``ViolationError`` if ``check`` and a promise is broken. ``named``: the number of row ``start`` in
+        messages, if the batch is a part of a larger one.
         """
         named = start if named is None else named
         part = batch.slice(start, start + rows)
@@ -186,11 +187,11 @@ class Golden:
 
     @cached_property
     def _out_bits(self) -> int:
-        """Bits of the widest output as a signed integer."""
+        """The width of the widest output as a signed integer, in bits."""
         return max((kind.width + (1 - kind.k) for kind in self.program.output_types), default=0)
 
     def _taken(self, check: bool) -> FastProgram | None:
-        """Return the kernel's program, or None; that ops which only checks need are beyond it is known later."""
+        """Return the kernel's program; None if the kernel does not support it, with its checks if ``check``."""
         if self._fast and check:
             try:
                 self._fast.code(True)
@@ -231,10 +232,9 @@ class Golden:
         return Batch(x.shape[1], tuple(Column(row.astype(np.int64), e.lo) for row, e in zip(x, elements, strict=True)))
 
     def _violation(self, batch: Batch, row: int, op: int | None, named: int) -> NoReturn:
-        """Raise the violation in the oracle's words; what an engine sees and the oracle does not is a bug of ours.
+        """Raise the violation that the oracle finds; if it finds none, the engine has a bug.
 
-        ``row`` is within ``batch``, ``named`` is what the user calls it. ``op``: None where the engine knows only
-        the row.
+        ``row``: within ``batch``. ``named``: its number for the user. ``op``: None if the engine knows only the row.
         """
         violations: list[oracle.Violation] = []
         oracle.trace(self.program, batch.row(row), violations=violations)
@@ -246,7 +246,7 @@ class Golden:
 
 
 def _fast(program: Program, engine: Engine) -> FastProgram | None:
-    """Return the kernel's program, or None where ``auto`` has to take the numpy engine."""
+    """Return the kernel's program; None if ``auto`` must use the numpy engine."""
     problem = fast.why_not()
     if problem:
         if engine == "fast":
@@ -274,7 +274,7 @@ _APART = "C-contiguous, writable, and share no memory with the inputs"
 
 
 def _are_numbers(x: Any) -> bool:
-    """Return True if ``x`` is an array of numbers of which none is missing."""
+    """Return True if ``x`` is an array of numbers without missing ones."""
     return isinstance(x, np.ndarray) and x.dtype.kind in "fiub" and not np.ma.is_masked(x)
 
 

@@ -1,8 +1,8 @@
-"""The batch engine: the same meaning as the oracle, a numpy expression an op over thousands of rows.
+"""The batch engine: the semantics of the oracle, with one numpy expression per op over thousands of rows.
 
-Values are raw integers in units of the op's ``2**-f``. Every op is computed in int64 if its type bounds show
-that operands, intermediates and result fit 62 bits, and in Python integers otherwise, by the same
-expression: numpy's object arrays take the same operators. Nothing is ever a float.
+Values are raw integers in units of the op's ``2**-f``. An op is computed in int64 if its types show that operands,
+intermediates and result fit 62 bits, and in Python integers otherwise, by the same expression: numpy's object arrays
+support the same operators. Floats are never used.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class Compiled:
         self._wide = [is_wide(op, [program.ops[i].type for i in op.operands]) for op in program.ops]
 
     def run(self, batch: Batch, *, check: bool = True) -> tuple[list[IntArray], tuple[int, int] | None]:
-        """Raw outputs, one array (rows,) an output, in units of its type's ``2**-f``, and the first violation.
+        """Return raw outputs, one array (rows,) each, in units of the type's ``2**-f``, and the first violation.
 
-        The violation is (row, op index), lowest row first, or None; it is looked for only if ``check``.
-        Outputs are those of the unchecked run in any case.
+        The violation is (row, op index), lowest row first, or None; it is searched only if ``check``. The outputs are
+        always those of the unchecked run.
         """
         values: list[IntArray | None] = [None] * self.program.n_ops
         first: tuple[int, int] | None = None
@@ -72,17 +72,17 @@ class Compiled:
         return [_output(values, *output, batch.rows) for output in self.program.outputs], first
 
     def trace(self, batch: Batch) -> list[IntArray | None]:
-        """Raw values of every op, an array (rows,) each, of the unchecked run."""
+        """Return the raw values of every op in the unchecked run, one array (rows,) each."""
         values: list[IntArray | None] = [None] * self.program.n_ops
         for _ in self._steps(values, batch, False):
             pass
         return values
 
     def evaluate(self, index: int, values: list[IntArray | None], rows: int) -> IntArray:
-        """Return the raw values (rows,) of op ``index``, no ``input`` op, from ``values`` of its operands, unchecked.
+        """Return the raw values (rows,) of op ``index`` from ``values`` of its operands, unchecked.
 
-        ``values`` has an entry an op; the operands' may be any raw integers of their types, also such as no
-        input leads to: nothing is taken from the range analysis here.
+        The op must not be an ``input``. ``values`` has one entry per op; those of the operands may be any raw integers
+        of their types, even if no input leads to them: range analysis is not used here.
         """
         op, wide = self.program.ops[index], self._wide[index]
         return run_op(self.program, op, values, Batch(rows, ()), wide=wide, change=PromiseStatus.POSSIBLE, check=False)[
@@ -90,7 +90,7 @@ class Compiled:
         ]
 
     def _steps(self, values: list[IntArray | None], batch: Batch, check: bool) -> Iterator[tuple[Op, Mask | None]]:
-        """Fill ``values`` op by op; yields each op and, where it was looked for, the rows that broke its promise."""
+        """Fill ``values`` op by op; yield each op and, if it was checked, the rows that broke its promise."""
         for op in self.program.ops:
             wide, change = self._wide[op.index], self._changes[op.index]
             values[op.index], changed = run_op(self.program, op, values, batch, wide=wide, change=change, check=check)
@@ -103,7 +103,7 @@ def compile_program(program: Program) -> Compiled:
 
 
 class Values(Protocol):
-    """Raw values (rows,) by op index: a list with an entry an op, or what stands for one."""
+    """Raw values (rows,) by op index: a list with one entry per op, or an equivalent."""
 
     def __getitem__(self, index: int, /) -> IntArray | None: ...
 
@@ -111,11 +111,11 @@ class Values(Protocol):
 def run_op(
     program: Program, op: Op, values: Values, batch: Batch, *, wide: bool, change: PromiseStatus, check: bool
 ) -> tuple[IntArray, Mask | None]:
-    """Raw values (rows,) of ``op`` in its own type, from ``values`` of its operands and the inputs in ``batch``.
+    """Return raw values (rows,) of ``op`` in its own type, and with ``check`` the rows that break its promise.
 
-    ``wide``: what ``is_wide`` says of the op. ``change``: what is known of its quantisation; an op that is
-    said to be SAFE is not quantised. With ``check``, the rows in which a promise was broken, or None if it
-    made none that must be looked at.
+    They are computed from ``values`` of its operands and the inputs in ``batch``. ``wide``: the result of ``is_wide``.
+    ``change``: the result of range analysis; a SAFE op is not quantised. The rows are None if nothing had to be
+    checked.
     """
     exact = RULES[op.code](Step(program, op, values, batch, wide))
     if wide and exact.raw.dtype != object:
@@ -132,12 +132,12 @@ def msb_of(raw: IntArray, kind: FixedType) -> Mask:
 
 
 def output_of(raw: IntArray, negated: bool) -> IntArray:
-    """Raw values of an output in units of its own type's ``2**-f``: its shift only moves the point."""
+    """Return raw values of an output in units of its own type's ``2**-f``; its shift only moves the binary point."""
     return -raw if negated else raw
 
 
 def _last_uses(program: Program) -> list[list[int]]:
-    """For every op, the values that nothing reads after it."""
+    """Return for every op the values that no later op reads."""
     last = list(range(program.n_ops))
     for op in program.ops:
         for operand in op.operands:
@@ -158,7 +158,7 @@ class Step:
         self._values, self._wide = values, wide
 
     def raw(self, index: int) -> IntArray:
-        """Raw values of op ``index``, wide enough for what this op does with them."""
+        """Return the raw values of op ``index``, as Python integers if this op needs them."""
         value = self._values[index]
         assert value is not None
         return self.widened(value)
@@ -176,7 +176,7 @@ class Step:
 
 
 def _shift(raw: IntArray, bits: int) -> IntArray:
-    """Return ``floor(raw * 2**bits)``. A left shift fits by construction; int64 knows no shift beyond 63."""
+    """Return ``floor(raw * 2**bits)``. A left shift fits by construction; int64 supports shifts up to 63."""
     if bits >= 0:
         return raw << bits if bits else raw
     return raw >> (-bits if raw.dtype == object else min(-bits, 63))
@@ -198,7 +198,7 @@ def _wrap(raw: IntArray, kind: FixedType) -> IntArray:
 
 
 def _quantise(exact: Exact, kind: FixedType, change: PromiseStatus, check: bool) -> tuple[IntArray, Mask | None]:
-    """Raw values in ``kind``, and (if ``check``) where that changed the value."""
+    """Return raw values in ``kind``, and (if ``check``) where quantisation changed the value."""
     drop = exact.f - kind.f
     floored = _shift(exact.raw, -drop)
     if change is PromiseStatus.SAFE:
@@ -217,7 +217,7 @@ def _quantise(exact: Exact, kind: FixedType, change: PromiseStatus, check: bool)
 
 
 def _stored(raw: IntArray, kind: FixedType) -> IntArray:
-    """int64 whenever the type fits it: wide ops must not make what follows them slow."""
+    """Return ``raw`` as int64 if the type fits it, so that wide ops do not slow down later ops."""
     if raw.dtype == object and fits_int64(kind):
         return raw.astype(np.int64)
     if raw.dtype != object and not fits_int64(kind):
@@ -264,7 +264,7 @@ def _add_const(s: Step) -> Exact:
 
 
 def _sum(s: Step) -> Exact:
-    """Every term on the finest grid of any; what has no bits has no grid."""
+    """Add all terms in the finest units of any term with bits."""
     op, constant = s.op, constant_term(s.op)
     read = [(term, s.type_of(term.op)) for term in op.terms if term.op >= 0]
     read = [(term, kind) for term, kind in read if kind.width]
@@ -288,7 +288,7 @@ def _mux(s: Step) -> Exact:
     op, kind = s.op, s.op.type
     msb = msb_of(s.raw(op.condition), s.type_of(op.condition))
     b = s.raw(op.id1)
-    # Both arms go to the op's own grid before one is chosen; a mux floors either arm anyway.
+    # Both arms are converted to the op's own units before one is chosen; a mux floors either arm anyway.
     taken = _shift(s.raw(op.id0), kind.f - s.type_of(op.id0).f)
     other = _shift(-b if op.spec.negate else b, kind.f - (s.type_of(op.id1).f - high_int32(op.data)))
     return Exact(np.where(msb, taken, other), kind.f)

@@ -1,7 +1,7 @@
-"""Two programs on the same vectors: whether, where and why they first differ.
+"""Compare two programs on the same vectors: whether, where and why they first differ.
 
-Values compare as exact real numbers, so types, op lists and inputs' types may differ. A difference is reported with
-a witness that the oracle confirmed and, as far as that is cheap, made simple.
+Values are compared as exact real numbers, so types, op lists and input types may differ. A difference is reported with
+a witness that the oracle has confirmed and, if that is cheap, simplified.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from dais_verif.program.opcodes import INPUT, Code, high_int32, low_int32
 
 __all__ = ["Comparison", "OpValues", "Witness", "compare", "first_different_op", "require_same_shape"]
 
-#: Ops that may be evaluated, one vector at a time, to make a witness simple: about ten seconds.
+#: Most ops that are evaluated, one vector at a time, to simplify a witness: about ten seconds.
 _SHRINK_BUDGET = 1_000_000
-#: Vectors among which the simplest is chosen to begin with.
+#: Vectors from which the simplest is chosen first.
 _CANDIDATES = 256
 
 
 @dataclass(frozen=True)
 class OpValues:
-    """The value of op ``index`` in either program."""
+    """The value of op ``index`` in both programs."""
 
     index: int
     a: Fraction
@@ -45,9 +45,8 @@ class Witness:
     """An input vector ``inputs`` on which ``output`` differs: ``a`` and ``b`` are its values, as real numbers.
 
     ``given`` is vector ``row`` of the batch, the first to differ, and ``output`` the first output in which it does.
-    ``inputs`` shows the same difference with as many zeros and short numbers as were found to keep it. ``op``: the
-    first op whose value differs on ``inputs``, if the programs correspond op by op as far as that: same opcodes and
-    operands.
+    ``inputs`` shows the same difference with as many zeros and short numbers as possible. ``op``: the first op whose
+    value differs on ``inputs``, if the programs correspond up to it: same opcodes and operands.
     """
 
     row: int
@@ -63,7 +62,7 @@ class Witness:
 class Comparison:
     """Result of ``compare``: ``differing`` of ``rows`` vectors show a difference, ``witness`` is one for the first.
 
-    ``bits``: of all outputs together, those of the wider type counted; with 0 bits or rows nothing was compared.
+    ``bits``: of all outputs together, counted by the wider type. With 0 bits or rows, nothing was compared.
     """
 
     rows: int
@@ -73,7 +72,7 @@ class Comparison:
 
 
 def require_same_shape(a: Program, b: Program, names: Sequence[str]) -> None:
-    """Raise ``InputError``, which calls the programs by ``names``, unless they have as many inputs and outputs."""
+    """Raise ``InputError``, with ``names``, unless both programs have the same numbers of inputs and outputs."""
     for what, x, y in (("input", a.n_in, b.n_in), ("output", a.n_out, b.n_out)):
         if x != y:
             raise InputError(
@@ -125,8 +124,7 @@ def _unequal(x: IntArray, f_x: int, y: IntArray, f_y: int) -> NDArray[np.bool_]:
 def first_different_op(a: Program, b: Program) -> int | None:
     """Return the index of the first op that differs between the programs, or that only one has; None if there is none.
 
-    The same means: opcode, operands, type, meaningful data, and the ``inp_shift`` or the table that it refers to; of
-    a sum all of its terms.
+    Ops are equal if opcode, operands, type, meaningful data, the ``inp_shift`` or table, and the terms of sums are.
     """
     pairs = zip_longest(_identities(a), _identities(b))
     return next((index for index, (x, y) in enumerate(pairs) if x != y), None)
@@ -139,14 +137,14 @@ def _identities(program: Program) -> Iterator[Hashable]:
             extra = int(program.inp_shift[op.id0])
         elif op.code == Code.LOOKUP:
             extra = high_int32(data), program.tables[low_int32(data)].tobytes()
-        if op.terms:  # which say all that the columns do
+        if op.terms:  # they contain all data of the columns
             yield op.code, op.terms, op.type, extra
         else:
             yield op.code, op.id0, op.id1, op.type, extra
 
 
 def _witness(a: Program, b: Program, row: int, output: int, shown: Sequence[Vector], check: bool) -> Witness:
-    """Return the witness for ``output``: all vectors in ``shown`` differ, number ``row`` of the batch first."""
+    """Return the witness for ``output``. ``shown``: vectors that differ; the first is row ``row`` of the batch."""
     simplest = min(shown, key=effort)
     if not _differ(a, b, output, simplest, check):
         raise AssertionError(f"batch engine and oracle differ: output {output}, input vector {simplest}")
@@ -167,9 +165,9 @@ def _witness(a: Program, b: Program, row: int, output: int, shown: Sequence[Vect
 
 
 def _differ(a: Program, b: Program, output: int, inputs: Vector, check: bool, declared: bool = False) -> bool:
-    """Return True if ``inputs`` may be used and shows a difference at ``output``, in the oracle.
+    """Return True if ``inputs`` is allowed and shows a difference at ``output`` in the oracle.
 
-    It may not if ``check`` and it breaks a promise, or if ``declared`` and it leaves a declared input interval.
+    It is not allowed if ``check`` and it breaks a promise, or if ``declared`` and it leaves a declared input interval.
     """
     found = []
     for program in (a, b):

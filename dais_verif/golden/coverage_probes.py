@@ -1,7 +1,8 @@
 """Coverage probes of every op and output in a run: one byte per probe, 0 until it is hit.
 
-``Places`` says which byte is which; ``CoverageProbes`` runs a program on vectors and sets them. The kernel does it next
-to the computation (``kernel/seen.h``); without it, or where a program is beyond it, the numpy engine does.
+``Places`` gives the positions of probes; ``CoverageProbes`` runs a program on vectors and sets them. The kernel sets
+them during the computation (``kernel/seen.h``); if it is not available or does not support the program, the numpy
+engine does.
 """
 
 from __future__ import annotations
@@ -22,29 +23,30 @@ from dais_verif.program.opcodes import MUXES, QUANTISATIONS, RELUS, Code, high_i
 
 __all__ = ["ARM", "LOST", "WRAPPED", "Places", "ProbeBytes", "CoverageProbes"]
 
-#: A byte a place: 0 or 1.
+#: One byte per probe: 0 or 1.
 ProbeBytes = NDArray[np.uint8]
 
-#: Three bytes each, after those of every op: seen together with a condition, seen without it, and not seen. WRAPPED,
-#: LOST: quantisation changed the value at its top, at its bottom; the condition: the exact one was negative. ARM: the
-#: arms of a mux would have led to different values; the condition: the MSB was 1.
+#: Offsets of events with three probes each, after the general probes of an op: the event occurred with a condition, it
+#: occurred without the condition, and it did not occur. WRAPPED, LOST: quantisation changed the high or the low bits of
+#: the value; the condition: the exact value was negative. ARM: the arms of a mux would have led to different values;
+#: the condition: the MSB was 1.
 WRAPPED, LOST, ARM = 0, 3, 6
 
 
 class Places:
     """The positions of the probes in the array for ``program``.
 
-    ``at``: (n_ops + n_out + 1,), where the probes of each op, then of each output, begin. For an op or output of w > 0
-    bits they are: w, that a bit was 0; w, that it was 1; that the value was 0; that it was positive; and then, for
-    relus and quants, WRAPPED and LOST; for muxes, these and ARM; for lookups, one per table entry. Without bits there
-    are none.
+    ``at``: (n_ops + n_out + 1,), where the probes of each op, then of each output, begin. An op or output of w > 0 bits
+    has w probes for bits that were 0, w for bits that were 1, one for the value 0, and one for a positive value. Then
+    follow WRAPPED and LOST for relus and quants; these and ARM for muxes; one probe per table entry for lookups.
+    Without bits there are none.
     """
 
     def __init__(self, program: Program) -> None:
         columns = program.columns
         op_widths = columns.k + columns.i + columns.f
         out_widths = np.array([kind.width for kind in program.output_types], dtype=np.int64)
-        #: Bits of each op, then of each output.
+        #: The width of each op, then of each output.
         self.widths = np.concatenate([op_widths, out_widths])
         more = np.zeros(program.n_ops, dtype=np.int64)
         more[np.isin(columns.code, (*RELUS, *QUANTISATIONS))] = ARM
@@ -59,18 +61,18 @@ class Places:
 
     @property
     def size(self) -> int:
-        """Number of places."""
+        """The number of probes."""
         return int(self.at[-1])
 
     @cached_property
     def more(self) -> NDArray[np.int64]:
-        """Where WRAPPED or the table entries of each op begin."""
+        """The position of WRAPPED, or of the first table entry, for each op."""
         found: NDArray[np.int64] = self.at[:-1] + 2 * self.widths + 2
         return found
 
 
 class CoverageProbes:
-    """A program prepared to be watched. ``check``: broken promises are errors.
+    """A program prepared for coverage. ``check``: broken promises are errors.
 
     ``engine``: ``auto`` or ``numpy``.
     """
@@ -86,13 +88,14 @@ class CoverageProbes:
         return "fast" if self._fast else "numpy"
 
     def nothing(self) -> ProbeBytes:
-        """Return an all-zero counter array."""
+        """Return probes that are all 0."""
         return np.zeros(self.places.size, dtype=np.uint8)
 
     def see(self, batch: Batch, seen: ProbeBytes, *, jobs: int = 1, named: int = 0) -> None:
-        """Set in ``seen`` what the vectors of ``batch`` show.
+        """Set the probes in ``seen`` that the vectors of ``batch`` hit.
 
-        Raises ``ViolationError`` if promises are checked and one is broken; ``named`` is what it calls the first row.
+        Raises ``ViolationError`` if promises are checked and one is broken. ``named``: the number of the first row in
+        messages.
         """
         if self._fast:
             _, broken = self._fast.run_batch(batch, check=self._check, jobs=jobs, seen=seen)
@@ -157,7 +160,7 @@ def _is_wide(program: Program, op: Op) -> bool:
 
 
 def _value(raw: IntArray, width: int, seen: ProbeBytes) -> None:
-    """Note what is seen of any value, at the start of ``seen``."""
+    """Set the general probes of a value, at the start of ``seen``."""
     some, all_of = int(np.bitwise_or.reduce(raw)), int(np.bitwise_and.reduce(raw))
     for bit in range(width):
         seen[bit] |= not all_of >> bit & 1
@@ -193,13 +196,13 @@ def _of_mux(s: Step, seen: ProbeBytes) -> None:
 
 
 def _floored(raw: IntArray, f: int, kind: FixedType) -> IntArray:
-    """Exact results in units of ``2**-f``, floored to those of ``kind``."""
+    """Return exact results in units of ``2**-f``, floored to units of ``kind``."""
     drop = f - kind.f
     return raw << -drop if drop < 0 else raw >> (drop if raw.dtype == object else min(drop, 63))
 
 
 def _change(raw: IntArray, f: int, kind: FixedType) -> tuple[Mask, Mask]:
-    """Return where quantisation changes exact results at the top, and at the bottom."""
+    """Return where quantisation changes high bits, and where it changes low bits, of exact results."""
     floored = _floored(raw, f, kind)
     lost = raw & ((1 << max(f - kind.f, 0)) - 1) if raw.dtype == object or f - kind.f < 62 else raw
     wrapped = (floored < kind.raw_min) | (floored > kind.raw_max)

@@ -1,8 +1,8 @@
 """The fast engine: plane code made and run by the C kernel (see ``kernel/``), which must equal the oracle.
 
-It takes whole arrays without a copy, reals or integers, by rows or by columns, and runs at one to three operations of
-the widest registers per bit of an op and 512 rows. Programs beyond it (inputs or outputs over 64 bits, lookups by more
-than 31 bits) and machines without the compiled kernel are served by the numpy engine.
+It reads whole arrays without a copy, reals or integers, by rows or by columns, and takes one to three operations of
+the widest registers per bit of an op and 512 rows. The numpy engine is used for unsupported programs (inputs or outputs
+over 64 bits, lookups by more than 31 bits) and on machines without the compiled kernel.
 
 Environment: ``DAIS_VERIF_ISA`` forces an instruction set, ``DAIS_VERIF_THREADS`` sets the number of threads.
 """
@@ -39,10 +39,10 @@ __all__ = [
 #: Instruction sets that the kernel is compiled for, best first.
 ISAS = ("avx512", "avx2", "base")
 
-#: Rows that one pass of the kernel takes; threads get multiples of it.
+#: Rows per pass of the kernel; threads get multiples of it.
 PASS = 2048
 
-#: Words of code to execute before threads are worth starting: some four milliseconds.
+#: Words of code above which threads are started: some four milliseconds.
 _WORTH_THREADS = 2_000_000
 
 _NOTHING = np.zeros(0)
@@ -83,7 +83,7 @@ def why_not() -> str:
 
 
 def beyond(program: Program) -> str:
-    """Return why the kernel cannot run ``program``, in a few words; empty if it can, or if that is not known yet."""
+    """Return why the kernel cannot run ``program``, in a few words; empty if it can, or if that is still unknown."""
     widths = [kind.width + (1 - kind.k) for kind in program.output_types]
     if max(widths, default=0) > 64:
         return f"output {widths.index(max(widths))} has over 64 bits"
@@ -110,7 +110,7 @@ def isa() -> str:
 
 
 def threads(jobs: int | None) -> int:
-    """Return ``jobs``, or what ``DAIS_VERIF_THREADS`` says, or 1. Raises ``InputError`` if below 1."""
+    """Return ``jobs``, the value of ``DAIS_VERIF_THREADS``, or 1. Raises ``InputError`` if it is below 1."""
     if jobs is None:
         text = os.environ.get("DAIS_VERIF_THREADS")
         if text is None:
@@ -144,8 +144,8 @@ class Facts(NamedTuple):
 class FastProgram:
     """A program compiled by the kernel, once for checked and once for unchecked runs, each when first needed.
 
-    ``saved``: ops whose raw values are wanted as well; they follow the outputs. ``places``: where what is seen of each
-    op and output is written (``coverage_probes.Places.at``), if the program is to be watched.
+    ``saved``: ops whose raw values are also returned, after the outputs. ``places``: the positions of coverage probes
+    (``coverage_probes.Places.at``), for coverage.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class FastProgram:
         self.code(False)
 
     def code(self, checked: bool) -> Any:
-        """Return the kernel's code object. Raises ``InputError`` if the program is beyond the kernel."""
+        """Return the kernel's code object. Raises ``InputError`` if the kernel does not support the program."""
         found = self._codes.get(checked)
         if found is None:
             # If every promise is proved, there is nothing to check.
@@ -200,7 +200,7 @@ class FastProgram:
 
     @cached_property
     def facts(self) -> Facts:
-        """Of the unchecked code."""
+        """Facts about the unchecked code."""
         raw = self.code(False).facts()
         return Facts(
             np.frombuffer(raw["order"], dtype=np.int32),
@@ -245,14 +245,14 @@ class FastProgram:
     def run_doubles(
         self, x: NDArray[Any], *, check: bool, jobs: int = 1, out: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], int | None]:
-        """Real outputs (rows, n_out) of real inputs (rows, n_in), and the first row that breaks a promise.
+        """Return real outputs (rows, n_out) for real inputs (rows, n_in), and the first row that breaks a promise.
 
-        Only if ``takes(x)`` and ``gives_doubles``. ``x`` is read as it is if its rows or its columns are contiguous;
-        else it is copied, without a change of its type. Raises ``InputError`` at NaN or infinity.
+        Requires ``takes(x)`` and ``gives_doubles``. ``x`` is read directly if its rows or its columns are contiguous,
+        else it is copied in its own type. Raises ``InputError`` for NaN or infinity.
         """
         rows = len(x)
         y = np.empty((rows, self.program.n_out)) if out is None else out
-        if x.dtype is _DOUBLE and x.flags.num & _BY_ROWS == _BY_ROWS:  # soon said: a call with one row takes 2 µs
+        if x.dtype is _DOUBLE and x.flags.num & _BY_ROWS == _BY_ROWS:  # a call with one row takes 2 µs
             return y, self._run(check, jobs, rows, x, "f", True, y, 0, _NOTHING, self._in_scale, self._out_scale)
         given, by_rows = _contiguous(x)
         kind = _KINDS[x.dtype.kind]
@@ -268,10 +268,10 @@ class FastProgram:
         shift: NDArray[np.int64] | None = None,
         out: NDArray[np.signedinteger[Any]] | None = None,
     ) -> tuple[NDArray[np.signedinteger[Any]], int | None]:
-        """Raw outputs (n_out, rows) of raw inputs (n_in, rows), int8 to int64, and the first row that breaks a promise.
+        """Return raw outputs (n_out, rows) for raw inputs (n_in, rows), and the first row that breaks a promise.
 
-        Inputs are in units of ``2**in_lo``, or with ``shift`` (n_in,) of ``2**(in_lo - shift)``. Outputs are in
-        units of each output type's ``2**-f``; saved values follow.
+        Inputs, int8 to int64, are in units of ``2**in_lo``, or with ``shift`` (n_in,) of ``2**(in_lo - shift)``.
+        Outputs are in units of each output type's ``2**-f``; saved values follow.
         """
         rows = x.shape[1]
         y = np.empty((self.n_out, rows), dtype=self.narrowest) if out is None else out
@@ -288,10 +288,10 @@ class FastProgram:
         seen: NDArray[np.uint8] = _UNWATCHED,
         isa_name: str | None = None,
     ) -> tuple[list[IntArray], int | None]:
-        """Raw outputs and saved values, an int64 array (rows,) each, and the first row that breaks a promise.
+        """Return raw outputs and saved values, one int64 array (rows,) each, and the first row that breaks a promise.
 
-        ``seen``: a byte each place of a watched program, set to 1 where something is seen. ``isa_name``: one of
-        ``isas()``; None: ``isa()``.
+        ``seen``: coverage probes, one byte each; probes that are hit are set to 1. ``isa_name``: one of ``isas()``;
+        None: ``isa()``.
         """
         y = np.empty((self.n_out, batch.rows), dtype=np.int64)
         if batch.doubles is not None and self._in_scale is not None:
@@ -302,9 +302,9 @@ class FastProgram:
         return list(y), self._run(check, jobs, batch.rows, *given, seen=seen, isa_name=isa_name)
 
     def time_ops(self, batch: Batch) -> NDArray[np.int64]:
-        """Nanoseconds spent in each op, then in each output, of one unchecked run on one thread, (n_ops + n_out,).
+        """Return the nanoseconds of each op, then of each output, in one unchecked run on one thread: (n_ops + n_out,).
 
-        An op that is computed inside the one that reads it, or that only renames bits, takes none.
+        An op that is computed within its reader, or that only renames bits, takes none.
         """
         x, shift = self._planar(batch)
         y = np.empty((self.n_out, batch.rows), dtype=self.narrowest)
@@ -350,13 +350,13 @@ class FastProgram:
             broken = min((row for row, _ in found if row >= 0), default=-1)
             bad_row = max(row for _, row in found)
         if bad_row >= 0 or (broken >= 0 and kind == "f"):
-            # NaN and infinity are refused before promises are judged, wherever they stand.
+            # NaN and infinity in any row are refused before promises are judged.
             require_finite(x if by_rows else x.T)
         return None if broken < 0 else broken
 
 
 def _contiguous(x: NDArray[Any]) -> tuple[NDArray[Any], bool]:
-    """``x`` (rows, n) as a C-contiguous array in the byte order of the machine, and whether it is by rows still."""
+    """Return ``x`` (rows, n) as a C-contiguous array in native byte order, and whether it is still by rows."""
     if not (x.flags.aligned and x.dtype.isnative):
         x = x.astype(x.dtype.newbyteorder("="), order="K")
     if x.flags.c_contiguous and x.shape[1] > 1:
@@ -365,7 +365,7 @@ def _contiguous(x: NDArray[Any]) -> tuple[NDArray[Any], bool]:
 
 
 def _pieces(rows: int, jobs: int) -> list[tuple[int, int]]:
-    """All rows as (first, last) of whole passes, some a thread so that a slow one does not hold up the rest."""
+    """Return all rows as pieces (first, last) of whole passes, several per thread to balance the load."""
     step = -(-rows // (jobs * 8 * PASS)) * PASS
     return [(first, min(first + step, rows)) for first in range(0, rows, step)]
 

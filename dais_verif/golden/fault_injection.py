@@ -1,8 +1,9 @@
-"""Flipped bits carried through a program, many at once.
+"""Propagate flipped bits through a program, many at once.
 
-One flip in one vector is a *lane*. All lanes go through the program in one pass: at an op, only lanes are evaluated in
-which an operand differs from the undisturbed run, and only those whose result differs continue. So a masked bit costs
-nothing after the op that masks it. Values are those of the unchecked run: overflow caused by a flip wraps.
+One flip in one vector is a *lane*. All lanes go through the program in one pass: at an op, only lanes in which an
+operand differs from the undisturbed run are evaluated, and only lanes whose result differs continue. A masked bit
+therefore costs nothing after the op that masks it. Values are those of the unchecked run: overflow caused by a flip
+wraps.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def flip_bit(raw: IntArray, kind: FixedType, bit: int) -> IntArray:
 
 
 class FaultInjector:
-    """Passes through one program. Each looks at the ops in which something can differ, not at all ops."""
+    """Runs passes through one program. Each pass visits only the ops in which a value can differ."""
 
     def __init__(self, compiled: Compiled) -> None:
         self.compiled = compiled
@@ -78,7 +79,7 @@ class _FaultPass:
 
     def run(self) -> dict[int, Lanes]:
         ops, own = self.compiled.program.ops, self._own()
-        waiting = sorted(own)  # ops in which something may differ, a heap
+        waiting = sorted(own)  # a heap of ops in which a value may differ
         met = set(waiting)
         while waiting:
             op = ops[heapq.heappop(waiting)]
@@ -97,7 +98,7 @@ class _FaultPass:
         return {index: lanes for index, lanes in self.lanes.items() if index in self.shown}
 
     def _own(self) -> dict[int, Lanes]:
-        """Return the lanes that begin at each op: its own flips, in every vector."""
+        """Return the lanes that start at each op: its own flips, in every vector."""
         program, found = self.compiled.program, dict[int, list[Lanes]]()
         for n, (index, bit) in enumerate(self.flips):
             base = self.baseline[index]

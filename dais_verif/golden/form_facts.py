@@ -1,7 +1,7 @@
 """Check that a form keeps its stated facts: when it is done, how often members begin, and its memory.
 
-Control is taken out of the machine, which shows that no data decide it, and run by itself on concrete ranges: all that
-there are along each dimension of the index space, the whole of it, and random ones. What is stated must hold of each.
+Control is extracted from the machine, which shows that it does not depend on data, and run alone on concrete ranges:
+all ranges along each dimension of the index space, the whole space, and random ranges. The facts must hold for each.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ Range = tuple[tuple[int, ...], tuple[int, ...]]
 #: Ranges along one dimension that are run, and about the cycles that they take at most; where there are more, so many
 #: of them, at random.
 _ALONG, _IN_ALL = 1 << 10, 1 << 22
-#: Ranges at random.
+#: Random ranges.
 _RANDOM = 32
-#: Cycles of one range, and numbers that are held at once.
+#: Most cycles of one range, and most numbers in memory at once.
 _CYCLES, _TOGETHER = 1 << 18, 1 << 22
 
 
 @dataclass(frozen=True)
 class FactFinding:
-    """A stated fact that does not hold. ``found``: None if it never comes. ``where``: the run that shows it."""
+    """A stated fact that does not hold. ``found``: None if the event never occurs. ``where``: the run that shows it."""
 
     fact: str
     stated: int
@@ -56,7 +56,7 @@ class FactFinding:
 
 @dataclass(frozen=True)
 class FactReport:
-    """``runs`` of control, and what they show. ``left_out``: how many would have taken too long."""
+    """The findings of ``runs`` of control. ``left_out``: how many runs would have taken too long."""
 
     findings: tuple[FactFinding, ...]
     runs: int
@@ -71,7 +71,7 @@ class FactReport:
 
 
 def check_facts(instance: KernelInstance, form: MemoryForm | StreamForm) -> FactReport:
-    """Check all facts that ``form``, of ``instance``, states; at most one finding a fact.
+    """Check all facts that ``form``, of ``instance``, states; return at most one finding per fact.
 
     Raises ``InputError`` for a machine whose control depends on data: its finishing time is not a fact.
     """
@@ -79,7 +79,7 @@ def check_facts(instance: KernelInstance, form: MemoryForm | StreamForm) -> Fact
 
 
 def _control_of(machine: Machine, outputs: Sequence[str], inputs: Sequence[str]) -> Machine:
-    """Return the part of the machine that ``outputs`` depend on, as a machine."""
+    """Return the part of the machine on which ``outputs`` depend, as a machine."""
     kept = set().union(*(signals_behind(machine, name, control=True) for name in outputs))
     for signal in machine.inputs:
         if signal.name in kept and signal.name not in inputs:
@@ -93,7 +93,7 @@ def _control_of(machine: Machine, outputs: Sequence[str], inputs: Sequence[str])
 
 
 def _after_reset(control: Machine) -> list[FactFinding]:
-    """Find what a reset leaves of the control: an image after it is not computed as the first one was."""
+    """Find registers of the control that a reset does not restore: the next image may be computed differently."""
     initial = {
         Element(signal.name, place): value
         for signal in control.registers
@@ -105,7 +105,7 @@ def _after_reset(control: Machine) -> list[FactFinding]:
 
 
 def _run(control: Machine, given: dict[str, Ints]) -> dict[str, Ints]:
-    """Return outputs before edges, (sequences, cycles), of inputs of that shape; all signals have one element."""
+    """Return outputs before edges for inputs, all of shape (sequences, cycles); all signals have one element."""
     shape = next(iter(given.values())).shape
     zeros = np.zeros(shape, dtype=np.int64)
     inputs = {s.name: given.get(s.name, zeros)[..., None] for s in control.inputs}
@@ -159,14 +159,14 @@ def _memories(machine: Machine) -> list[str]:
 
 
 def _stated(instance: KernelInstance, facts: MemoryFacts, one: Range) -> int:
-    """Return the cycle of done, counted from start, that follows for a range from what is stated of all members."""
+    """Return the cycle of done, counted from start, that the stated facts give for a range."""
     whole = _groups(instance, facts, ((0,) * len(one[0]), instance.mapping.geometry))
     count = _groups(instance, facts, one)
     return facts.latency - (whole - count) * facts.cycles if count else 1
 
 
 def _groups(instance: KernelInstance, facts: MemoryFacts, one: Range) -> int:
-    """Return groups of members of a range."""
+    """Return the number of groups of members in a range."""
     geometry, group = instance.mapping.geometry, group_of(instance, facts.parallel)
     counts = [max(min(last, size) - first, 0) for first, last, size in zip(*one, geometry, strict=True)]
     return prod(-(-n // (group.size if d == group.dim else 1)) for d, n in enumerate(counts))
@@ -188,7 +188,7 @@ def _ranges(geometry: Sequence[int], interval: int, rng: np.random.Generator) ->
 
 
 def _batches(lengths: Ints, numbers: int) -> Iterator[Ints]:
-    """Which runs go together: such of like length, and not more than there is room for."""
+    """Yield which runs are run together: runs of similar length, within the memory limit."""
     order = np.argsort(lengths, kind="stable")
     first = 0
     for at in range(1, len(order) + 1):
@@ -201,12 +201,12 @@ def _batches(lengths: Ints, numbers: int) -> Iterator[Ints]:
 def _late(control: Machine, ranges: Sequence[Range], stated: Ints) -> FactFinding | None:
     """Return a finding if one of ``ranges`` is not done in exactly the stated cycle.
 
-    Each is run until a reset breaks it off, then another, and at once the first one again. While it is busy it is given
-    other ranges to start with, which it must not look at.
+    Each range is run until a reset aborts it, then another one, and immediately the first one again. While the design
+    is busy, its inputs have other ranges, which it must ignore.
     """
     rng, other = np.random.default_rng(2), np.arange(len(ranges))[::-1]
     reset = 1 + rng.integers(1, np.maximum(stated, 2))
-    # Three runs: which range, when it starts, for how many cycles, and whether it comes to its end.
+    # Three runs: the range, the start cycle, the number of cycles, and whether the run completes.
     runs = [
         (np.arange(len(ranges)), np.ones_like(stated), np.minimum(stated, reset), stated == 1),
         (other, reset + 1, stated[other], stated > 0),
@@ -263,7 +263,7 @@ def _stream(instance: KernelInstance, form: StreamForm) -> FactReport:
             "window_bits": (form.window_bits, total - lines),
         }
     )
-    # Two images without a pause, two with one between them, and the former with stalls.
+    # Two images without a pause, two with a pause, and two without a pause but with stalls.
     pause = beats + max(form.flush, 0) + 2
     cycles = 4 * pause
     valid = np.zeros((3, cycles), dtype=np.int64)

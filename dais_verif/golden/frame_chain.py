@@ -1,4 +1,4 @@
-"""The cycles of a machine as one program, while it is made: what is known has a value, and unused values have no op."""
+"""Build one program for several cycles of a machine: known values are constants, and unused values have no op."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from dais_verif.program.opcodes import INPUT, Code, high_int32, low_int32
 
 __all__ = ["CHECKED", "Chain", "Frame", "Port"]
 
-#: The type of the lookups that look whether an index is within its memory.
+#: The type of lookups that check that an index is within its memory.
 CHECKED: Final = FixedType(0, 0, 0)
 _ZERO = Fraction(0)
-#: A constant beyond ``_WORD`` fits no data word: it is the sum of its low bits and of the others.
+#: A constant that does not fit a data word (``_WORD``) is the sum of its low bits and its other bits.
 _LOW = 63
 _WORD = 1 << _LOW
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """An element of a signal in one cycle, before its edge; cycles count from the begin of the frame.
+    """An element of a signal in one cycle, before its edge; cycles count from the start of the frame.
 
-    ``stalled``: in a cycle of a stall that stands in the place of that one.
+    ``stalled``: in a stall cycle that replaces that cycle.
     """
 
     signal: str
@@ -44,10 +44,10 @@ class Port:
 class Frame:
     """The part of a machine that is a program: inputs and outputs are elements in cycles, in the program's order.
 
-    ``cycles``: edges until the next frame begins. ``held``: inputs with one value in each cycle of a frame, or None
-    where they may be anything, as all other inputs may. Outputs may come in later cycles than the frame has.
-    ``before``: frames from power-up after which the state is one that all later frames restore, such as counters of a
-    stage that is in the middle of an image when the next one begins.
+    ``cycles``: edges until the next frame starts. ``held``: for inputs, the value in each cycle of a frame, or None if
+    it is arbitrary; all other inputs are arbitrary. Outputs may be in cycles after the frame. ``before``: frames from
+    power-up after which all later frames restore the state, such as counters of a stage that is in the middle of an
+    image when the next one starts.
     """
 
     cycles: int
@@ -58,7 +58,7 @@ class Frame:
 
 
 class Chain:
-    """The program of a frame while it is made, cycle by cycle; of each op the value, if it is known."""
+    """The program of a frame while it is built, cycle by cycle, with the known values of ops."""
 
     def __init__(self, machine: Machine, step: Step, frame: Frame, known: Mapping[Element, Fraction]) -> None:
         self.machine, self.step, self.frame = machine, step, frame
@@ -97,16 +97,16 @@ class Chain:
         return self.machine.signals[element.signal].types[element.place]
 
     def run(self, cycles: range) -> dict[Element, Fraction]:
-        """Add cycles, those before the frame below 0, and return what of the state is known after them."""
+        """Add cycles, negative ones before the frame, and return the known values of the state after them."""
         for t in cycles:
             self.cycle(t)
         pairs = zip(self.step.state, self.state, strict=True)
         return {element: value for element, op in pairs if (value := self.value[op]) is not None}
 
     def cycle(self, t: int, stall: Mapping[Element, Fraction] | None = None) -> None:
-        """Add one cycle; with ``stall`` one of a stall in its place, in which inputs not in it are anything.
+        """Add one cycle; with ``stall``, a stall cycle in its place, in which all other inputs are arbitrary.
 
-        Unused values are left out, such as the words of a memory that its index, which is known, does not choose.
+        Unused values are left out, such as the words of a memory that a known index does not select.
         """
         outputs = self._ports.get(t, []) if stall is None else []
         wanted = [self._given[Element(port.signal, port.place)] for port in outputs]
@@ -122,7 +122,7 @@ class Chain:
         self.state = state
 
     def changing(self, at: list[int], t: int, stall: Mapping[Element, Fraction] | None) -> list[int]:
-        """Return the numbers of elements of state that an edge may change: no words of memories it leaves alone."""
+        """Return the numbers of state elements that an edge may change, without unchanged words of memories."""
         found = list(self._others)
         for memory, places in self._memories:
             controls = [op for write in memory.writes for op in (write.enabled, write.place) if op is not None]
@@ -137,7 +137,7 @@ class Chain:
         return found
 
     def written(self, write: Write, at: Sequence[int]) -> Sequence[int] | None:
-        """Return the places that a write chooses; None if that is not known."""
+        """Return the places that a write selects; None if they are unknown."""
         if write.enabled is not None and self.value[at[write.enabled]] == 0:
             return ()
         index = self.value[at[write.place]]
@@ -146,7 +146,7 @@ class Chain:
         return write.words[int(index)] if index < len(write.words) else None
 
     def settle(self, wanted: Sequence[int], at: list[int], t: int, stall: Mapping[Element, Fraction] | None) -> None:
-        """Find in ``at`` what ops of the step are in one cycle."""
+        """Set in ``at`` the ops of the program for ops of the step in one cycle."""
         ops = self.step.program.ops
         waiting = list(wanted)
         while waiting:  # no recursion: blocks are deep
@@ -171,14 +171,14 @@ class Chain:
                 waiting.pop()
 
     def given(self, number: int, t: int, stall: Mapping[Element, Fraction] | None) -> int:
-        """Return an input of the step: of the machine, in one cycle, or what its state holds."""
+        """Return an input of the step: an input of the machine in one cycle, or an element of its state."""
         inputs = self.step.inputs
         if number >= len(inputs):
             return self.state[number - len(inputs)]
         return self.driven(inputs[number], t) if stall is None else self.waiting(inputs[number], t, stall)
 
     def chosen(self, op: Op, at: Sequence[int]) -> list[int] | None:
-        """Return what a mux without a shift still needs: its condition, then the selected arm, or both."""
+        """Return the operands that a mux without a shift still needs: its condition, then the selected arm or both."""
         if at[self._conditions[op.index]] < 0:
             return [self._conditions[op.index]]
         taken = self.taken(op, at)
@@ -186,7 +186,7 @@ class Chain:
         return [arm for arm in arms if at[arm] < 0] or None
 
     def taken(self, op: Op, at: Sequence[int]) -> int | None:
-        """Return the operand that a mux takes; None if its condition is not known."""
+        """Return the operand that a mux selects; None if its condition is unknown."""
         key = op.index, at[self._conditions[op.index]]
         if key not in self._taken:
             self._taken[key] = self._take(op, at)
@@ -201,7 +201,7 @@ class Chain:
         return op.id0 if high else op.id1
 
     def muxed(self, op: Op, at: Sequence[int]) -> int:
-        """Return a mux of which all is there that ``chosen`` asks for."""
+        """Return a mux, after all operands that ``chosen`` returns have been built."""
         taken = self.taken(op, at)
         if taken is not None:
             return self.copied(at[taken], op.type)
@@ -223,21 +223,21 @@ class Chain:
         return self.new((int(Code.INPUT), number, -1, 0, kind), None)
 
     def waiting(self, element: Element, t: int, stall: Mapping[Element, Fraction]) -> int:
-        """Return an input of the machine in a cycle of a stall."""
+        """Return an input of the machine in a stall cycle."""
         kind, held = self.kind(element), stall.get(element)
         if held is None:
             return self.opened(Port(element.signal, element.place, t, True), kind)
         return self.constant(quantise(held, kind), kind)
 
     def opened(self, what: Port | Element, kind: FixedType) -> int:
-        """Return an input beyond those of the frame; what has no bits needs none."""
+        """Return an additional input, which is not one of the frame; without bits, a constant."""
         if kind.width == 0:
             return self.constant(Fraction(0), kind)
         self.free.append(what)
         return self.new((int(Code.INPUT), len(self._numbers) + len(self.free) - 1, -1, 0, kind), None)
 
     def made(self, op: Op, at: Sequence[int]) -> int:
-        """Return the op that computes what ``op`` of the step does, on what its operands are now."""
+        """Return the op that computes ``op`` of the step on the present values of its operands."""
         key = (op.index, *[at[operand] for operand in self.operands[op.index]])
         known = self._known.get(key)
         if known is None:
@@ -265,7 +265,7 @@ class Chain:
         return op if self.rows[op][4] == kind else self.same((int(Code.QUANT), op, -1, 0, kind))
 
     def sum(self, terms: tuple[Term, ...], data: int, kind: FixedType) -> int:
-        """Return a sum; the same one again is the same op."""
+        """Return a sum; equal sums share one op."""
         key = (terms, data, kind)
         known = self._same.get(key)
         if known is None:
@@ -275,14 +275,14 @@ class Chain:
         return known
 
     def same(self, row: tuple[int, int, int, int, FixedType]) -> int:
-        """Return an op; the same one again is the same op."""
+        """Return an op; equal ops are shared."""
         known = self._same.get(row)
         if known is None:
             known = self._same[row] = self.new(row, None)
         return known
 
     def constant(self, value: Fraction, kind: FixedType) -> int:
-        """Return a value that is known; one that fits no data word is a sum."""
+        """Return an op for a known value; a value that does not fit a data word is a sum."""
         raw = int(value * two(kind.f))
         row = (int(Code.CONST), -1, -1, raw, kind)
         known = self._same.get(row)
@@ -297,13 +297,13 @@ class Chain:
         return known
 
     def new(self, row: tuple[int, int, int, int, FixedType], value: Fraction | None) -> int:
-        """One op more, and its value, if it is known."""
+        """Add an op with its value, if known; return its number."""
         self.rows.append(row)
         self.value.append(value)
         return len(self.rows) - 1
 
     def finished(self, roots: Sequence[int]) -> tuple[Program, tuple[Port | Element, ...]]:
-        """Return the program that ``roots`` depend on, and its remaining inputs beyond those of the frame."""
+        """Return the program on which ``roots`` depend, and its remaining additional inputs."""
         whole = self.built(self.rows, self.terms, roots, len(self._numbers) + len(self.free))
         checks = [op.index for op in whole.ops if op.code == Code.LOOKUP and op.type == CHECKED]
         live = cone(whole, [*roots, *checks])

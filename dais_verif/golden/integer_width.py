@@ -1,4 +1,4 @@
-"""Which integers computing an op takes: int64 where types show that all that it needs fits 62 bits, else Python's."""
+"""Choose the integers in which an op is computed: int64 if types show that 62 bits are enough, else Python's."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _bits_needed(op: Op, kinds: Sequence[FixedType]) -> int:
 
 
 def _bits_of_sum(op: Op, kinds: Sequence[FixedType]) -> int:
-    """Return ``_bits_needed`` of a sum: every term on the finest grid of any, those without bits left out."""
+    """Return ``_bits_needed`` of a sum: all terms in the finest units of any term with bits."""
     own, constant = op.type, constant_term(op)
     shifts = (term.shift for term in op.terms if term.op >= 0)
     terms = [(kind.width, kind.f - shift) for kind, shift in zip(kinds, shifts, strict=True) if kind.width]
@@ -78,5 +78,5 @@ def _bits_of_sum(op: Op, kinds: Sequence[FixedType]) -> int:
 
 
 def _span_bits(bits: int, f: int, own_f: int) -> int:
-    """Bits of a ``bits``-bit integer in units of ``2**-f`` once it is aligned to ``2**-own_f``."""
+    """Return the width of a ``bits``-bit integer in units of ``2**-f`` after alignment to ``2**-own_f``."""
     return bits + max(own_f - f, 0)

@@ -1,7 +1,7 @@
 """The oracle of machines: exact values of all signals, cycle by cycle, to be read next to ``docs/machines.md``.
 
-A value that depends on a register which nothing has initialised is unknown: None. A mux of which the condition is known
-depends on the arm that it takes; every other op on all that it reads.
+A value that depends on an uninitialised register is unknown: None. A mux with a known condition depends only on the arm
+that it selects; every other op depends on all its operands.
 """
 
 from __future__ import annotations
@@ -40,13 +40,14 @@ def trace_machine(
     check: bool = True,
     cycles: int | None = None,
 ) -> Iterator[Cycle]:
-    """Every cycle of a run from power-up: ``inputs`` has for each input signal a row of exact numbers a cycle.
+    """Yield every cycle of a run from power-up.
 
-    ``cycles``: how many, of a machine without inputs.
+    ``inputs``: for each input signal, one row of exact numbers per cycle. ``cycles``: the number of cycles, for a
+    machine without inputs.
 
     Raises ``ViolationError`` at the first broken promise if ``check``: of an op in a block, an index outside its
-    memory, or two writes of one element at one edge. Without it ops wrap as hardware does, a read outside is unknown, a
-    write outside does nothing, and what is written twice is unknown.
+    memory, or two writes of one element at one edge. Without ``check``, ops wrap as in hardware, a read outside is
+    unknown, a write outside does nothing, and an element that is written twice is unknown.
     """
     return _Run(machine, check).cycles(inputs, cycles)
 
@@ -59,7 +60,7 @@ def cycle_from(
     number: int,
     check: bool = True,
 ) -> Cycle:
-    """Cycle ``number`` alone, from what ``registers`` hold then; those that are not named hold their initial values.
+    """Return only cycle ``number``, from the given values of ``registers``; all others have their initial values.
 
     Raises as ``trace_machine`` does.
     """
@@ -71,7 +72,7 @@ def cycle_from(
 
 
 class _Run:
-    """A machine at work: what all of its signals hold."""
+    """A running machine: the values of all its signals."""
 
     def __init__(self, machine: Machine, check: bool) -> None:
         self.machine, self.check = machine, check
@@ -108,7 +109,8 @@ class _Run:
         self.settle(self.check)
         before = self.snapshot()
         self.edge()
-        # The inputs are still those of this cycle: what the next makes of the new state is the next one's promise.
+        # Promises are not checked here: the inputs are still those of this cycle, and the next one checks the new
+        # state.
         self.settle(False)
         return Cycle(before, self.snapshot())
 
@@ -116,7 +118,7 @@ class _Run:
         return {name: tuple(values) for name, values in self.values.items()}
 
     def settle(self, check: bool) -> None:
-        """Everything that follows at once from inputs and registers."""
+        """Compute all combinational signals from inputs and registers."""
         self.held_to_promises = check
         for step in self.order:
             if isinstance(step, Block):
@@ -127,7 +129,7 @@ class _Run:
                 self.values[target.name][place] = _copied(value, target.types[place])
 
     def edge(self) -> None:
-        """All registers at once, from the values before the edge."""
+        """Update all registers from the values before the edge."""
         now = {name: list(values) for name, values in self.values.items()}
         writers: dict[tuple[str, int], Connection] = {}
         for connection in self.clocked:
@@ -135,7 +137,7 @@ class _Run:
         for signal in self.machine.registers:
             if signal.reset is not None:
                 self.reset(signal, now)
-        # Only now: a reset may be a register itself, and is what that was before the edge.
+        # Resets come last: a reset may be a register itself, and its value before the edge counts.
         for signal in self.machine.registers:
             self.values[signal.name] = now[signal.name]
 
@@ -149,7 +151,7 @@ class _Run:
         name = connection.target.signal
         types = self.machine.signals[name].types
         places = self.places(connection.target)
-        if places is None:  # written anywhere, so all of it is unknown
+        if places is None:  # any element may be written, so all are unknown
             for place in self.machine.reach(connection.target):
                 now[name][place] = _copied(None, types[place])
             return
@@ -179,7 +181,7 @@ class _Run:
         return Fraction(1) if view is None else self.values[view.signal][view.start]
 
     def chosen(self, connection: Connection) -> list[Value]:
-        """Return the values that a connection copies; known if all that they may be are one in the target's type."""
+        """Return the values that a connection copies; known if all candidates are equal in the target's type."""
         enabled = self.condition(connection.enable)
         if connection.alternative is None or enabled == 1:
             return self.read(connection.source)
@@ -200,7 +202,7 @@ class _Run:
         return [values[place] if 0 <= place < len(values) else None for place in places]
 
     def places(self, view: View) -> range | None:
-        """Which elements a view is of now; None if its index is unknown."""
+        """Return the elements that a view selects now; None if its index is unknown."""
         if view.index is None:
             return range(view.start, view.stop)
         index = self.values[view.index.value.signal][view.index.value.start]
@@ -227,7 +229,7 @@ class _Run:
 
 
 def _needed(program: Program, op: Op, values: Sequence[Value], inputs: Sequence[Value]) -> list[Value]:
-    """Return the values that the value of ``op`` depends on."""
+    """Return the values on which the value of ``op`` depends."""
     if op.code == INPUT:
         return [inputs[op.id0]]
     if op.code not in MUXES:
@@ -241,13 +243,13 @@ def _needed(program: Program, op: Op, values: Sequence[Value], inputs: Sequence[
 
 
 def _copied(value: Value, kind: FixedType) -> Value:
-    """Copy into another type, which drops bits below and above; an element without bits is 0."""
+    """Return ``value`` in another type, which drops low and high bits; an element without bits is 0."""
     return Fraction(0) if kind.width == 0 else None if value is None else quantise(value, kind)
 
 
 def _outputs(program: Program, inputs: Sequence[Value], check: bool) -> list[Value]:
     values: list[Value] = []
-    # The same with 0 for what is unknown, which the rules of ops never look at: a mux reads the arm that it takes.
+    # The same values, with 0 for unknown ones, which rules of ops do not use: a mux reads only the arm that it selects.
     known: list[Fraction] = []
     given = [value or Fraction(0) for value in inputs]
     violations: list[Violation] | None = None if check else []

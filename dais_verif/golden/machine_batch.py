@@ -1,7 +1,7 @@
-"""Machines fast: many sequences at once, a lane each, every cycle one call of the engine of programs.
+"""The fast engine of machines: many sequences at once, one lane each, with one call of the program engine per cycle.
 
-One cycle of a machine is a program (``machine/step``), so the C kernel runs it on the inputs and the state of all
-sequences. What may be unknown is a bit beside the value (``machine/unknowns``). It must give what the oracle gives.
+One cycle of a machine is a program (``machine/step``), which the C kernel runs on inputs and state of all sequences.
+Values that may be unknown have an extra bit (``machine/unknowns``). Results must equal those of the oracle.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ MACHINE_ENGINES = ("auto", "fast", "exact")
 _NO_DOUBLE = "output {} has a value that a float64 cannot hold exactly"
 #: Wider raw integers do not fit numpy integers.
 _WIDEST = 62
-#: A float64 holds every raw integer of so many bits, times a power of two of no larger exponent.
+#: A float64 holds every raw integer of ``_EXACT`` bits times a power of two with an exponent up to ``_NEAR``.
 _EXACT, _NEAR = 53, 900
 
 
 @dataclass(frozen=True)
 class MachineRun:
-    """The outputs of all sequences: float64 (sequences, cycles, elements) a signal, and the ``engine`` that found them.
+    """The outputs of all sequences: float64 (sequences, cycles, elements) per signal. ``engine``: the engine used.
 
-    NaN: unknown, as it depends on a register that nothing has initialised.
+    NaN: the value is unknown, since it depends on an uninitialised register.
     """
 
     outputs: dict[str, Reals]
@@ -53,7 +53,7 @@ class MachineRun:
 class RawRun(NamedTuple):
     """Raw outputs ``before`` and ``after`` each edge: integers (cycles, elements of all outputs, sequences).
 
-    ``unknowns``: as many elements follow, 1 where the value is unknown.
+    ``unknowns``: whether as many elements follow that are 1 where the value is unknown.
     """
 
     before: Integers
@@ -70,11 +70,11 @@ def run_raw(
     check: bool = True,
     after: bool = True,
 ) -> RawRun | None:
-    """Run independent sequences: outputs in units of their last bits, None where the fast engine cannot say.
+    """Run independent sequences; return outputs in units of their last bits, or None if the fast engine cannot.
 
     ``inputs``: for each input signal an int64 array (sequences, cycles, elements), raw, within its types. ``after``:
-    those after edges are wanted, too. Raises ``ViolationError`` if some sequence seems to break a promise and
-    ``check``; the oracle says which one does.
+    return outputs after edges, too. Raises ``ViolationError`` if ``check`` and a sequence breaks a promise, which the
+    oracle confirms.
     """
     step, problem = _step(machine)
     if step is None or problem is not None or (step.indexed and (after or not check)):
@@ -96,14 +96,14 @@ def run_raw(
 def run_machine(
     machine: Machine, inputs: Mapping[str, Reals], *, after: bool = False, check: bool = True, engine: str = "auto"
 ) -> MachineRun:
-    """Return outputs of independent sequences, each from power-up, before the edge of each cycle, or ``after`` it.
+    """Return outputs of independent sequences from power-up, before the edge of each cycle, or ``after`` it.
 
     ``inputs``: for each input signal an array (sequences, cycles, elements) of floats or integers, taken exactly;
     arrays (cycles, elements) are one sequence.
     ``check``: raise ``ViolationError`` for the first broken promise, with its sequence, cycle, block and op; the first
     is that of the earliest cycle.
     ``engine``: one of ``MACHINE_ENGINES``. Raises ``InputError`` for inputs that do not fit the machine, and if
-    ``engine`` is ``fast`` and the machine is beyond it.
+    ``engine`` is ``fast`` and does not support the machine.
     """
     if engine not in MACHINE_ENGINES:
         raise InputError(f"engine must be one of {', '.join(MACHINE_ENGINES)}, not {engine!r}")
@@ -126,7 +126,7 @@ def run_machine(
 
 
 def _array(name: str, values: Any) -> NDArray[Any]:
-    """Return ``values`` as an array that has lost nothing."""
+    """Return ``values`` as an array, without loss."""
     if np.ma.is_masked(values):
         raise InputError(f"input {name} holds masked values, which are none; fill them")
     try:
@@ -171,7 +171,7 @@ def _beyond(machine: Machine) -> str | None:
 
 
 def _step(machine: Machine) -> tuple[Step | None, str | None]:
-    """One cycle, with a bit beside each value if the power-up value of some register is unknown; or why not."""
+    """Return one cycle as a step, which tracks unknown values if a register is uninitialised; or why there is none."""
     problem = _beyond(machine)
     if problem:
         return None, problem
@@ -185,7 +185,7 @@ def _step(machine: Machine) -> tuple[Step | None, str | None]:
 def _fast(
     machine: Machine, step: Step, given: Mapping[str, NDArray[Any]], after: bool, check: bool
 ) -> dict[str, Reals] | None:
-    """Run all cycles in the C kernel; None where the oracle alone can say whether a promise is broken."""
+    """Run all cycles in the C kernel; None if only the oracle can decide whether a promise is broken."""
     shape = next(iter(given.values())).shape[:2] if given else (1, 0)
     lanes = Lanes(machine, step, shape, check, before=not after, after=after)
     found = {s.name: np.empty((*shape, len(s.types)), dtype=np.float64) for s in machine.outputs}
@@ -220,7 +220,7 @@ def _driven(machine: Machine, given: Mapping[str, NDArray[Any]], integer: Any) -
 
 
 def _keep(machine: Machine, kept: Integers, cycle: int, outputs: Mapping[str, Reals], unknowns: bool) -> None:
-    """Raw outputs of some cycles, the first of which is ``cycle``, into those of all."""
+    """Copy raw outputs of some cycles, from ``cycle`` on, into the outputs of all cycles."""
     first, n_out = 0, sum(len(signal.types) for signal in machine.outputs)
     for signal in machine.outputs:
         last = first + len(signal.types)
@@ -232,10 +232,10 @@ def _keep(machine: Machine, kept: Integers, cycle: int, outputs: Mapping[str, Re
 
 
 def _convert(signal: Signal, kept: Integers, found: Reals) -> None:
-    """Raw outputs (cycles, elements, sequences) as values (sequences, cycles, elements)."""
+    """Convert raw outputs (cycles, elements, sequences) to values (sequences, cycles, elements)."""
     if all(kind.width <= _EXACT and abs(kind.f) <= _NEAR for kind in signal.types):
         scale = np.array([2.0**-kind.f for kind in signal.types])
-        # Along what is short in Python, so that what is long is near in memory.
+        # Loop in Python over the shorter dimension, so that numpy handles the longer one.
         if len(scale) < len(kept):
             for place, factor in enumerate(scale.tolist()):
                 np.multiply(kept[:, place, :].T, factor, out=found[:, :, place])
@@ -259,7 +259,7 @@ def _reader(signal: Signal) -> Program:
 
 
 def _exactly(machine: Machine, given: Mapping[str, NDArray[Any]], after: bool, check: bool) -> dict[str, Reals]:
-    """Return the same by the oracle, sequence by sequence."""
+    """Return the outputs by the oracle, sequence by sequence."""
     sequences, cycles = next(iter(given.values())).shape[:2] if given else (1, 0)
     found = {s.name: np.full((sequences, cycles, len(s.types)), np.nan) for s in machine.outputs}
     runs = []

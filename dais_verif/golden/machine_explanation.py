@@ -1,4 +1,4 @@
-"""One cycle of a machine, explained: what every signal is, and which connection decides what it is next."""
+"""Explain one cycle of a machine: the value of every signal, and the connections that determine the next values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Taken(Enum):
 
     SOURCE = "source"
     ALTERNATIVE = "alternative"
-    NOTHING = "nothing"  # it is not enabled, and its register keeps what it has
+    NOTHING = "nothing"  # it is not enabled, and its register keeps its value
     UNKNOWN = "unknown"  # whether it is enabled, or where it writes, is unknown
 
 
@@ -28,8 +28,8 @@ class Taken(Enum):
 class Action:
     """The action of one connection: its ``enable``, its index values, and the element ``places`` that it writes.
 
-    ``enable`` is 1 where there is none. ``indices``: of the views that have one, those of the target last. ``places``:
-    of the target; empty if they are unknown or lie outside.
+    ``enable`` is 1 if there is none. ``indices``: of the views that have one; those of the target come last.
+    ``places``: of the target; empty if they are unknown or out of range.
     """
 
     connection: Connection
@@ -41,9 +41,9 @@ class Action:
 
 @dataclass(frozen=True)
 class ExplainedCycle:
-    """All signals before and after the edge, what all connections do, and which resets are active.
+    """All signals before and after the edge, the actions of all connections, and which resets are active.
 
-    ``resets``: of the registers that have one. ``violation``: the first promise that is broken up to here, in words.
+    ``resets``: for registers that have one. ``violation``: the first promise that was broken so far, in words.
     """
 
     cycle: Cycle
@@ -53,9 +53,10 @@ class ExplainedCycle:
 
 
 def explain_cycle(machine: Machine, inputs: Mapping[str, Sequence[Sequence[Fraction]]], number: int) -> ExplainedCycle:
-    """Return cycle ``number`` of a run from power-up; ``inputs`` are those of ``trace_machine``, up to it at least.
+    """Return cycle ``number`` of a run from power-up.
 
-    A broken promise ends nothing: what is there goes on as hardware does.
+    ``inputs``: as for ``trace_machine``, at least up to this cycle. The run continues after a broken promise, as
+    hardware does.
     """
     rows = {name: given[: number + 1] for name, given in inputs.items()}
     violation: str | None = None

@@ -1,6 +1,6 @@
-"""All sequences of a machine at work on the kernel: raw integers, a row an element, a column a sequence.
+"""Run all sequences of a machine on the kernel: raw integers, with one row per element and one column per sequence.
 
-Every cycle is one run of the program that a cycle is (``machine/step``), on the rows of inputs and state.
+Each cycle is one run of the step program (``machine/step``) on the rows of inputs and state.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ __all__ = ["Integers", "Lanes", "Shown"]
 
 Integers = NDArray[np.signedinteger[Any]]
 
-#: Numbers that are kept at once: few enough for the cache.
+#: Most numbers that are kept at once: few enough for the cache.
 _TOGETHER = 1 << 18
 
 
 class Shown(NamedTuple):
-    """Raw outputs of the cycles from ``first`` on, (cycles, elements, sequences); none if they are not asked for.
+    """Raw outputs of the cycles from ``first`` on, (cycles, elements, sequences); empty if they were not requested.
 
-    As many elements follow that are 1 where the value is unknown, if the step has such bits.
+    If the step tracks unknown values, as many elements follow that are 1 where the value is unknown.
     """
 
     first: int
@@ -42,7 +42,7 @@ class Shown(NamedTuple):
 
 
 class Lanes:
-    """Independent sequences, each from power-up; ``shape``: sequences and cycles."""
+    """Independent sequences from power-up. ``shape``: the number of sequences and of cycles."""
 
     def __init__(
         self, machine: Machine, step: Step, shape: tuple[int, ...], check: bool, *, before: bool, after: bool
@@ -56,7 +56,7 @@ class Lanes:
         if step.unknowns:
             shown += range(n_out + n_state, 2 * n_out + n_state)
             following += range(2 * n_out + n_state, of.n_out)
-        # Inputs and registers need not be computed: their own row is shown.
+        # Outputs that are inputs or registers need no computation: their row is copied.
         rows = np.where(of.columns.code[of.out_idx] == INPUT, of.columns.id0[of.out_idx], -1)
         direct = rows[shown]
         self._there, self._given = direct >= 0, direct[direct >= 0]
@@ -67,14 +67,14 @@ class Lanes:
         kinds = [*self._kinds(step.inputs), *self._kinds(step.state), *step.program.output_types]
         bits = max((kind.width + (1 - kind.k) for kind in kinds), default=0)
         self.integer = next(t for t in (np.int8, np.int16, np.int32, np.int64) if np.dtype(t).itemsize * 8 >= bits)
-        #: The cycle at work, and the rows of inputs and state before its edge.
+        #: The current cycle, and the rows of inputs and state before its edge.
         self.cycle = 0
         self.rows = np.zeros((of.n_in, self.sequences), dtype=self.integer)
 
     def run(self, driven: Callable[[slice], Integers]) -> Iterator[Shown]:
-        """Yield what is shown, some cycles at a time. Raises ``ViolationError`` for the first broken promise.
+        """Yield raw outputs, some cycles at a time. Raises ``ViolationError`` for the first broken promise.
 
-        ``driven``: the raw inputs of some cycles, (cycles, elements, sequences).
+        ``driven``: returns the raw inputs of some cycles, (cycles, elements, sequences).
         """
         rows, n_in, n_state = self.rows, len(self.step.inputs), len(self.step.state)
         found: Integers = np.zeros((self.golden.program.n_out, self.sequences), dtype=self.integer)
@@ -118,9 +118,10 @@ class Lanes:
         return int(signal.initial[element.place] * two(signal.types[element.place].f))
 
     def explain(self, given: Mapping[str, NDArray[Any]], error: ViolationError) -> None:
-        """Raise what the oracle says of the first sequence that breaks a promise in the cycle at work.
+        """Raise the oracle's error for the first sequence that breaks a promise in the current cycle.
 
-        An unknown value breaks no promise, but the engine computes with some value for it: then nothing is raised.
+        Unknown values break no promise, but the engine computes with arbitrary values for them; if only these seem to
+        break one, nothing is raised.
         """
         sequence = self._first_broken()
         n_in, n_state = len(self.step.inputs), len(self.step.state)
@@ -139,7 +140,7 @@ class Lanes:
             raise AssertionError(f"the fast engine and the oracle differ in cycle {self.cycle}: {error}")
 
     def _first_broken(self) -> int:
-        """Return the first of the sequences that break a promise, of which there is one."""
+        """Return the first sequence that breaks a promise; there must be one."""
         low, high = 0, self.sequences - 1
         while low < high:
             middle = (low + high) // 2
@@ -152,7 +153,7 @@ class Lanes:
 
 
 def _with_outputs(program: Program, outputs: Sequence[int]) -> Program:
-    """Return the program with these of its outputs only."""
+    """Return the program with only these outputs."""
     chosen = np.array(outputs, dtype=np.int64)
     return replace(
         program,

@@ -1,4 +1,4 @@
-"""An instance of a kernel, evaluated: its block on all members of all samples, gathered and scattered."""
+"""Evaluate an instance of a kernel: run its block on all members of all samples, with gather and scatter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Ints = NDArray[np.int64]
 
 
 class Printed(NamedTuple):
-    """The ``outputs`` of samples, and of each sample what each member prints, in the order of the index space."""
+    """The ``outputs`` of samples, and for each sample the text of each member, in the order of the index space."""
 
     outputs: tuple[IntArray, ...]
     texts: list[list[str]]
@@ -34,15 +34,16 @@ class Printed(NamedTuple):
 def run_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, check: bool = True) -> tuple[IntArray, ...]:
     """Return the outputs of samples, as raw integers of the outputs' types.
 
-    ``inputs``: of each input raw integers, (samples, ...), the fastest dimension last. Outputs have the same form; what
-    no member writes is 0. Raises ``ViolationError`` if ``check`` and the block breaks a promise; rows in its message
-    are members of samples. Raises ``InputError`` for arrays of another shape or with numbers that a type does not hold.
+    ``inputs``: for each input raw integers, (samples, ...), the fastest dimension last. Outputs have the same form;
+    elements that no member writes are 0. Raises ``ViolationError`` if ``check`` and the block breaks a promise; rows in
+    its message are members of samples. Raises ``InputError`` for arrays of another shape or with numbers that do not
+    fit the type.
     """
     return _run(instance, instance.block, inputs, check)[0]
 
 
 def print_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, check: bool = True) -> Printed:
-    """Run the instance and return what members print as well, in order of the index space, first dimension fastest.
+    """Run the instance; also return what members print, in order of the index space, first dimension fastest.
 
     Raises as ``run_instance`` does.
     """
@@ -56,7 +57,7 @@ def print_instance(instance: KernelInstance, inputs: Sequence[IntArray], *, chec
 def _run(
     instance: KernelInstance, block: Program, inputs: Sequence[IntArray], check: bool
 ) -> tuple[tuple[IntArray, ...], IntArray]:
-    """Return the outputs, and what ``block`` gives beside those of the instance's: (samples, members, ports), raw."""
+    """Return the outputs, and the additional outputs of ``block``: raw, (samples, members, ports)."""
     samples = _samples(instance, inputs)
     golden, mapping, more = Golden(block), instance.mapping, list[IntArray]()
     reads = [mapping.addressing(tensor) for tensor in mapping.inputs]
@@ -102,7 +103,7 @@ def _samples(instance: KernelInstance, inputs: Sequence[IntArray]) -> int:
 
 
 def _members(geometry: tuple[int, ...], first: int, count: int) -> Ints:
-    """Members ``first`` to ``first + count``, the first dimension the fastest."""
+    """Return members ``first`` to ``first + count - 1``, first dimension fastest."""
     coordinates = np.unravel_index(np.arange(first, first + count), geometry, order="F")
     return np.stack(coordinates, axis=-1).astype(np.int64)
 
@@ -118,14 +119,14 @@ def _gather(tensor: MappedTensor, elements: Ints, array: IntArray, pad: int) -> 
 
 
 def _scatter(tensor: MappedTensor, elements: Ints, output: IntArray, values: IntArray) -> None:
-    """Write what lies in the tensor; what lies outside is dropped."""
+    """Write elements inside the tensor; drop those outside."""
     inside = ((elements >= 0) & (elements < np.array(tensor.sizes))).all(axis=-1)
     index: tuple[Any, ...] = (slice(None), *(elements[..., d][inside] for d in reversed(range(len(tensor.sizes)))))
     output[index] = values[:, inside]
 
 
 def _in_units(raw: IntArray, f: int, wanted: int) -> IntArray:
-    """Raw integers of ``2**-f`` in units of ``2**-wanted``, which must hold them."""
+    """Convert raw integers in units of ``2**-f`` to units of ``2**-wanted``, which must be fine enough."""
     if wanted >= f:
         return raw.astype(object) * (1 << (wanted - f))
     if (raw.astype(object) % (1 << (f - wanted)) != 0).any():

@@ -1,7 +1,7 @@
-"""The oracle: what a program computes, in exact rational arithmetic, one small function an opcode.
+"""The oracle: evaluates a program in exact rational arithmetic, with one small function per opcode.
 
-Written to be read next to the semantics page, not to be fast. Everything else is judged by it.
-A value is a ``Fraction``; ``value(i)`` below is the page's ``buf[i]``.
+It is written to be compared with the semantics page, not to be fast; all other engines are checked against it. A value
+is a ``Fraction``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Violation", "evaluate", "outputs_of", "quantise", "trace", "value_of
 
 @dataclass(frozen=True)
 class Violation:
-    """A broken promise: the op, its operands' values, the exact result and what the type makes of it."""
+    """A broken promise: the op, the values of its operands, the exact result and the quantised result."""
 
     op: Op
     operands: tuple[Fraction, ...]
@@ -54,7 +54,7 @@ def trace(program: Program, inputs: Sequence[Fraction], *, violations: list[Viol
     """Return the value of every op for one input vector of ``n_in`` exact numbers.
 
     Raises ``ViolationError`` at the first broken promise; or, given a list, appends each to ``violations`` and
-    carries on with the quantised value.
+    continues with the quantised value.
     """
     values: list[Fraction] = []
     for op in program.ops:
@@ -91,14 +91,14 @@ def evaluate(program: Program, inputs: Sequence[Fraction], *, check: bool = True
     return outputs_of(program, trace(program, inputs, violations=None if check else []))
 
 
-@lru_cache(maxsize=1024)  # half of the time of a program is otherwise spent on making these again
+@lru_cache(maxsize=1024)  # without the cache, these take half of the time of a program
 def two(n: int) -> Fraction:
     """Return ``2**n``, exactly, for negative ``n`` too."""
     return Fraction(1 << n) if n >= 0 else Fraction(1, 1 << -n)
 
 
 def quantise(value: Fraction, kind: FixedType) -> Fraction:
-    """TRUNC to a multiple of ``2**-f``, then WRAP to ``w`` bits, two's complement if signed."""
+    """Quantise: TRUNC to a multiple of ``2**-f``, then WRAP to ``w`` bits, two's complement if signed."""
     if kind.width == 0:
         return Fraction(0)
     pattern = math.floor(value * two(kind.f)) % (1 << kind.width)
@@ -130,7 +130,7 @@ class Context:
 
     @property
     def signed_a(self) -> Fraction:
-        """Return ``buf[id0]``, negated where the opcode says so."""
+        """Return ``buf[id0]``, negated if the opcode negates it."""
         return -self.a if self.op.spec.negate else self.a
 
     def raw(self, index: int, value: Fraction | None = None) -> int:
@@ -223,7 +223,7 @@ def _bit_binary(c: Context) -> Fraction:
     a = -c.a if fields.negate_a else c.a
     b = (-c.b if fields.negate_b else c.b) * two(fields.shift)
     grid = max(c.type_of(c.op.id0).f, c.type_of(c.op.id1).f - fields.shift)
-    # Python integers are infinitely sign-extended two's complement, which is what the page asks for.
+    # Python integers behave as infinitely sign-extended two's complement, as the semantics page requires.
     x, y = int(a * two(grid)), int(b * two(grid))
     return (x & y, x | y, x ^ y)[fields.operation] * two(-grid)
 

@@ -1,4 +1,4 @@
-"""Running a program or a machine, whichever is given."""
+"""Run a program or a machine."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ def run(
 ) -> NDArray[np.float64] | MachineRun:
     """Return outputs of a program as float64 (rows, n_out) for inputs ``x`` (rows, n_in), or those of a machine.
 
-    ``program``: a ``Program``, the bytes of a file, or a path; or a ``Machine``. Of a file that holds a machine, ``x``
-    is a mapping, as for every machine: from each input signal to an array (sequences, cycles, elements) or (cycles,
-    elements). What comes then is a ``MachineRun``, as from ``run_machine``: before the edge of each cycle, or
-    ``after`` it.
-    ``x``, of a program: an array of floats, integers or booleans, or nested lists of Python numbers; every value is
-    taken exactly. float16 to float64 and int8 to uint64 are read as they are where rows or columns are contiguous: no
-    copy is made.
-    ``engine``: ``fast`` (the C kernel), ``numpy`` (for programs alone), ``exact`` (the oracle, slow) or ``auto``: the
-    fastest one that takes the program. ``check=False`` carries on past broken promises with the quantised value.
+    ``program``: a ``Program``, the bytes of a file, or a path; or a ``Machine``. For a machine, or a file with one,
+    ``x`` maps each input signal to an array (sequences, cycles, elements) or (cycles, elements), and the result is a
+    ``MachineRun``, as from ``run_machine``: before the edge of each cycle, or ``after`` it.
+    ``x`` of a program: an array of floats, integers or booleans, or nested lists of Python numbers; every value is
+    taken exactly. float16 to float64 and int8 to uint64 are read directly, without a copy, if rows or columns are
+    contiguous.
+    ``engine``: ``fast`` (the C kernel), ``numpy`` (only for programs), ``exact`` (the oracle, slow) or ``auto``: the
+    fastest one that supports the program. ``check=False`` continues after broken promises with the quantised value.
     ``jobs``: threads of the fast engine, for programs.
 
-    Raises ``ViolationError`` (row, op, operands, exact result; of a machine sequence, cycle, block and op) if ``check``
-    and a promise is broken, and ``InputError`` for unusable vectors or an output that float64 cannot hold exactly.
+    Raises ``ViolationError`` if ``check`` and a promise is broken, with row, op, operands and exact result, or for a
+    machine with sequence, cycle, block and op. Raises ``InputError`` for unusable vectors or an output that float64
+    cannot hold exactly.
     """
     if not isinstance(program, Machine) and not (isinstance(x, Mapping) and not isinstance(program, Program)):
         if after:

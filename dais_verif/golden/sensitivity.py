@@ -1,4 +1,4 @@
-"""Sensitivity: what one wrong bit of one op changes at the outputs, found by flipping it."""
+"""Sensitivity: the effect of one wrong bit of one op on the outputs, found by flipping it."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from dais_verif.program.numbers import Batch, IntArray
 
 __all__ = ["Effect", "Sensitivity", "sensitivity"]
 
-#: Lanes a pass: enough to hide numpy's cost a call, few enough that the values of all live ops fit in memory.
+#: Lanes per pass: enough to amortise numpy's cost per call, few enough that the values of all live ops fit in memory.
 LANES = 1 << 13
 #: Rows whose values are kept for every op at the same time.
 ROWS = 256
 
 _INT64_BITS = 62
 
-#: Called with how much of the work is done, and the whole of it.
+#: Called with the work that is done, and the total.
 Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
 class Effect:
-    """The effect of a flip. A vector counts with the largest change of any output, as a real value.
+    """The effect of a flip. The change in a vector is the largest change of any output, as a real value.
 
-    ``worst``: the largest over the vectors, and ``output`` and vector ``row`` that show it first (None if nothing
-    changes). ``mean``: over all vectors. ``changed``: in how many vectors an output changes at all.
+    ``worst``: the largest change over all vectors; ``output`` and ``row`` show it first (None if no output changes).
+    ``mean``: over all vectors. ``changed``: the number of vectors in which an output changes.
     """
 
     flip: BitFlip
@@ -50,8 +50,8 @@ class Effect:
 class Sensitivity:
     """Result of ``sensitivity``: the ``effects`` of all flips that were tried, by op and bit.
 
-    ``dead``: flips that were not tried, because no output depends on that bit at all, whatever the vectors. ``left``:
-    how many flips were not tried because time was up; ``rows_left``: so many vectors were left out for that.
+    ``dead``: flips that were not tried because no output can depend on the bit. ``left``: the number of flips that were
+    not tried because time was up. ``rows_left``: the number of vectors that were left out for that reason.
     """
 
     program: Program
@@ -77,9 +77,9 @@ def sensitivity(
 ) -> Sensitivity:
     """Return the effect of inverting bit 0 of every op (every bit if ``bits``) in the vectors of ``batch``.
 
-    The cost is flips times the ops that each reaches. After ``timeout`` seconds no more flips, or vectors, are begun;
-    the result says what was left out. Raises ``ViolationError`` if ``check`` and the undisturbed run breaks a promise;
-    what flips break is wrapped.
+    The cost is flips times the ops that each reaches. After ``timeout`` seconds no more flips, or vectors, are started;
+    the result has the numbers left out. Raises ``ViolationError`` if ``check`` and the undisturbed run breaks a
+    promise; overflow caused by a flip wraps.
     """
     run_raw(program, batch, check=check)
     compiled, demanded = compile_program(program), demanded_bits(program)
@@ -100,7 +100,7 @@ def sensitivity(
             tally.add(start, len(some), first_row, baseline, injector.run(baseline, some))
             if progress is not None:
                 progress(first_row * len(flips) + part.rows * (start + len(some)), batch.rows * len(flips))
-            # Within later rows nothing ends: every flip must have been tried in the same vectors.
+            # A later group of rows is always completed: every flip must be tried in the same vectors.
             if not first_row and time.monotonic() > end:
                 tried = start + len(some)
                 break
@@ -112,11 +112,11 @@ def sensitivity(
 
 
 class _Tally:
-    """The results so far for every flip. Changes are integers on the finest grid of any output."""
+    """The results so far for every flip. Changes are integers in the finest units of any output."""
 
     def __init__(self, program: Program, flips: Sequence[BitFlip]) -> None:
         self._flips = flips
-        #: The outputs that show each op.
+        #: The outputs that are the value of each op.
         self._shown: dict[int, list[int]] = {}
         for j, (index, _, _) in enumerate(program.outputs):
             self._shown.setdefault(index, []).append(j)
@@ -131,7 +131,7 @@ class _Tally:
     def add(
         self, start: int, count: int, first_row: int, baseline: Sequence[IntArray], differing: dict[int, Lanes]
     ) -> None:
-        """Count ``count`` flips from number ``start`` on, in the rows of ``baseline``, by what differs there."""
+        """Add the results of ``count`` flips from number ``start`` on, in the rows of ``baseline``."""
         rows = len(baseline[0])
         largest: IntArray = np.zeros(count * rows, dtype=self._dtype)
         shown: IntArray = np.zeros(count * rows, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Input vectors made simple: zeros, then short numbers, as long as what they show stays."""
+"""Simplify input vectors, by zeros and then by short numbers, as long as a property holds."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def effort(vector: Vector) -> tuple[int, int]:
 def shrunk(vector: Vector, holds: Callable[[Vector], bool]) -> Vector:
     """Return a simpler vector, if one is found, for which ``holds`` is still true, as it is for ``vector``.
 
-    ``holds`` may say no to put an end to the search.
+    ``holds`` may return False to end the search.
     """
     return _with_short_numbers(_with_zeros(vector, holds), holds)
 
 
 def _with_zeros(vector: Vector, holds: Callable[[Vector], bool]) -> Vector:
-    """Zeros for all numbers at once, then for each half, each quarter, ... that can do without."""
+    """Replace numbers by zeros while ``holds``: all at once, then each half, each quarter, and so on."""
     size = len(vector)
     while size:
         for start in range(0, len(vector), size):
@@ -38,7 +38,7 @@ def _with_zeros(vector: Vector, holds: Callable[[Vector], bool]) -> Vector:
 
 
 def _with_short_numbers(vector: Vector, holds: Callable[[Vector], bool]) -> Vector:
-    """Every number replaced by the first shorter one that will do."""
+    """Replace each number by the first shorter one for which ``holds``."""
     for j, value in enumerate(vector):
         for shorter in _shorter(value):
             simpler = (*vector[:j], shorter, *vector[j + 1 :])
@@ -49,7 +49,7 @@ def _with_short_numbers(vector: Vector, holds: Callable[[Vector], bool]) -> Vect
 
 
 def _shorter(value: Fraction) -> Iterator[Fraction]:
-    """1 and -1, then ``value`` cut to its first bit, its first two bits, ..."""
+    """Yield 1 and -1, then ``value`` cut to its first bit, its first two bits, and so on."""
     if abs(value) not in (0, 1):
         yield from (Fraction(1), Fraction(-1))
     mantissa, sign = abs(value.numerator), -1 if value < 0 else 1

@@ -1,10 +1,10 @@
-"""A machine over the cycles of one frame, as a program: control runs with the values that it has, data stays open.
+"""Unroll a machine over the cycles of one frame, as a program: control runs with known values, data stays symbolic.
 
-From a state in which some elements of registers hold what they hold at power-up, or after so many frames as are said to
-come before, and all others may hold anything, one cycle after the other. Whatever does not depend on data is computed
-by the oracle's rules on the way, so counters and what they choose are gone from the program. If after the frame those
-elements hold the same again, every frame, the first such one and all later ones, is one from such a state: what is
-proved of the program is proved of all of them.
+The start state has some elements of registers at their power-up values, or at their values after a given number of
+frames, and all others arbitrary. Cycles are unrolled one after the other. Values that do not depend on data are
+computed by the oracle's rules, so the program contains neither counters nor the selections that they make. If these
+elements have the same values again after the frame, the first such frame and all later ones start from such a state,
+and a proof of the program is a proof for all of them.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Unrolled:
-    """``program``: the inputs of the frame, then ``free`` ones; the outputs of the frame.
+    """An unrolled frame. ``program``: with the inputs of the frame, then the ``free`` ones, and its outputs.
 
-    ``free``: inputs that the frame does not name, and elements of registers, which are those before its first cycle.
-    ``known``: elements that hold at the begin of every frame what they hold at power-up, or ``before`` frames later: it
-    is not said then of those frames.
+    ``free``: inputs that the frame does not name, and elements of registers before its first cycle. ``known``: elements
+    that have their power-up values at the start of every frame; or the values after ``before`` frames, then only for
+    later frames.
     """
 
     program: Program
@@ -55,10 +55,10 @@ class Unrolled:
 
 
 def unroll(machine: Machine, frame: Frame, *, after: int | None = None, without: Collection[Element] = ()) -> Unrolled:
-    """One frame of ``machine`` from any state that a frame can begin in, or from power-up ``after`` so many others.
+    """Return one frame of ``machine`` from every state in which a frame can start, or frame ``after`` from power-up.
 
-    ``without``: elements of registers that may hold anything when a frame begins, whether frames restore them or not.
-    Raises ``InputError`` if the frame names what is not there, ``ViolationError`` if control alone breaks a promise.
+    ``without``: elements of registers that are arbitrary when a frame starts, even if frames restore them. Raises
+    ``InputError`` if the frame names elements that do not exist, ``ViolationError`` if control breaks a promise.
     """
     conflict = conflict_of(machine)
     if conflict is not None:
@@ -90,9 +90,9 @@ def unroll(machine: Machine, frame: Frame, *, after: int | None = None, without:
 
 
 def lost_of(machine: Machine, frame: Frame, unrolled: Unrolled) -> dict[Element, list[Port | Element]]:
-    """Return what determines, after a frame, each element of ``free`` that need not regain its power-up value.
+    """Return, for each element of ``free`` that may not regain its power-up value after a frame, what determines it.
 
-    Such as a counter that data stops: the next frame begins in another state, and so no frame restores it.
+    An example is a counter that data stops: the next frame starts in another state.
     """
     step = step_of(machine)
     chain = Chain(machine, step, frame, unrolled.known)
@@ -105,7 +105,7 @@ def lost_of(machine: Machine, frame: Frame, unrolled: Unrolled) -> dict[Element,
 
 
 def _read(program: Program, index: int, given: Sequence[Port | Element]) -> list[Port | Element]:
-    """Return the inputs that an op depends on."""
+    """Return the inputs on which an op depends."""
     return [given[op.id0] for op in map(program.ops.__getitem__, cone(program, [index])) if op.code == INPUT]
 
 
@@ -114,13 +114,13 @@ _SHOWN = 3
 
 
 def in_words(given: Sequence[Port | Element]) -> str:
-    """Return some inputs of a frame, or elements of registers at its begin, for a message."""
+    """Return some inputs of a frame, or elements of registers at its start, for a message."""
     names = [f"{what} at its begin" if isinstance(what, Element) else str(what) for what in given[:_SHOWN]]
     return ", ".join(names) + f" and {len(given) - _SHOWN} more" * (len(given) > _SHOWN)
 
 
 def _require_inside(program: Program, views: Mapping[int, str], given: Sequence[Port | Element]) -> None:
-    """Raise ``InputError`` if an index may leave its memory: what is read then is unknown, and no program says so."""
+    """Raise ``InputError`` if an index may be out of range: a program cannot express the unknown value."""
     analysis = analyse(program)
     for op in program.ops:
         if op.code == Code.LOOKUP and op.type == CHECKED and analysis.changes[op.index] is not PromiseStatus.SAFE:
@@ -133,10 +133,10 @@ def _require_inside(program: Program, views: Mapping[int, str], given: Sequence[
 
 @dataclass(frozen=True)
 class Stall:
-    """The registers ``after`` an edge of a stall, and ``before`` it, on the same inputs.
+    """Programs of the registers ``before`` and ``after`` the edge of a stall, on the same inputs.
 
-    ``registers``: those that the outputs of both programs are, with the cycle in whose place the stall stands. Those
-    of which both are one and the same op are left out, so without any, no register changes.
+    ``registers``: the outputs of both programs, each with the cycle that the stall replaces. Registers for which both
+    are the same op are left out; if none is left, no register changes.
     """
 
     after: Program
@@ -146,9 +146,9 @@ class Stall:
 
 
 def stall_of(machine: Machine, frame: Frame, held: Mapping[Element, Fraction], *, from_power_up: bool = False) -> Stall:
-    """Return a stall, one cycle in which ``held`` holds and all other inputs are anything, in any state of ``machine``.
+    """Return a stall, one cycle with the inputs ``held`` and all others arbitrary, in any state of ``machine``.
 
-    ``from_power_up``: before each cycle of the first frame from power-up instead.
+    ``from_power_up``: only before each cycle of the first frame from power-up.
     """
     step = step_of(machine)
     known = {e: v for e in step.state if (v := _initial(machine, e)) is not None} if from_power_up else {}
@@ -177,12 +177,12 @@ def missed_by_reset(
     chain = Chain(machine, step, Frame(1, (), (), {}), {})
     chain.cycle(0, reset)
     found = {element: chain.value[op] for element, op in zip(step.state, chain.state, strict=True)}
-    # An element that is never written is not state, and keeps its value for ever.
+    # An element that is never written is constant, not state.
     return [element for element, value in known.items() if found.get(element, value) != value]
 
 
 def broken_off(frame: Frame, cycle: int, reset: Mapping[Element, Fraction]) -> Frame:
-    """``frame`` after one in which a reset stands in the place of ``cycle``, and what follows until its last output."""
+    """Return ``frame`` after an aborted one, in which a reset replaces ``cycle``, up to its last output."""
     first = cycle + 1
     frames = max(port.cycle for port in frame.outputs) // frame.cycles + 1
     inputs, outputs = (
@@ -197,7 +197,7 @@ def broken_off(frame: Frame, cycle: int, reset: Mapping[Element, Fraction]) -> F
 
 
 def _giving(program: Program, ops: Sequence[int]) -> Program:
-    """Return ``program`` with other outputs."""
+    """Return ``program`` with the outputs ``ops``."""
     zeros = np.zeros(len(ops), dtype=np.int64)
     return replace(program, out_idx=np.array(ops, dtype=np.int64), out_shift=zeros, out_neg=zeros.copy())
 

@@ -1,6 +1,6 @@
 """The program model: types, opcodes, ops, binary layouts, checks, ranges.
 
-Everything else of the package meets here and nowhere else.
+All other parts of the package depend on this one, and share only it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
 
     Raises ``ProgramError`` with ``name``, line and column, both counted from 1.
     """
-    # Imported when needed: to prepare the parser takes as long as to import all the rest of the package.
+    # Imported on demand: preparing the parser takes as long as importing the rest of the package.
     from dais_verif.program.assembler import assemble
 
     return assemble(source, name)
@@ -85,7 +85,7 @@ def load(path: str | Path | bytes, *, layout: str | None = None) -> Program:
                 layout_given=layout,
             )
         if not any(line.partition(b";")[0].strip() for line in data.splitlines()):
-            # Else it would be a program without outputs, of which nothing is wrong: rather a file that was cut off.
+            # It would be a valid program without outputs, but is most likely a truncated file.
             raise ProgramError(f"{path}: the file is empty; give the path of a DAIS program")
         program = assemble(data, str(path))
         return replace(program, origin=replace(program.origin, path=str(path)))
@@ -113,7 +113,7 @@ def _read_binary(data: bytes, layout: str | None) -> Program:
     try:
         program = read_binary(unpacked(data), layout)
     except ProgramError:
-        with contextlib.suppress(ProgramError):  # a binary with as many inputs as the magic number says
+        with contextlib.suppress(ProgramError):  # a binary whose number of inputs equals the magic number
             return read_binary(data, layout)
         raise
     return replace(program, origin=replace(program.origin, file_sha256=hashlib.sha256(data).hexdigest()))

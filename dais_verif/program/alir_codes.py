@@ -13,7 +13,7 @@ SPEC_VERSIONS: Final = (2, 3, 4)
 
 
 class AlirCode(IntEnum):
-    """Opcodes of spec 4. -2 is not what it is in DAIS, where it is ``relu(-x)``."""
+    """Opcodes of spec 4. In contrast to DAIS, -2 is not ``relu(-x)``."""
 
     NEG = -2
     INPUT = -1

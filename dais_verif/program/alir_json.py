@@ -1,8 +1,8 @@
 """Reading ALIR, the successor of DAIS, as alkaid saves it: spec versions 2, 3 and 4.
 
-One op of the program is one op of the file, under the same index. Where ALIR has an opcode that DAIS has not, the
-program has a sum or a shift (``opcodes``); all other ops are DAIS' own. A spec 2 file is da4ml's list with other
-opcodes, a spec 3 file lacks only the shift of opcode 3. ``docs/alir.md`` has the table of opcodes.
+One op of the program is one op of the file, with the same index. For opcodes of ALIR that DAIS does not have, the
+program has a sum or a shift (``opcodes``); all other ops are those of DAIS. A spec 2 file is da4ml's list with other
+opcodes; a spec 3 file lacks only the shift of opcode 3. ``docs/alir.md`` has the table of opcodes.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class _Record(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """An op but for its type, and its terms."""
+    """An op without its type, and its terms."""
 
     code: int
     id0: int = -1
@@ -86,7 +86,7 @@ def _notes(tree: Any) -> dict[str, Any] | None:
 def _model(tree: Any) -> tuple[list[Any], int]:
     """Return the list of parts, and the spec version of its ops."""
     spec: Any
-    if isinstance(tree, list):  # asked for by name: nothing in a bare list says so
+    if isinstance(tree, list):  # requested with --layout: a bare list does not identify its format
         model, spec = tree, 4 if has_alir_records(tree) else 2
     elif isinstance(tree, dict):
         meta = tree.get("meta")
@@ -98,7 +98,7 @@ def _model(tree: Any) -> tuple[list[Any], int]:
             raise ProgramError(f"JSON: meta is {_short(meta)}, must be ALIRModel, or DAISModel in older files")
         model = as_list(tree.get("model"), "model")
         spec = tree.get("spec_version")
-        if "spec_version" not in tree and meta == "DAISModel":  # asked for by name
+        if "spec_version" not in tree and meta == "DAISModel":  # requested with --layout
             spec = 4 if has_alir_records(model) else 2
     else:
         raise ProgramError(f"JSON: a {type(tree).__name__}, must be an object with model, meta and spec_version")
@@ -147,7 +147,7 @@ class _Reader:
         return Estimates(latency, cost, carry_size, adder_size)
 
     def _record(self, index: int, entry: Any) -> tuple[_Record, Any, list[Any]]:
-        """Return record, interval and estimates of op ``index``, whatever its spec version."""
+        """Return record, interval and estimates of op ``index``, for any spec version."""
         if self.spec == 2:
             if not isinstance(entry, list) or len(entry) != 7:
                 raise ProgramError(
@@ -283,7 +283,7 @@ def _add_constant(c: _Context) -> _Row:
 
 
 def _constant(c: _Context) -> _Row:
-    """Return a multiple of the declared step, which is the type's unless the interval says that it is 0."""
+    """Return a multiple of the declared step, which is the step of the type unless the interval is [0, 0]."""
     value = c.constant()
     if value == 0 or c.kind.width:
         return _Row(Code.CONST, data=value)
@@ -299,7 +299,7 @@ def _product(c: _Context) -> _Row:
 
 
 def _lookup(c: _Context) -> _Row:
-    """Return the first entry belongs to the minimum of the operand's interval."""
+    """Return a lookup whose first entry belongs to the minimum of the operand's interval."""
     pad = c.reader.intervals[c.a][0] - c.reader.types[c.a].raw_min
     if pad >= 1 << 31:
         raise ProgramError(f"{c.name}: the table begins {pad} entries into the operand's type, must fit an int32")

@@ -1,7 +1,7 @@
 """Structural checks of programs, before anything runs.
 
-Every rule is one vectorised comparison over the columns and one sentence; half a million ops take
-a fraction of a second.
+Every rule is one vectorised comparison over the columns and one sentence; half a million ops take a fraction of a
+second.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Mask = NDArray[np.bool_]
 
 
 class BrokenRule(ProgramError):
-    """A rule, and who breaks it, for those who know more than the binary does of where that stands.
+    """A broken rule with the element that breaks it, for callers that know its position in a text.
 
     ``part``: ``op``, ``type`` (of an op), ``input`` or ``output``. ``finding``: the message without its
     remedy, which may name arguments, as ``DaisError.of`` has them.
@@ -56,12 +56,12 @@ def validate(program: Program) -> None:
 
 
 def meaningless_data(program: Program) -> Ints:
-    """Return the indices of the ops whose data word is not 0 although their opcode gives it no meaning."""
+    """Return the indices of ops whose data word is not 0 although their opcode does not use it."""
     return np.flatnonzero(_has(program, lambda spec: spec.data is Data.NONE) & (program.columns.data != 0))
 
 
 def _has(program: Program, wanted: Callable[..., bool]) -> Mask:
-    """Mask of the ops whose row of the opcode table satisfies ``wanted``."""
+    """Return a mask of the ops whose row of the opcode table satisfies ``wanted``."""
     return np.isin(program.columns.code, [spec.code for spec in OPCODES.values() if wanted(spec)])
 
 
@@ -123,7 +123,7 @@ def _check_operands(program: Program) -> None:
 
 
 def _check_terms(program: Program) -> None:
-    """Require that the terms of each sum follow those of the sum before it, and that none is left over."""
+    """Require that the terms of each sum follow those of the previous sum, and that none is left over."""
     op, shift, negative = program.terms
     if not len(op) == len(shift) == len(negative):
         raise ProgramError(f"terms: {len(op)} ops, {len(shift)} shifts and {len(negative)} signs, must be as many")
@@ -149,7 +149,7 @@ def _check_terms(program: Program) -> None:
 
 
 def _refuse_term(program: Program, owner: Ints, bad: Mask, field: str, values: Ints, rule: str) -> None:
-    """Raise for the first term where ``bad``; ``owner`` has the op of each."""
+    """Raise for the first term where ``bad``; ``owner``: the op of each term."""
     if bad.any():
         term = int(np.argmax(bad))
         index = int(owner[term])

@@ -1,7 +1,7 @@
-"""The bits of ``model_inp`` that each output can depend on: the basis of exhaustive tests.
+"""The bits of ``model_inp`` on which each output can depend: the basis of exhaustive tests.
 
-Found forwards, bit by bit, with the rules of ``demand``, once for all outputs. A bit that is named may still never
-matter; a bit that is not named never does, in unchecked runs, whatever the other bits are.
+They are found forwards, bit by bit, with the rules of ``demanded_bits``, once for all outputs. In unchecked runs, an
+output never depends on other bits; it need not depend on every bit found.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from dais_verif.program.ports import Ports, ports_of
 
 __all__ = ["bits_of", "exact_bits", "input_bits"]
 
-#: Wider results are taken as a whole, since telling their bits apart costs the square of their number.
+#: Wider results are treated as a whole, since the cost of separate bits is quadratic.
 _FINE = 128
-#: More bits than any caller asks for. All bits of an integer, so that a union with it is again as large.
+#: Stands for too many bits: all bits of an integer, so that any union with it is too large as well.
 _TOO_MANY = -1
 
 
 def input_bits(program: Program, *, at_most: int | None = None) -> tuple[int | None, ...]:
-    """For every output a mask of the bits of ``model_inp`` that it can depend on; 0 if it is constant.
+    """Return for every output a mask of the bits of ``model_inp`` on which it can depend; 0 if it is constant.
 
-    ``at_most``: None instead of a mask with more bits than that, which saves most of the time in large programs.
-    Constant bits are then not searched for in cones that have too many bits.
+    ``at_most``: return None instead of a mask with more bits, which saves most of the time in large programs. Constant
+    bits are then not searched in cones that have too many bits.
     """
     ports = ports_of(program)
     limit = ports.input_bits if at_most is None else at_most
@@ -38,9 +38,9 @@ def input_bits(program: Program, *, at_most: int | None = None) -> tuple[int | N
 
 
 def exact_bits(program: Program, ops: Collection[int], *, at_most: int) -> dict[int, int | None]:
-    """For each of ``ops`` a mask of the bits of ``model_inp`` that its operands can depend on, or its own slice.
+    """Return for each of ``ops`` a mask of the bits of ``model_inp`` on which its operands can depend, or its slice.
 
-    Its exact result, before quantisation, depends on no others. None instead of a mask with more than ``at_most`` bits.
+    Its exact result, before quantisation, depends on no others. A mask with more than ``at_most`` bits is None.
     """
     ports = ports_of(program)
     known = _known(program, ports, set(ops), at_most)

@@ -1,7 +1,7 @@
 """Reading da4ml's ``CombLogic.save`` JSON, plain or gzip.
 
-The JSON declares an interval and a step for every op instead of a type; the type is the smallest that holds
-it, and the intervals are kept beside the program.
+The JSON declares an interval and a step for every op instead of a type. The type is the smallest that holds the
+interval; the intervals are kept with the program.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The bits of ops that an output can depend on at all; others never matter, whatever the inputs.
+"""The bits of ops on which an output can depend; all other bits never matter, for any input.
 
-Found backwards from the outputs, from types, shifts and constants: bits that a quantisation floors away, bits above
-what a narrower type keeps, ops that nothing reads. A bit that is demanded may still never matter: that is not
-decided here.
+They are found backwards from the outputs, from types, shifts and constants: not demanded are bits that a quantisation
+drops, above or below, and ops that nothing reads. A demanded bit may still never matter.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ __all__ = ["demanded_bits", "of_operands"]
 
 
 def demanded_bits(program: Program) -> tuple[int, ...]:
-    """For every op a mask of the bits of its pattern; inverting a bit outside the mask changes no output.
+    """Return for every op a mask of its demanded bits; inverting a bit outside the mask changes no output.
 
-    This holds for unchecked runs, with every value that fits the types, not only those that inputs lead to.
+    This holds for unchecked runs and all values of the types, even if no input leads to them.
     """
     masks = [0] * program.n_ops
     for index, _, _ in program.outputs:
@@ -31,9 +30,9 @@ def demanded_bits(program: Program) -> tuple[int, ...]:
 
 
 def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
-    """Return the bits of each operand that the bits ``mask`` of the result of ``op`` depend on."""
+    """Return the bits of each operand on which the bits ``mask`` of the result of ``op`` depend."""
     kinds = [program.ops[operand].type for operand in op.operands]
-    # How far each operand's bits lie above the result's bits of the same weight, without any shift.
+    # Per operand, the offset of its bits above the result's bits of the same weight, without any shift.
     gaps = [kind.f - op.type.f for kind in kinds]
     match op.code:
         case Code.ADD | Code.SUB:
@@ -60,7 +59,7 @@ def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
             other = kept(mask, gaps[1] - high_int32(op.data), kinds[1])
             return _in_place(mask, gaps[0], kinds[0]), other, _top(kinds[2])
         case Code.MUL:
-            # The lowest bit of the one factor brings a bit of the other down to the lowest place.
+            # With the lowest bit of one factor, a bit of the other factor reaches its lowest place in the product.
             gap = kinds[0].f + kinds[1].f - op.type.f
             return tuple(_with_carries(mask, gap, kind) for kind in kinds)
         case Code.BIT_UNARY | Code.BIT_UNARY_NEG if op.data == 0:
@@ -70,7 +69,7 @@ def of_operands(program: Program, op: Op, mask: int) -> tuple[int, ...]:
             fields = bitwise_fields(op.data)
             kept_a, kept_b = (_with_carries if negate else _in_place for negate in (fields.negate_a, fields.negate_b))
             return kept_a(mask, gaps[0], kinds[0]), kept_b(mask, gaps[1] - fields.shift, kinds[1])
-        case _:  # a table's index and a reduction take every bit; inputs and constants have no operand
+        case _:  # a table's index and a reduction use every bit; inputs and constants have no operand
             return tuple(_ones(kind.width) for kind in kinds)
 
 
@@ -78,7 +77,7 @@ def _terms(op: Op, mask: int, kinds: list[FixedType], gaps: list[int]) -> tuple[
     """Return the masks of every term that is an op; terms without bits, and the constant 0, cause no carries."""
     read = [term for term in op.terms if term.op >= 0]
     gaps = [gap - term.shift for term, gap in zip(read, gaps, strict=True)]
-    # The result's bit at which each begins.
+    # The bit of the result at which each term begins.
     lowest = [-gap for gap, kind in zip(gaps, kinds, strict=True) if kind.width]
     lowest += [
         (op.data & -op.data).bit_length() - 1 + term.shift + op.type.f for term in op.terms if term.op < 0 and op.data
@@ -96,19 +95,19 @@ def _terms(op: Op, mask: int, kinds: list[FixedType], gaps: list[int]) -> tuple[
 
 
 def _in_place(mask: int, gap: int, kind: FixedType) -> int:
-    """Bits of an operand that go to the result's bits of the same weight; its sign to all above."""
+    """Return the bits of an operand that reach result bits of the same weight; the sign reaches all higher bits."""
     moved = mask << gap if gap >= 0 else mask >> -gap
     sign = _top(kind) if kind.k and moved >> kind.width else 0
     return moved & _ones(kind.width) | sign
 
 
 def _with_carries(mask: int, gap: int, kind: FixedType) -> int:
-    """Bits of an operand that reach the result's bits of the same weight and, by carries, all above."""
+    """Return the bits of an operand that reach result bits of the same weight and, by carries, all higher bits."""
     return _ones(min(max(mask.bit_length() + gap, 0), kind.width))
 
 
 def _summand(mask: int, gap: int, kind: FixedType, quiet: int) -> int:
-    """Bits of an operand to which something is added that has no bits below the result's bit ``quiet``."""
+    """Return the bits of a summand if the other summand has no bits below bit ``quiet`` of the result."""
     low = max(quiet + gap, 0)
     return _in_place(mask, gap, kind) | _with_carries(mask, gap, kind) >> low << low
 

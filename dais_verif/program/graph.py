@@ -10,10 +10,10 @@ __all__ = ["cone", "dead_ops", "depths"]
 
 
 def cone(program: Program, roots: Iterable[int]) -> list[int]:
-    """Return the indices of all ops that the ops ``roots`` depend on, themselves included, in SSA order."""
+    """Return the indices of all ops on which the ops ``roots`` depend, including ``roots``, in SSA order."""
     needed = set(roots)
     waiting = list(needed)
-    while waiting:  # not all ops: many small cones of a large program are asked for
+    while waiting:  # visits only the cone: callers request many small cones of a large program
         for operand in program.ops[waiting.pop()].operands:
             if operand not in needed:
                 needed.add(operand)
@@ -22,7 +22,7 @@ def cone(program: Program, roots: Iterable[int]) -> list[int]:
 
 
 def dead_ops(program: Program) -> list[int]:
-    """Return the indices of the ops that no output depends on."""
+    """Return the indices of ops on which no output depends."""
     live = set(cone(program, (index for index, _, _ in program.outputs if index >= 0)))
     return [index for index in range(program.n_ops) if index not in live]
 
@@ -37,7 +37,7 @@ def readers(program: Program) -> list[list[int]]:
 
 
 def depths(program: Program) -> list[int]:
-    """Length, in ops, of the longest path that ends in each op; inputs and constants have 0."""
+    """Return the length, in ops, of the longest path that ends in each op; 0 for inputs and constants."""
     depth: list[int] = []
     for op in program.ops:
         depth.append(max((depth[i] + 1 for i in op.operands), default=0))

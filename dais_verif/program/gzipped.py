@@ -1,4 +1,4 @@
-"""Gzip, unpacked within bounds: a small file must not cost gigabytes."""
+"""Unpack gzip within bounds: a small file must not cost gigabytes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dais_verif.errors import ProgramError
 
 __all__ = ["beginning", "is_gzip", "unpacked"]
 
-#: Magic, and deflate, the only method there is.
+#: The magic number, and deflate, the only method.
 _MAGIC = b"\x1f\x8b\x08"
 #: Refuse decompressed data beyond both: this many bytes, and this many times the file. Real programs in JSON
 #: compress eight to one, in binary, where every op repeats its type, up to thirty.
@@ -21,7 +21,7 @@ def is_gzip(data: bytes) -> bool:
 
 
 def beginning(data: bytes) -> bytes:
-    """Return the first bytes that the gzip ``data`` holds; none if they are damaged."""
+    """Return the first unpacked bytes of the gzip ``data``; empty if they are damaged."""
     try:
         return zlib.decompressobj(wbits=31).decompress(data[:4096], 64)
     except zlib.error:
@@ -29,7 +29,7 @@ def beginning(data: bytes) -> bytes:
 
 
 def unpacked(data: bytes) -> bytes:
-    """Decompress the gzip ``data``. Raises ``ProgramError`` if it is damaged or far larger than it looks."""
+    """Decompress the gzip ``data``. Raises ``ProgramError`` if it is damaged, or too large when unpacked."""
     limit = max(_ALWAYS_ALLOWED, _RATIO * len(data))
     try:
         unzip = zlib.decompressobj(wbits=31)

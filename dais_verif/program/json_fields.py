@@ -50,10 +50,10 @@ def as_integers(value: Any, name: str, count: int) -> NDArray[np.int64]:
 
 
 def as_type(value: Any, index: int, *, on_grid: bool = False) -> tuple[FixedType, tuple[int, int]]:
-    """Type and raw interval of ``[min, max, step]`` of op ``index``: the smallest type that holds the interval.
+    """Return the smallest type that holds ``[min, max, step]`` of op ``index``, and its raw interval.
 
-    da4ml writes [0, 0, Infinity] for a column of zeros: the constant 0 lies on any grid. ``on_grid``: both ends must be
-    multiples of the step; without it the interval is the smallest on the grid around them.
+    da4ml writes [0, 0, Infinity] for a column of zeros: the constant 0 has no step. ``on_grid``: both ends must be
+    multiples of the step; else they are rounded outwards to multiples.
     """
     numbers = value if isinstance(value, list) and len(value) == 3 else [None]
     if numbers == [0, 0, math.inf] and not any(isinstance(v, bool) for v in numbers):

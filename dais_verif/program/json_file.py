@@ -1,6 +1,6 @@
-"""Programs in JSON, plain or gzip: which of the two dialects a file has, da4ml's DAIS or alkaid's ALIR.
+"""Read programs in JSON, plain or gzip, and detect their dialect: da4ml's DAIS or alkaid's ALIR.
 
-Opcode -2 is ``relu(-x)`` in the one and ``-x`` in the other, so a file that does not say which it is is not read.
+Opcode -2 is ``relu(-x)`` in DAIS and ``-x`` in ALIR, so a file of unknown dialect is refused.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ JSON_LAYOUTS = ("json", "alir")
 
 
 def looks_like_json(data: bytes) -> bool:
-    """Return True if ``data`` begins as a JSON list or object does, or is gzip of such a text.
+    """Return True if ``data`` begins like a JSON list or object, or is gzip of such a text.
 
-    A binary of 91 inputs begins with ``[`` too, but its first word holds a 0 byte, which no JSON text does.
+    A binary with 91 inputs begins with ``[``, too, but its first word contains a 0 byte, which JSON text never does.
     """
     if is_gzip(data):
         data = beginning(data)
@@ -34,7 +34,7 @@ def looks_like_json(data: bytes) -> bool:
 def read_json(data: bytes, layout: str | None = None) -> Program:
     """Return the valid program in ``data``; ``layout``: ``json`` or ``alir`` overrides detection.
 
-    Raises ``ProgramError`` if it is not one, or if nothing tells which dialect it has.
+    Raises ``ProgramError`` if it is not one, or if its dialect is unknown.
     """
     sha256 = hashlib.sha256(data).hexdigest()
     try:
@@ -50,7 +50,7 @@ def read_json(data: bytes, layout: str | None = None) -> Program:
 
 
 def _dialect(tree: Any) -> str:
-    """``json`` for da4ml's bare list, ``alir`` for what alkaid writes. Raises ``ProgramError`` if it could be both."""
+    """Return ``json`` for da4ml's bare list, ``alir`` for alkaid's files. Raises ``ProgramError`` if ambiguous."""
     if isinstance(tree, list):
         if alir_json.has_alir_records(tree):
             raise ProgramError.of(

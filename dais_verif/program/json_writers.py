@@ -1,4 +1,4 @@
-"""Programs as JSON: ALIR of spec 4 as alkaid saves it, and DAIS as da4ml does, plain or gzip."""
+"""Write programs as JSON, plain or gzip: ALIR of spec 4, as alkaid does, and DAIS, as da4ml does."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ def compressed(data: bytes) -> bytes:
 
 
 def alir_json(program: Program, notes: Mapping[str, Any] | None = None) -> bytes:
-    """Return ``program``, which ``conversion.to_alir`` has made, as a file of spec 4, its estimates kept.
+    """Return ``program``, the result of ``conversion.to_alir``, as a file of spec 4, with its estimates.
 
-    ``notes``: what to say of the binary that it was made of. Raises ``InputError`` that names the op for a type that
-    JSON cannot say.
+    ``notes``: about the binary from which it was made. Raises ``InputError``, which names the op, for a type that JSON
+    cannot represent.
     """
     tree = {"model": alir_model(program), "meta": "ALIRModel", "spec_version": max(SPEC_VERSIONS)}
     if notes is not None:
@@ -130,9 +130,9 @@ def _sum(op: Op) -> tuple[list[int], AlirCode, list[int]]:
 
 
 def _constant(value: int, places: int) -> list[int]:
-    """``value * 2**-places`` as alkaid writes it, whose adders are as wide as the constant: an odd number, or 0."""
+    """Return ``value * 2**-places`` as alkaid writes it: an odd number or 0, since its adders are as wide as that."""
     if value == 0:
-        return [0, places]  # on a grid of its own alkaid would shift the operand out of its 64 bits
+        return [0, places]  # with another step, alkaid would shift the operand out of its 64 bits
     zeros = (value & -value).bit_length() - 1
     return [value >> zeros, places - zeros]
 

@@ -1,7 +1,7 @@
-"""Bytes to program and back: the three binary layouts, and which one a file has.
+"""Read and write the three binary layouts, and detect the layout of a file.
 
-All words are little-endian int32. Lengths are checked against the header with Python integers before
-anything is allocated, so a lie in a header costs nothing.
+All words are little-endian int32. Lengths are checked against the header with Python integers before anything is
+allocated, so a wrong header cannot allocate memory.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _OP_WORDS = 8
 
 
 class AssumedLayoutWarning(UserWarning):
-    """Both word orders are possible, mean different things, and nothing tells which was meant."""
+    """Both word orders are possible and give different programs; the layout is assumed."""
 
 
 class _Header(NamedTuple):
-    """Counts, and where the words after them begin."""
+    """Counts, and the position of the words after them."""
 
     n_in: int
     n_out: int
@@ -47,7 +47,7 @@ class _Header(NamedTuple):
     firmware_version: int = 0
 
     def words_before_tables(self) -> int:
-        """Length in words of everything but table sizes and table data."""
+        """Return the length in words, without table sizes and table data."""
         return self.start + self.n_in + 3 * self.n_out + _OP_WORDS * self.n_ops
 
 
@@ -55,7 +55,7 @@ def read_binary(data: bytes, layout: str | None = None) -> Program:
     """Return the valid program in ``data``; ``layout`` overrides detection.
 
     Raises ``ProgramError`` if it is not one, ``InputError`` for an unknown ``layout``. Warns with
-    ``AssumedLayoutWarning`` where the page says that the layout is assumed.
+    ``AssumedLayoutWarning`` if the layout is ambiguous and assumed.
     """
     words = _words(data)
     if layout is None:
@@ -76,7 +76,7 @@ def _words(data: bytes) -> Words:
 
 
 def detect(words: Words) -> Program:
-    """Return the program in ``words``, its layout found by length equation, validity and range analysis."""
+    """Return the program in ``words``; its layout is found by length equation, validity and range analysis."""
     plain_fits, v1_fits = _fits(_plain_header, words), _fits(_v1_header, words)
     known_spec = len(words) > 0 and int(words[0]) in SPEC_VERSIONS
     if v1_fits and (known_spec or not plain_fits):
@@ -99,7 +99,7 @@ def _fits(header: Callable[[Words], _Header], words: Words) -> bool:
 
 
 def _no_layout(words: Words) -> str:
-    """Return why neither length equation holds, both reasons on one line."""
+    """Return why neither length equation holds, with both reasons on one line."""
     reasons = []
     for header in (_plain_header, _v1_header):
         try:
@@ -110,7 +110,7 @@ def _no_layout(words: Words) -> str:
 
 
 def _choose_word_order(words: Words) -> Program:
-    """Headerless or published: the valid one; else the one without a violation; else headerless, assumed."""
+    """Choose headerless or published: the valid one; else the one without a violation; else assume headerless."""
     candidates: list[Program] = []
     first_error: ProgramError | None = None
     for layout in ("headerless", "published"):
@@ -126,8 +126,8 @@ def _choose_word_order(words: Words) -> Program:
     headerless, published = candidates
     if np.array_equal(meaningful_data(headerless.columns), meaningful_data(published.columns)):
         return headerless
-    # A program that violates a promise on every input was not meant. That a violation is merely possible says nothing:
-    # in the other order a small program often has none by chance.
+    # A program that violates a promise on every input is the wrong reading. A merely possible violation decides
+    # nothing: in the wrong order, a small program often has none by chance.
     passing = [program for program in candidates if analyse(program).worst < PromiseStatus.CERTAIN]
     if len(passing) == 1:
         return passing[0]
@@ -223,9 +223,9 @@ def _refuse_alir(program: Program, layout: str) -> None:
 
 
 def write_binary(program: Program, layout: str) -> bytes:
-    """``program`` in ``layout``; reading the result gives the program back, and a file read is written unchanged.
+    """Return ``program`` in ``layout``. Reading the result gives the same program; a file that was read is unchanged.
 
-    Raises ``InputError`` if the layout cannot carry it.
+    Raises ``InputError`` if the layout cannot represent it.
     """
     if layout not in LAYOUTS:
         raise InputError(f"layout must be one of {', '.join(LAYOUTS)}, not {layout!r}")

@@ -1,8 +1,8 @@
-"""Sharper ranges: a value that is a sum of others is kept as that sum, so that cancellation is recognized.
+"""Sharper ranges: a value that is a sum of others is kept as that sum, so that cancellation is recognised.
 
-Intervals know of ``x - x`` only that it lies between the ends. Here an op is a sum of multiples of *sources*, inputs or
-results of ops that are not linear, as long as it is exactly that; and the range of the sum is exact where its sources
-are independent.
+Plain intervals do not show that ``x - x`` is 0. Here an op is kept as a sum of multiples of *sources*, which are inputs
+or results of nonlinear ops, as long as it is exactly that. The range of the sum is exact if its sources are
+independent.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dais_verif.program.ranges import Analysis, Interval, PromiseStatus, analyse
 
 __all__ = ["sharp_ranges"]
 
-#: Sums of more sources are sources themselves, and so are all once so many factors are kept: half a gigabyte.
+#: Sums of more sources become sources; so do all sums after ``_MOST_FACTORS`` factors, which take half a gigabyte.
 _MOST_SOURCES, _MOST_FACTORS = 512, 4_000_000
 
 
@@ -28,7 +28,7 @@ class _Sum(NamedTuple):
     f: int
 
     def at(self, f: int) -> _Sum:
-        """In units of ``2**-f``, finer or the same."""
+        """Return the sum in units of ``2**-f``, which must not be coarser."""
         by = f - self.f
         return _Sum({source: factor << by for source, factor in self.factors.items()}, self.constant << by, f)
 
@@ -48,7 +48,7 @@ class _Sum(NamedTuple):
         return _Sum(factors, a.constant + sign * b.constant, f)
 
     def is_multiple(self, of: int) -> bool:
-        """Return True if it is a multiple of ``of``, whatever its sources are."""
+        """Return True if it is a multiple of ``of`` for all values of its sources."""
         return not (self.constant % of or any(factor % of for factor in self.factors.values()))
 
     def range(self, known: Sequence[Interval]) -> tuple[int, int]:
@@ -62,14 +62,14 @@ class _Sum(NamedTuple):
 
 
 def sharp_ranges(program: Program, *, declared: bool, most_ops: int = 50_000) -> Analysis:
-    """``analyse``, with sums kept as sums in programs of at most ``most_ops``, which takes some 60 us an op."""
+    """Analyse ranges with sums kept as sums, in programs of at most ``most_ops`` ops; takes some 60 µs per op."""
     if program.n_ops > most_ops:
         return analyse(program, declared=declared)
     return analyse(program, declared=declared, sharpen=_Sums().sharpened)
 
 
 class _Sums:
-    """The sum that each op so far is."""
+    """The sums of all ops so far."""
 
     def __init__(self) -> None:
         self._sums: list[_Sum] = []

@@ -1,8 +1,8 @@
-"""Numbers in and out, exactly: doubles, integers of any size, and raw integers.
+"""Exact conversion of numbers: doubles, integers of any size, and raw integers.
 
-A batch of inputs is kept as one column an input, each a vector of integers times one power of two, because
-that holds every double and every integer without rounding, and the hot paths become integer shifts.
-Columns are int64 where everything fits 62 bits, else Python integers (dtype object).
+A batch of inputs has one column per input, a vector of integers times one power of two. That holds every double and
+every integer without rounding, and the hot paths become integer shifts. Columns are int64 if all values fit 62 bits,
+else Python integers (dtype object).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Batch", "Column", "IntArray", "compact", "doubles_of_raw", "floor_to
 IntArray = NDArray[Any]
 
 _INT64_BITS = 62
-#: A Python number beyond this exponent is refused rather than expanded to gigabytes of digits.
+#: Numbers with a larger exponent are refused, since they would be expanded to gigabytes of digits.
 _MAX_EXPONENT = 1 << 16
 
 
@@ -39,16 +39,16 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Exact input vectors: ``rows`` vectors of ``n_in`` values, as columns, or as the doubles that were given."""
+    """Exact input vectors: ``rows`` vectors of ``n_in`` values, as columns or as the given doubles."""
 
     rows: int
     given: tuple[Column, ...] | None
-    #: Finite, C-contiguous, (rows, n_in); for engines that take doubles as they are.
+    #: Finite, C-contiguous, (rows, n_in); for engines that read doubles directly.
     doubles: NDArray[np.float64] | None = None
 
     @cached_property
     def columns(self) -> tuple[Column, ...]:
-        """One column an input; made when first needed if the batch was given as doubles."""
+        """One column per input; made on demand if the batch was given as doubles."""
         if self.given is not None:
             return self.given
         assert self.doubles is not None
@@ -56,7 +56,7 @@ class Batch:
 
     @property
     def n_in(self) -> int:
-        """Values of a vector."""
+        """The number of values of a vector."""
         return self.doubles.shape[1] if self.doubles is not None else len(self.columns)
 
     @classmethod
@@ -91,21 +91,21 @@ class Batch:
         return self
 
     def slice(self, start: int, stop: int) -> Batch:
-        """Rows ``start`` to ``stop``."""
+        """Return rows ``start`` to ``stop - 1``."""
         stop = min(stop, self.rows)
         if self.doubles is not None:
             return Batch(stop - start, None, self.doubles[start:stop])
         return Batch(stop - start, tuple(Column(c.mantissa[start:stop], c.exponent) for c in self.columns))
 
     def value(self, row: int, column: int) -> Fraction:
-        """One value, exactly."""
+        """Return one value, exactly."""
         if self.doubles is not None:
             return Fraction(float(self.doubles[row, column]))
         mantissa, exponent = self.columns[column]
         return Fraction(int(mantissa[row])) * Fraction(2) ** exponent
 
     def row(self, row: int) -> list[Fraction]:
-        """One vector, exactly."""
+        """Return one vector, exactly."""
         return [self.value(row, j) for j in range(self.n_in)]
 
     @staticmethod
@@ -154,7 +154,7 @@ def _shifted_left(values: IntArray, shift: int) -> IntArray:
 
 
 def _as_array(x: Any) -> NDArray[Any]:
-    """Return ``x`` as an array that has lost nothing: integers beyond 64 bits stay Python integers."""
+    """Return ``x`` as an array, without loss: integers beyond 64 bits stay Python integers."""
     if isinstance(x, np.ma.MaskedArray):
         if np.ma.is_masked(x):
             raise InputError("input vectors hold masked values, which are none; fill them, or leave their rows out")
@@ -193,7 +193,7 @@ def _columns_of_doubles(x: NDArray[np.float64]) -> tuple[Column, ...]:
 
 
 def require_finite(x: NDArray[np.float64]) -> None:
-    """Raise the ``InputError`` that names the first input of ``x`` (rows, n_in) which is NaN or infinite, if any."""
+    """Raise ``InputError``, which names the first input of ``x`` (rows, n_in) that is NaN or infinite, if any."""
     finite = np.isfinite(x)
     if not finite.all():
         row, j = (int(v) for v in np.argwhere(~finite)[0])
@@ -201,7 +201,7 @@ def require_finite(x: NDArray[np.float64]) -> None:
 
 
 def _column_of_numbers(values: list[Any], j: int) -> Column:
-    """Python numbers (int, float, Fraction, Decimal): anything with an exact integer ratio."""
+    """Return a column of Python numbers (int, float, Fraction, Decimal): anything with an exact integer ratio."""
     ratios = []
     for row, value in enumerate(values):
         number = value.item() if isinstance(value, np.integer) else value
@@ -225,7 +225,7 @@ def doubles_of_raw(raw: IntArray, f: int, output: int, first_row: int = 0) -> ND
 
     Raises ``InputError`` that names row and output where float64 cannot hold the value.
     """
-    if raw.dtype == np.int64 and -900 < f < 900:  # neither overflow nor subnormal numbers, whatever raw is
+    if raw.dtype == np.int64 and -900 < f < 900:  # neither overflow nor subnormal numbers, for any raw value
         values = raw.astype(np.float64)
         # 2**63 as a double does not go back to int64, so compare below it only.
         exact = (np.abs(values) < 2.0**63) & (np.where(np.abs(values) < 2.0**63, values, 0).astype(np.int64) == raw)

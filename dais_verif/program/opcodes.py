@@ -1,4 +1,4 @@
-"""The one table of opcodes. Checks, golden model, emitter, disassembly and tests are driven by it.
+"""The table of opcodes, which drives checks, golden model, emitter, disassembly and tests.
 
 The semantics page defines what each opcode *computes*; this table gives its encoding. Two codes exist only in ALIR, and
 two of its opcodes are special sums: ``opcode_of_sum`` returns their usual names.
@@ -22,7 +22,7 @@ __all__ = [
     "Pattern",
     "Term",
     "opcode_of_sum",
-    # codes that are often asked for
+    # frequently used codes
     "INPUT",
     "MUXES",
     "QUANTS",
@@ -59,22 +59,22 @@ class Code(IntEnum):
     BIT_UNARY = 9
     BIT_UNARY_NEG = -9
     BIT_BINARY = 10
-    #: ALIR's sum of any number of terms, and with it its -2 (one term, negative) and its 4 on a grid of its own.
+    #: ALIR's sum of any number of terms; also its -2 (one negative term), and its 4 with a constant of another step.
     SUM = 11
-    #: ALIR's 3 where it shifts, too; the number is ours, in no file stands a 12.
+    #: ALIR's 3 with a shift; the number 12 is internal and does not occur in files.
     SHIFT = 12
 
 
 class Data(Enum):
     """The meaning of the 64-bit data word of an op."""
 
-    #: Nothing: kept so that load-then-save is byte-identical.
+    #: Unused; kept so that load-then-save is byte-identical.
     NONE = "none"
     #: A shift of the second operand, in bits.
     SHIFT = "shift"
     #: A shift of the only operand, in bits.
     SHIFT_ONLY = "shift of the only operand"
-    #: A signed constant; the shift of the term that stands for it says in which units.
+    #: A signed constant; the shift of its term gives the units.
     TERM = "constant term"
     #: A signed constant in units of the op's own ``2**-f``.
     CONSTANT = "constant"
@@ -89,7 +89,7 @@ class Data(Enum):
 
 
 class Pattern(Enum):
-    """Which of ``id0`` and ``id1`` an op uses, and for what. An unused one must be -1."""
+    """How an op uses ``id0`` and ``id1``. An unused one must be -1."""
 
     INPUT = "id0 is an input"
     NONE = "no operand"
@@ -110,8 +110,8 @@ class Opcode(NamedTuple):
     """One row of the table.
 
     ``promise``: quantisation to the op's type must change nothing; a change is an overflow violation.
-    ``negate``: the negative code of a pair; negates (the first operand, for a mux the second) before all else.
-    ``number``: the opcode as files and people have it. ``alir``: only ALIR has it, no binary and no JSON of DAIS.
+    ``negate``: the negative code of a pair; it first negates the first operand, or for a mux the second one.
+    ``number``: the opcode in files and messages. ``alir``: only ALIR has it, neither binaries nor JSON of DAIS.
     """
 
     code: Code
@@ -157,7 +157,7 @@ def _rows() -> list[Opcode]:
     ]
 
 
-#: Every opcode of the semantics page, by its code; a plain integer is found faster by another than by a member.
+#: Every opcode of the semantics page, by its code as a plain integer, since lookups by enum members are slower.
 OPCODES: Final[dict[int, Opcode]] = {int(row.code): row for row in _rows()}
 
 _NEGATION: Final = _alir(Code.SUM, "neg", Pattern.TERMS, Data.TERM, True, "negated", -2)
@@ -165,14 +165,14 @@ _SUM_WITH_CONSTANT: Final = _alir(Code.SUM, "add_term", Pattern.TERMS, Data.TERM
 
 
 def opcode_of_sum(terms: Sequence[Term]) -> Opcode:
-    """Return the row of the sum of ``terms`` as ALIR calls it: 11, or -2 if it negates, or 4 if it adds a constant."""
+    """Return the row for a sum of ``terms`` in ALIR: 11, or -2 if it negates, or 4 if it adds a constant."""
     if len(terms) == 1 and terms[0].negative and terms[0].shift == 0:
         return _NEGATION
     constants = sum(term.op < 0 for term in terms)
     return _SUM_WITH_CONSTANT if constants == 1 and len(terms) == 2 else OPCODES[Code.SUM]
 
 
-#: Codes that loops over all ops ask for, looked up once: a look-up in an enum takes 0.1 µs, which a million ops notice.
+#: Codes that loops over all ops use: an enum lookup takes 0.1 µs, which matters for a million ops.
 INPUT: Final = Code.INPUT
 SUMS: Final = (Code.ADD, Code.SUB)
 RELUS: Final = (Code.RELU, Code.RELU_NEG)
@@ -198,7 +198,7 @@ def high_int32(data: _Word) -> _Word:
 
 
 class BitwiseFields(NamedTuple):
-    """The data word of opcode 10 taken apart. ``reserved`` must be 0."""
+    """The fields of the data word of opcode 10. ``reserved`` must be 0."""
 
     shift: int
     negate_a: bool
@@ -208,7 +208,7 @@ class BitwiseFields(NamedTuple):
 
 
 def bitwise_fields(data: int) -> BitwiseFields:
-    """Take the data word of opcode 10 apart; ``operation`` indexes ``BITWISE_NAMES`` if it is valid."""
+    """Return the fields of the data word of opcode 10; a valid ``operation`` indexes ``BITWISE_NAMES``."""
     return BitwiseFields(
         low_int32(data), bool(data >> 32 & 1), bool(data >> 33 & 1), data >> 34 & 0x3F_FFFF, data >> 56
     )

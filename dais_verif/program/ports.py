@@ -1,4 +1,4 @@
-"""The layout of inputs and outputs in the two packed ports, from the types of the program alone.
+"""The layout of inputs and outputs in the two packed ports, which depends only on the types of the program.
 
 Element 0 takes the least significant bits, there are no gaps, an element without bits takes none, and a port
 without any bits is one bit wide, ignored or tied to 0.
@@ -15,7 +15,7 @@ __all__ = ["Element", "Ports", "ports_of"]
 
 
 class Element(NamedTuple):
-    """One input or output in its port: bits ``offset`` to ``offset + width - 1``; bit 0 weighs ``2**lo``."""
+    """One input or output in its port: bits ``offset`` to ``offset + width - 1``; bit 0 has weight ``2**lo``."""
 
     offset: int
     width: int
@@ -30,22 +30,22 @@ class Ports(NamedTuple):
 
     @property
     def input_bits(self) -> int:
-        """Bits of ``model_inp`` that carry anything; the port itself is at least one bit wide."""
+        """The number of bits of ``model_inp`` that carry data; the port itself is at least one bit wide."""
         return sum(element.width for element in self.inputs)
 
     @property
     def output_bits(self) -> int:
-        """Bits of ``model_out`` that carry anything; the port itself is at least one bit wide."""
+        """The number of bits of ``model_out`` that carry data; the port itself is at least one bit wide."""
         return sum(element.width for element in self.outputs)
 
     def slice_of(self, op: Op, shift: int) -> tuple[int, int]:
-        """(least significant bit, width) of the slice of ``model_inp`` that the ``input`` op reads."""
+        """Return (least significant bit, width) of the slice of ``model_inp`` that the ``input`` op reads."""
         element = self.inputs[op.id0]
         return element.offset + (-op.type.f - shift) - element.lo, op.type.width
 
 
 def ports_of(program: Program) -> Ports:
-    """Return the ports of ``program``. An input is as wide as all its readers together, dead ones included."""
+    """Return the ports of ``program``. An input covers the bits of all its readers, including dead ones."""
     bounds: dict[int, tuple[int, int]] = {}
     for op in program.ops:
         if op.code == INPUT and op.type.width > 0:

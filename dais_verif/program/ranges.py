@@ -1,9 +1,8 @@
-"""Range analysis: exact intervals propagated through the program, and what they prove about overflow.
+"""Range analysis: propagate exact intervals through the program, to prove the absence of overflow.
 
-Every value gets the smallest interval of raw integers that interval arithmetic can show, and the number of
-low bits known to be zero (so that a coarser result can be shown to lose nothing). The rules are the
-semantics page read on intervals; values that wrap get the interval of the wrapped value, so the result holds
-for unchecked runs too.
+Every value gets the smallest interval of raw integers that interval arithmetic can show, and the number of low bits
+known to be zero (to show that a coarser result loses nothing). The rules are those of the semantics page, applied to
+intervals. Values that wrap get the interval of the wrapped value, so results also hold for unchecked runs.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["Analysis", "Interval", "PromiseStatus", "analyse"]
 
-#: "All low bits are zero", for the value 0.
+#: The number of zero low bits of the value 0.
 _ALL_ZERO = 1 << 20
 
 
@@ -45,11 +44,11 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Analysis:
-    """Result of ``analyse``: a tuple entry an op."""
+    """Result of ``analyse``: tuples with one entry per op."""
 
     program: Program
     intervals: tuple[Interval, ...]
-    #: For every op, if quantisation can change the value.
+    #: For every op, whether quantisation can change the value.
     changes: tuple[PromiseStatus, ...]
 
     @property
@@ -65,11 +64,11 @@ class Analysis:
 
 
 def analyse(program: Program, *, declared: bool = False, sharpen: Sharpen | None = None) -> Analysis:
-    """Intervals of every op of a valid ``program``.
+    """Return the intervals of every op of a valid ``program``.
 
-    ``declared``: trust the input intervals that the source declares (da4ml's JSON). Without it the types alone
-    bound the inputs, which is what holds for any input whatever. ``sharpen``: what else is known of a value and of its
-    quantisation, from the op, the intervals of those before it, and what was found of it.
+    ``declared``: trust the input intervals that the source declares (da4ml's JSON). Otherwise only types bound the
+    inputs, and the result holds for all inputs. ``sharpen``: returns a better interval and status of an op, from the
+    op, the intervals of earlier ops, and its own.
     """
     intervals: list[Interval] = []
     changes: list[PromiseStatus] = []
@@ -98,7 +97,7 @@ def _trailing_zeros(raw: int) -> int:
 
 
 def _shifted(x: Interval, shift: int) -> Interval:
-    """Return ``x * 2**shift``: the same integers, another point."""
+    """Return ``x * 2**shift``: the same integers with another binary point."""
     return x._replace(f=x.f - shift)
 
 
@@ -123,7 +122,7 @@ def _union(a: Interval, b: Interval) -> Interval:
 
 
 def _quantise(exact: Interval, kind: FixedType) -> Outcome:
-    """Interval after TRUNC and WRAP to ``kind``, and whether that changes the value."""
+    """Return the interval after TRUNC and WRAP to ``kind``, and whether that changes the value."""
     lo, hi, _, zeros = _interval(*exact)
     drop = exact.f - kind.f
     status = PromiseStatus.SAFE
@@ -175,7 +174,7 @@ def _const(program: Program, op: Op, known: Known, declared: Declared) -> Outcom
 def _terms(program: Program, op: Op, known: Known, declared: Declared) -> Outcome:
     total = Interval(0, 0, 0, _ALL_ZERO)
     least = min(term.shift for term in op.terms)
-    # An operand of several terms is counted once, with the sum of its weights, so that x - x is 0.
+    # An operand that occurs in several terms counts once, with the sum of its weights, so that x - x is 0.
     weights: dict[int, int] = {}
     for operand, shift, negative in op.terms:
         weight = 1 << (shift - least)
@@ -264,14 +263,14 @@ def _bit_binary(program: Program, op: Op, known: Known, declared: Declared) -> O
     b = _negated(b) if fields.negate_b else b
     f = max(a.f, b.f)
     a, b = _aligned(a, f), _aligned(b, f)
-    # AND keeps the zeros of either, OR and XOR those of both.
+    # AND keeps low zeros of either operand, OR and XOR those common to both.
     zeros = max(a.zeros, b.zeros) if fields.operation == 0 else min(a.zeros, b.zeros)
     lo, hi = _BITWISE[fields.operation](a, b)
     return _quantise(_interval(lo, hi, f, zeros), op.type)
 
 
 def _span(a: Interval, b: Interval) -> tuple[int, int]:
-    """Return the tightest ``-2**n .. 2**n - 1`` around both."""
+    """Return the tightest range ``-2**n .. 2**n - 1`` that contains both."""
     bits = max((v if v >= 0 else -1 - v).bit_length() for v in (a.lo, a.hi, b.lo, b.hi))
     return -(1 << bits), (1 << bits) - 1
 

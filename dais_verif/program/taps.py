@@ -1,4 +1,4 @@
-"""A program with taps: the same ops, and outputs more that read the values of some of them."""
+"""Add taps to a program: additional outputs with the values of some ops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["live", "tapped", "tappable"]
 
 
 def tapped(program: Program, ops: Sequence[int]) -> Program:
-    """Return ``program`` with one more output for each of ``ops``, after its own: the op's value as it is."""
+    """Return ``program`` with one more output per op of ``ops``, after its own: the unchanged value of the op."""
     return replace(
         program,
         out_idx=np.concatenate([program.out_idx, np.array(ops, dtype=np.int64)]),
@@ -25,13 +25,13 @@ def tapped(program: Program, ops: Sequence[int]) -> Program:
 
 
 def tappable(program: Program, root: int) -> list[int]:
-    """Return the ops that op ``root`` depends on, itself included, whose values can be wrong: no constants."""
+    """Return the ops on which op ``root`` depends, including itself, whose values can be wrong: all but constants."""
     ops = (program.ops[index] for index in cone(program, [root]))
     return [op.index for op in ops if op.type.width and op.code != Code.CONST]
 
 
 def live(program: Program, ops: Iterable[int], last: int) -> list[int]:
-    """Return those of ``ops`` up to ``last`` that later ones among them read: all that these know of earlier ops.
+    """Return those of ``ops`` up to ``last`` that later ones among ``ops`` read.
 
     ``ops`` in SSA order.
     """

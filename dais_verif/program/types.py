@@ -1,8 +1,8 @@
 """Fixed-point types: the page's ``(k, i, f)``.
 
 A value of type ``(k, i, f)`` is an integer ``m`` (*raw*) standing for the real number ``m * 2**-f``.
-Nothing here computes with values: what quantisation *does* is written once in each of the golden model,
-the emitter and the prover, from the semantics page.
+This module does not compute with values: golden model, emitter and prover each implement quantisation independently,
+from the semantics page.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ __all__ = ["at", "form_of", "operands_of", "shapes_of", "widths_of"]
 
 Ints = NDArray[np.int32]
 
-#: Entries of a column of operands, which has one a term of the largest sum for every op: half a gigabyte.
+#: Most entries of a column of operands, which has one per op and term of the largest sum: half a gigabyte.
 _MOST_ENTRIES = 1 << 27
 
 
@@ -31,7 +31,7 @@ def at(column: Ints, indices: NDArray[np.integer[Any]] | Sequence[int]) -> Ints:
 def operands_of(program: Program) -> Ints:
     """Return ``Op.operands`` of every op, (n_ops, 3), -1 for none; wider if a sum has more terms.
 
-    Raises ``InputError`` for a sum with so many of them that the machine cannot take the program.
+    Raises ``InputError`` if a sum has so many terms that the VM cannot run the program.
     """
     code, id0, id1, data = program.columns[:4]
     terms = program.terms
@@ -58,15 +58,15 @@ def operands_of(program: Program) -> Ints:
 
 
 def widths_of(program: Program) -> Ints:
-    """Width of every op's type in bits, (n_ops,)."""
+    """Return the width of every op's type in bits, (n_ops,)."""
     k, i, f = program.columns[4:7]
     return (k + i + f).astype(np.int32)
 
 
 def shapes_of(program: Program) -> NDArray[np.int64]:
-    """All that the computation of every op depends on but the values it reads, (n_ops, 15): opcode, types, data.
+    """Return all parameters of every op's computation except the values that it reads: (n_ops, 15).
 
-    The last column has the number of the terms of a sum, the same for sums whose terms differ in the ops only.
+    These are opcode, types and data. The last column identifies the terms of a sum, regardless of the ops in them.
     """
     code, data, inputs = program.columns.code, program.columns.data.copy(), program.columns.code == Code.INPUT
     for spec in OPCODES.values():
@@ -82,7 +82,7 @@ def shapes_of(program: Program) -> NDArray[np.int64]:
 
 
 def _terms(program: Program) -> NDArray[np.int64]:
-    """Return a number for what the terms of every sum are but for the ops that they read; -1 for all other ops."""
+    """Return a number that identifies the terms of every sum, regardless of the ops in them; -1 for other ops."""
     numbers = np.full(program.n_ops, -1, dtype=np.int64)
     known: dict[Hashable, int] = {}
     for index in np.flatnonzero(program.columns.code == Code.SUM).tolist():

@@ -1,4 +1,4 @@
-"""From a program to instructions: forward, and the pullback that runs after it."""
+"""Compile a program to instructions: forward, and the pullback that runs after it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ Ints = NDArray[np.int32]
 def compile_forward_and_backward(
     program: Program, *, need_backward: bool = True, fuse: bool = True, optimize_locality: bool = True
 ) -> Compilation:
-    """Instructions that compute ``program``, and with ``need_backward`` those of its pullback.
+    """Return instructions that compute ``program``, and with ``need_backward`` those of its pullback.
 
-    ``fuse``: a ``quant`` op that provably changes nothing, neither value nor number of fractional bits, gets no
-    instruction; what reads it reads its operand's slot. ``optimize_locality``: run an op close to what uses it,
-    which takes fewer slots; otherwise in program order. Results do not depend on either. Neither is handed to the
-    C kernel, which compiles the ops for itself, on bits: a ``quant`` costs it nothing, and its order is always local.
+    ``fuse``: a ``quant`` op that provably changes neither value nor number of fractional bits gets no instruction; its
+    readers read its operand's slot. ``optimize_locality``: run an op close to its readers, which takes fewer slots;
+    otherwise use program order. Results do not depend on either option. The C kernel ignores both, since it compiles
+    ops to bits itself: a ``quant`` costs nothing, and its order is always local.
     """
     changes = analyse(program).changes
     holder = _holders(program, changes) if fuse else np.arange(program.n_ops, dtype=np.int32)
@@ -69,7 +69,7 @@ def compile_forward_and_backward(
 
 
 def _holders(program: Program, changes: Sequence[PromiseStatus]) -> Ints:
-    """Return the op whose slot holds each op's value, which may have another type with the same point."""
+    """Return the op whose slot holds each op's value; it may have another type with the same ``f``."""
     holder = list(range(program.n_ops))
     for op in program.ops:
         if op.code == Code.QUANT and changes[op.index] is PromiseStatus.SAFE:
@@ -126,7 +126,7 @@ def _forward_columns(
 def _pull_columns(
     program: Program, terms: Sequence[Contribution], holder: Ints, slot: Ints
 ) -> tuple[Columns, tuple[PullForm, ...], int]:
-    """Return the contributions, numbered in their order."""
+    """Return the instructions of the pullback, one per contribution, in order."""
     reads, numbers = reads_of(terms), np.arange(len(terms), dtype=np.int32)
     final = np.array([term.target < 0 for term in terms], dtype=bool)
     final[reads[:, 1][reads[:, 1] >= 0]] = False
@@ -163,7 +163,7 @@ def _kept(n_ops: int, terms: Iterable[Contribution]) -> Ints:
 
 
 def _compiled(shapes: Iterable[Hashable]) -> tuple[list[int], Ints, Ints]:
-    """Return where each shape occurs first; of each instruction its shape's number, and 1 if that occurred before."""
+    """Return the first position of each shape, and for each instruction the number of its shape, and 1 if repeated."""
     numbers: dict[Hashable, int] = {}
     form = np.array([numbers.setdefault(shape, len(numbers)) for shape in shapes], dtype=np.int32)
     first = np.unique(form, return_index=True)[1]

@@ -1,4 +1,4 @@
-"""Running a compiled sequence, and how much of what it promises is looked at."""
+"""Run a compiled sequence, with a selectable level of checks."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = [
 EXECUTORS: dict[str, Callable[[InstructionSequence], ForwardExecutor]] = {"fast": FastExecutor, "numpy": NumpyExecutor}
 ENGINES = ("auto", *EXECUTORS)
 
-#: Is told of every instruction that ran: the sequence, the inputs (None for a pullback), the first row of the chunk.
+#: Called after every instruction with the sequence, the inputs (None for a pullback), the chunk's first row, the event.
 Watch = Callable[[InstructionSequence, Batch | None, int, Event], None]
 OBSERVER: ContextVar[Watch | None] = ContextVar("OBSERVER", default=None)
 
@@ -47,9 +47,9 @@ OBSERVER: ContextVar[Watch | None] = ContextVar("OBSERVER", default=None)
 class Execution:
     """One run of a sequence.
 
-    ``columns``: of a forward run the raw integers (rows,) of every output, in units of ``2**-f`` of its type in
-    ``kinds``; of a pullback the gradients, float64 (rows,), of every input. ``checks``: what was looked at.
-    ``violation``: what was broken, if the run was to carry on.
+    ``columns``: for a forward run, the raw integers (rows,) of every output, in units of ``2**-f`` of its type in
+    ``kinds``; for a pullback, the gradients, float64 (rows,), of every input. ``checks``: the promises that were
+    checked. ``violation``: the first violation, if the run continued after it.
     """
 
     columns: tuple[NDArray[Any], ...]
@@ -60,7 +60,7 @@ class Execution:
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """Outputs or gradients as float64 (rows, n). Raises ``InputError`` if float64 cannot hold an output exactly."""
+        """Return outputs or gradients as float64 (rows, n). Raises ``InputError`` if an output does not fit exactly."""
         columns = self.columns
         if self.kinds is not None:
             columns = tuple(doubles_of_raw(raw, self.kinds[j].f, j) for j, raw in enumerate(columns))
@@ -77,11 +77,11 @@ def accept_instructions(
 ) -> Execution:
     """Run ``iseq`` on ``x``.
 
-    ``x``: input vectors (rows, n_in) for a forward sequence, as for ``dais_verif.run``; for a pullback the gradient of
+    ``x``: input vectors (rows, n_in) for a forward sequence, as for ``dais_verif.run``; for a pullback, the gradient of
     the outputs, (rows, n_out) or (n_out,), all ones if not given. ``opt_level``: promises are checked on every run (1),
-    until one run of this sequence was completed (2), or never (3); where nothing is broken all give the same bits.
-    ``on_violation``: ``warn`` gives a ``ViolationWarning`` and carries on with the quantised value. ``engine``: what
-    computes a forward sequence: ``fast`` (the C kernel), ``numpy``, or ``auto``, the fast one if it takes the program.
+    until one run of this sequence was completed (2), or never (3); without violations, all give the same bits.
+    ``on_violation``: ``warn`` gives a ``ViolationWarning`` and continues with the quantised value. ``engine``: of a
+    forward sequence: ``fast`` (the C kernel), ``numpy``, or ``auto``, the fast one if it supports the program.
 
     Raises ``MachineViolation``, and ``InputError`` for unusable arguments or a pullback without a forward run.
     """
@@ -140,7 +140,7 @@ Result = tuple[tuple[NDArray[Any], ...], int]
 
 def _forward(iseq: InstructionSequence, x: Any, checked: bool, tell: Tell, engine: str) -> Result:
     batch, tape, saved_slots = batch_of(iseq, x), iseq.tape, iseq.allocation.saved_slots
-    tape.rows = None  # nothing of an earlier run may be taken for this one's
+    tape.rows = None  # values of an earlier run must not be used for this one
     fault = first_fault(iseq) if checked else None
     if fault is not None:
         tell(of_fault(iseq, batch, fault))

@@ -1,4 +1,4 @@
-"""A log of what the machine does, an op a line: real value, raw integer, bits, type."""
+"""A log of VM execution, one line per op: real value, raw integer, bits, type."""
 
 from __future__ import annotations
 
@@ -30,13 +30,12 @@ Facts = dict[str, Any]
 def logging_vm_execution(
     stream: TextIO | None = None, *, row: int = 0, as_json: bool = False, only_cone: int | None = None
 ) -> Iterator[None]:
-    """Within the block, write to ``stream`` (stdout) what every instruction of every run makes of row ``row``.
+    """While the context is active, write the result of every instruction for row ``row`` to ``stream`` (stdout).
 
-    A line an op, fused ones too, and an output: name, type, opcode (of ALIR with its number), real value, raw integer
-    in units of the type's ``2**-f``, bits (two's complement), and what it computes; ``!`` marks a promise that a
-    checked run found broken.
-    A pullback logs the gradient after every contribution. ``as_json``: a JSON object a line instead.
-    ``only_cone``: only what this output depends on.
+    There is one line per op, including fused ones, and per output: name, type, opcode (of ALIR with its number), real
+    value, raw integer in units of the type's ``2**-f``, bits (two's complement), and the computation; ``!`` marks a
+    promise that a checked run found broken. A pullback logs the gradient after every contribution. ``as_json``: write
+    one JSON object per line instead. ``only_cone``: only log ops on which this output depends.
     """
     if row < 0:
         raise InputError(f"row must not be negative, it is {row}")
@@ -49,7 +48,7 @@ def logging_vm_execution(
 
 
 class _Log:
-    """Is told of every instruction, and writes those that are asked for."""
+    """Receives every instruction, and writes the selected ones."""
 
     def __init__(self, stream: TextIO, row: int, as_json: bool, only_cone: int | None) -> None:
         self._stream, self._row, self._as_json, self._only_cone = stream, row, as_json, only_cone
@@ -86,7 +85,7 @@ class _Log:
 
 
 def _facts(iseq: InstructionSequence, event: Event, at: int) -> Iterator[Facts]:
-    """Yield what there is to say of one instruction, in one row of its chunk."""
+    """Yield the log entries of one instruction, for one row of its chunk."""
     program, columns, position = iseq.program, iseq.columns, event.position
     of_alir = program.origin.layout == "alir"  # whose -2, 3 and 4 are not those of DAIS
     node, port = int(columns.node[position]), int(columns.port[position])

@@ -1,4 +1,4 @@
-"""The C kernel as an executor of the machine: what the pullback needs are further outputs of it."""
+"""The C kernel as an executor of the VM; values for the pullback are additional outputs of the kernel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["FastExecutor"]
 class FastExecutor:
     """Runs the program of a sequence; the kernel makes its own instructions, on bits, from the same ops.
 
-    Raises ``InputError`` if the program is beyond the kernel.
+    Raises ``InputError`` if the kernel does not support the program.
     """
 
     name = "fast"
@@ -27,7 +27,7 @@ class FastExecutor:
         self._program = fast.FastProgram(iseq.program, saved=tuple(iseq.allocation.saved.tolist()))
 
     def run(self, batch: Batch, *, check: bool) -> Outcome:
-        """See ``ForwardExecutor``. Of a violation the row is known; the op is the first of that row."""
+        """Run as ``ForwardExecutor`` does. For a violation, only the row is known; the op is the first of that row."""
         jobs = fast.threads(None)
         columns, broken = self._program.run_batch(batch, check=check, jobs=jobs)
         if broken is not None:  # the kernel stopped there
@@ -37,10 +37,10 @@ class FastExecutor:
         return Outcome(columns[: self._n_out], columns[self._n_out :], violation)
 
     def times(self, batch: Batch) -> list[int]:
-        """Nanoseconds of every instruction in one unchecked run, those of an op and of keeping its value together.
+        """Return the nanoseconds of every instruction in one unchecked run; an op's include keeping its value.
 
-        The kernel computes most sums inside the op that reads them, and renames bits at no cost:
-        such instructions take no time of their own.
+        The kernel computes most sums within the op that reads them, and renames bits at no cost: such instructions take
+        no time of their own.
         """
         spent, columns, n_ops = self._program.time_ops(batch), self._iseq.columns, self._iseq.program.n_ops
         np.add.at(spent, self._iseq.allocation.saved, spent[n_ops + self._n_out :])

@@ -1,8 +1,8 @@
 """Instruction sequences of the virtual machine, stored as columns so that half a million ops cost milliseconds.
 
-Every op has one instruction (unless it is fused into its operand's) and so has every output. An instruction reads
-and writes *slots*: buffers of one number a row, which hold one value after another. Which value an instruction
-means to read is written beside the slot, so that it can be checked.
+Every op has one instruction (unless it is fused into its operand's), and so does every output. An instruction reads
+and writes *slots*: buffers of one number per row, which hold one value after another. The value that an instruction
+should read is stored with the slot, so that it can be checked.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ class Columns(NamedTuple):
 
     #: An opcode or ``OUTPUT``; in a pullback a ``Pull`` code.
     code: Ints
-    #: The op that the instruction stems from.
+    #: The op for which the instruction was made.
     node: Ints
     #: The op whose value or gradient it computes.
     target: Ints
     #: The input that it reads or whose gradient it computes, or the output that it delivers or starts from.
     port: Ints
-    #: The value that it makes, and the slot that receives it.
+    #: The value that it computes, and the slot that receives it.
     value: Ints
     out: Ints
-    #: The values that it reads, and the slots where they are; in a pullback the gradient, then what it adds to.
+    #: The values that it reads, and their slots; in a pullback the gradient, then the value to which it adds.
     reads: Ints
     args: Ints
     #: The ops whose values the pullback of ``node`` needs, and the slots in which they are kept.
@@ -63,12 +63,12 @@ class Columns(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """One row of a sequence, to be looked at."""
+    """One instruction of a sequence, for inspection."""
 
     position: int
     #: Mnemonic of the opcode table, or ``output``; in a pullback the name of a ``Pull`` code in lower case.
     op: str
-    #: Index of the op that it stems from; None for an output that is constant 0.
+    #: Index of the op for which it was made; None for an output that is constant 0.
     node: int | None
     #: Slot that it writes; None for an output.
     out: int | None
@@ -94,10 +94,10 @@ class Checks(NamedTuple):
 
 @dataclass
 class Runtime:
-    """Statistics of a sequence about its own runs.
+    """Statistics of the runs of a sequence.
 
-    ``runs``: how many were completed. ``verified``: the columns that were found to be without fault.
-    ``executors``: those that are ready, by engine.
+    ``runs``: the number of completed runs. ``verified``: the columns in which no fault was found. ``executors``: the
+    prepared executors, by engine.
     """
 
     runs: int = 0
@@ -109,8 +109,8 @@ class Runtime:
 class InstructionSequence:
     """A compiled sequence; ``iseq[p]`` is instruction ``p``. Made by ``compile_forward_and_backward``.
 
-    ``holder`` (n_ops,): the op whose slot holds the value of each op: itself, unless it is fused. ``changes``: what
-    range analysis knows of every op. A copy made with ``dataclasses.replace`` begins with no runs.
+    ``holder`` (n_ops,): the op whose slot holds the value of each op: itself, unless it is fused. ``changes``: the
+    result of range analysis for every op. A copy made with ``dataclasses.replace`` starts without runs.
     """
 
     program: Program
@@ -156,7 +156,7 @@ class InstructionSequence:
         code = int(self.columns.code[position])
         if self.direction == "pullback":
             return Pull(code).name.lower()
-        if code == Code.SUM:  # which ALIR has several words for
+        if code == Code.SUM:  # ALIR has several names for it
             return self.program.ops[int(self.columns.node[position])].spec.mnemonic
         return "output" if code == OUTPUT else OPCODES[code].mnemonic
 
@@ -179,16 +179,16 @@ class InstructionSequence:
 
 
 def given(row: Ints) -> tuple[int, ...]:
-    """Return the entries of a row of operands that are there."""
+    """Return the entries of a row of operands that are not -1."""
     return tuple(v for v in row.tolist() if v >= 0)
 
 
 @dataclass(frozen=True, eq=False)
 class Compilation:
-    """A program compiled for the machine.
+    """A program compiled for the VM.
 
-    ``leaves``: indices of the ``input`` ops in which gradients end, in program order. ``seed``: the gradient that
-    the pullback starts from if none is given, float64 (n_out,), all ones. ``backward``: None if it was not wanted.
+    ``leaves``: indices of the ``input`` ops at which gradients end, in program order. ``seed``: the default gradient
+    from which the pullback starts, float64 (n_out,), all ones. ``backward``: None if it was not requested.
     """
 
     program: Program

@@ -14,13 +14,14 @@ __all__ = ["disassemble", "instruction_lines", "neighbours"]
 
 
 def disassemble(compilation: Compilation) -> str:
-    """Both sequences, an instruction a line, ended by counts and a newline.
+    """Return both sequences, one instruction per line, followed by counts and a newline.
 
-    A line: position, instruction, slots (``s`` holds a value of the forward run, ``g`` a gradient; the written one
-    first, ``keep`` those that the pullback needs), ``+`` if its compiled form was there already, what it computes.
+    A line has position, instruction, slots (``s`` holds a value of the forward run, ``g`` a gradient; the written one
+    comes first, ``keep`` marks those that the pullback needs), ``+`` if its compiled form existed already, and the
+    computation.
 
-    Counts: *instructions*; *tensors* are slots, with one number a row each; *scalars* are numbers that instructions
-    carry themselves: constants and shifts that are not 0.
+    Counts: *instructions*; *tensors* are slots, each with one number per row; *scalars* are numbers within
+    instructions: constants and shifts that are not 0.
     """
     lines = ["[Forward]", *instruction_lines(compilation.forward, range(len(compilation.forward)))]
     lines += ["", "[Pullback]"]
@@ -32,7 +33,7 @@ def disassemble(compilation: Compilation) -> str:
 
 
 def instruction_lines(iseq: InstructionSequence, positions: Iterable[int], *, guilty: int = -1) -> Iterator[str]:
-    """Yield a line an instruction; the one at ``guilty`` is marked with ``*``."""
+    """Yield one line per instruction; the one at ``guilty`` is marked with ``*``."""
     rows = [(iseq[position], _slots(iseq, iseq[position])) for position in positions]
     op_width = max((len(row.op) for row, _ in rows), default=0)
     slot_width = max((len(slots) for _, slots in rows), default=0)
@@ -84,7 +85,7 @@ def _forward_scalars(iseq: InstructionSequence) -> int:
                 count += 1
             case Data.SHIFT | Data.SHIFT_ONLY:
                 count += op.data != 0
-            case Data.TERM:  # the constant, and the shifts of what is read
+            case Data.TERM:  # the constant, and the shifts of operands
                 count += sum(term.op < 0 or term.shift != 0 for term in op.terms)
             case Data.MUX | Data.TABLE:  # a shift, an offset
                 count += high_int32(op.data) != 0

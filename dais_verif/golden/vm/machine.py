@@ -15,14 +15,14 @@ from dais_verif.program.numbers import Batch, IntArray, compact
 
 __all__ = ["CHUNK", "Event", "ForwardExecutor", "NumpyExecutor", "Observer", "Outcome"]
 
-#: Rows that go through the slots at once: enough to hide numpy's cost a call, few enough to stay in cache.
+#: Rows per chunk: enough to amortise numpy's cost per call, few enough to stay in cache.
 CHUNK = 2048
 
 
 class Outcome(NamedTuple):
-    """A forward run: raw outputs, raw values of ``allocation.saved`` in that order, and what was broken first.
+    """A forward run: raw outputs, raw values of ``allocation.saved`` in that order, and the first violation.
 
-    The violation is (row, op index) or None: the lowest row, and in it the lowest op, or None for that one.
+    The violation is (row, op index) or None: the lowest row, and the lowest op in it; the op is None if it is unknown.
     """
 
     outputs: list[IntArray]
@@ -34,12 +34,12 @@ class ForwardExecutor(Protocol):
     """Runs one forward sequence, any number of times. Made from the sequence."""
 
     def run(self, batch: Batch, *, check: bool) -> Outcome:
-        """All rows of ``batch``; promises that range analysis did not prove are looked at only if ``check``."""
+        """Run all rows of ``batch``; promises that range analysis did not prove are checked only if ``check``."""
         ...
 
 
 class Event(NamedTuple):
-    """One instruction has run: the raw values (rows,) it made, and the rows in which it broke a promise."""
+    """The result of one instruction: its raw values (rows,), and the rows in which it broke a promise."""
 
     position: int
     raw: IntArray
@@ -47,13 +47,13 @@ class Event(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """Raw values (rows,) by slot, and by output; None where nothing was written yet."""
+    """Raw values (rows,) by slot, and by output; None if not written yet."""
 
     slots: list[IntArray | None]
     outputs: list[IntArray | None]
 
 
-#: Is told the first row of the chunk and what happened.
+#: Called with the first row of the chunk and the event.
 Observer = Callable[[int, Event], None]
 
 
@@ -68,7 +68,7 @@ class NumpyExecutor:
         )
 
     def run(self, batch: Batch, *, check: bool, observer: Observer | None = None) -> Outcome:
-        """See ``ForwardExecutor``; ``observer`` is called after every instruction."""
+        """Run as ``ForwardExecutor`` does; ``observer`` is called after every instruction."""
         allocation, parts = self._iseq.allocation, []
         violation: tuple[int, int] | None = None
         for start in range(0, max(batch.rows, 1), CHUNK):
@@ -89,7 +89,7 @@ class NumpyExecutor:
         return Memory([None] * self._iseq.allocation.n_slots, [None] * self._iseq.program.n_out)
 
     def steps(self, batch: Batch, memory: Memory, *, check: bool) -> Iterator[Event]:
-        """Run all instructions on ``batch`` in an empty ``memory``; yields after each of them."""
+        """Run all instructions on ``batch`` in an empty ``memory``; yield after each of them."""
         program, changes, forms = self._iseq.program, self._iseq.changes, self._iseq.forms
         operands = _Operands(memory.slots)
         for position, (code, node, port, out, form, args) in enumerate(self._rows):
@@ -111,7 +111,7 @@ class NumpyExecutor:
 
 
 class _Operands:
-    """The values of an op's operands, asked for by op index, taken from the slots that the instruction names."""
+    """The values of an op's operands by op index, read from the slots that the instruction names."""
 
     def __init__(self, slots: Sequence[IntArray | None]) -> None:
         self._slots = slots

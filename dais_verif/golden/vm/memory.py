@@ -16,9 +16,9 @@ __all__ = ["Allocation", "Tape", "freeze"]
 class Allocation:
     """The owner of each slot. All columns are int32.
 
-    ``bits`` (n_slots,): width of the buffer of every forward slot, enough for all values that it holds in turn;
-    beyond 62 bits it holds Python integers. ``saved`` and ``saved_slots``: the ops whose values are kept for the
-    pullback, ascending, and where. ``n_gradients``: number of slots of the pullback, float64.
+    ``bits`` (n_slots,): width of the buffer of every forward slot, enough for all values that it holds in turn; above
+    62 bits it holds Python integers. ``saved``, ``saved_slots``: the ops whose values are kept for the pullback,
+    ascending, and their slots. ``n_gradients``: number of float64 slots of the pullback.
     """
 
     bits: NDArray[np.int32]
@@ -31,12 +31,12 @@ class Allocation:
 
     @property
     def n_slots(self) -> int:
-        """Number of forward slots."""
+        """The number of forward slots."""
         return len(self.bits)
 
 
 def freeze(*columns: NDArray[np.int32]) -> None:
-    """Make ``columns``, and what they are views of, read-only."""
+    """Make ``columns``, and the arrays of which they are views, read-only."""
     for column in columns:
         owner: object = column
         while isinstance(owner, np.ndarray):

@@ -25,7 +25,7 @@ __all__ = ["Kind", "Profile", "benchmark_accept_instructions"]
 
 
 class Kind(NamedTuple):
-    """All instructions of one kind: how many there are, and the nanoseconds that a call spends in them."""
+    """All instructions of one kind: their number, and the nanoseconds that a call spends in them."""
 
     name: str
     size: int
@@ -36,7 +36,7 @@ class Kind(NamedTuple):
 class Profile:
     """Mean time of ``calls`` calls over ``rows`` rows.
 
-    ``ns``: whole nanoseconds an instruction and call, (n,), in order; all sums are sums of these.
+    ``ns``: integer nanoseconds per instruction and call, (n,), in order; all sums are sums of these.
     """
 
     iseq: InstructionSequence
@@ -48,7 +48,7 @@ class Profile:
 
     @property
     def total(self) -> int:
-        """Nanoseconds of a call."""
+        """The nanoseconds of a call."""
         return int(self.ns.sum())
 
     @property
@@ -57,7 +57,7 @@ class Profile:
         return self.ns * len(self.ns) > self.total
 
     def kinds(self, top_k: int) -> list[Kind]:
-        """Return the ``top_k`` kinds that take most, then all others together if there are any."""
+        """Return the ``top_k`` kinds that take most time, then all others combined, if there are any."""
         count: Counter[str] = Counter()
         spent: Counter[str] = Counter()
         for position, ns in enumerate(self.ns.tolist()):
@@ -80,12 +80,12 @@ def benchmark_accept_instructions(
     x: Any = None,
     engine: str = "auto",
 ) -> Profile:
-    """Time ``n_sample`` unchecked calls of ``iseq``, the first of them not counted if ``ignore_first_call``.
+    """Time ``n_sample`` unchecked calls of ``iseq``; the first is not counted if ``ignore_first_call``.
 
-    Writes to ``stream`` (stdout) a line an instruction, in order, with the mean time of a call, ``*`` if that is above
-    the average; then the ``top_k`` kinds of instruction with their share. ``x``: as for ``accept_instructions``; input
-    vectors are zeros if not given. ``engine``: as for ``accept_instructions``; a pullback is computed by numpy, from
-    what the last forward run left. Raises ``InputError`` for arguments that make no sense.
+    Writes to ``stream`` (stdout) one line per instruction, in order, with the mean time per call, marked with ``*`` if
+    it is above the average; then the ``top_k`` kinds of instructions with their share. ``x``: as for
+    ``accept_instructions``; the default for input vectors is zeros. ``engine``: as for ``accept_instructions``; numpy
+    computes pullbacks, from values of the last forward run. Raises ``InputError`` for invalid arguments.
     """
     _whole("n_sample", n_sample)
     _whole("top_k", top_k)
@@ -104,7 +104,7 @@ Call = Callable[[], list[int]]
 
 
 def _call(iseq: InstructionSequence, x: Any, engine: str) -> tuple[Call, int, str]:
-    """One run of ``iseq``, which gives nanoseconds an instruction, its rows and what computes it."""
+    """Return a function that runs ``iseq`` and gives nanoseconds per instruction; the number of rows; the engine."""
     if iseq.direction == "pullback":
         seed = seed_of(iseq, x)
         gradient = np.zeros((len(seed), iseq.program.n_in))
@@ -124,7 +124,7 @@ def _call(iseq: InstructionSequence, x: Any, engine: str) -> tuple[Call, int, st
 
 
 def _timed(steps: Iterator[Any], n: int) -> list[int]:
-    """Nanoseconds that each of ``n`` steps takes."""
+    """Return the nanoseconds of each of ``n`` steps."""
     times, before = [0] * n, perf_counter_ns()
     for position, _ in enumerate(steps):
         times[position] = perf_counter_ns() - before

@@ -1,10 +1,10 @@
-"""The pullback of a program: how the gradient of its outputs goes back to its inputs, op by op.
+"""The pullback of a program: propagates the gradient of its outputs back to its inputs, op by op.
 
-Quantisation counts as the identity (straight-through). An op that moves exactly as its operand does, because it
-only quantises it or adds what no input changes, shares the gradient of that operand. All contributions to a gradient
-are added one by one, in the order in which reverse mode meets them: outputs last to first, then ops last to first,
-for each its first operand before its second (in a product after it), whatever the forward schedule is. Ops without a
-derivative (constants, lookups, bitwise ops) and the condition of a mux pass nothing on.
+Quantisation counts as the identity (straight-through). An op that only quantises its operand, or adds a value that no
+input changes, shares the gradient of that operand. All contributions to a gradient are added one by one, in the order
+of reverse mode: outputs from last to first, then ops from last to first, each with its first operand before its second
+(for a product, after it), independent of the forward schedule. Ops without a derivative (constants, lookups, bitwise
+ops) and the condition of a mux propagate nothing.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class PullbackTerm(NamedTuple):
 class Contribution(NamedTuple):
     """One instruction of the pullback: op ``node`` adds to the gradient of op ``target``, or of an input (-1).
 
-    ``port``: the output that a seed belongs to, the input that a gradient ends in, else -1.
+    ``port``: the output of a seed, the input at which a gradient ends, else -1.
     """
 
     node: int
@@ -44,12 +44,12 @@ class Contribution(NamedTuple):
 
     @property
     def columns(self) -> tuple[int, int, int, int, int]:
-        """Code, node, target, port, keep: what goes into the columns of the sequence."""
+        """Return code, node, target, port and keep, for the columns of the sequence."""
         return int(self.form.code), self.node, self.target, self.port, self.keep
 
 
 def contributions(program: Program) -> list[Contribution]:
-    """All that matters for the gradient of any input, in the order in which it is added."""
+    """Return all contributions that affect the gradient of any input, in the order of addition."""
     owner, matters = _owners(program)
     reached = bytearray(program.n_ops)
     found: list[Contribution] = []
@@ -58,7 +58,7 @@ def contributions(program: Program) -> list[Contribution]:
             reached[owner[index]] = 1
             found.append(Contribution(index, owner[index], j, PullForm(Pull.SEED, shift, negated), -1))
     for op in reversed(program.ops):
-        if not reached[op.index]:  # also where it shares another op's gradient
+        if not reached[op.index]:  # also if it shares another op's gradient
             continue
         if op.code == INPUT:
             form = PullForm(Pull.GRAD, int(program.inp_shift[op.id0]))
@@ -72,7 +72,7 @@ def contributions(program: Program) -> list[Contribution]:
 
 
 def reads_of(terms: Sequence[Contribution]) -> NDArray[np.int32]:
-    """Return by number, (n, 3), what each contribution reads: the last one to its op, and the one it adds to."""
+    """Return which contributions each one reads, (n, 3), by number: the last one to its op, and the one to add to."""
     of_op: dict[int, int] = {}
     of_input: dict[int, int] = {}
     reads = np.full((len(terms), 3), -1, dtype=np.int32)
@@ -85,12 +85,12 @@ def reads_of(terms: Sequence[Contribution]) -> NDArray[np.int32]:
     return reads
 
 
-#: Codes of ops whose gradient is that of their operand; of a sum it is where it adds to it what no input changes.
+#: Codes of ops that share the gradient of their operand; a sum does if all its other terms are constant.
 _SHARED = (Code.QUANT, Code.ADD_CONST)
 
 
 def _owners(program: Program) -> tuple[list[int], list[bool]]:
-    """For every op the op whose gradient it shares (or itself), and whether an input can change it at all."""
+    """Return for every op the op whose gradient it shares (or itself), and whether an input can change it."""
     owner: list[int] = []
     matters: list[bool] = []
     for op in program.ops:
@@ -143,7 +143,7 @@ def _mux(program: Program, op: Op) -> Iterator[PullbackTerm]:
 
 
 def _product(program: Program, op: Op) -> Iterator[PullbackTerm]:
-    # Reverse mode: x * y is dx * y + x * dy, and the second term is met first.
+    # Reverse mode: d(x * y) = dx * y + x * dy, and the second term comes first.
     yield PullbackTerm(op.id1, PullForm(Pull.MUL, kind=program.ops[op.id0].type), op.id0)
     yield PullbackTerm(op.id0, PullForm(Pull.MUL, kind=program.ops[op.id1].type), op.id1)
 

@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 
 
 def pullback_steps(iseq: InstructionSequence, seed: Floats, gradient: Floats) -> Iterator[tuple[int, Floats]]:
-    """Run all instructions for the output gradients ``seed`` (rows, n_out), adding up in ``gradient`` (rows, n_in).
+    """Run all instructions for the output gradients ``seed`` (rows, n_out), and accumulate ``gradient`` (rows, n_in).
 
-    Yields after each instruction its position and the gradient (rows,) it made so far. Values of the forward run
-    are read from the tape of ``iseq``.
+    Yields after each instruction its position and the gradient (rows,) so far. Values of the forward run are read from
+    the tape of ``iseq``.
     """
     c = iseq.columns
     slots: list[Floats | None] = [None] * iseq.allocation.n_gradients

@@ -1,4 +1,4 @@
-"""In which order instructions run and which slots they use. Plain functions over columns.
+"""Choose the order of instructions and their slots: functions over columns.
 
 All columns are int32; -1 stands for none.
 """
@@ -17,11 +17,11 @@ Ints = NDArray[np.int32]
 
 
 def order_of(program: Program, *, locality: bool) -> Ints:
-    """All ops in an order in which they can run, (n_ops,).
+    """Return all ops in an order in which they can run, (n_ops,).
 
-    With ``locality`` what is computed is soon used: depth first from the outputs in their order, the operands of
-    an op in theirs, an op after its operands; then ops that no output needs, by index and by the same rule.
-    Otherwise the order of the program.
+    With ``locality``, values are used soon after they are computed: the order is depth first from the outputs in their
+    order, with operands in their order and an op after its operands; then ops that no output needs, by index and by the
+    same rule. Otherwise it is the program's order.
     """
     if not locality:
         return np.arange(program.n_ops, dtype=np.int32)
@@ -45,9 +45,9 @@ def order_of(program: Program, *, locality: bool) -> Ints:
 def assign_slots(order: Ints, reads: Ints, keep: NDArray[np.bool_], kind: NDArray[np.bool_]) -> tuple[Ints, int]:
     """Return the slot of every value in ``order``, -1 for the others, and the number of slots.
 
-    ``reads`` (n, 3), or wider: the values that go into each value. A slot is free again after the last value that
-    reads it, or at once if none does, unless it is to ``keep``; a value may take the slot of its own operand. The slot
-    that became free last is taken first. Values of different ``kind`` never share one.
+    ``reads`` (n, 3), or wider: the values that each value reads. A slot is free again after the last value that reads
+    it, or immediately if none does, unless ``keep`` is set; a value may use the slot of its own operand. The slot that
+    became free last is used first. Values of different ``kind`` never share a slot.
     """
     n = len(reads)
     last = np.full(n, -1, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Does a sequence compute its program? What must hold of its columns before anything is run.
+"""Verify before a run that the columns of a sequence compute its program.
 
 *operand order*: every op and output has its instruction, which reads the values of its operands, in their order,
 from slots that hold them at that moment. *buffer width*: every slot is wide enough for what is written to it, and
@@ -28,7 +28,7 @@ ORDER, WIDTH = "operand order", "buffer width"
 
 
 class Fault(NamedTuple):
-    """The instruction at ``position`` does not keep ``promise``; ``words`` says how."""
+    """The instruction at ``position`` breaks ``promise``; ``words``: how."""
 
     position: int
     promise: str
@@ -38,7 +38,7 @@ class Fault(NamedTuple):
 def first_fault(iseq: InstructionSequence) -> Fault | None:
     """Return the fault at the lowest position, or None.
 
-    Columns in which none was found, and which cannot have been written since, are not looked at again.
+    Columns without a fault that cannot have been written since are not checked again.
     """
     allocation = iseq.allocation
     columns = (*iseq.columns, iseq.holder, allocation.bits, allocation.saved, allocation.saved_slots)
@@ -60,7 +60,7 @@ def _faults(promise: str, wrong: NDArray[np.bool_], words: Callable[[int], str])
 
 
 def _of_slots(iseq: InstructionSequence) -> Iterator[Fault]:
-    """Every argument's slot holds the value that the instruction names."""
+    """Check that every operand's slot holds the value that the instruction names."""
     c, position = iseq.columns, np.arange(len(iseq))
     n_slots = iseq.allocation.n_slots if iseq.direction == "forward" else iseq.allocation.n_gradients
     yield from _faults(ORDER, c.out >= n_slots, lambda p: f"there is no slot {c.out[p]}")
@@ -77,7 +77,7 @@ def _of_slots(iseq: InstructionSequence) -> Iterator[Fault]:
 
 
 def _of_saves(iseq: InstructionSequence) -> Iterator[Fault]:
-    """Every value that the pullback needs is named with the slot that keeps it."""
+    """Check that every value that the pullback needs is listed with the slot that keeps it."""
     c, allocation = iseq.columns, iseq.allocation
     slot_of = np.full(iseq.program.n_ops, -1, dtype=np.int32)
     slot_of[allocation.saved] = allocation.saved_slots
@@ -142,7 +142,7 @@ def _of_forward(iseq: InstructionSequence) -> Iterator[Fault]:
 
 
 def _of_pullback(iseq: InstructionSequence) -> Iterator[Fault]:
-    """Every instruction adds the contribution whose turn it is."""
+    """Check that the instructions add the contributions in order."""
     c, terms, forms = iseq.columns, contributions(iseq.program), iseq.forms
     if len(terms) != len(iseq):
         yield Fault(min(len(terms), len(iseq)) - 1, ORDER, f"the pullback has {len(terms)} instructions")

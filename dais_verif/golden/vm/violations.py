@@ -1,4 +1,4 @@
-"""A broken promise in words: where in the sequence, what was read, what the exact result is."""
+"""Messages about broken promises: the place in the sequence, the operands, the exact result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["MachineViolation", "ViolationWarning", "of_fault", "of_op"]
 
 
 class MachineViolation(ViolationError):
-    """A promise was broken in a run of the machine. The text shows the instruction among its neighbours.
+    """A promise was broken in a run of the VM. The message shows the instruction with its neighbours.
 
     ``promise``: ``value`` (an op that must not change its value did), ``table index``, ``operand order`` or
     ``buffer width``. ``words``: what happened. ``op`` and ``position``: the op and its instruction. ``row``: the row
@@ -32,11 +32,11 @@ class MachineViolation(ViolationError):
 
 
 class ViolationWarning(UserWarning):
-    """A promise was broken in a run that carries on with the quantised value."""
+    """A promise was broken in a run that continues with the quantised value."""
 
 
 def of_op(iseq: InstructionSequence, batch: Batch, row: int, op: int | None) -> MachineViolation:
-    """Op ``op``, or the first that did, broke its promise in ``row``; operands and exact result are the oracle's."""
+    """Return the oracle's violation in ``row``, of ``op`` or of the first op that broke its promise."""
     violations: list[oracle.Violation] = []
     oracle.trace(iseq.program, batch.row(row), violations=violations)
     found = next((v for v in violations if op is None or v.op.index == op), None)
@@ -48,7 +48,7 @@ def of_op(iseq: InstructionSequence, batch: Batch, row: int, op: int | None) -> 
 
 
 def of_fault(iseq: InstructionSequence, batch: Batch | None, fault: Fault) -> MachineViolation:
-    """Report that an instruction does not do what its op says, with operands and exact result of the first row."""
+    """Return the violation of an instruction that does not compute its op, with values of the first row."""
     node, words = iseq[fault.position].node, fault.words
     if batch is not None and batch.rows and node is not None:
         values = oracle.trace(iseq.program, batch.row(0), violations=[])

@@ -1,4 +1,4 @@
-"""Text to program, the way back from ``listing``. ``docs/text-form.md`` has the grammar."""
+"""Convert text to programs, the inverse of ``listing``. ``docs/text-form.md`` has the grammar."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ __all__ = ["INT32", "Expressions", "Row"]
 #: The ranges of a word, and of a pair of words, in a binary.
 INT32 = (-(1 << 31), (1 << 31) - 1)
 INT64 = (-(1 << 63), (1 << 63) - 1)
-#: No literal times a power of two beyond it, or its inverse, is a data word.
+#: Largest exponent, positive or negative, of a power of two by which a literal is multiplied.
 _FARTHEST_POINT = 1000
 
 _FUNCTIONS = ("relu", "quant", "msb", "sum", *REDUCE_NAMES)
@@ -23,7 +23,7 @@ _SPECS = {spec.mnemonic: spec for spec in OPCODES.values()}
 
 
 class Row(NamedTuple):
-    """An op but for its type."""
+    """An op without its type."""
 
     code: int
     id0: int
@@ -42,7 +42,7 @@ def _pair(low: int, high: int) -> int:
 
 
 class Expressions:
-    """Reads expressions at the cursor; refers to what the scopes declare."""
+    """Reads expressions at the cursor, with names from the scopes."""
 
     def __init__(self, cursor: Cursor, inputs: Scope, tables: Scope, values: Scope) -> None:
         self.cursor, self.inputs, self.tables, self.values = cursor, inputs, tables, values
@@ -102,7 +102,7 @@ class Expressions:
             if shift is not None:
                 return _row("quant_shift", a, data=shift)
             return _row(f"{text}_neg" if negated else text, a)
-        if text == "sum" and cursor.following.text == "(":  # else a value that is called so
+        if text == "sum" and cursor.following.text == "(":  # else a value with this name
             return self._sum()
         if text in REDUCE_NAMES:
             negated, a, _ = self._argument()
@@ -124,7 +124,7 @@ class Expressions:
         return self._two_operands(kind, minus if negated else None)
 
     def _argument(self, shifted: bool = False) -> tuple[bool, int, int | None]:
-        """``relu(-a)`` and its like: whether negated, the value, and if it is ``shifted``, which may be, by what."""
+        """Read an argument such as ``(-a)``: whether it is negated, the value, the shift if ``shifted`` allows one."""
         cursor = self.cursor
         cursor.take()
         cursor.expect("(")
@@ -183,7 +183,7 @@ class Expressions:
         return _row("lookup", a, data=_pair(table, offset))
 
     def _two_operands(self, kind: FixedType, minus: Token | None) -> Row:
-        """Return a value, perhaps negated, and what is done to it."""
+        """Read an operation that begins with a value, possibly negated."""
         cursor = self.cursor
         name, a = cursor.token.text[:40], self.value()
         operator = cursor.token.text
@@ -222,7 +222,7 @@ class Expressions:
             data = sign * cursor.integer("raw constant", -INT64[1] - 1, -INT64[0])
             cursor.expect(")")
         else:
-            # The point is clamped so that an absurd type costs nothing; it changes no answer.
+            # The binary point is clamped so that an extreme type is cheap; results do not change.
             f = max(-_FARTHEST_POINT, min(kind.f, _FARTHEST_POINT))
             exact = sign * cursor.number("a constant") * Fraction(2) ** f
             if exact.denominator != 1:

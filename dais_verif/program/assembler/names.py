@@ -11,23 +11,23 @@ from dais_verif.program.opcodes import BITWISE_NAMES, REDUCE_NAMES
 
 __all__ = ["KEYWORDS", "Scope", "did_you_mean"]
 
-#: Words that name nothing else.
+#: Reserved words.
 KEYWORDS = frozenset(
     {"layout", "spec", "firmware", "input", "table", "output"}
     | {"relu", "quant", "msb", "raw", "data", *REDUCE_NAMES, *BITWISE_NAMES}
 )
-#: Names that a wrong one is compared with: the latest, so that a large program does not wait for the hint.
+#: Most names, the latest ones, with which an unknown name is compared, so that hints are fast for large programs.
 _MOST_NAMES = 2000
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """`` (did you mean 'x'?)`` if a word of ``known`` is close to ``word``, else nothing."""
+    """Return `` (did you mean 'x'?)`` if a word of ``known`` is close to ``word``, else an empty string."""
     close = difflib.get_close_matches(word[:40], deque(known, _MOST_NAMES), 1)
     return f" (did you mean {close[0]!r}?)" if close else ""
 
 
 class Scope:
-    """The inputs, tables, values or outputs declared so far, each with its place and perhaps a name."""
+    """The inputs, tables, values or outputs declared so far, each with its place and possibly a name."""
 
     def __init__(self, what: str) -> None:
         self.what = what
@@ -35,7 +35,7 @@ class Scope:
         self.index: dict[str, int] = {}
 
     def declare(self, name: str | None, place: Place) -> None:
-        """One more, the number of which is the count of those before it."""
+        """Add a member; its number is the number of earlier members."""
         if name is not None:
             self.index[name] = len(self.places)
         self.places.append(place)
@@ -52,7 +52,7 @@ class Scope:
         return name
 
     def number(self, cursor: Cursor) -> int:
-        """Return the number of the one that is named, or numbered, at the cursor."""
+        """Return the number of the member with the name or number at the cursor."""
         token = cursor.token
         if token.kind == "number":
             number = cursor.unsigned(f"number of the {self.what}", 1 << 63)
@@ -65,7 +65,7 @@ class Scope:
         return self.named(cursor)
 
     def named(self, cursor: Cursor) -> int:
-        """Return the number of the one with the name at the cursor."""
+        """Return the number of the member with the name at the cursor."""
         name = cursor.token.text
         if name not in self.index:
             cursor.refuse(f"unknown {self.what} {quoted(name)}; {self._elsewhere(cursor, name)}")

@@ -1,7 +1,7 @@
-"""The statements of the text form, and the program that they make.
+"""The statements of the text form, and the program that they define.
 
-A text is read line by line, with one token of look-ahead. What the program means is not judged here: the
-rules of ``checks`` are, and their findings are put down to the line.
+A text is read line by line, with one token of look-ahead. The validity of the program is checked by ``checks``; its
+findings are reported with the line.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def assemble(source: str | bytes, name: str = "text") -> Program:
 
 
 class Labelled(NamedTuple):
-    """A program, and the numbers of its inputs and outputs by the names that its text has for them."""
+    """A program, and the numbers of its inputs and outputs by their names in the text."""
 
     program: Program
     inputs: Mapping[str, int]
@@ -52,7 +52,7 @@ class Labelled(NamedTuple):
 
 
 def assemble_labelled(text: str, name: str, first: int = 1) -> Labelled:
-    """Return the program in ``text``, the first line of which errors count as line ``first``, with its names."""
+    """Return the program in ``text`` with its names; ``first``: the number of the first line in errors."""
     assembler = _Assembler(Cursor(text, name, first=first))
     return Labelled(assembler.program(), assembler.inputs.index, assembler.outputs.index)
 
@@ -84,7 +84,7 @@ class _Assembler:
         cursor = self.cursor
         statements = {"layout": self.layout, "input": self.input, "table": self.table, "output": self.output}
         while cursor.next_line():
-            # A keyword before '=' is meant as a name, and is refused as one.
+            # A keyword before '=' is intended as a name, and refused as such.
             statement = self.op if cursor.following.text == "=" else statements.get(cursor.token.text, self.op)
             statement()
             if cursor.token.kind != "end":
@@ -208,7 +208,7 @@ class _Assembler:
         self.values.declare(name, token.place)
 
     def require_alir(self, row: Row) -> None:
-        """Take the text for ALIR from here on, unless it says that it is not."""
+        """Treat the text as ALIR from here on, unless it states another layout."""
         if self.said is not None and self.said != "alir":
             _, column = self.places["op"][-1]
             message = (

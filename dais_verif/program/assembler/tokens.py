@@ -1,4 +1,4 @@
-"""The text form as tokens, a line at a time, and errors that name file, line and column."""
+"""The text form as tokens, one line at a time, and errors with file, line and column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dais_verif.errors import ProgramError
 
 __all__ = ["LONGEST_NUMBER", "Cursor", "Place", "Token", "decoded", "error_at", "quoted"]
 
-#: No number of a program has more characters; it keeps arithmetic from hours of work.
+#: Most characters of a number in a program; the limit keeps arithmetic fast.
 LONGEST_NUMBER = 64
 
 #: In ASCII mode only ASCII is white space or a digit; everything else is a token of kind ``bad``.
@@ -28,7 +28,7 @@ _TOKEN = re.compile(
 
 
 def quoted(text: str) -> str:
-    """``text`` as messages show it: in quotes, cut if it is long."""
+    """Return ``text`` for messages: in quotes, cut if it is long."""
     return repr(text if len(text) <= 40 else f"{text[:30]}...")
 
 
@@ -78,10 +78,10 @@ def decoded(data: bytes, name: str, remedy: str) -> str:
 
 
 class Cursor:
-    """The token that is read next. Lines without a token are passed over.
+    """The next token to read. Lines without a token are skipped.
 
-    ``first``: the number of the first line, of a text that is a part of another. ``tokens``: those of another language;
-    ``longest``: characters of a number.
+    ``first``: the number of the first line, if the text is a part of another. ``tokens``: the pattern of tokens, for
+    another language. ``longest``: most characters of a number.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class Cursor:
 
     @property
     def following(self) -> Token:
-        """The token after the one that is read next."""
+        """The token after the next one."""
         return self._tokens[min(self._at + 1, len(self._tokens) - 1)]
 
     def line_that_begins(self, pattern: str) -> int | None:
@@ -144,7 +144,7 @@ class Cursor:
         return None
 
     def take(self) -> Token:
-        """Return the token; the cursor moves on."""
+        """Return the token, and advance the cursor."""
         token = self.token
         self._at = min(self._at + 1, len(self._tokens) - 1)
         self.token = self._tokens[self._at]
@@ -174,7 +174,7 @@ class Cursor:
         return Fraction(text) if "." in text else int(text, 16 if text[:2] in ("0x", "0X") else 10)
 
     def integer(self, what: str, low: int, high: int) -> int:
-        """Return an integer ``low..high``, with or without a minus; ``what`` it is, for the message."""
+        """Return an integer ``low..high``, possibly negative. ``what``: its name in messages."""
         start, minus = self.token, self.accept("-")
         text, value = self.token.text, self.number(what)
         shown = f"{what} is {'-' if minus else ''}{text}"
@@ -192,11 +192,11 @@ class Cursor:
         return self.integer(what, 0, high)
 
     def unexpected(self, wanted: str, hint: str = "") -> NoReturn:
-        """Refuse the token: ``wanted`` is what the grammar allows here."""
+        """Refuse the token. ``wanted``: what the grammar allows here."""
         if self.token.kind == "bad":
             self.refuse(f"unexpected character {self.token}; expected {wanted}{hint}")
         self.refuse(f"expected {wanted}, found {self.token}{hint}")
 
     def refuse(self, message: str, token: Token | None = None) -> NoReturn:
-        """Raise ``ProgramError`` at ``token``, or else at the one that is read next."""
+        """Raise ``ProgramError`` at ``token``; without one, at the next token."""
         raise error_at(self.name, (token or self.token).place, message)

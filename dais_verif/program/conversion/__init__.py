@@ -1,7 +1,7 @@
 """Conversion of programs between the dialects DAIS and ALIR, without a change of their function.
 
-``raising`` makes ALIR of DAIS, ``lowering`` DAIS of ALIR; ``lookups`` and ``spelling`` see to what JSON can say of a
-type and of a table; ``kept`` is what a binary holds that ALIR has no place for.
+``raising`` converts DAIS to ALIR, ``lowering`` ALIR to DAIS. ``lookups`` and ``spelling`` adapt tables and types to
+JSON. ``kept`` stores the parts of a binary that ALIR cannot represent.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["as_it_was", "notes_of", "to_alir", "to_da4ml", "to_dais"]
 def to_da4ml(program: Program) -> Program:
     """Return an equivalent DAIS program that da4ml's JSON can express.
 
-    It has an interval for every op, and that of a lookup's operand begins where its table does. Raises ``InputError``
-    that names the op for what it cannot say.
+    It has an interval for every op, and the interval of a lookup's operand begins where its table does. Raises
+    ``InputError``, which names the op, if that is impossible.
     """
     return to_dais(to_alir(program), keep_windows=True)

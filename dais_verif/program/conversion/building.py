@@ -1,4 +1,4 @@
-"""A program that is made of another, an op at a time."""
+"""Build a program from another one, op by op."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["ZERO", "Builder"]
 
-#: The type of a constant 0 that others are added to. It has a bit, since da4ml's RTL cannot do without.
+#: The type of a constant 0 as start of a sum. It has one bit, which da4ml's RTL needs.
 ZERO = FixedType(0, 1, 0)
 
 
 class Builder:
-    """Ops of a new program. ``index`` has, for every op of ``source`` that was translated, its number here."""
+    """Ops of a new program. ``index``: the new number of every translated op of ``source``."""
 
     def __init__(self, source: Program) -> None:
         self.source = source
@@ -51,7 +51,7 @@ class Builder:
         self.types.append(kind)
         self.intervals.append(interval or (kind.raw_min, kind.raw_max))
         known = self.source.estimates if of is not None else None
-        # A new op is there no sooner than what it reads: da4ml cuts stages by that.
+        # A new op is not available before its operands: da4ml divides stages by that.
         operands = Op(len(self._rows) - 1, code, id0, id1, data, kind, tuple(terms)).operands
         late = max((self._estimates[operand][0] for operand in operands), default=0.0)
         self._estimates.append((float(known.latency[of]), float(known.cost[of])) if known else (late, 0.0))

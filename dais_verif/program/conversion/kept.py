@@ -1,7 +1,7 @@
-"""Content of a DAIS binary without a place in ALIR: notes stored next to a program, which alkaid ignores.
+"""Content of a DAIS binary that ALIR cannot represent: notes stored with a program, which alkaid ignores.
 
-These are the layout and its versions, data words without a meaning, and the original ops wherever lowering does not
-reproduce them. Notes are trusted only if the program that they produce is raised to this very program again.
+These are the layout and its versions, unused data words, and the original ops where lowering does not reproduce them.
+Notes are used only if the resulting program is raised to exactly this program again.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def notes_of(program: Program, raised: Program) -> dict[str, Any] | None:
 
 
 def as_it_was(program: Program) -> Program | None:
-    """Return the DAIS program that the notes in ``program`` tell of; None if there are none that hold."""
+    """Return the DAIS program that the notes in ``program`` describe; None without valid notes."""
     if program.notes is None:
         return None
     try:
@@ -66,7 +66,7 @@ def _told(notes: Mapping[str, Any], lowered: Program) -> Program:
     out_idx = lowered.out_idx
     told = as_list(notes.get("ops", []), "ops")
     if "n_ops" in notes:
-        if notes["n_ops"] != len(told):  # all of them are told, so that a lie makes no room
+        if notes["n_ops"] != len(told):  # a wrong number must not allocate memory
             raise ValueError
         rows = np.zeros((len(told), len(Columns._fields)), dtype=np.int64)
         out_idx = as_integers(notes["out_idx"], "out_idx", lowered.n_out)

@@ -1,7 +1,7 @@
-"""Lookups as JSON says them: a table's first entry belongs to the least value of the operand's interval.
+"""Lookups in JSON: a table's first entry belongs to the least value of the operand's interval.
 
-A binary has an offset instead, which can be any: the table may begin or end beyond the operand's type. Entries beyond
-are never read and left out; if the table begins elsewhere than the interval, an op between gives the operand another.
+A binary has an arbitrary offset instead, so the table may begin or end outside of the operand's type. Entries that are
+never read are left out. If the table does not begin with the interval, an additional op declares another interval.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["Tables", "add_lookup"]
 
 
 class Tables:
-    """Which tables are read, each by ops whose types have the same fractional bits."""
+    """The tables of the new program; all ops that read a table have the same number of fractional bits."""
 
     def __init__(self, made: Builder) -> None:
         self.made = made
@@ -35,12 +35,12 @@ class Tables:
 
 
 def add_lookup(made: Builder, op: Op, a: int, tables: Tables, interval: tuple[int, int]) -> None:
-    """Append the lookup ``op`` of value ``a``. Raises ``InputError`` if JSON cannot say where the table begins."""
+    """Append the lookup ``op`` of value ``a``. Raises ``InputError`` if JSON cannot represent the table's start."""
     kind = made.types[a]
     entries = made.tables[low_int32(op.data)]
     first = kind.raw_min + high_int32(op.data)
     lo, hi = max(first, kind.raw_min), min(first + len(entries) - 1, kind.raw_max)
-    if lo > hi:  # no value finds an entry
+    if lo > hi:  # no value selects an entry
         lo, entries = made.intervals[a][0], ()
     else:
         entries = entries[lo - first : hi - first + 1]
@@ -54,9 +54,9 @@ def add_lookup(made: Builder, op: Op, a: int, tables: Tables, interval: tuple[in
 
 
 def _window(made: Builder, a: int, kind: FixedType, lo: int, hi: int) -> tuple[int, int]:
-    """Return the number of an op with the value of ``a``, whose interval begins at ``lo``, and where it begins then.
+    """Return an op with the value of ``a`` whose interval begins at ``lo``, and the start of its interval.
 
-    A signed type whose interval begins at 0 or above would not be signed: the value is then shifted to begin at -1.
+    A type whose interval begins at 0 or above would be unsigned; a signed value is then shifted to begin at -1.
     """
     for top in (hi, kind.raw_max):
         if type_of_interval(lo, top, kind.f) == kind:

@@ -1,7 +1,7 @@
-"""ALIR to DAIS.
+"""Convert ALIR to DAIS.
 
-A sum becomes a chain of sums of two. What is between has exact types, so that only its last op, which has the type of
-the sum, can break a promise. A negation goes into the only op that reads it, if that has a form that negates.
+A sum becomes a chain of sums of two terms. Intermediate results have exact types, so that only the last op, which has
+the type of the sum, can break a promise. A negation is merged into its only reader, if that has a negating form.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _NEGATE_A, _NEGATE_B = 1 << 32, 1 << 33
 def to_dais(program: Program, *, keep_windows: bool = False) -> Program:
     """Return the DAIS program equivalent to ``program``.
 
-    ``keep_windows``: keep ops that do nothing but say where a table begins, as JSON needs them. Raises ``InputError``
-    that names the op if a sum needs a type beyond the limits.
+    ``keep_windows``: keep ops that only declare where a table begins, which JSON needs. Raises ``InputError``, which
+    names the op, if a sum needs a type beyond the limits.
     """
     if program.origin.layout != "alir" and not any(OPCODES[code].alir for code in set(program.columns.code.tolist())):
         return program
@@ -48,7 +48,7 @@ class _Lowering:
         readers = Counter(operand for op in program.ops for operand in op.operands)
         readers.update(index for index in program.out_idx.tolist() if index >= 0)
         last_reader = {operand: op for op in program.ops for operand in op.operands}
-        #: Negations that are left to the op that reads them, and quantisations that change nothing: what they read.
+        #: The operands of negations that are merged into their reader, and of quantisations that change nothing.
         self.negated: dict[int, int] = {}
         self.passed: dict[int, int] = {}
         for op in program.ops:
@@ -85,7 +85,7 @@ class _Lowering:
         return reader.code in (Code.RELU, Code.QUANT, Code.BIT_BINARY)
 
     def value(self, index: int) -> int:
-        """Return the number of what holds the value of ``index``, or that before it is negated."""
+        """Return the number of the op with the value of ``index``, or with its operand if it is a merged negation."""
         index = self.negated.get(index, index)
         return self.made.index[self.passed.get(index, index)]
 
@@ -109,10 +109,10 @@ class _Lowering:
         made.add(code, kind, moved.id0, moved.id1, data, interval=interval, of=op.index)
 
     def shift(self, op: Op, interval: tuple[int, int] | None) -> None:
-        """Shifted exactly, then quantised."""
+        """Add an exact shift, then a quantisation."""
         made, a = self.made, self.value(op.id0)
         kind = made.types[a]
-        if not kind.width:  # 0 on whatever grid
+        if not kind.width:  # 0 in any units
             made.add(Code.CONST, op.type, interval=interval, of=op.index)
             return
         exact = kind._replace(i=kind.i + op.data, f=kind.f - op.data)
@@ -125,7 +125,7 @@ class _Lowering:
 
     def sum(self, op: Op, interval: tuple[int, int] | None) -> None:
         made = self.made
-        if self._is_negation(op):  # which quantises to the same
+        if self._is_negation(op):  # quantisation changes nothing
             made.add(Code.QUANT_NEG, op.type, self.value(op.terms[0].op), interval=interval, of=op.index)
             return
         total, terms = self.first(op)
@@ -143,7 +143,7 @@ class _Lowering:
             total = made.add(code, exact, total, b, shift, interval=(lo, hi))
 
     def first(self, op: Op) -> tuple[int, list[Term]]:
-        """Return the start of the chain, and the terms that are added to it, at least one."""
+        """Return the start of the chain, and the terms to add, at least one."""
         made, terms = self.made, list(op.terms)
         for term in op.terms:
             if term.op < 0:
@@ -160,7 +160,7 @@ class _Lowering:
 
 
 def _sum(total: tuple[int, int, int], kind: FixedType, shift: int, negative: bool) -> tuple[int, int, int]:
-    """Return the range, raw, and its fractional bits, of a range plus or minus any shifted value of type ``kind``."""
+    """Return the raw range, and its ``f``, of a range plus or minus any shifted value of type ``kind``."""
     lo, hi, f = total
     if not kind.width:
         return total

@@ -1,7 +1,7 @@
-"""DAIS to ALIR.
+"""Convert DAIS to ALIR.
 
-ALIR has no opcodes that negate first, so an exact negation stands before. The type of an op that is always 0 has no
-step there, so what depends on it is said with a constant of its own.
+ALIR has no opcodes that negate their operand, so an exact negation is inserted. The type of an op that is always 0 has
+no step in ALIR, so values that depend on the step get a separate constant.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _NEGATE_A, _NEGATE_B = 1 << 32, 1 << 33
 def to_alir(program: Program) -> Program:
     """Return the ALIR program equivalent to ``program``, op by op; ops that exist only in ALIR are kept.
 
-    Every op has an interval, as declared or of its type. Raises ``ProgramError`` if a type passes the limits.
+    Every op has an interval, as declared or of its type. Raises ``ProgramError`` if a type exceeds the limits.
     """
     raising = _Raising(program)
     for op in program.ops:
@@ -67,13 +67,13 @@ class _Raising:
             case Code.LOOKUP:
                 add_lookup(made, replace(op, type=kind), a, self.tables, interval)
             case Code.CONST | Code.ADD_CONST if op.data and not kind.width:
-                # Its type says in which units the data counts, and 0 has none.
+                # The type gives the units of the data, and a type without bits has none.
                 self.sum(op, kind, interval, (*([Term(a, 0, False)] if a >= 0 else ()), Term(-1, -op.type.f, False)))
             case Code.SUM:
                 self.sum(op, kind, interval, moved.terms)
-            case Code.SHIFT if op.data == 0:  # a file has no other word for it than that of a quantisation
+            case Code.SHIFT if op.data == 0:  # in a file, this is a quantisation
                 made.add(Code.QUANT, kind, a, interval=interval, of=op.index)
-            case Code.RELU | Code.QUANT | Code.MUL:  # what their data words hold means nothing
+            case Code.RELU | Code.QUANT | Code.MUL:  # their data words are unused
                 made.add(op.code, kind, a, b, interval=interval, of=op.index)
             case _:
                 made.add(op.code, kind, a, b, op.data, interval=interval, of=op.index)
@@ -88,10 +88,10 @@ class _Raising:
         return self.made.add(Code.SUM, exact, terms=(Term(a, 0, True),), interval=spelt(exact, ends))
 
     def reduction(self, op: Op, a: int, kind: FixedType, interval: tuple[int, int]) -> None:
-        """Add a reduction of bits; a negation before it has the operand's width unless all bits are asked for."""
+        """Add a reduction of bits; a negation before it has the operand's width unless all bits count."""
         made, operand = self.made, self.source.ops[op.id0].type
         inverts = op.data == 0
-        # -1 in units that 0 has no more, or in a type that has no bits, of which ALIR does not say that it is signed.
+        # NOT of an operand without bits, whose type has neither step nor sign in ALIR.
         if inverts and op.type.k and (not op.type.width or (not operand.width and operand.f)):
             minus = op.code == Code.BIT_UNARY
             self.sum(op, kind, interval, (Term(a, 0, minus), Term(-1, -operand.f, False)), -1)
@@ -111,7 +111,7 @@ class _Raising:
         terms: tuple[Term, ...],
         data: int | None = None,
     ) -> None:
-        """Add a sum as ALIR has it: a negation, a value and a constant, or two values and more."""
+        """Add a sum of ALIR: a negation, a value and a constant, or at least two values."""
         made, data = self.made, op.data if data is None else data
         shape = opcode_of_sum(terms).number
         value, constant = (*terms, terms[0])[:2]
@@ -127,7 +127,7 @@ class _Raising:
         made.add(Code.SUM, kind, data=data, terms=terms, interval=interval, of=op.index)
 
     def as_value(self, term: Term, data: int) -> Term:
-        """Return a constant term as one that reads a constant."""
+        """Return a constant term as a term that reads a constant."""
         if term.op >= 0:
             return term
         kind = type_of_interval(data, data, 0)

@@ -1,6 +1,6 @@
-"""Types in JSON: the least and the greatest value and the step, each a number that readers parse exactly.
+"""Types in JSON: the least and the greatest value and the step, as numbers that readers parse exactly.
 
-An integer of JSON may be of any size; another number is read as a double, which holds 53 bits.
+An integer in JSON may have any size; other numbers are read as doubles, which hold 53 bits.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ _BITS = 53
 
 
 def spelt(kind: FixedType, interval: tuple[int, int]) -> tuple[int, int]:
-    """Return the raw ``interval`` of an op of type ``kind``, or where no numbers say it the nearest that they do.
+    """Return the raw ``interval`` of an op of type ``kind``, or the nearest one that JSON can represent.
 
-    The type is still the smallest that holds it, so that it is what a reader makes of it.
+    ``kind`` is still the smallest type that holds it, so readers infer the same type.
     """
     if kind.f <= 0:
         return interval
     lo, hi = interval
     near = (-_cut(-lo), _cut(hi))
-    if type_of_interval(*near, kind.f) != kind:  # the least needs a bit that it has lost: away from 0 instead
+    if type_of_interval(*near, kind.f) != kind:  # the least value lost a bit that the type needs: round away from 0
         near = (-_cut(-lo + (1 << max((-lo).bit_length() - _BITS, 0))), near[1])
     return near
 
 
 def _cut(value: int) -> int:
-    """Return ``value`` without the bits that a double has no place for, nearer to 0."""
+    """Return ``value`` without the bits that do not fit a double, rounded towards 0."""
     extra = max(abs(value).bit_length() - _BITS, 0)
     cut = abs(value) >> extra << extra
     return cut if value >= 0 else -cut
 
 
 def as_numbers(kind: FixedType, interval: tuple[int, int], where: str) -> list[int | float]:
-    """Return ``[min, max, step]``. Raises ``InputError``, which begins with ``where``, if no numbers say it."""
+    """Return ``[min, max, step]``. Raises ``InputError``, which begins with ``where``, if JSON cannot represent it."""
     if not kind.width:
         return [0.0, 0.0, 1.0]
     step = Fraction(2) ** -kind.f
