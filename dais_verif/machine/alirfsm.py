@@ -1,7 +1,7 @@
-"""Reading ALIRFSM, the JSON in which alkaid keeps machines.
+"""Read ALIRFSM, the JSON format in which alkaid keeps machines.
 
-The format has no table of signals: each use of one repeats it, and two uses of one name may say different parts. Here
-they are put together; uses that contradict each other are refused.
+The format has no table of signals: each use of a signal repeats its facts, and two uses of one name may state different
+facts. This module merges them and refuses uses that contradict each other.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def _meta(text: bytes) -> Any:
 
 
 def parse_alirfsm(data: bytes) -> Machine:
-    """Return the valid machine in ``data``. Raises ``ProgramError`` that names signal, connection or block."""
+    """Return the valid machine in ``data``. Raises ``ProgramError`` that names the signal, connection or block."""
     sha256 = hashlib.sha256(data).hexdigest()
     try:
         tree = json.loads(unpacked(data) if is_gzip(data) else data, object_pairs_hook=_object)
@@ -83,7 +83,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _named(name: Any, what: str) -> str:
-    """Return ``name``, which must be a text that people can read on one line."""
+    """Return ``name``, which must be printable text on one line."""
     if not isinstance(name, str) or not name:
         raise ProgramError(f"JSON {what} is {_short(name)}, must be a text")
     if not is_name(name):
@@ -127,7 +127,7 @@ def _machine(fsm: Mapping[str, Any], notes: Mapping[str, Any], origin: Origin) -
 
 
 def _program(name: str, model: Any) -> Program:
-    """Return the program of a block: a bare list, as its file has only one spec version for all."""
+    """Return the program of a block: a bare list, since the file states one spec version for all blocks."""
     try:
         tree = {"model": model, "meta": "ALIRModel", "spec_version": _SPEC_VERSION}
         program = program_of(tree, Origin("alir", spec_version=_SPEC_VERSION))
@@ -138,7 +138,7 @@ def _program(name: str, model: Any) -> Program:
 
 
 class _Use(NamedTuple):
-    """The facts about a signal in one use of it."""
+    """The facts that one use of a signal states."""
 
     name: str
     exposed: bool
@@ -154,13 +154,13 @@ _Part = TypeVar("_Part")
 
 
 class _Uses:
-    """All uses of all signals, put together."""
+    """All uses of all signals, merged."""
 
     def __init__(self) -> None:
         self._found: dict[str, _Use] = {}
 
     def view(self, value: Any, where: str, depth: int = 0) -> View:
-        """Return the view that a use is, which is taken in with all that it refers to."""
+        """Return the view that a use describes, and merge the use and all uses in it."""
         if depth > _DEEPEST:
             raise ProgramError(f"JSON {where}: signals within signals, more than {_DEEPEST} deep")
         if not isinstance(value, list) or len(value) != 11:
@@ -214,7 +214,7 @@ class _Uses:
         )
 
     def signals(self, driven: set[str]) -> dict[str, Signal]:
-        """Every signal; what is exposed and driven is an output, what nothing drives an input."""
+        """Return every signal: exposed ones are outputs if driven or registers, else inputs."""
         return {use.name: _signal(use, use.name in driven) for use in self._found.values()}
 
 

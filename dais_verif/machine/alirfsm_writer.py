@@ -1,7 +1,7 @@
-"""Writing ALIRFSM, the JSON in which alkaid keeps machines; ``alirfsm`` reads it.
+"""Write ALIRFSM, the JSON format in which alkaid keeps machines; ``alirfsm`` reads it.
 
-Every use of a signal says all that is known of it, since alkaid believes the first one that it meets. Connections to
-wires stand in an order in which they can be computed, before those to registers.
+Every use of a signal states all its facts, since alkaid relies on the first use that it meets. Connections to wires
+come first, in an order in which they can be computed, then connections to registers.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["machine_json"]
 
-#: The depth to which resets of resets are written. Readers merge uses, and a register may reset itself.
+#: The depth to which resets of resets are written: readers merge uses, and a register may reset itself.
 _DEEPEST = 4
 
 
 def machine_json(machine: Machine) -> bytes:
-    """Return ``machine`` as a file of spec 4; its blocks are raised to ALIR, which may take more ops.
+    """Return ``machine`` as a file of spec 4; its blocks are converted to ALIR, which may need more ops.
 
-    Raises ``InputError`` that names signal, block or op for what the file cannot say.
+    Raises ``InputError`` that names the signal, block or op that the file cannot represent.
     """
     return json.dumps(_Writer(machine).tree(), separators=(",", ":"), allow_nan=False).encode() + b"\n"
 
@@ -38,12 +38,12 @@ def machine_json(machine: Machine) -> bytes:
 class _Writer:
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        #: Blocks as readers find them.
+        #: Blocks as a reader gets them.
         self.blocks = {block.name: _raised(block) for block in machine.blocks.values()}
         self.ports = {name for block in machine.blocks.values() for name in (block.inputs, block.outputs)}
         self.read = {view.signal for connection in machine.connections for view in connection.reads}
         self.driven = {connection.target.signal for connection in machine.connections}
-        #: Signals that are mentioned, and those of them of which some use says everything.
+        #: Signals that are mentioned, and those of them that some use states in full.
         self.mentioned: set[str] = set()
         self.told: set[str] = set()
 
@@ -62,7 +62,7 @@ class _Writer:
         return tree
 
     def lost(self, name: str) -> bool:
-        """Return True if no connection states all of a signal, and its block does not reveal it to a reader either."""
+        """Return True if no connection states all of a signal and its block does not tell a reader either."""
         if name in self.told:
             return False
         if name not in self.ports:
@@ -80,7 +80,7 @@ class _Writer:
         return {name: None if view is None else self.use(view) for name, view in parts.items()}
 
     def use(self, view: View, within: tuple[str, ...] = ()) -> list[Any]:
-        """Return a view as the 11 parts of a signal; ``within``: the signals of which it is the reset or the index."""
+        """Return a view as the 11 fields of a signal; ``within``: the signals whose reset or index it is."""
         signal = self.machine.signals[view.signal]
         self.mentioned.add(signal.name)
         cut = signal.name in within or len(within) >= _DEEPEST
@@ -103,13 +103,13 @@ class _Writer:
         ]
 
     def types(self, signal: Signal) -> Sequence[FixedType]:
-        """Types of elements. An element of a block without bits has the one type that ALIR has for it."""
+        """Return the types of elements. In a block, an element without bits has the only such type in ALIR."""
         if signal.name not in self.ports:
             return signal.types
         return [kind if kind.width else FixedType(0, 0, 0) for kind in signal.types]
 
     def mode(self, signal: Signal) -> str:
-        """``r`` is how alkaid knows inputs, ``w`` outputs."""
+        """Return alkaid's mode of a signal: ``r`` marks inputs, ``w`` outputs."""
         if signal.role is Role.INPUT:
             return "r"
         if signal.role is Role.OUTPUT and not (signal.register or signal.name in self.driven):
@@ -132,7 +132,7 @@ def _model(block: Block) -> list[Any]:
 
 
 def _number(signal: Signal, value: Fraction) -> int | float:
-    """Return ``value`` as a number of JSON: a double, else an integer of any size."""
+    """Return ``value`` as a JSON number: a double, else an integer of any size."""
     try:
         if Fraction(float(value)) == value:
             return float(value)
@@ -144,7 +144,7 @@ def _number(signal: Signal, value: Fraction) -> int | float:
 
 
 def _in_order(machine: Machine) -> list[Connection]:
-    """Sort connections: those to wires, each after what it reads, then those to registers."""
+    """Sort connections: those to wires, each after those that drive what it reads, then those to registers."""
     wires = [connection for connection in machine.connections if not machine.clocked(connection)]
     if not _settles(machine, wires):
         wires = [step for step in settling_order(machine) if isinstance(step, Connection)]
@@ -152,7 +152,7 @@ def _in_order(machine: Machine) -> list[Connection]:
 
 
 def _settles(machine: Machine, wires: Sequence[Connection]) -> bool:
-    """Return True if each of ``wires`` comes after all that it reads."""
+    """Return True if each of ``wires`` comes after those that drive what it reads."""
     last: dict[str, dict[int, int]] = {}
     for number, connection in enumerate(wires):
         target = connection.target

@@ -10,7 +10,7 @@
     made.connect(total, made.output("y", s16))
     machine = made.build()
 
-Methods return the ``View`` of a whole signal; its parts are ``view[2]``, ``view[1:3]``, ``view.at(index)``.
+Methods return the ``View`` of a whole signal; ``view[2]``, ``view[1:3]`` and ``view.at(index)`` are views of parts.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from dais_verif.program.types import LIMIT
 __all__ = ["BlockViews", "MachineBuilder"]
 
 _Types = FixedType | Sequence[FixedType]
-#: The depth of nested indices: one is allowed, and more are refused when a machine is built.
+#: The depth to which indices may be nested here. Only one level is allowed; ``build`` refuses the others.
 _DEEPEST = 4
 _Values = int | float | Fraction | Iterable[int | float | Fraction]
 
 
 class BlockViews(NamedTuple):
-    """The wires of a block: connect something to ``inputs``, and ``outputs`` to something."""
+    """The wires of a block: ``inputs`` are targets of connections, ``outputs`` sources."""
 
     inputs: View
     outputs: View
 
 
 class MachineBuilder:
-    """A machine while it is written. Types: one for a signal of one element, or a sequence, one an element.
+    """A machine while it is written. Types: one for a signal of one element, or a sequence with one per element.
 
-    Statements that no machine file may hold are refused at once, with ``ProgramError``.
+    Methods raise ``ProgramError`` at once for statements that no machine file may contain.
     """
 
     def __init__(self) -> None:
@@ -57,15 +57,15 @@ class MachineBuilder:
         self._connections: list[Connection] = []
 
     def input(self, name: str, types: _Types, *, schedule: Schedule | None = None) -> View:
-        """Add a signal that the outside drives."""
+        """Add a signal that is driven from outside."""
         return self._add(Signal(name, _kinds(name, types), Role.INPUT, schedule=schedule))
 
     def output(self, name: str, types: _Types, *, schedule: Schedule | None = None) -> View:
-        """Add a wire that the outside reads."""
+        """Add a wire that is read from outside."""
         return self._add(Signal(name, _kinds(name, types), Role.OUTPUT, schedule=schedule))
 
     def wire(self, name: str, types: _Types) -> View:
-        """Add a signal that follows what is connected to it at once."""
+        """Add a signal that follows its sources at once."""
         return self._add(Signal(name, _kinds(name, types)))
 
     def register(
@@ -77,10 +77,10 @@ class MachineBuilder:
         reset: View | None = None,
         output: bool = False,
     ) -> View:
-        """Add a signal that changes at edges only; one that nothing is connected to is a table of constants.
+        """Add a signal that changes only at clock edges; without a connection to it, it is a table of constants.
 
-        ``initial``: what it holds at power-up, and after an edge at which ``reset`` is 1: a value for all elements, or
-        one for each; None: unknown, or zeros if there is a reset. ``output``: whether the outside reads it.
+        ``initial``: its value at power-up and after an edge at which ``reset`` is 1: one value for all elements, or one
+        per element; None: unknown, or zeros if there is a reset. ``output``: whether it is an output of the machine.
         """
         kinds = _kinds(name, types)
         values = None if initial is None else _numbers(name, initial, kinds)
@@ -90,7 +90,7 @@ class MachineBuilder:
         return self._add(Signal(name, kinds, role, True, values, reset))
 
     def block(self, name: str, program: Program) -> BlockViews:
-        """Add a block of logic. Raises ``ProgramError`` if ``program`` reads one input in two types."""
+        """Add a block of logic. Raises ``ProgramError`` if ``program`` reads one input with two types."""
         _require_name("block", name)
         if not isinstance(program, Program):
             raise ProgramError(f"block {name}: {_short(program)} is not a program as load or assemble returns it")
@@ -102,7 +102,7 @@ class MachineBuilder:
         return views
 
     def connect(self, source: View, target: View, *, enable: View | None = None, otherwise: View | None = None) -> None:
-        """Let ``target`` take ``source``; while ``enable`` is 0 it takes ``otherwise``, or keeps what it has."""
+        """Copy ``source`` to ``target``; while ``enable`` is 0, copy ``otherwise``, or keep the value without it."""
         for given in (source, target, *(view for view in (enable, otherwise) if view is not None)):
             _require_view("a connection", given)
         connection = Connection(source, target, enable, otherwise)
@@ -111,7 +111,7 @@ class MachineBuilder:
         self._connections.append(connection)
 
     def build(self) -> Machine:
-        """Return the machine. Raises ``ProgramError`` for the first rule that it breaks."""
+        """Return the valid machine. Raises ``ProgramError`` for the first rule that it breaks."""
         for signal in self._signals.values():
             if signal.reset is not None:
                 self._require_own(f"signal {signal.name}: its reset", signal.reset)
@@ -143,7 +143,7 @@ def _require_name(what: str, name: Any) -> None:
 
 
 def _require_view(what: str, view: Any, depth: int = 0) -> None:
-    """Raise ``ProgramError`` unless ``view`` is one, of whole numbers of elements; in its index, too."""
+    """Raise ``ProgramError`` unless ``view`` is a ``View`` with integer bounds; check its index likewise."""
     if not isinstance(view, View) or depth > _DEEPEST:
         raise ProgramError(f"{what}: {_short(view)} is not a view as a builder returns it for a signal")
     numbers = [view.start, view.stop, *([] if view.index is None else [view.index.stride])]
@@ -162,7 +162,7 @@ def _require_schedule(name: str, schedule: Any) -> None:
 
 
 def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
-    """Return the types of a signal. Raises ``ProgramError`` for invalid types, or more than a file may hold."""
+    """Return the types of a signal. Raises ``ProgramError`` for invalid types, or more than a file may contain."""
     _require_name("signal", name)
     what = f"signal {name}"
     try:
@@ -180,7 +180,7 @@ def _kinds(name: Any, types: _Types) -> tuple[FixedType, ...]:
 
 
 def _numbers(name: str, values: _Values, types: tuple[FixedType, ...]) -> tuple[Fraction, ...]:
-    """Return the initial values of a register. Raises ``ProgramError`` for values that its types do not hold."""
+    """Return the initial values of a register. Raises ``ProgramError`` for values outside its types."""
     value: Any = values
     single = isinstance(value, Real | str | bytes) or not isinstance(value, Iterable)
     given = [value] * len(types) if single else list(value)
@@ -195,7 +195,7 @@ def _numbers(name: str, values: _Values, types: tuple[FixedType, ...]) -> tuple[
 
 
 def _exact(what: str, value: Any) -> Fraction:
-    """Return a number of Python or NumPy, exactly."""
+    """Return the exact value of a number of Python or NumPy."""
     try:
         if isinstance(value, Integral):
             return Fraction(int(value))
@@ -204,6 +204,6 @@ def _exact(what: str, value: Any) -> Fraction:
         if isinstance(value, Real):
             numerator, denominator = value.as_integer_ratio()  # type: ignore[attr-defined]
             return Fraction(int(numerator), int(denominator))
-    except (ValueError, OverflowError, AttributeError):  # not a number, infinite, or one that tells nothing
+    except (ValueError, OverflowError, AttributeError):  # not a number, infinite, or without an exact ratio
         pass
     raise ProgramError(f"{what}: the initial value {_short(value)} must be a finite number")

@@ -1,4 +1,4 @@
-"""Checks of machines before anything runs: one function per rule, one line per message."""
+"""Check machines before anything runs: one function per rule, one line per message."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def validate(machine: Machine) -> None:
 
 
 def input_types(block: Block) -> tuple[FixedType, ...]:
-    """Return the types in which a block reads its inputs; no bits for one that nothing reads.
+    """Return the types with which a block reads its inputs; an input that nothing reads has no bits.
 
-    Raises ``ProgramError`` if two ops read one input in different types: no text says what its wire carries then.
+    Raises ``ProgramError`` if two ops read one input with different types: then its wire has no defined type.
     """
     found: dict[int, FixedType] = {}
     for op in block.program.ops:
@@ -48,7 +48,7 @@ def input_types(block: Block) -> tuple[FixedType, ...]:
 
 
 def output_types(block: Block) -> tuple[FixedType, ...]:
-    """Return the types of a block's outputs, from the intervals that its source declares, if it does."""
+    """Return the types of a block's outputs, from the intervals that its source declares, if any."""
     program = block.program
     if program.intervals is None:
         return program.output_types

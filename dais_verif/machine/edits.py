@@ -1,4 +1,4 @@
-"""Machines with a part more, less or other: each edit returns a new machine, which is not checked yet."""
+"""Add, remove or replace a part of a machine: each edit returns a new machine, which is not checked yet."""
 
 from __future__ import annotations
 
@@ -34,30 +34,30 @@ def types_of(machine: Machine, view: View) -> tuple[FixedType, ...]:
 
 
 def part_of(view: View, start: int, stop: int) -> View:
-    """Return the elements ``start`` to ``stop - 1`` of those in ``view``."""
+    """Return a view of the elements ``start`` to ``stop - 1`` of ``view``."""
     return replace(view, start=view.start + start, stop=view.start + stop)
 
 
 def set_connection(machine: Machine, number: int, connection: Connection | None) -> Machine:
-    """Put ``connection`` in the place of the one at ``number``, or nothing."""
+    """Replace the connection at ``number`` with ``connection``; None removes it."""
     before, after = machine.connections[:number], machine.connections[number + 1 :]
     return replace(machine, connections=(*before, *([connection] if connection else []), *after))
 
 
 def set_signal(machine: Machine, signal: Signal) -> Machine:
-    """``signal`` in the place of that of its name, or last."""
+    """Replace the signal with the name of ``signal``, or append ``signal``."""
     return replace(machine, signals={**machine.signals, signal.name: signal})
 
 
 def add_wire(machine: Machine, source: View, types: Sequence[FixedType] | None = None) -> tuple[Machine, View]:
-    """Return a wire that copies ``source``, in its types or in others."""
+    """Add a wire that copies ``source``, in its own types or in ``types``."""
     name = _fresh(machine.signals, "wire")
     signal = Signal(name, tuple(types or types_of(machine, source)))
     return _connected(machine, source, signal)
 
 
 def add_register(machine: Machine, source: View) -> tuple[Machine, View]:
-    """Return a register that takes ``source`` at each edge and begins with zeros."""
+    """Add a register that takes ``source`` at each edge and begins with zeros."""
     types = types_of(machine, source)
     name = _fresh(machine.signals, "register")
     signal = Signal(name, types, register=True, initial=tuple(Fraction(0) for _ in types))
@@ -65,7 +65,7 @@ def add_register(machine: Machine, source: View) -> tuple[Machine, View]:
 
 
 def add_constant(machine: Machine, types: Sequence[FixedType], values: Sequence[Fraction]) -> tuple[Machine, View]:
-    """Return a wire that carries ``values``, from a register that nothing writes."""
+    """Add a wire that carries ``values``, from a register that nothing writes."""
     name = _fresh(machine.signals, "constant")
     machine = set_signal(machine, Signal(name, tuple(types), register=True, initial=tuple(values)))
     return add_wire(machine, View(name, 0, len(types)))
@@ -78,9 +78,9 @@ def _connected(machine: Machine, source: View, signal: Signal) -> tuple[Machine,
 
 
 def add_block(machine: Machine, source: View, rows_of: Callable[[FixedType], Sequence[Row]]) -> tuple[Machine, View]:
-    """Return a block that computes of each element of ``source`` the last of the rows that its type gives.
+    """Add a block that computes, for each element of ``source``, the rows of ``rows_of``; the last row is the output.
 
-    Operands in rows count from the op that reads the element, which is 0, as if there were one element.
+    Operands in rows count from the op that reads the element, which is 0, as if that were the only element.
     """
     types = types_of(machine, source)
     ops: list[Row] = []
@@ -100,12 +100,12 @@ def add_block(machine: Machine, source: View, rows_of: Callable[[FixedType], Seq
 
 
 def inverted(machine: Machine, condition: View) -> tuple[Machine, View]:
-    """Return the other value of a ``condition`` of one bit."""
+    """Add a block that inverts ``condition``, one bit."""
     return add_block(machine, condition, lambda kind: [(Code.BIT_UNARY, 0, -1, 0, kind)])
 
 
 def incremented(machine: Machine, view: View) -> tuple[Machine, View]:
-    """Each element of ``view`` one unit in its last place more, wrapped."""
+    """Add a block that increments each element of ``view`` by one step of its type, and wraps."""
 
     def rows_of(kind: FixedType) -> list[Row]:
         if not kind.width:

@@ -1,4 +1,4 @@
-"""Put a machine into another one while that is written: its signals, blocks and connections, under a prefix."""
+"""Embed a machine in a machine under construction: its signals, blocks and connections, with prefixed names."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ def embed(
     without: Collection[str] = (),
     given: Mapping[str, View] | None = None,
 ) -> dict[str, View]:
-    """Add ``machine`` to ``made``, with ``prefix`` before each name, and return its signals by their own names.
+    """Add ``machine`` to ``made``, with ``prefix`` before each name, and return its signals by their original names.
 
-    Inputs become wires, to which something is to be connected, or are what is ``given`` for them, which no index
-    chooses; outputs what the outside does not see. ``without``: signals that are left out, with all connections that
-    read or write them; nothing else may read them.
+    Inputs become wires for the caller to drive, or the views in ``given``, which must not have an index. Outputs become
+    internal. ``without``: signals to leave out, with all connections that read or write them; nothing else may read
+    them.
     """
     views: dict[str, View] = {}
     named = given or {}
@@ -55,7 +55,7 @@ def _added(made: MachineBuilder, signal: Signal, prefix: str, views: Mapping[str
     name = f"{prefix}{signal.name}"
     if not signal.register:
         return made.wire(name, signal.types)
-    # A reset may be a register that is not there yet: what it is called is known.
+    # A reset may be a register that is added later: its name is known already.
     reset = None
     if signal.reset is not None:
         there = signal.reset.signal in views

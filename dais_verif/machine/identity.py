@@ -17,11 +17,11 @@ __all__ = ["content_hash"]
 
 
 def content_hash(machine: Machine) -> str:
-    """SHA-256 of what ``machine`` means: ports in their order, signals, connections, and the programs of its blocks.
+    """Return the SHA-256 of the content of ``machine``: ports in their order, signals, connections, blocks' programs.
 
-    Blocks count as the ALIR that they become, so that a text and the file that it is converted into have the same hash,
-    and elements without bits are all alike. Order is ignored where it has no meaning: of signals that are not ports, of
-    blocks, of connections into wires. As in programs, declared intervals are not included.
+    Blocks are hashed after conversion to ALIR, so that a text and the file converted from it have the same hash; all
+    elements without bits count as equal. Order is ignored where it has no meaning: of internal signals, of blocks, and
+    of connections to wires. As in programs, declared intervals are not included.
     """
     wires = sorted(json.dumps(_connection(c)) for c in machine.connections if not machine.clocked(c))
     tree = {
@@ -37,7 +37,7 @@ def content_hash(machine: Machine) -> str:
 def _block(program: Program) -> str:
     try:
         return to_alir(program).hash
-    except DaisError:  # what ALIR cannot say is in no file of ALIRFSM either
+    except DaisError:  # no ALIRFSM file contains what ALIR cannot represent
         return program.hash
 
 

@@ -18,15 +18,15 @@ _MOST_BYTES = 4 << 30
 
 
 def load_machine(path: str | Path | bytes) -> Machine:
-    """Return the valid machine in the file ``path``, or in the bytes of one: alkaid's ALIRFSM, plain or gzip, or text.
+    """Return the valid machine in the file ``path``, or in its bytes: alkaid's ALIRFSM, plain or gzip, or text.
 
-    Raises ``ProgramError`` if it is not a machine, ``InputError`` if a file cannot be read.
+    Raises ``ProgramError`` if it is not a machine or not valid, ``InputError`` if a file cannot be read.
     """
     if isinstance(path, bytes):
         return parse_machine(path)
     data = read_plain(Path(path), _MOST_BYTES, advice="give the path of a machine (ALIRFSM, or its text)")
     if begins_machine(data):
-        # Imported when needed: to prepare the parser takes as long as to import all the rest of the package.
+        # Imported when needed: preparing the parser takes as long as importing the rest of the package.
         from dais_verif.machine.text.resolution import parse_text
 
         machine = parse_text(data, str(path), lambda name: _read_block(Path(path).parent / name))
@@ -39,7 +39,7 @@ def load_machine(path: str | Path | bytes) -> Machine:
 
 
 def parse_machine(data: bytes) -> Machine:
-    """Return the valid machine in ``data``. Raises ``ProgramError`` that names signal, connection or block."""
+    """Return the valid machine in ``data``. Raises ``ProgramError`` that names the signal, connection or block."""
     if not begins_machine(data):
         return parse_alirfsm(data)
     from dais_verif.machine.text.resolution import parse_text
@@ -53,7 +53,7 @@ def looks_like_machine(data: bytes) -> bool:
 
 
 def _read_block(path: Path) -> tuple[bytes, Program | str]:
-    """Read the program of a block: its text, of which the machine knows the names, or the loaded file."""
+    """Read the program of a block: as text, whose names the machine can use, or as a loaded file."""
     data = read_plain(path, _MOST_BYTES, advice="give the path of a program")
     if path.suffix == ".dais":
         from dais_verif.program.assembler.tokens import decoded

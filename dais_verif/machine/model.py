@@ -1,8 +1,8 @@
 """The machine: blocks of logic, signals and connections under one clock, immutable.
 
-A block is a program: its outputs follow its inputs at once. A signal is a row of elements, each with a type of its own;
-it is an input, a wire or a register. A connection copies the elements of one view into those of another: into a wire at
-all times, into a register at the rising edge of the clock. ``docs/machines.md`` says what all that means.
+A block is a program: its outputs follow its inputs at once. A signal is a sequence of elements, each with its own type;
+it is an input, a wire or a register. A connection copies the elements of one view to those of another: to a wire at all
+times, to a register at the rising edge of the clock. ``docs/machines.md`` defines the semantics.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dais_verif.program import FixedType, Origin, Program
 __all__ = ["LONGEST_NAME", "Block", "Connection", "Index", "Machine", "Role", "Schedule", "Signal", "View"]
 
 
-#: Characters of the name of a signal or a block.
+#: The most characters in the name of a signal or a block.
 LONGEST_NAME = 255
 
 
@@ -33,7 +33,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """The start of a view that depends on data: ``stride`` elements times the value of one element, after its start."""
+    """An offset of a view that depends on data: the value of one element times ``stride`` elements."""
 
     value: View
     stride: int
@@ -41,7 +41,7 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The elements ``start .. stop - 1`` of a signal, moved up by an ``index`` if there is one."""
+    """The elements ``start .. stop - 1`` of a signal, moved up by ``index`` if there is one."""
 
     signal: str
     start: int
@@ -54,14 +54,14 @@ class View:
         return self.stop - self.start
 
     def __getitem__(self, part: int | slice) -> View:
-        """One element of the view, or some in a row. Raises ``IndexError`` for what is not there."""
+        """Return one element of the view, or consecutive ones. Raises ``IndexError`` outside the view."""
         places = range(self.start, self.stop)[part if isinstance(part, slice) else slice(part, (part + 1) or None)]
         if not places or places.step != 1 or (not isinstance(part, slice) and len(places) != 1):
             raise IndexError(f"{self} has no elements [{part}]")
         return View(self.signal, places.start, places.stop, self.index)
 
     def at(self, value: View, stride: int | None = None) -> View:
-        """Return the view moved up by ``value`` times ``stride`` elements; without a stride, times its own size."""
+        """Return the view moved up by ``value`` times ``stride`` elements; the default stride is its own size."""
         return View(self.signal, self.start, self.stop, Index(value, self.size if stride is None else stride))
 
     def __str__(self) -> str:
@@ -72,9 +72,9 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """When a port carries data: from the first of ``toggles`` to the second, and so on, again every ``period`` edges.
+    """When a port carries data: from the first of ``toggles`` to the second, and so on, repeated each ``period`` edges.
 
-    Period 0: always. It is a statement about time and changes nothing in the hardware.
+    Period 0: always. A schedule describes timing and does not change the hardware.
     """
 
     toggles: tuple[int, ...]
@@ -93,10 +93,10 @@ class Schedule:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """A row of elements.
+    """A sequence of elements.
 
-    ``initial``: what a register holds before the first edge and after a reset, a value an element; None if nothing says
-    it. ``reset``: one element of one bit; while it is 1, the whole register takes ``initial`` at each edge.
+    ``initial``: the value of a register before the first edge and after a reset, one per element; None if unknown.
+    ``reset``: one element of one bit; while it is 1, the whole register takes ``initial`` at each edge.
     """
 
     name: str
@@ -111,7 +111,7 @@ class Signal:
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """``target`` takes ``source``; with ``enable`` 0 it takes ``alternative``, or a register keeps what it has."""
+    """``target`` takes ``source``; while ``enable`` is 0, it takes ``alternative``, or a register keeps its value."""
 
     source: View
     target: View
@@ -120,7 +120,7 @@ class Connection:
 
     @property
     def reads(self) -> tuple[View, ...]:
-        """All views whose values decide what becomes of the target, indices included."""
+        """All views whose values determine the target, including indices."""
         direct = [view for view in (self.source, self.enable, self.alternative) if view is not None]
         indices = [view.index.value for view in (*direct, self.target) if view.index is not None]
         return (*direct, *indices)
@@ -131,7 +131,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A program, its inputs the elements of the wire ``inputs`` and its outputs those of the wire ``outputs``."""
+    """A program; its inputs are the elements of the wire ``inputs``, its outputs those of the wire ``outputs``."""
 
     name: str
     program: Program
@@ -141,7 +141,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine. Made by ``load_machine``, which checks it; never changed afterwards."""
+    """A machine, immutable. ``load_machine`` makes and checks it."""
 
     blocks: Mapping[str, Block]
     signals: Mapping[str, Signal]
@@ -150,21 +150,21 @@ class Machine:
 
     @property
     def inputs(self) -> tuple[Signal, ...]:
-        """The signals that the outside drives, in the order of ports."""
+        """The signals that are driven from outside, in the order of ports."""
         return tuple(signal for signal in self.signals.values() if signal.role is Role.INPUT)
 
     @property
     def outputs(self) -> tuple[Signal, ...]:
-        """The signals that the outside reads, in the order of ports."""
+        """The signals that are read from outside, in the order of ports."""
         return tuple(signal for signal in self.signals.values() if signal.role is Role.OUTPUT)
 
     @property
     def registers(self) -> tuple[Signal, ...]:
-        """The signals that change at edges of the clock only."""
+        """The signals that change only at clock edges."""
         return tuple(signal for signal in self.signals.values() if signal.register)
 
     def whole(self, name: str) -> View:
-        """All elements of the signal ``name``."""
+        """Return a view of all elements of the signal ``name``."""
         return View(name, 0, len(self.signals[name].types))
 
     def clocked(self, connection: Connection) -> bool:
@@ -172,7 +172,7 @@ class Machine:
         return self.signals[connection.target.signal].register
 
     def reach(self, view: View) -> range:
-        """Return indices of the elements of its signal that a view can be of, whatever its index is."""
+        """Return the indices of all elements of its signal that a view can cover, for any index."""
         if view.index is None:
             return range(view.start, view.stop)
         kind = self.signals[view.index.value.signal].types[view.index.value.start]
@@ -181,7 +181,7 @@ class Machine:
 
     @cached_property
     def hash(self) -> str:
-        """SHA-256 of what the machine means: the same for every form it is written in."""
+        """SHA-256 of the machine's content: the same for every form in which it is written."""
         return content_hash(self)
 
     def __repr__(self) -> str:

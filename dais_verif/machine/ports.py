@@ -19,12 +19,12 @@ CLOCK = "clk"
 
 
 def bits_of(types: Iterable[FixedType]) -> int:
-    """Bits that elements of ``types`` take together."""
+    """Return the total number of bits of elements of ``types``."""
     return sum(kind.width for kind in types)
 
 
 def offsets_of(types: Sequence[FixedType]) -> tuple[int, ...]:
-    """Return the first bit of each element; and last, the end of all."""
+    """Return the first bit of each element, then the total number of bits."""
     found = [0]
     for kind in types:
         found.append(found[-1] + kind.width)
@@ -32,18 +32,18 @@ def offsets_of(types: Sequence[FixedType]) -> tuple[int, ...]:
 
 
 def ports(machine: Machine) -> tuple[Signal, ...]:
-    """Return the signals that are ports, in the order of ports; the clock stands before them."""
+    """Return the signals that are ports, in the order of ports; the clock port comes before them."""
     return tuple(signal for signal in machine.signals.values() if signal.role is not Role.INTERNAL)
 
 
 def port_names(machine: Machine) -> dict[str, str]:
-    """Name the port of each signal that is one: its own name, if that is an identifier and not the clock's."""
+    """Name each port: by its signal's name, if that is an identifier and not the clock's."""
     names = Names([CLOCK] if machine.registers else [])
     return names.take_all(signal.name for signal in ports(machine))
 
 
 def signal_names(machine: Machine) -> dict[str, str]:
-    """Return the names of all signals in the emitted RTL: ports keep theirs, others get names that are free."""
+    """Return the names of all signals in the emitted RTL: ports keep theirs, others get unused names."""
     named = port_names(machine)
     names = Names([CLOCK, *named.values()])
     return named | names.take_all(name for name in machine.signals if name not in named)

@@ -1,4 +1,4 @@
-"""Restarting a machine while it runs: by its own resets, and by an additional one if no input does it."""
+"""Restart a running machine: with its own resets, and with an additional one for registers that no input resets."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ _BIT = FixedType(0, 1, 0)
 
 @dataclass(frozen=True)
 class Restart:
-    """``core``: the machine, with an input more, ``line``, if ``added`` names registers that no input resets.
+    """``core``: the machine, with the additional input ``line`` if ``added`` names registers that no input resets.
 
-    ``held``: elements of the inputs of ``core`` that are 1 while it waits; after one edge with them it is as at
-    power-up, but for the registers ``lost``, which may hold anything. ``begun``: the machine itself, of which nothing
-    says what those hold at power-up.
+    ``held``: elements of the inputs of ``core`` that are 1 while it waits; after one such edge, its state is that at
+    power-up, except for the registers ``lost``, which may have any value. ``begun``: the machine without initial
+    values of the registers ``lost``.
     """
 
     core: Machine
@@ -34,8 +34,8 @@ class Restart:
 def restart_of(machine: Machine) -> Restart:
     """Return how ``machine`` is restarted.
 
-    A register without a reset of which an index chooses elements is a memory, and none is given it: it is ``lost``, and
-    so is one without an initial value.
+    A register with indexed elements and without a reset is a memory; it gets no reset and is ``lost``, as is a register
+    without an initial value.
     """
     written = {c.target.signal for c in machine.connections if machine.clocked(c)}
     changing = [s for s in machine.registers if s.name in written and bits_of(s.types)]
@@ -58,7 +58,7 @@ def restart_of(machine: Machine) -> Restart:
 
 
 def _restarted(machine: Machine, register: Signal, line: View) -> Machine:
-    """Return ``machine`` with ``line`` as a reset of ``register``, beside the one that it has."""
+    """Return ``machine`` with ``line`` as a reset of ``register``, in addition to its own."""
     if register.reset is None:
         return set_signal(machine, replace(register, reset=line))
     machine, own = add_wire(machine, register.reset)
@@ -75,7 +75,7 @@ def _fresh(machine: Machine, name: str) -> str:
 
 
 def reset_elements(machine: Machine) -> set[tuple[str, int]]:
-    """Return the elements of signals that are a reset, by themselves or copied through wires."""
+    """Return the elements of signals that act as a reset, directly or through copies in wires."""
     found: set[tuple[str, int]] = set()
     waiting = [signal.reset for signal in machine.registers if signal.reset is not None]
     while waiting:
@@ -94,7 +94,7 @@ def reset_elements(machine: Machine) -> set[tuple[str, int]]:
 
 
 def _origin(machine: Machine, view: View) -> tuple[str, int] | None:
-    """Return the element of an input of which the bit ``view`` is always a copy; None if it is not one."""
+    """Return the element of an input whose copy the bit ``view`` always is; None if it is not a copy."""
     name, place = view.signal, view.start
     for _ in range(len(machine.connections) + 1):
         signal = machine.signals[name]
@@ -116,6 +116,6 @@ def _origin(machine: Machine, view: View) -> tuple[str, int] | None:
 
 
 def _indexed(machine: Machine) -> set[str]:
-    """Return the registers of which an index chooses elements."""
+    """Return the registers whose elements an index selects."""
     views = [v for c in machine.connections for v in (c.source, c.target, c.alternative) if v is not None]
     return {view.signal for view in views if view.index is not None}

@@ -1,7 +1,7 @@
-"""One cycle of a machine as a program: from inputs and what registers hold to outputs and what they hold next.
+"""One cycle of a machine as a program: from inputs and register values to outputs and next register values.
 
-Every block is inlined, op by op; a copy is a quantisation, an enable and a reset are muxes, and a memory is muxes over
-the words that its index can choose. So whatever is known of programs is known of one cycle of a machine.
+Every block is inlined, op by op; a copy becomes a quantisation, an enable or a reset a mux, and a memory access muxes
+over the words that its index can select. So every method for programs applies to one cycle of a machine.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from dais_verif.program.types import type_of_interval
 
 __all__ = ["Element", "Lowering", "Row", "Step", "conflict_of", "step_of"]
 
-#: More muxes for one memory than this are not useful.
+#: The most words of one memory: more muxes are not useful.
 _MOST_WORDS = 1 << 16
-#: A data word holds integers below that, and not below minus that.
+#: A data word holds integers from ``-_WORD`` to ``_WORD - 1``.
 _WORD = 1 << 63
 _CONDITION = FixedType(0, 1, 0)
 
@@ -43,7 +43,7 @@ class Element(NamedTuple):
 
 
 class Write(NamedTuple):
-    """A write at an index: the ops of its enable, if it has one, and of its index; the places of each value of it."""
+    """A write at an index: the ops of its enable, if any, and its index; the elements for each index value."""
 
     enabled: int | None
     place: int
@@ -51,7 +51,7 @@ class Write(NamedTuple):
 
 
 class Memory(NamedTuple):
-    """A register that keeps all elements but those that ``writes`` choose, unless the op ``reset`` is 1."""
+    """A register that keeps all elements except those that ``writes`` select, unless the op ``reset`` is 1."""
 
     signal: str
     writes: tuple[Write, ...]
@@ -60,14 +60,14 @@ class Memory(NamedTuple):
 
 @dataclass(frozen=True)
 class Step:
-    """``program`` reads ``inputs`` and then ``state``, and gives ``outputs`` and then what ``state`` holds next.
+    """``program`` reads ``inputs`` and then ``state``, and returns ``outputs`` and then the next ``state``.
 
-    ``state``: the elements of registers that are written; others are constants. ``owners``: for each op the block and
-    the op in it that it represents; None for ops of connections. ``checks``: the ops that break their promise if the
-    index of a view leaves its memory, which is that of the program, each with the view. ``memories``: the registers
-    that are only written at an index, or reset. ``unknowns``: the program has a bit for each element of ``state`` after
-    its other inputs, and one for each of ``outputs`` and then ``state`` after its other outputs: 1 where the element is
-    unknown, whatever its value then is.
+    ``state``: the elements of registers that are written or have no initial value; others are constants. ``owners``:
+    for each op, the block and the op in it that it represents; None for ops of connections. ``checks``: the ops that
+    break their promise if the index of a view leaves its memory, each with the view. ``memories``: the registers that
+    are written only at an index, or reset. ``unknowns``: the program has one more input bit per element of ``state``,
+    after its other inputs, and one more output bit per element of ``outputs`` and then ``state``, after its other
+    outputs: 1 where the element is unknown; its value then has no meaning.
     """
 
     program: Program
@@ -86,7 +86,7 @@ class Step:
 
 
 def step_of(machine: Machine) -> Step:
-    """One cycle of a valid ``machine`` as a program.
+    """Return one cycle of a valid ``machine`` as a program.
 
     Raises ``InputError`` for a memory that is read or written at an index and has more than 65,536 elements.
     """
@@ -94,16 +94,16 @@ def step_of(machine: Machine) -> Step:
 
 
 def conflict_of(machine: Machine) -> str | None:
-    """Which two connections may write one element of a register at one edge; None if no two can.
+    """Name two connections that may write one element of a register at one edge; return None if no two can.
 
-    The element is then unknown, which the program of a cycle does not express: in it, one of the writes wins.
+    The element is then unknown. The program of a cycle does not model that: in it, one of the writes wins.
     """
     written: dict[str, list[Connection]] = {}
     for connection in machine.connections:
         if machine.clocked(connection):
             written.setdefault(connection.target.signal, []).append(connection)
     for writers in written.values():
-        # Fixed places are written once, which is checked when a machine is made.
+        # Without an index, no element is written twice: that is checked when a machine is made.
         for a, b in combinations(writers, 2) if any(c.target.index is not None for c in writers) else ():
             reach_a, reach_b = machine.reach(a.target), machine.reach(b.target)
             indexed = a.target.index is not None or b.target.index is not None
@@ -113,7 +113,7 @@ def conflict_of(machine: Machine) -> str | None:
 
 
 class Lowering:
-    """One cycle becomes a program: ops made so far, and which of them holds each element of each signal."""
+    """Lowers one cycle to a program: keeps the ops made so far, and the op of each element of each signal."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -155,15 +155,15 @@ class Lowering:
         return Step(program, inputs, outputs, state, tuple(self.owners), self.checks, memories=self.memories())
 
     def more_inputs(self, first: int, state: Sequence[Element]) -> int:
-        """Return the number of inputs from ``first`` on that subclasses add."""
+        """Return the number of inputs that subclasses add, from ``first`` on."""
         return 0
 
     def more_outputs(self, found: Sequence[int]) -> list[int]:
-        """Return the ops that are appended to the outputs ``found``."""
+        """Return the ops to append to the outputs ``found``."""
         return []
 
     def state(self) -> tuple[Element, ...]:
-        """Return the elements of registers that can change; of the others ``values`` has the constants from now on."""
+        """Return the state elements of registers; put the constants of the other elements into ``values``."""
         machine = self.machine
         written = {
             Element(c.target.signal, e)
@@ -181,7 +181,7 @@ class Lowering:
         return tuple(state)
 
     def constant(self, value: Fraction, kind: FixedType) -> int:
-        """Return an op of that value."""
+        """Return an op with the constant ``value``."""
         raw = (value.numerator << max(kind.f, 0)) // (value.denominator << max(-kind.f, 0))
         if -_WORD <= raw < _WORD:
             return self.op(Code.CONST, -1, -1, raw, kind)
@@ -194,7 +194,7 @@ class Lowering:
     # ops
 
     def op(self, code: int, a: int, b: int, data: int, kind: FixedType) -> int:
-        """Return an op that connections need; the same one again is the same op."""
+        """Return an op of a connection; equal ops are shared."""
         row = (int(code), a, b, data, kind)
         known = self.known.get(row)
         if known is None:
@@ -202,7 +202,7 @@ class Lowering:
         return known
 
     def new(self, row: Row, owner: tuple[str, int] | None) -> int:
-        """One more op, which stands for ``owner``."""
+        """Append an op, which represents ``owner``."""
         self.rows.append(row)
         self.owners.append(owner)
         return len(self.rows) - 1
@@ -212,13 +212,13 @@ class Lowering:
         return self.rows[op][4]
 
     def copied(self, op: int, kind: FixedType) -> int:
-        """Return the value of ``op`` in another type; what nothing drives has no bits, and is 0."""
+        """Return the value of ``op`` in another type; an undriven element has no bits and is 0."""
         if op < 0:
             return self.op(Code.CONST, -1, -1, 0, kind)
         return op if self.type_of(op) == kind else self.op(Code.QUANT, op, -1, 0, kind)
 
     def mux(self, condition: int, one: int, other: int) -> int:
-        """Return ``one`` where the bit ``condition`` is 1; both have one type."""
+        """Return ``one`` where the bit ``condition`` is 1, else ``other``; both have the same type."""
         if one == other:
             return one
         return self.op(Code.MUX, one, other, condition, self.type_of(one))
@@ -247,7 +247,7 @@ class Lowering:
             self.values[block.outputs][place] = self.output(at, index, shift, negated, types[place])
 
     def output(self, at: list[int], index: int, shift: int, negated: bool, kind: FixedType) -> int:
-        """Return an output of a block, as its wire carries it."""
+        """Return an output of a block in the type ``kind`` of its wire."""
         if index < 0 or kind.width == 0:
             return self.op(Code.CONST, -1, -1, 0, kind)
         if negated or shift:
@@ -262,7 +262,7 @@ class Lowering:
     # connections
 
     def chosen(self, connection: Connection) -> list[int]:
-        """Return the values that a connection copies, in the types of its source, or of its target if it selects."""
+        """Return the values that a connection copies, in its source's types, or in its target's if it selects."""
         enable = None if connection.enable is None else self.condition(connection.enable)
         source = self.read(connection.source, enable)
         if connection.alternative is None or enable is None:
@@ -280,9 +280,9 @@ class Lowering:
         return self.values[view.signal][view.start]
 
     def read(self, view: View, enable: int | None, when: int = 1) -> list[int]:
-        """Return the elements of a view; of one with an index, chosen bit by bit of that index.
+        """Return the elements of a view; with an index, select them by one mux level per bit of the index.
 
-        It must be within its memory only where ``enable``, if there is one, is ``when``.
+        The index must be within the memory only where ``enable``, if any, equals ``when``.
         """
         values = self.values[view.signal]
         if view.index is None:
@@ -293,12 +293,12 @@ class Lowering:
         return [self.selected(index, [values[word[e]] for word in words]) for e in range(view.size)]
 
     def index(self, view: View) -> int:
-        """Return the op that says where a view begins."""
+        """Return the op of the index of a view."""
         assert view.index is not None
         return self.condition(view.index.value)
 
     def words(self, view: View) -> list[range]:
-        """Return the elements that each value of the index stands for, as far as all of them are there."""
+        """Return the elements for each value of the index for which all of them exist."""
         assert view.index is not None
         stride = view.index.stride
         most = self.type_of(self.index(view)).raw_max
@@ -311,7 +311,7 @@ class Lowering:
         return [range(view.start + n * stride, view.stop + n * stride) for n in range(last + 1)]
 
     def held(self, view: View, words: int, enable: int | None, when: int = 1) -> None:
-        """Add an op that breaks its promise where a used index leaves its words: a table with as many entries."""
+        """Add an op that breaks its promise where a used index leaves its words: a table with one entry per word."""
         index = self.index(view)
         if words <= self.type_of(index).raw_max:
             self.tables.append([0] * words)
@@ -319,7 +319,7 @@ class Lowering:
             self.checks[self.new((int(Code.LOOKUP), used, -1, len(self.tables) - 1, _ZERO), None)] = view
 
     def selected(self, index: int, choices: list[int]) -> int:
-        """Return the choice that ``index`` names; beyond the last one, which is a broken promise, any of them."""
+        """Return the choice at ``index``; beyond the last one, which breaks a promise, any of them."""
         width = self.type_of(index).i
         level = choices
         for bit in range(width):
@@ -350,7 +350,7 @@ class Lowering:
         return [new[name][place] for name, place in registers]
 
     def memories(self) -> tuple[Memory, ...]:
-        """Return registers of which no element is written but at an index."""
+        """Return the registers that are written only at an index."""
         found = []
         for name, writes in self.writes.items():
             indexed, reset = [one for one in writes if one is not None], self.machine.signals[name].reset
@@ -359,7 +359,7 @@ class Lowering:
         return tuple(found)
 
     def write(self, connection: Connection, new: dict[str, list[int]]) -> None:
-        """Put into ``new`` what one connection writes at the edge."""
+        """Put into ``new`` the values that one connection writes at the edge."""
         target = connection.target
         types = self.machine.signals[target.signal].types
         values = new[target.signal]
@@ -384,14 +384,14 @@ class Lowering:
                 values[place] = self.mux(elsewhere, values[place], taken)
 
     def only(self, enable: int | None, index: int, when: int) -> int:
-        """Return the index where it is used, else 0."""
+        """Return ``index`` where it is used, else 0."""
         if enable is None:
             return index
         zero = self.op(Code.CONST, -1, -1, 0, self.type_of(index))
         return self.mux(enable, index, zero) if when else self.mux(enable, zero, index)
 
     def differs(self, index: int, number: int) -> int:
-        """Return the bit that is 1 unless ``index`` is ``number``."""
+        """Return a bit that is 1 unless ``index`` equals ``number``."""
         kind = self.type_of(index)
         constant = self.op(Code.CONST, -1, -1, number, type_of_interval(number, number, 0))
         exclusive = self.op(Code.BIT_BINARY, index, constant, 2 << 56, kind)

@@ -1,4 +1,4 @@
-"""A machine as a stream: which of its signals say that data is valid, which one holds it, and what is data."""
+"""A machine as a stream: its valid signals, its enable and reset, and its data signals."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _BIT = FixedType(0, 1, 0)
 class StreamPins(NamedTuple):
     """Signals of one bit.
 
-    ``valid_in``: the inputs carry data. ``valid_out``: the outputs do. ``enable``: while it is 0 no register changes.
-    ``reset``: while it is 1 every register takes its initial value; None if none can change.
+    ``valid_in``: the inputs carry data. ``valid_out``: the outputs carry data. ``enable``: while it is 0, no register
+    changes. ``reset``: while it is 1, every register takes its initial value; None if no register can change.
     """
 
     valid_in: str
@@ -31,7 +31,7 @@ class StreamPins(NamedTuple):
 
 @dataclass(frozen=True)
 class MachineStream:
-    """``inputs`` and ``outputs``: the signals that are data, in the order of ports, the first one lowest in a beat."""
+    """``inputs`` and ``outputs``: the data signals, in the order of ports, the first in the lowest bits of a beat."""
 
     pins: StreamPins
     inputs: tuple[Signal, ...]
@@ -39,20 +39,20 @@ class MachineStream:
 
     @property
     def input_bits(self) -> int:
-        """Bits of a beat that goes in."""
+        """The number of bits of an input beat."""
         return sum(bits_of(signal.types) for signal in self.inputs)
 
     @property
     def output_bits(self) -> int:
-        """Bits of a beat that comes out."""
+        """The number of bits of an output beat."""
         return sum(bits_of(signal.types) for signal in self.outputs)
 
 
 def stream_of(machine: Machine, pins: StreamPins) -> MachineStream:
-    """Return the data of ``machine`` beside its ``pins``.
+    """Return the data signals of ``machine``: all ports except ``pins``.
 
-    Raises ``InputError`` if a pin is not one bit of the machine's, if no data is left, or if a reset would leave
-    something in a register that can change.
+    Raises ``InputError`` if a pin is not a one-bit port of the machine, if no data is left, or if the reset does not
+    cover all registers that can change.
     """
     outputs = _without(machine.outputs, {"valid_out": pins.valid_out})
     inputs = _without(
@@ -67,7 +67,7 @@ def stream_of(machine: Machine, pins: StreamPins) -> MachineStream:
 
 
 def _without(signals: Sequence[Signal], pins: dict[str, str]) -> tuple[Signal, ...]:
-    """Return ``signals`` without those in ``pins``, by key, each of which must be one of them."""
+    """Return ``signals`` without the values of ``pins``, each of which must be one of them."""
     known = {signal.name: signal for signal in signals}
     bits = [name for name, signal in known.items() if signal.types == (_BIT,)]
     side = "input" if "enable" in pins else "output"

@@ -1,7 +1,7 @@
-"""One cycle of a machine as a program that also says what is unknown: a bit beside each value that may be.
+"""One cycle of a machine as a program that also computes an unknown bit for each value that may be unknown.
 
-The rules are those of the oracle: a value is unknown if one that it depends on is; a mux of which the condition is
-known depends on the arm that it takes; a choice between two that are known and equal is known, whatever the select is.
+The rules are those of the oracle: a value is unknown if a value that it depends on is unknown; a mux with a known
+condition depends on the selected arm only; a choice between two known, equal values is known for any condition.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _ANY = 1
 
 
 def step_with_unknowns(machine: Machine) -> Step:
-    """One cycle of a valid ``machine`` of which any register may be unknown, as ``step_of`` has it, with ``unknowns``.
+    """Return one cycle of a valid ``machine``, as ``step_of`` does, with ``unknowns``: any register may be unknown.
 
-    The result of an index beyond its memory is undefined: that is a broken promise.
+    The result of an index beyond its memory is undefined; it breaks a promise.
     """
     return replace(_Shadowed(machine).step(), unknowns=True)
 
 
 class _Shadowed(Lowering):
-    """``shadows``: of each op that may be unknown the op that is 1 where it is. Shadows themselves have none."""
+    """``shadows``: for each op that may be unknown, the op that is 1 where it is. Shadows themselves have none."""
 
     def __init__(self, machine: Machine) -> None:
         super().__init__(machine)
         self.shadows: dict[int, int] = {}
         self._gates: dict[Row, int] = {}
 
-    # what the program has beside values
+    # inputs and outputs in addition to values
 
     def more_inputs(self, first: int, state: Sequence[Element]) -> int:
         for number, (name, place) in enumerate(state):
@@ -52,7 +52,7 @@ class _Shadowed(Lowering):
     # ops of shadows
 
     def gate(self, code: int, a: int, b: int, data: int, kind: FixedType) -> int:
-        """Return an op that shadows are made of."""
+        """Return an op of a shadow."""
         row = (int(code), a, b, data, kind)
         known = self._gates.get(row)
         if known is None:
@@ -60,7 +60,7 @@ class _Shadowed(Lowering):
         return known
 
     def sure(self, shadow: int | None) -> int:
-        """Return the bit itself, 0 where nothing can be unknown."""
+        """Return ``shadow``, or a constant 0 if it is None."""
         return self.gate(Code.CONST, -1, -1, 0, _BIT) if shadow is None else shadow
 
     def either(self, *shadows: int | None) -> int | None:
@@ -74,13 +74,13 @@ class _Shadowed(Lowering):
         return None if a is None or b is None else self.gate(Code.BIT_BINARY, a, b, _AND, _BIT)
 
     def of_arm(self, condition: int, one: int | None, other: int | None) -> int | None:
-        """Return ``one`` where the highest bit of ``condition`` is 1."""
+        """Return ``one`` where the highest bit of ``condition`` is 1, else ``other``."""
         if one == other:
             return one
         return self.gate(Code.MUX, self.sure(one), self.sure(other), condition, _BIT)
 
     def inequality(self, a: int, b: int) -> int | None:
-        """Return the bit that is 1 where two values differ; None if they cannot."""
+        """Return a bit that is 1 where two values differ; None if they cannot differ."""
         if a == b:
             return None
         x, y = self.type_of(a), self.type_of(b)
@@ -113,7 +113,7 @@ class _Shadowed(Lowering):
         return self.either(self.shadows.get(condition), arm)
 
     def mux(self, condition: int, one: int, other: int) -> int:
-        """Return a choice of a connection: known where both are, and are equal, even if what chooses is not."""
+        """Return a choice of a connection: if both values are known and equal, it is known for any ``condition``."""
         if one == other:
             return one
         row = (int(Code.MUX), one, other, condition, self.type_of(one))
@@ -138,7 +138,7 @@ class _Shadowed(Lowering):
         return found if view.index is None else [self.tainted(op, self.shadows.get(self.index(view))) for op in found]
 
     def tainted(self, op: int, by: int | None) -> int:
-        """Return the same, unknown also where ``by``."""
+        """Return a copy of ``op`` that is also unknown where ``by`` is 1."""
         if by is None or not self.type_of(op).width:
             return op
         made = Lowering.new(self, (int(Code.QUANT), op, -1, 0, self.type_of(op)), None)
@@ -148,7 +148,7 @@ class _Shadowed(Lowering):
         return made
 
     def write(self, connection: Connection, new: dict[str, list[int]]) -> None:
-        """At an unknown index anything may be written, so all that it reaches is unknown, unless nothing is written."""
+        """Write one connection: if the index of an enabled write is unknown, all elements in reach become unknown."""
         super().write(connection, new)
         target = connection.target
         by = None if target.index is None else self.shadows.get(self.index(target))
@@ -162,7 +162,7 @@ class _Shadowed(Lowering):
             values[place] = self.tainted(values[place], by)
 
     def only(self, enable: int | None, index: int, when: int) -> int:
-        """Return where an index is used: an unknown one is beyond nothing, and an unknown condition may use it."""
+        """Return the index where it is used; 0 if it is unknown. An unknown condition counts as a use."""
         chooses = None if enable is None else self.shadows.get(enable)
         if enable is not None and chooses is not None:
             always = self.gate(Code.CONST, -1, -1, when, _BIT)

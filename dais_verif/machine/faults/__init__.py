@@ -1,8 +1,8 @@
-"""Control faults: what goes wrong in the control of a machine, each planted in a machine of its own.
+"""Control faults: errors in the control of a machine, each planted in its own copy of the machine.
 
-They follow from the parts of a machine alone - enables, resets, indices, registers that depend on themselves, blocks
-that decide all these - so every machine has them. A faulty machine is valid. It may break promises that the original
-keeps, and it may do the same as the original in every cycle: then the fault cannot be seen.
+They are derived from the machine only: enables, resets, indices, registers that depend on themselves, and the blocks
+that compute these. A faulty machine is valid. It may break promises that the original keeps, and it may behave like the
+original in every cycle: then the fault cannot be detected.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ __all__ = ["Fault", "FaultKind", "control_faults", "each_control_fault"]
 
 
 def control_faults(machine: Machine) -> list[Fault]:
-    """All single faults in the control of a valid ``machine``, in an order that depends on the machine alone."""
+    """Return all single faults in the control of a valid ``machine``, in an order that only ``machine`` determines."""
     return list(each_control_fault(machine))
 
 
 def each_control_fault(machine: Machine) -> Iterator[Fault]:
-    """Yield control faults one after the other: of a large machine all of them would take hours to make."""
+    """Yield control faults one by one: for a large machine, making all of them would take hours."""
     for propose in (faults_of_enables, faults_of_resets, faults_of_places, faults_of_decisions):
         for fault in propose(machine):
             try:
                 validate(fault.machine)
             except ProgramError:  # a loop, or a source and an alternative of different kinds
                 continue
-            # A machine without registers has no clock: everybody would see that.
+            # A machine without registers has no clock port: too obvious a fault.
             if fault.machine.registers and fault.machine != machine:
                 yield fault

@@ -1,4 +1,4 @@
-"""Faults of what is decided: counters that are off by one, constants, conditions and choices in blocks of control."""
+"""Faults of decisions: counters that are off by one, and constants, gates and choices in blocks of control."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dais_verif.program.opcodes import Code, high_int32
 
 __all__ = ["faults_of_decisions"]
 
-#: Constants, and conditions, of one block that are changed.
+#: At most this many constants, and as many conditions, of one block are changed.
 _MOST = 8
 #: Replacements of AND, OR and XOR, by their numbers in the data word.
 _OTHER_GATE = {0: 1, 1: 0, 2: 1}
 
 
 def faults_of_decisions(machine: Machine) -> Iterator[Fault]:
-    """Faults of each register that counts or accumulates, and of each block that decides what control does."""
+    """Yield faults of each register that counts or accumulates, and of each block that computes control signals."""
     for number, connection in enumerate(machine.connections):
         if feeds_back(machine, connection):
             counted, view = incremented(machine, connection.source)

@@ -1,4 +1,4 @@
-"""Which registers of a machine are computed of themselves: counters, pointers, accumulators."""
+"""Find the registers of a machine that are computed from themselves: counters, pointers, accumulators."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ __all__ = ["fed_back", "feeds_back"]
 
 
 def feeds_back(machine: Machine, connection: Connection) -> bool:
-    """Return True if a clocked connection writes a value that depends on the register it writes."""
+    """Return True if a clocked connection writes a value that depends on its target."""
     return machine.clocked(connection) and connection.target.signal in signals_behind(machine, connection.source.signal)
 
 
 def fed_back(machine: Machine) -> set[str]:
-    """Return registers that are computed of themselves, and all that is computed on the way."""
+    """Return the registers that are computed from themselves, and all signals on these paths."""
     registers = {c.target.signal for c in machine.connections if feeds_back(machine, c)}
     return {name for name in machine.signals if any(_between(machine, name, register) for register in registers)}
 

@@ -1,4 +1,4 @@
-"""Faults of enables: ignored, never there, inverted, late; and of the alternatives that they choose."""
+"""Faults of enables: ignored, never 1, inverted, late; and of the alternatives that they select."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["faults_of_enables"]
 
 
 def faults_of_enables(machine: Machine) -> Iterator[Fault]:
-    """Faults of each connection with an enable."""
+    """Yield faults of each connection with an enable."""
     for number, connection in enumerate(machine.connections):
         if connection.enable is None:
             continue
@@ -28,7 +28,7 @@ def faults_of_enables(machine: Machine) -> Iterator[Fault]:
 
 
 def _held(machine: Machine, number: int, connection: Connection, where: str) -> Iterator[Fault]:
-    """Faults of a connection to a register that keeps what it has where it is not enabled."""
+    """Yield faults of a connection to a register that keeps its value while it is not enabled."""
     assert connection.enable is not None
     always = replace(connection, enable=None)
     yield Fault(FaultKind.NOT_ENABLED, f"{where}: always", set_connection(machine, number, always))
@@ -47,7 +47,7 @@ def _held(machine: Machine, number: int, connection: Connection, where: str) -> 
 
 
 def _chosen(machine: Machine, number: int, connection: Connection, where: str) -> Iterator[Fault]:
-    """Faults of a connection that has an alternative."""
+    """Yield faults of a connection that has an alternative."""
     assert connection.alternative is not None
     source, other = connection.source, connection.alternative
     always = replace(connection, enable=None, alternative=None)

@@ -27,20 +27,20 @@ class FaultKind(Enum):
     HELD_RESET = "reset waits for the enable"
     RESET_VALUE = "wrong reset value"
     INITIAL = "wrong initial value"
-    # of where data lies, and when
+    # of the place and time of data
     BANK = "bank swap missed"
     INDEX = "wrong index"
     MOVED = "moved by one element"
     EARLY = "early output"
     LATE = "late output"
-    # of what is decided
+    # of decisions
     COUNTER = "counter off by one"
     DECISION = "wrong decision"
 
 
 @dataclass(frozen=True)
 class Fault:
-    """``machine``: what the original has become. ``text``: what was done to it, and where."""
+    """``machine``: the faulty machine. ``text``: the change, and where it is."""
 
     kind: FaultKind
     text: str

@@ -1,4 +1,4 @@
-"""Faults of where data lies and when: indices, views that begin elsewhere, outputs a cycle early or late."""
+"""Faults of the place and time of data: indices, views that are off by one, outputs a cycle early or late."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["faults_of_places"]
 
 
 def faults_of_places(machine: Machine) -> Iterator[Fault]:
-    """Faults of each index, of each view of a register, and of each output."""
+    """Yield faults of each index, of each view of a register, and of each output."""
     yield from _of_indices(machine)
     yield from _of_views(machine)
     yield from _of_outputs(machine)
@@ -50,7 +50,7 @@ def _of_indices(machine: Machine) -> Iterator[Fault]:
 
 
 def _with_index(machine: Machine, number: int, field: str, value: View) -> Machine:
-    """Another index in the view ``field`` of a connection."""
+    """Replace the index of the view ``field`` of a connection with ``value``."""
     connection = machine.connections[number]
     view: View = getattr(connection, field)
     assert view.index is not None
@@ -59,7 +59,7 @@ def _with_index(machine: Machine, number: int, field: str, value: View) -> Machi
 
 
 def _of_views(machine: Machine) -> Iterator[Fault]:
-    """Yield faults in which what is read of a register, or written, begins one element later or earlier."""
+    """Yield faults in which a read or write of a register begins one element later or earlier."""
     for number, connection in enumerate(machine.connections):
         source = connection.source
         if source.index is not None or not (machine.clocked(connection) or machine.signals[source.signal].register):
@@ -88,7 +88,7 @@ def _of_outputs(machine: Machine) -> Iterator[Fault]:
 
 
 def _before_register(machine: Machine, view: View) -> View | None:
-    """Return the next value of the register in ``view``, as far as one connection defines it."""
+    """Return the next value of the register in ``view``, if one connection defines it."""
     if view.index is not None or not machine.signals[view.signal].register:
         return None
     for connection in machine.connections:

@@ -1,7 +1,7 @@
 """Faults of resets and of initial values.
 
-The model gives a register one value for both. Where they must differ, the reset becomes a connection: the register
-takes a constant while the reset is 1, and what it took before otherwise.
+The model gives a register one value for both. Where they must differ, a connection replaces the reset: the register
+takes a constant while the reset is 1, else its previous source.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _MOST_ELEMENTS = 4
 
 
 def faults_of_resets(machine: Machine) -> Iterator[Fault]:
-    """Faults of each register that is reset or has an initial value."""
+    """Yield faults of each register that has a reset or an initial value."""
     loops = fed_back(machine)
     for signal in machine.registers:
         if signal.reset is not None:
@@ -72,7 +72,7 @@ def _of_values(machine: Machine, signal: Signal, initial: Sequence[Fraction]) ->
 
 
 def _next(value: Fraction, kind: FixedType) -> Fraction:
-    """Return the next larger value of ``kind``; after the largest the smallest."""
+    """Return the next larger value of ``kind``; after the largest, the smallest."""
     step = Fraction(2) ** -kind.f
     return value + step if value < kind.raw_max * step else kind.raw_min * step
 
@@ -87,10 +87,10 @@ def _far(value: Fraction, kind: FixedType) -> Fraction:
 def _by_connections(
     machine: Machine, signal: Signal, values: Sequence[Fraction], *, first: int = 0, enabled: bool = False
 ) -> Machine | None:
-    """Return ``machine`` with a register that connections reset to ``values``, beginning at element ``first``.
+    """Return ``machine`` with connections that reset a register to ``values``, beginning at element ``first``.
 
-    ``enabled``: only where what writes it is enabled. None where something writes at an index, or part of it is never
-    written, or nothing has an enable to wait for.
+    ``enabled``: the reset acts only where the write of the register is enabled. Returns None if a connection writes at
+    an index, if some elements are never written, or if ``enabled`` and no connection has an enable.
     """
     assert signal.reset is not None
     machine = _split(machine, signal.name, first)
@@ -118,7 +118,7 @@ def _by_connections(
 
 
 def _split(machine: Machine, name: str, first: int) -> Machine:
-    """Return ``machine`` with no connection to ``name`` that writes elements before ``first`` and others."""
+    """Split connections to ``name`` that write elements both before and from ``first``."""
     for number, connection in enumerate(machine.connections):
         target = connection.target
         if target.signal != name or target.index is not None or not target.start < first < target.stop:
@@ -139,7 +139,7 @@ def _split(machine: Machine, name: str, first: int) -> Machine:
 
 
 def _taken(machine: Machine, connection: Connection, types: Sequence[FixedType], enabled: bool) -> tuple[Machine, View]:
-    """Return a wire with the value that a connection writes when there is no reset."""
+    """Add a wire with the value that a connection writes while there is no reset."""
     machine, source = add_wire(machine, connection.source, types)
     if connection.enable is None or (enabled and connection.alternative is None):
         return machine, source
@@ -148,6 +148,6 @@ def _taken(machine: Machine, connection: Connection, types: Sequence[FixedType],
 
 
 def _chosen(machine: Machine, enable: View, source: View, other: View) -> tuple[Machine, View]:
-    """Return a wire that is ``source`` where ``enable`` is 1 and ``other`` where it is 0; both are wires."""
+    """Add a wire that is ``source`` where ``enable`` is 1 and ``other`` where it is 0; both are wires."""
     machine, chosen = add_wire(machine, source)
     return set_connection(machine, len(machine.connections) - 1, Connection(source, chosen, enable, other)), chosen

@@ -1,1 +1,1 @@
-"""The text form of machines, which people read and write: ``docs/machines.md`` has the grammar."""
+"""The text form of machines, for people to read and write; ``docs/machines.md`` has the grammar."""

@@ -7,7 +7,7 @@ import re
 
 __all__ = ["INPUTS", "KEYWORDS", "OUTPUTS", "quoted_text", "spelt_name"]
 
-#: Words that name nothing else, unless they stand in quotes.
+#: Words that are not names, unless they are quoted.
 KEYWORDS = frozenset(
     {"machine", "block", "input", "output", "wire", "register", "reset", "valid", "period", "attributes"}
     | {"when", "else", "raw"}
@@ -19,12 +19,12 @@ _IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 def spelt_name(name: str) -> str:
-    """Return ``name`` as it stands in a text: in quotes, as JSON has it, unless it is an identifier and no keyword."""
+    """Return ``name`` as written in a text: a JSON string, unless it is an identifier and not a keyword."""
     if _IDENTIFIER.fullmatch(name) and name not in KEYWORDS:
         return name
     return quoted_text(name)
 
 
 def quoted_text(text: str) -> str:
-    """Return ``text`` in quotes, as JSON has it; a semicolon would begin a comment."""
+    """Return ``text`` as a JSON string with semicolons escaped, which would begin a comment."""
     return json.dumps(text).replace(";", "\\u003b")

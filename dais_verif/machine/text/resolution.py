@@ -1,4 +1,4 @@
-"""From the statements of a text to the machine: what its names mean, and the rules for machines put down to lines."""
+"""Turn the statements of a text into the machine: resolve names, and report broken rules with their lines."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def parse_text(data: bytes, name: str = "text", read_block: ReadBlock | None = N
 
 @dataclass(frozen=True)
 class _Ports:
-    """The wires of a block, and their elements by the names that its text has for them."""
+    """The wires of a block, and their elements by the names in its text."""
 
     block: Block
     inputs: Mapping[str, int]
@@ -124,7 +124,7 @@ class _Resolution:
         )
 
     def view(self, text: ViewText, *, target: bool = False) -> View:
-        """Resolve ``text``; a name of a block is that of an input if it is a ``target``, else of an output."""
+        """Resolve ``text``; a name in a block denotes an input if it is a ``target``, else an output."""
         signal, first, count = self.elements(text, target)
         stop = count if text.stop is None else text.stop
         if not text.start <= stop <= count:
@@ -133,7 +133,7 @@ class _Resolution:
         return View(signal, first + text.start, first + stop, index)
 
     def elements(self, text: ViewText, target: bool) -> tuple[str, int, int]:
-        """Return the signal, and of which of its elements ``text`` speaks: from where, and how many."""
+        """Return the signal of ``text``, the first of its elements, and their number."""
         if text.port is None:
             if text.name not in self.statements.signals:
                 blocks = f"; {text.name} is a block: write {text.name}.{INPUTS}" if text.name in self.ports else ""
@@ -162,7 +162,7 @@ def _shown(text: ViewText) -> str:
 
 
 def _placed(message: str, statements: Statements, machine: Machine) -> ProgramError:
-    """Return a broken rule with the position of the connection, signal or block, and ports named as in the text."""
+    """Return an error with the position of the connection, signal or block, and with ports named as in the text."""
     pairs = zip(statements.connections, machine.connections, strict=True)
     places = [text.token.place for text, made in pairs if str(made) in message][-1:]
     if not places:

@@ -9,7 +9,7 @@ __all__ = ["Spelling"]
 
 
 class Spelling:
-    """Spells what a ``machine`` has: the wires of a block ``b`` as ``b.in`` and ``b.out``."""
+    """Spells views and connections of a ``machine``; the wires of a block ``b`` are ``b.in`` and ``b.out``."""
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
@@ -21,7 +21,7 @@ class Spelling:
         }
 
     def name(self, signal: str) -> str:
-        """Return the signal of that name."""
+        """Return the spelling of the signal ``signal``."""
         return self.ports.get(signal) or spelt_name(signal)
 
     def connection(self, connection: Connection) -> str:

@@ -1,4 +1,4 @@
-"""Reading the statements of a machine's text: what they say, and where. What their names mean is found later."""
+"""Parse the statements of a machine's text, with their positions. ``resolution`` resolves names later."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
-#: As many characters as a value of the widest type may need.
+#: The most characters that a value of the widest type may need.
 _LONGEST_NUMBER = 1400
 #: The limit of elements in all signals together: a short line must not cost gigabytes.
 _MOST_ELEMENTS = 1 << 20
@@ -41,7 +41,7 @@ _STATEMENTS = ("machine", *_ROLES, "block")
 
 @dataclass(frozen=True)
 class ViewText:
-    """A view: of a signal, or with ``port`` of a block's wire (``in``, ``out`` or a name that its text has).
+    """A view of a signal; with ``port``, of a wire of a block (``in``, ``out`` or a name in the block's text).
 
     ``stop`` None: all elements.
     """
@@ -71,7 +71,7 @@ class Declaration:
 
 
 class BlockText(NamedTuple):
-    """A block: its program's text, of which errors count ``first`` as the first line, or the name of a file."""
+    """A block: the text of its program, whose first line is line ``first`` in errors, or the name of a file."""
 
     token: Token
     name: str
@@ -92,7 +92,7 @@ class ConnectionText(NamedTuple):
 
 @dataclass
 class Statements:
-    """All that a text says."""
+    """All statements of a text."""
 
     name: str
     signals: dict[str, Declaration] = field(default_factory=dict)
@@ -159,7 +159,7 @@ class _Reader:
             )
 
     def new_signal(self, beside: Set[str] = frozenset()) -> tuple[Token, str]:
-        """Return a name that no signal has, nor one of those ``beside`` it."""
+        """Return a name that is neither a signal's nor one of ``beside``."""
         cursor, token = self.cursor, self.cursor.token
         name = self.name("the name of a signal")
         known = self.found.signals.get(name)
@@ -169,7 +169,7 @@ class _Reader:
         return token, name
 
     def types(self, times: int) -> tuple[FixedType, ...]:
-        """``u4.0, s6.2[16]``: the types of all elements, of so many signals."""
+        """Parse ``u4.0, s6.2[16]``: the types of all elements, for ``times`` signals."""
         cursor = self.cursor
         found: list[FixedType] = []
         while True:
@@ -200,7 +200,7 @@ class _Reader:
         return kind
 
     def values(self, types: tuple[FixedType, ...]) -> tuple[Fraction, ...]:
-        """``3`` for all elements, or ``[1, -2.5, raw(7)]``, one an element, over as many lines as there are."""
+        """Parse ``3``, for all elements, or ``[1, -2.5, raw(7)]``, one per element, which may span lines."""
         cursor, start = self.cursor, self.cursor.token
         if not cursor.accept("["):
             if len(set(types)) < 2:
@@ -226,7 +226,7 @@ class _Reader:
                 self.cursor.refuse("this '[' is never closed; expected ']'", opening)
 
     def value(self, kind: FixedType | None) -> Fraction:
-        """``-1.25`` or ``raw(-5)``, which its type must hold."""
+        """Parse ``-1.25`` or ``raw(-5)``, a value of ``kind``."""
         cursor, start = self.cursor, self.cursor.token
         kind = kind or FixedType(0, 0, 0)
         limit = 1 << LIMIT

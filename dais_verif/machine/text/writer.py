@@ -1,4 +1,4 @@
-"""Writing a machine as text, which ``parse_text`` reads back."""
+"""Write a machine as text, which ``parse_text`` reads back."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from dais_verif.program.listing import constant, listing
 
 __all__ = ["initial_words", "machine_text", "schedule_words", "type_words"]
 
-#: Values a line.
+#: Values per line.
 _VALUES = 12
 _INDENT = "    "
 
 
 def machine_text(machine: Machine) -> str:
-    """Return the whole machine, ended by a newline: signals, blocks, connections.
+    """Return the text of the whole machine, with a final newline: signals, blocks, connections.
 
-    Declared intervals and estimates, which a program's text does not hold, are omitted.
+    Declared intervals and estimates are omitted, since a program's text cannot state them.
     """
     return "\n".join(_Writer(machine).lines()) + "\n"
 
@@ -85,13 +85,13 @@ _WORDS = {Role.INPUT: "input", Role.OUTPUT: "output", Role.INTERNAL: "wire"}
 
 
 def type_words(types: Sequence[FixedType]) -> str:
-    """Return ``u4.0, s6.2[16]``; of a signal without elements ``u0.0[0]``."""
+    """Return types such as ``u4.0, s6.2[16]``; ``u0.0[0]`` for a signal without elements."""
     runs = [(kind, len(list(run))) for kind, run in groupby(types)]
     return ", ".join(f"{kind}[{count}]" if count > 1 else str(kind) for kind, count in runs) or "u0.0[0]"
 
 
 def initial_words(signal: Signal) -> str:
-    """Return ``3`` if all elements begin with that and are of one type, else ``[1, 2.5, raw(-3)]``."""
+    """Return such as ``3`` if all elements have that initial value and one type, else ``[1, 2.5, raw(-3)]``."""
     values = _values(signal)
     if len(set(signal.types)) == 1 and len(set(values)) == 1:
         return values[0]
