@@ -1,1 +1,1 @@
-"""Records of runs: typed, immutable classes, and their single conversion to JSON."""
+"""Records of runs: typed, immutable classes, and their conversion to JSON."""

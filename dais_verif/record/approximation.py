@@ -1,4 +1,4 @@
-"""The records of ``approx apply`` and ``approx measure``: networks under configurations, and what they are worth."""
+"""The records of ``approx apply`` and ``approx measure``: networks under configurations, their accuracy and cost."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ APPROXIMATION_SCHEMA = "dais-verif/approximation/1"
 class AppliedRecord(RunRecord):
     """A network under a configuration, written into the folder ``output``.
 
-    ``config``: its name, or with commas those of all between which a machine chooses. ``program``: what it became, or
-    the machine, which ``folded`` says more of; ``exact_ops``: ops of the network without approximation. ``sha256``: of
-    the files of the network and of configurations. ``notes``: what was decided where a knob leaves it open.
+    ``config``: its name, or the names of all configurations of a machine, separated by commas. ``program``: the
+    resulting program, or machine, with details in ``folded``; ``exact_ops``: ops of the network without approximation.
+    ``sha256``: of the files of the network and of configurations. ``notes``: choices that a knob leaves open.
     """
 
     SCHEMA: ClassVar = APPROXIMATION_SCHEMA
@@ -41,18 +41,18 @@ class AppliedRecord(RunRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class Measured:
-    """A configuration on data.
+    """The measurements of a configuration on data.
 
-    ``correct`` of ``total`` samples; ``accuracy`` in percent, and the ``interval`` in which that on all data lies, 95
-    times of 100; ``loss``: against the first configuration, in percent.
+    ``correct`` of ``total`` samples; ``accuracy`` in percent, and its 95 % confidence ``interval`` for all data;
+    ``loss``: relative to the first configuration, in percent.
 
-    ``ops``: of the program. ``speedup``: predicted by the tuner's model from multiply-adds and knobs. ``largest``: of
-    all samples and outputs the largest difference to the exact network, and ``bound``: what it cannot exceed for any
-    input; ``bounds``: that of each output, and ``reached``: by which some input makes it differ, one of the samples
-    unless bounds were sharpened. ``unfinished``: outputs of which the solver did not decide how much of the bound is
-    reached. ``cells`` of each kind and ``depth`` in cells: of the network in the form of the record, synthesized;
+    ``ops``: of the program. ``speedup``: predicted by the tuner's model from multiply-adds and knobs. ``largest``: the
+    largest difference from the exact network over all samples and outputs, and ``bound``: its limit for any input;
+    ``bounds``: the limit of each output, and ``reached``: the difference that some input causes, which is a sample
+    unless bounds were sharpened. ``unfinished``: outputs for which the solver did not decide how much of the bound is
+    reached. ``cells`` of each kind and ``depth`` in cells: of the network after synthesis, in the form of the record;
     ``cycles``: of a machine with memories, from start to done; None if it cannot be one. ``refused``: why it cannot be
-    applied; then all else is None.
+    applied; then all other fields are None.
     """
 
     name: str
@@ -79,11 +79,11 @@ class Measured:
 class MeasuredRecord(RunRecord):
     """All configurations of a file on the samples of ``data``.
 
-    ``budget``: the largest loss that is allowed, in percent; ``chosen``: the fastest configuration within it.
-    ``target``: what every configuration was synthesized for, and in which ``form``. ``curves``: names on the curve of
-    loss against what is gained: the predicted ``speedup``, ``cycles``, ``LUT`` or ``gate``. ``sharpened``: whether the
-    solver was asked for bounds. ``output``: the folder with ``measured.txt``, the file with columns that were measured,
-    and a file of the configurations on each curve, with that gain as their speed-up.
+    ``budget``: the largest allowed loss, in percent; ``chosen``: the fastest configuration within it. ``target``: the
+    synthesis target of all configurations, in ``form``. ``curves``: names on the curve of loss against a gain: the
+    predicted ``speedup``, ``cycles``, ``LUT`` or ``gate``. ``sharpened``: whether the solver computed bounds.
+    ``output``: the folder with ``measured.txt``, the file with measured columns, and a file of the configurations on
+    each curve, with that gain as their speed-up.
     """
 
     SCHEMA: ClassVar = APPROXIMATION_SCHEMA
@@ -106,7 +106,7 @@ class MeasuredRecord(RunRecord):
 
 @dataclass(frozen=True, kw_only=True)
 class TunedRecord(RunRecord):
-    """A search: ``tried`` configurations were measured, and those worth having written to the file ``output``.
+    """A search: ``tried`` configurations were measured, and the useful ones written to the file ``output``.
 
     ``chosen``: the fastest within the ``budget``, with its columns; ``speedup`` is predicted.
     """

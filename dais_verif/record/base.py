@@ -22,10 +22,10 @@ SCHEMA = "dais-verif/result/1"
 
 
 def to_tree(value: Any) -> Any:
-    """Return ``value``, made of dataclasses, as dictionaries, lists, strings and numbers.
+    """Return ``value``, which consists of dataclasses, as dictionaries, lists, strings and numbers.
 
-    A field that is named in ``LEFT_OUT_IF_NONE`` of its class is left out where it is None, and one that is
-    ``NOT_KEPT`` is always left out. Keys become text.
+    Fields named in ``LEFT_OUT_IF_NONE`` of their class are omitted if they are None, and ``NOT_KEPT`` fields always.
+    Keys become text.
     """
     if is_dataclass(value) and not isinstance(value, type):
         optional = getattr(value, "LEFT_OUT_IF_NONE", ())
@@ -44,7 +44,7 @@ _renderers: list[Callable[[Record], str]] = []
 
 
 def show_in_notebooks(renderer: Callable[[Record], str]) -> None:
-    """Let ``renderer`` make the HTML of records in notebooks, in place of the one before."""
+    """Let ``renderer`` make the HTML of records in notebooks; it replaces the previous one."""
     _renderers[:] = [renderer]
 
 
@@ -54,7 +54,7 @@ NOT_KEPT = {"kept": False}
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """The result of a use case: of a run, or of something that was generated."""
+    """The result of a command: of a run, or of generated files."""
 
     SCHEMA: ClassVar = SCHEMA
 
@@ -70,9 +70,9 @@ class Record:
     def from_json(cls, text: str | bytes) -> Self:
         """Return the record that ``to_json`` wrote as ``text``.
 
-        Raises ``InputError`` if it is not one, has another schema, or an exit code that is not its verdict's.
+        Raises ``InputError`` if it is not a record, has another schema, or an exit code that contradicts its verdict.
         """
-        import msgspec  # only to read: no verb that prints a record waits for it
+        import msgspec  # only needed to read: verbs that print a record need not wait for it
 
         try:
             tree = msgspec.json.decode(text)
@@ -86,7 +86,7 @@ class Record:
         return record
 
     def _require_head(self, tree: dict[str, Any]) -> None:
-        """Raise ``InputError`` if ``tree``, of which this was read, contradicts it."""
+        """Raise ``InputError`` if ``tree``, from which this record was read, contradicts it."""
 
     def _repr_html_(self) -> str | None:
         """Return the HTML for a notebook; None: ``repr``."""
@@ -97,7 +97,7 @@ class Record:
 class RunRecord(Record):
     """The record of a run, with its verdict. ``message``: the verdict in words."""
 
-    #: True if JSON ends with the exit code, where readers of text have always found it.
+    #: True if JSON ends with the exit code, as in earlier versions.
     EXIT_CODE_LAST: ClassVar = False
 
     verdict: Verdict
@@ -123,7 +123,7 @@ class RunRecord(Record):
         return {**head, **code, **self.about(), **tree}
 
     def about(self) -> dict[str, str]:
-        """Return where the documentation explains the verdict, as the field ``help``; empty for PASS."""
+        """Return the documentation section about the verdict, as the field ``help``; empty for PASS."""
         section = section_of_verdict(self.verdict)
         return {"help": section} if section else {}
 

@@ -1,4 +1,4 @@
-"""The record of ``build``: which bitstream was made of which program, for which device, and what is known of it."""
+"""The record of ``build``: the bitstream, its program and device, its resources and timing."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ BUILD_RECORD = "build.json"
 
 @dataclass(frozen=True)
 class BuildTiming:
-    """``required``: MHz that were asked for, if any. ``registers``: MHz between registers, by nextpnr.
+    """``required``: requested MHz, if any. ``registers``: MHz between registers, by nextpnr.
 
-    ``path``: ns of the longest path, including paths from and to pins, as icetime finds it in the bitstream alone.
-    None: there is no such path.
+    ``path``: ns of the longest path, including paths from and to pins, which icetime finds in the bitstream. None:
+    there is no such path.
     """
 
     required: float | None
@@ -28,7 +28,7 @@ class BuildTiming:
 
     @property
     def allowed(self) -> float | None:
-        """The clock in MHz that both allow; None if there is no path at all."""
+        """The clock in MHz that both allow; None if there is no path."""
         found = [self.registers] if self.registers is not None else []
         found += [1000 / self.path] if self.path else []
         return min(found, default=None)
@@ -41,14 +41,14 @@ class BuildTiming:
 
 @dataclass(frozen=True, kw_only=True)
 class BuildRecord(Record):
-    """A run of ``build``. The verification of the bitstream trusts nothing in it.
+    """A run of ``build``. The verification of the bitstream does not rely on it.
 
-    ``wrap``: ``none``, or the link that the core is behind; ``clock_port``: of module ``top``, if it has one.
-    ``design_options``: of ``sim`` and ``prove``, for the pins of a bare pipeline. ``pins``: of each bit of each port;
-    ``pins_chosen``: they were assigned automatically. ``counts``: cells of each kind, before they were packed;
+    ``wrap``: ``none``, or the link in front of the core; ``clock_port``: of module ``top``, if it has one.
+    ``design_options``: options of ``sim`` and ``prove`` for the pins of a bare pipeline. ``pins``: of each bit of each
+    port; ``pins_chosen``: whether they were assigned automatically. ``counts``: cells of each kind, before packing;
     ``used``: resources of the device by nextpnr's names, used and available. ``stages``, ``max_depth``,
-    ``delay_model``: of a pipeline; ``bram``, ``dsp``: tables were allowed to become block RAMs, and products DSPs.
-    ``files``: SHA-256 of what is in ``folder``, by relative name.
+    ``delay_model``: of a pipeline; ``bram``, ``dsp``: whether tables may become block RAMs, and products DSPs.
+    ``files``: SHA-256 of the files in ``folder``, by relative name.
     """
 
     program: ProgramInfo
@@ -74,5 +74,5 @@ class BuildRecord(Record):
 
     @property
     def verdict(self) -> Verdict:
-        """PASS: failed builds leave no record. It says nothing about what the bitstream computes."""
+        """PASS: failed builds leave no record. It does not state what the bitstream computes."""
         return Verdict.PASS

@@ -1,4 +1,4 @@
-"""The record of ``verify-cert``: what speaks against a certificate."""
+"""The record of ``verify-cert``: findings against a certificate."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class CertificateFacts:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CertificateRecord(RunRecord):
-    """A run of ``verify-cert``. ``findings`` speak against the certificate, ``notes`` do not.
+    """A run of ``verify-cert``. ``findings`` contradict the certificate, ``notes`` do not.
 
-    ``rerun``: it was signed off again, and the same came out. ``facts``: None if the certificate cannot be read. JSON
-    has no message, which follows from the rest.
+    ``rerun``: whether a repeated sign-off gave the same result. ``facts``: None if the certificate cannot be read. JSON
+    has no message, which follows from the other fields.
     """
 
     SCHEMA: ClassVar = CERTIFICATE_CHECK_SCHEMA

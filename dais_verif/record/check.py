@@ -1,4 +1,4 @@
-"""The record of ``check``: what is in a program, and what is known of overflow."""
+"""The record of ``check``: the contents of a program, and its overflow analysis."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["CheckRecord", "NamedOp", "Overflow", "PortWidths", "WidthSummary"]
 
 @dataclass(frozen=True, kw_only=True)
 class NamedOp:
-    """An op with what a reader knows it by. ``how``: what a proof rests on. ``inputs``: exact values that break it.
+    """An op with its name. ``how``: the basis of a proof. ``inputs``: exact values that break its promise.
 
-    ``block``: of a machine, in which ``op`` counts; ``connections`` for what looks at an index.
+    ``block``: the block of a machine to which the number ``op`` refers; ``connections`` for checks of an index.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("how", "inputs", "block")
@@ -36,11 +36,11 @@ class NamedOp:
 
 @dataclass(frozen=True, kw_only=True)
 class Overflow:
-    """Overflow analysis of the ops that promise not to change their value.
+    """The overflow analysis of the ops that promise not to change their value.
 
-    ``proved_impossible``: how many intervals prove safe. ``possible``: those that they cannot; of these
-    ``proved_by_proof``, ``broken`` by inputs, and ``undecided``; None where no proof was asked for or needed.
-    ``certain``: broken by every input. ``inputs``: what intervals of the inputs were taken.
+    ``proved_impossible``: the number that intervals prove safe. ``possible``: the number that they cannot; of these
+    ``proved_by_proof``, ``broken`` by inputs, and ``undecided``; None if no proof was requested or needed. ``certain``:
+    broken by every input. ``inputs``: the intervals of the inputs.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("proved_by_proof", "broken", "undecided")
@@ -56,7 +56,7 @@ class Overflow:
 
 @dataclass(frozen=True)
 class WidthSummary:
-    """Widths of the ops, in bits: the largest, how many are 0, their sum."""
+    """The widths of the ops, in bits: the largest, the number that are 0, their sum."""
 
     max: int
     zero: int
@@ -65,9 +65,9 @@ class WidthSummary:
 
 @dataclass(frozen=True)
 class MachineSummary:
-    """The parts of a machine: ops of each block, and how many of them are dead; elements of each port.
+    """The parts of a machine: ops and dead ops of each block; elements of each port.
 
-    ``uninitialised``: registers that hold nothing known before something is written.
+    ``uninitialised``: registers whose value is unknown until the first write.
     """
 
     blocks: dict[str, int]
@@ -90,11 +90,11 @@ class PortWidths:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CheckRecord(RunRecord):
-    """A run of ``check``. ``tables``: their lengths. ``opcodes``: how many ops of each; ``widths``: of each width.
+    """A run of ``check``. ``tables``: their lengths. ``opcodes``, ``widths``: the number of ops per opcode and width.
 
-    ``project``: the folder that was given, and what was found in it. ``machine``: of a machine, whose ops are counted
-    over all blocks, and whose depth is of one cycle. ``network``: of a network, its nodes with their types.
-    ``depth``: of the longest chain of ops. ``meaningless_data``: ops with data that their opcode has no use for.
+    ``project``: the given folder, and its contents. ``machine``: of a machine, whose ops are counted over all blocks,
+    and whose depth is that of one cycle. ``network``: of a network, its nodes with their types. ``depth``: of the
+    longest chain of ops. ``meaningless_data``: ops with data that their opcode does not use.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("network",)

@@ -1,4 +1,4 @@
-"""The record of ``approx show`` and ``approx convert``: the configurations of a file, and what became of it."""
+"""The record of ``approx show`` and ``approx convert``: the configurations of a file, and the converted file."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ CONFIGURATIONS_SCHEMA = "dais-verif/configurations/1"
 
 @dataclass(frozen=True, kw_only=True)
 class OpInfo:
-    """An op with the name and the number of its knob, as the file has them. ``half``: it computes in binary16.
+    """An op with the name and the number of its knob, as in the file. ``half``: it computes in binary16.
 
-    ``skips``: rows, columns or filter; None: all is computed.
+    ``skips``: rows, columns or filter; None: nothing is skipped.
     """
 
     op: str
@@ -61,17 +61,17 @@ class ConfigurationInfo:
 
     @property
     def skipping(self) -> list[tuple[int, OpInfo]]:
-        """The ops that leave something out, each with the id of its node."""
+        """The ops that skip computations, each with the id of its node."""
         return [(node.id, op) for node in self.nodes for op in node.ops if op.skips]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConfigurationsRecord(RunRecord):
-    """The configurations of the file ``path``, all ``total`` of them or those on the ``curve`` only.
+    """The configurations of the file ``path``: all ``total`` of them, or only those on the ``curve``.
 
-    ``curve``: the names that HPVM's runtime keeps, in the order of their losses. ``knobs``: what the numbers mean that
-    occur, in words. ``output``: the file that was written; None: none was. ``changes``: what is written otherwise than
-    it was read; empty: the file is the same, byte for byte.
+    ``curve``: the names that HPVM's runtime keeps, in the order of their losses. ``knobs``: the meaning of each knob
+    number that occurs. ``output``: the written file, if any. ``changes``: differences between the read and the written
+    file; empty: they are the same, byte for byte.
     """
 
     SCHEMA: ClassVar = CONFIGURATIONS_SCHEMA

@@ -1,4 +1,4 @@
-"""The record of ``convert``: which program was written, in which form, and what it has become."""
+"""The record of ``convert``: the program as read and as written, and the format."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CONVERSION_SCHEMA = "dais-verif/conversion/1"
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionRecord(RunRecord):
-    """A run of ``convert``. ``program``: as it was read; ``written``: as it is read back from the file ``output``.
+    """A run of ``convert``. ``program``: as read; ``written``: as read back from the file ``output``.
 
-    ``target``: alir, json, v1, published, headerless or dais; of a machine alirfsm or mach. ``restored``: whether the
-    ops are those of the binary that an ALIR file says it was made of. ``verdict``: PASS; else it is an error.
+    ``target``: alir, json, v1, published, headerless or dais; for a machine, alirfsm or mach. ``restored``: whether the
+    ops are those of the binary from which the ALIR file was made. ``verdict``: PASS; failures are errors.
     """
 
     SCHEMA: ClassVar = CONVERSION_SCHEMA

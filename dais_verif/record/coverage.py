@@ -1,4 +1,4 @@
-"""Coverage: which of the things that a program can do vectors made it do, and which lines of RTL a simulation ran."""
+"""Coverage: the behaviour of a program that vectors exercised, and the lines of RTL that a simulation ran."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class CoverageGroup:
 
 @dataclass(frozen=True)
 class OpenBin:
-    """A bin neither hit nor shown to be unreachable, of an op, an input or an output."""
+    """A bin of an op, an input or an output that is neither hit nor shown to be unreachable."""
 
     group: str
     op: int | None
@@ -45,11 +45,11 @@ class OpenBin:
 
 @dataclass(frozen=True)
 class Coverage:
-    """``vectors``: that were counted, ``directed`` of them computed from the program to close bins.
+    """``vectors``: the number of counted vectors, ``directed`` of them computed from the program to close bins.
 
-    ``percent``: of bins not shown to be unreachable, those that were hit, rounded down to one decimal; 100.0 only if
-    nothing is open. ``ops`` and ``outputs``: for each ``[bins, hit, unreachable]``. ``open``: the first 1,000 of
-    ``open_total``. ``limits``: what ended the search for more, in words.
+    ``percent``: the share of hit bins among those not shown to be unreachable, rounded down to one decimal; 100.0 only
+    if no bin is open. ``ops`` and ``outputs``: ``[bins, hit, unreachable]`` of each. ``open``: the first 1,000 of
+    ``open_total``. ``limits``: why the search for more vectors ended.
     """
 
     vectors: int
@@ -65,7 +65,7 @@ class Coverage:
 
 @dataclass(frozen=True)
 class RtlPoints:
-    """Points of one kind in the RTL: ``line``, ``branch``, ``toggle`` as Verilator calls them."""
+    """Points of one kind in the RTL, in Verilator's terms: ``line``, ``branch``, ``toggle``."""
 
     kind: str
     points: int
@@ -86,7 +86,7 @@ class RtlCoverage:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class CoverageRecord(RunRecord):
-    """A run of ``coverage``: what vectors made a program do. A PASS says nothing about RTL: none was looked at."""
+    """A run of ``coverage``: the behaviour of a program that vectors exercised. A PASS does not cover any RTL."""
 
     SCHEMA: ClassVar = COVERAGE_SCHEMA
 

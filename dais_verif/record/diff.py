@@ -1,4 +1,4 @@
-"""The record of ``diff``: whether two programs compute the same, and where they first differ."""
+"""The record of ``diff``: whether two programs compute the same, and their first difference."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class DifferentOp:
-    """The first op that is not the same in both, in words; None where a program has no such op."""
+    """The first op that differs between the programs, as text; None if a program has no such op."""
 
     op: int
     a: str | None
@@ -50,8 +50,8 @@ class OpDifference:
 class OutputDifference:
     """The first vector and output that differ.
 
-    ``inputs``: that vector; ``witness``: one that shows the same with as many zeros and short numbers as were found.
-    ``a``, ``b``: the output on the witness. ``op``: None where the programs have different ops.
+    ``inputs``: that vector; ``witness``: a reduced vector with the same difference, with more zeros and shorter
+    numbers. ``a``, ``b``: the output on the witness. ``op``: None if the programs have different ops.
     """
 
     vector: int
@@ -65,7 +65,7 @@ class OutputDifference:
 
 @dataclass(frozen=True)
 class EqualityProof:
-    """The result of an equivalence proof. ``merged_ops``: ops of B that equal one of A, by ``methods``."""
+    """The result of an equivalence proof. ``merged_ops``: ops of B that equal an op of A, by ``methods``."""
 
     proved: list[int]
     undecided: list[int]
@@ -76,7 +76,7 @@ class EqualityProof:
 
 @dataclass(frozen=True)
 class FrameValue:
-    """An element, ``signal``, in ``cycle``, and its exact ``value``. ``cycle`` None: at the begin of the frame."""
+    """An element of ``signal`` in ``cycle``, and its exact ``value``. ``cycle`` None: at the start of the frame."""
 
     signal: str
     cycle: int | None
@@ -85,15 +85,15 @@ class FrameValue:
 
 @dataclass(frozen=True)
 class FrameInfo:
-    """The comparison of a machine: over ``cycles`` of every frame, as a program of ``ops``.
+    """The comparison of a machine over ``cycles`` of every frame, as a program of ``ops``.
 
-    ``restored``: elements of registers that hold at the begin of every frame what they hold at power-up. ``free``: what
-    the outputs may depend on beyond the frame's inputs. ``stalled``: whether it was shown that a stall changes nothing;
-    ``reset``: that after a reset, whenever it comes, a frame can begin.
-    ``frame``: the one that the witness of a difference is of, 0 the first from power-up; None for one from another
-    state. ``witness``: what of it is not 0, inputs by cycles, which count from power-up, or from the begin of the frame
-    if ``frame`` is None; ``output``: where it shows. ``sha256``: of the file that says what a frame is.
-    ``assumed``: what equality rests on beside what was proved, in words.
+    ``restored``: elements of registers that have their power-up value at the start of every frame. ``free``: state on
+    which outputs may depend in addition to the frame's inputs. ``stalled``: whether a stall was shown to change
+    nothing; ``reset``: whether a frame was shown to be able to begin after a reset at any time. ``frame``: the frame in
+    which the witness shows a difference; 0 is the first from power-up; None: a frame from another state. ``witness``:
+    its nonzero inputs by cycle, counted from power-up, or from the start of the frame if ``frame`` is None; ``output``:
+    the output that differs. ``sha256``: of the file that defines a frame. ``assumed``: the assumptions of the equality
+    that were not proved.
     """
 
     cycles: int
@@ -111,10 +111,9 @@ class FrameInfo:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class DiffRecord(RunRecord):
-    """A run of ``diff``. ``identical``: it is the same program. ``vectors``: compared, of ``bits_compared`` bits.
+    """A run of ``diff``. ``identical``: both are the same program. ``vectors``, ``bits_compared``: numbers compared.
 
-    ``frame``: if A is a machine. ``replay``: the command that shows the difference again from the file that was
-    written, if one was.
+    ``frame``: if A is a machine. ``replay``: the command that shows the difference again from the written file, if any.
     """
 
     a: ProgramInfo

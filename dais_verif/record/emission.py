@@ -1,4 +1,4 @@
-"""The record of ``emit``: the Verilog that was made of a program or machine, its ports, pipeline and wrapper."""
+"""The record of ``emit``: the Verilog of a program or machine, its ports, pipeline and wrapper."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ class PipelineInfo:
 
 @dataclass(frozen=True)
 class WrapperFolderInfo:
-    """The folder that was written with a wrapper. ``core_latency``: of the module inside, in clock edges.
+    """The written folder with a wrapper. ``core_latency``: of the module inside, in clock edges.
 
-    ``signatures``: what the self-check must give after so many beats, in hexadecimal.
+    ``signatures``: the required signatures of the self-check in hexadecimal, by number of beats.
     """
 
     kind: str
@@ -71,9 +71,9 @@ class WrapperFolderInfo:
 
 @dataclass(frozen=True, kw_only=True)
 class EmissionRecord(Record):
-    """The result of ``emit``. ``output``: the file or folder that was written. ``verilog``: the module; not in JSON.
+    """The result of ``emit``. ``output``: the written file or folder. ``verilog``: the module; not in JSON.
 
-    ``folded``: a network as a machine, in a folder. ``signals``: the ports of a machine besides the clock; machines do
+    ``folded``: a network as a machine, in a folder. ``signals``: the ports of a machine except the clock; machines do
     not have the two ports of program modules.
     """
 

@@ -1,4 +1,4 @@
-"""The records of ``run``, ``profile`` and ``asm``: what the golden model or the assembler was asked, and has done."""
+"""The records of ``run``, ``profile`` and ``asm``: requests to the golden model or the assembler, and results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class _Done(Record):
-    """A record whose verdict is always PASS: anything else is raised as an error."""
+    """A record whose verdict is always PASS: failures are raised as errors."""
 
     verdict: Verdict = Verdict.PASS
     exit_code: int = 0
@@ -29,10 +29,10 @@ class _Done(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class EvaluationRecord(_Done):
-    """A run of ``run``: ``rows`` of outputs, by golden engine ``engine``. ``output``: the file that was written.
+    """A run of ``run``: the number of output ``rows``, from golden engine ``engine``. ``output``: the written file.
 
     For a machine: the numbers of ``sequences`` and ``cycles``, and whether outputs are those before or after edges. For
-    a kernel: what members of each sample ``printed``, if requested.
+    a kernel: the text that members ``printed`` for each sample, if requested.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("sequences", "cycles", "sample", "printed")
@@ -50,7 +50,7 @@ class EvaluationRecord(_Done):
 
 @dataclass(frozen=True)
 class TimedInstruction:
-    """An instruction: its ``position`` in the sequence, the ``op`` that it stems from, nanoseconds of a call."""
+    """An instruction: its ``position`` in the sequence, the ``op`` that it implements, nanoseconds per call."""
 
     position: int
     instruction: str
@@ -61,7 +61,7 @@ class TimedInstruction:
 
 @dataclass(frozen=True)
 class InstructionKind:
-    """All instructions of a kind. ``ns``: nanoseconds in all; ``share``: of the sequence's, None if that is 0."""
+    """All instructions of a kind. ``ns``: total nanoseconds; ``share``: of the sequence's time, None if that is 0."""
 
     kind: str
     count: int
@@ -83,7 +83,7 @@ class TimedSequence:
 
 @dataclass(frozen=True, kw_only=True)
 class ProfileRecord(_Done):
-    """A run of ``profile``. ``reproduce``: the command that asks for the same."""
+    """A run of ``profile``. ``reproduce``: the command that repeats it."""
 
     program: ProgramInfo
     seed: int
@@ -94,7 +94,7 @@ class ProfileRecord(_Done):
 
 @dataclass(frozen=True, kw_only=True)
 class AssemblyRecord(_Done):
-    """A run of ``asm``. ``output``: the binary that was written."""
+    """A run of ``asm``. ``output``: the written binary."""
 
     program: ProgramInfo
     output: str

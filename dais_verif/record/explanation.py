@@ -13,11 +13,11 @@ __all__ = ["ConnectionState", "CycleRecord", "ElementState"]
 
 @dataclass(frozen=True)
 class ElementState:
-    """One element of a signal, before the edge. ``real`` and ``raw`` are None where its value is unknown.
+    """One element of a signal, before the edge. ``real`` and ``raw`` are None if its value is unknown.
 
-    ``kind``: input, wire or register; ``output``: whether it is one. ``next``, ``next_raw``: what a register holds
-    after the edge. ``decided_by``: the connections, by their numbers, that decide its value, or that of the register
-    after the edge; ``because``: how, in words.
+    ``kind``: input, wire or register; ``output``: whether it is an output. ``next``, ``next_raw``: the value of a
+    register after the edge. ``decided_by``: the numbers of the connections that determine its value, or that of the
+    register after the edge; ``because``: the explanation as text.
     """
 
     signal: str
@@ -36,10 +36,10 @@ class ElementState:
 
 @dataclass(frozen=True)
 class ConnectionState:
-    """The state of a connection: it takes its source, its alternative or nothing, or it is unknown.
+    """The state of a connection: it copies its source, its alternative or nothing, or its choice is unknown.
 
-    ``text``: as the machine's text has it. ``enable``: 1 where it has none, None if it is unknown. ``indices``: their
-    values, by the views that have one.
+    ``text``: as in the machine's text. ``enable``: 1 if it has none, None if it is unknown. ``indices``: the index
+    values by view.
     """
 
     text: str
@@ -51,7 +51,7 @@ class ConnectionState:
 
 @dataclass(frozen=True, kw_only=True)
 class CycleRecord(Record):
-    """Cycle ``cycle`` of ``cycles`` of sequence ``sequence``. ``violation``: a promise that is broken up to it."""
+    """Cycle ``cycle`` of ``cycles`` of sequence ``sequence``. ``violation``: a promise that is broken by then."""
 
     verdict: Verdict
     exit_code: int

@@ -1,4 +1,4 @@
-"""The records of ``fuzz``, what disagreed in how many cases, and of ``shrink``, the smallest case that still fails."""
+"""The records of ``fuzz``, with the disagreements found, and ``shrink``, with the smallest case that still fails."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ FUZZING_SCHEMA = "dais-verif/fuzzing/1"
 
 @dataclass(frozen=True)
 class FoundCase:
-    """A case on which a pair disagreed. ``number`` and ``seed`` of the run's case; None of a folder that is replayed.
+    """A case on which a pair disagreed. ``number`` and ``seed``: of the run's case; None for a replayed folder.
 
-    ``ops``, ``vectors``: of the smallest case. ``times``: cases of the same cause, this one included. ``fails``:
-    whether it still fails; None if that was not asked, ``text`` says why.
+    ``ops``, ``vectors``: of the smallest case. ``times``: the number of cases with the same cause, including this one.
+    ``fails``: whether it still fails; None if that was not checked, ``text`` states why.
     """
 
     pair: str
@@ -39,12 +39,12 @@ class FoundCase:
 class FuzzRecord(RunRecord):
     """A run of ``fuzz``.
 
-    ``verdict``: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared.
+    ``verdict``: PASS if all pairs agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared.
 
-    ``kind``: what the cases are. ``first``, ``cases``: the numbers of the cases that were made. ``pairs``: how many
-    each judged; ``undecided``: of how many each was asked and had no answer, since there was nothing to compare or a
-    proof was UNKNOWN. ``shapes``: how many had which shape. ``found``: kept cases, one a cause. ``left_out``: cases
-    that disagreed and were not looked at, as there were so many alike. ``seconds``: of the clock.
+    ``kind``: of the cases. ``first``, ``cases``: the first number and the count of generated cases. ``pairs``: the
+    number of cases that each pair judged; ``undecided``: those without an answer, because there was nothing to compare
+    or a proof was UNKNOWN. ``shapes``: the number of cases per shape. ``found``: kept cases, one per cause.
+    ``left_out``: disagreeing cases that were not examined, because many similar ones were. ``seconds``: wall time.
     """
 
     SCHEMA: ClassVar = FUZZING_SCHEMA
@@ -84,7 +84,7 @@ class CaseSize:
 
 @dataclass(frozen=True)
 class ShrunkRtl:
-    """RTL that was made small with its program: ``files`` in the folder, the module ``top``, and its lines."""
+    """RTL that was shrunk with its program: ``files`` in the folder, the module ``top``, and its lines."""
 
     files: list[str]
     top: str
@@ -94,11 +94,11 @@ class ShrunkRtl:
 
 @dataclass(frozen=True, kw_only=True)
 class ShrinkRecord(RunRecord):
-    """A run of ``shrink``. ``verdict``: PASS with the smallest case, NOT_RUN where nothing fails.
+    """A run of ``shrink``. ``verdict``: PASS with the smallest case, NOT_RUN if nothing fails.
 
-    ``failure``: what fails, in words. ``text``: the smallest program, as text. ``vectors``: its vectors, exact.
-    ``attempts``: cases that were tried; ``complete``: nothing smaller was left to try. ``folder``: where the case is.
-    ``replay``: the line that shows the failure again. ``rtl``: of a case of RTL.
+    ``failure``: the failure in words. ``text``: the smallest program, as text. ``vectors``: its vectors, exact.
+    ``attempts``: the number of tried cases; ``complete``: no smaller case was left to try. ``folder``: of the case.
+    ``replay``: the command that shows the failure again. ``rtl``: of a case of RTL.
     """
 
     SCHEMA: ClassVar = SHRINKING_SCHEMA

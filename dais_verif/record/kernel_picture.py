@@ -1,4 +1,4 @@
-"""The record of ``kernel show`` of an instance: its index space, what a member touches, and when members do what."""
+"""The record of ``kernel show`` of an instance: its index space, a member's accesses, and the schedule of members."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ __all__ = [
 
 PICTURE_SCHEMA = "dais-verif/kernel-picture/1"
 
-#: Marks of a grid: an element that is touched, one that is not; what is touched outside of the tensor, and what is not.
+#: Marks of a grid: an accessed element, another element; an access outside of the tensor, another place outside.
 TOUCHED, UNTOUCHED, OUTSIDE, BESIDE = "#", ".", "+", " "
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Rows and columns of an index space or a tensor: a mark an element.
+    """Rows and columns of an index space or a tensor, with one mark per element.
 
-    ``title``: what is shown. ``first_row``, ``first_column``: the coordinates of the first mark. ``cut``: whether there
+    ``title``: its heading. ``first_row``, ``first_column``: the coordinates of the first mark. ``cut``: whether there
     are more rows or columns.
     """
 
@@ -45,9 +45,9 @@ class Grid:
 class TensorPicture:
     """The elements of a tensor that a member accesses. ``access``: ``reads`` or ``writes``; ``shape`` as in NumPy.
 
-    ``region``: first and last element in each dimension of ``shape``. ``elements``: their number, and how many of them
-    are ``outside`` of the tensor, where ``pad`` is read, and what is written is dropped. ``left_out``: grids that are
-    not in ``grids``.
+    ``region``: first and last element in each dimension of ``shape``. ``elements``: their number, and the number
+    ``outside`` of the tensor, where reads return ``pad`` and writes are dropped. ``left_out``: the number of grids that
+    are not in ``grids``.
     """
 
     name: str
@@ -65,7 +65,7 @@ class TensorPicture:
 
 @dataclass(frozen=True)
 class Activity:
-    """Something that takes the cycles ``first`` to ``last``.
+    """An activity in the cycles ``first`` to ``last``.
 
     ``what``: ``load`` of ``tensor``; or ``read``, ``compute`` or ``write`` of ``member``.
     """
@@ -79,9 +79,9 @@ class Activity:
 
 @dataclass(frozen=True)
 class Chart:
-    """When the first members do what in a form, in cycles. ``zero``: what happens in cycle 0.
+    """The schedule of the first members in a form, in cycles. ``zero``: the event in cycle 0.
 
-    ``first``, ``last``: the cycles that are worth a picture. ``done``: that in which all members are done.
+    ``first``, ``last``: the cycles to show. ``done``: the cycle in which all members are done.
     """
 
     form: str
@@ -94,11 +94,11 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class KernelPicture(Record):
-    """An instance in pictures. ``index_space``: its sizes, and ``member`` the one that is shown, the fastest first.
+    """An instance in pictures. ``index_space``: its sizes, and ``member``: the one shown; fastest dimension first.
 
-    ``broken``, ``warnings``: what is found of the laws of its mapping, failures and regions that are wider than needed.
-    ``unfit``: of each form that the instance does not have, why not. ``machine``: the SHA-256 of the file of its
-    machine, where the picture is kept beside that.
+    ``broken``, ``warnings``: findings about the laws of its mapping: failures, and regions that are wider than needed.
+    ``unfit``: why the instance lacks a form, for each. ``machine``: the SHA-256 of the file of its machine, if the
+    picture is kept beside it.
     """
 
     SCHEMA: ClassVar = PICTURE_SCHEMA

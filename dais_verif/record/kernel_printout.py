@@ -1,4 +1,4 @@
-"""The record of what members print: the golden model's texts, and how those of simulators differ."""
+"""The record of the text that members print: the golden model's texts, and differences of simulators."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PRINTOUT_SCHEMA = "dais-verif/printout/1"
 class PrintedBy:
     """The text that members print in a simulator. ``texts``: None if it equals that of the golden model.
 
-    ``difference``: the first one in words. ``failure``: why nothing is known.
+    ``difference``: the first one in words. ``failure``: why there is no result.
     """
 
     name: str
@@ -30,7 +30,7 @@ class PrintedBy:
 class KernelPrintout(RunRecord):
     """The text that members print: ``texts``, one per sample, with all its members in order of the index space.
 
-    ``messages``: how many texts of members there are. ``simulators``: what RTL in them prints.
+    ``messages``: the number of texts of members. ``simulators``: the text that the RTL prints in each.
     """
 
     SCHEMA: ClassVar = PRINTOUT_SCHEMA

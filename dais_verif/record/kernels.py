@@ -17,12 +17,12 @@ __all__ = ["KernelBuild", "KernelInfo", "KernelListing", "KernelRun", "LeftOut",
 class KernelInfo:
     """A kernel.
 
-    ``name``: by which it is asked for, with its library where two have that name. ``where``: the file or package of the
+    ``name``: for requests, with its library if two kernels have that name. ``where``: the file or package of the
     library.
 
-    What follows is None of kernels whose libraries answer requests without saying what they take. ``structure``: the
-    fields of its private parameters, ``i`` signed, ``u`` unsigned, ``f`` binary32, a dword each; ``defaults`` of some,
-    0 of all others, and ``words`` for values of one.
+    The other fields are None if the library does not describe its parameters. ``structure``: the fields of its private
+    parameters, ``i`` signed, ``u`` unsigned, ``f`` binary32, a dword each; ``defaults`` of some, 0 for the others, and
+    ``words``: names of values.
     """
 
     name: str
@@ -53,7 +53,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class KernelListing:
-    """All kernels, library by library, and the libraries that are ``left_out``."""
+    """All kernels by library, and the libraries that are ``left_out``."""
 
     kernels: list[KernelInfo]
     left_out: list[LeftOut]
@@ -67,10 +67,10 @@ class KernelListing:
 class KernelBuild:
     """The hardware of an instance: ``files`` in the folder ``output``.
 
-    ``facts`` of memories: ``cycles`` from one group of ``parallel`` members to the next, ``latency`` from the cycle of
-    start to that of done for all ``members``, ``words`` and ``bits`` of memories. Of streams: ``interval`` of two
-    beats, ``beats`` of an image, ``latency`` from its first beat to its first output, ``flush`` from its last beat to
-    its last output, ``line_bits`` and ``window_bits`` of what is kept.
+    ``facts`` of the form with memories: ``cycles`` from one group of ``parallel`` members to the next, ``latency`` from
+    start to done for all ``members``, ``words`` and ``bits`` of memories. Of streams: ``interval`` between beats,
+    ``beats`` of an image, ``latency`` from its first beat to its first output, ``flush`` from its last beat to its last
+    output, ``line_bits`` and ``window_bits`` of its buffers.
     """
 
     kernel: str
@@ -87,15 +87,15 @@ class KernelBuild:
 
 @dataclass(frozen=True)
 class KernelRun:
-    """The simulation of the hardware of an instance: it is compared with the ``kernel``, member by member.
+    """The simulation of the hardware of an instance, compared with the ``kernel`` member by member.
 
-    For a folded network, ``kernel`` is its name, it is compared with the network under the configuration of each
+    For a folded network, ``kernel`` is its name; the comparison is with the network under the configuration of each
     sample, and ``configurations`` counts the samples by configuration; ``ranges`` are runs from start to done.
 
-    ``samples`` of tensors went through it in a ``form``, the index space of ``members`` in ``ranges``, with
-    ``broken_off`` resets between; ``elements`` of outputs were compared. ``wrong``: the first that differs, or why
-    nothing could be read; ``member``: who was at work where RTL is wrong. ``printed``: what members print of each of
-    the first samples, and ``printed_by`` simulators, where that was asked for.
+    ``samples`` of tensors ran in a ``form``: the index space of ``members`` in ``ranges``, with ``broken_off`` resets
+    between; ``elements`` of outputs were compared. ``wrong``: the first difference, or why nothing could be read;
+    ``member``: the active member when the RTL is wrong. ``printed``: the text that members print for each of the first
+    samples, and ``printed_by`` simulators, if requested.
     """
 
     kernel: str
@@ -117,9 +117,9 @@ class KernelRun:
 class ProvedKernel:
     """The proof of the hardware of an instance. ``laws``: of its mapping, in words.
 
-    ``facts``: of what is stated of time and memory. ``folded``: the verdict of the machine against all members side by
-    side, with its ``message``; NOT_RUN where something before it failed. Of a folded network, ``kernel`` is its name,
-    and ``settings`` say of each configuration what ``folded`` says of all.
+    ``facts``: the proved statements about time and memory. ``folded``: the verdict of the machine against all members
+    in parallel, with its ``message``; NOT_RUN if an earlier step failed. For a folded network, ``kernel`` is its name,
+    and ``settings`` has the result of each configuration.
     """
 
     kernel: str

@@ -1,4 +1,4 @@
-"""Additional fields of the record of a proof, where the RTL is that of a machine."""
+"""Additional fields of the record of a proof of a machine's RTL."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["ProvedMachine"]
 class ProvedMachine:
     """The result of the proof of a machine.
 
-    ``outputs``: what each claim of an output is, in words: outputs in any cycle, and what registers hold after its
-    edge. ``registers``: bits of the RTL's, and the element that they hold.
+    ``outputs``: the description of each claim of an output: outputs in any cycle, and registers after its edge.
+    ``registers``: bits of the RTL's registers, and the elements that they hold.
 
-    ``invariants``: what was proved of the state; ``assumed``: what was not. ``unproved_ops``: blocks and ops of claims
-    of ops that are not proved, by their numbers. ``cycles``: of the sequence that shows a difference, in the last of
-    which ``wrong`` is wrong; ``replay``: what simulators say of it.
+    ``invariants``: proved properties of the state; ``assumed``: unproved ones. ``unproved_ops``: blocks and ops of
+    claims of ops that are not proved, by number. ``cycles``: of the sequence that shows a difference, in whose last
+    cycle ``wrong`` is wrong; ``replay``: the result of simulators for it.
     """
 
     outputs: list[str]

@@ -1,4 +1,4 @@
-"""The parts of a network, unrolled or folded into a machine, for records and listings."""
+"""The parts of a network, unrolled or folded to a machine, for records and listings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class NetworkTensor:
 
 @dataclass(frozen=True)
 class NetworkNode:
-    """A node of the file. ``fused``: the number of HPVM's node that it belongs to; None if it computes nothing.
+    """A node of the file. ``fused``: the number of its HPVM node; None if it computes nothing.
 
     ``reads``: computed tensors, by name. ``writes``: its result.
     """
@@ -40,9 +40,9 @@ class NetworkNode:
 
 @dataclass(frozen=True)
 class NetworkInfo:
-    """Inputs, nodes that compute something, outputs by name. ``fused``: ops of HPVM's nodes, the first of number 1.
+    """Inputs, computing nodes, outputs by name. ``fused``: ops of HPVM's nodes, which count from 1.
 
-    ``cost``: multiply-adds of all layers.
+    ``cost``: the number of multiply-adds of all layers.
     """
 
     inputs: list[NetworkTensor]
@@ -52,7 +52,7 @@ class NetworkInfo:
     cost: int
 
     def text(self) -> str:
-        """Return all of it in columns, a line each node."""
+        """Return it in columns, one line per node."""
         lines = [f"inputs ({len(self.inputs)})", *_columns([one.columns for one in self.inputs])]
         lines.append(f"nodes ({len(self.nodes)}, {self.cost} multiply-adds)")
         lines += _columns(
@@ -72,8 +72,8 @@ class NetworkInfo:
 class FoldedStage:
     """A kernel of a network. ``fused``: the number of HPVM's node; None if it has none. ``ops``: of one member.
 
-    ``cycles``: from its start to the start of the next, of a stream the beats that it gives of an image.
-    ``configurations``: in which it runs, by their names.
+    ``cycles``: from its start to the start of the next; for a stream, its output beats per image. ``configurations``:
+    the names of those in which it runs.
     """
 
     name: str
@@ -88,10 +88,9 @@ class FoldedStage:
 class FoldedNetwork:
     """A network as a machine, in a folder.
 
-    ``configurations``: of each the cycles from that of start to that of done, in the order of input ``config``.
-    Of a stream they are those from the first beat of an image to the last one of its result, if none follows.
-    ``parallel``: members of a stage side by side, at most. ``words``, ``bits``: of all memories, or bits of what a
-    stream keeps.
+    ``configurations``: the cycles of each from start to done, in the order of input ``config``; for a stream, from the
+    first beat of an image to the last beat of its result, if no image follows. ``parallel``: the most members of a
+    stage that run in parallel. ``words``, ``bits``: of all memories, or bits of a stream's buffers.
     """
 
     form: str
@@ -105,7 +104,7 @@ class FoldedNetwork:
 
     @property
     def ops(self) -> int:
-        """Ops of one member of each stage."""
+        """The total ops of one member of each stage."""
         return sum(one.ops for one in self.stages)
 
 
@@ -113,8 +112,8 @@ class FoldedNetwork:
 class ProvedSetting:
     """The result of the proof of one configuration of a folded network, by its ``name``.
 
-    ``frame``: of the machine against all members side by side, in every frame that begins in this configuration;
-    ``network``: of all members against the network, unrolled. Each with its message; NOT_RUN where it was not reached.
+    ``frame``: of the machine against all members in parallel, in every frame that begins in this configuration;
+    ``network``: of all members against the unrolled network. Each with its message; NOT_RUN if not reached.
     """
 
     name: str
@@ -126,7 +125,7 @@ class ProvedSetting:
 
 
 def _columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Return ``rows`` with their words below each other; long ones are cut."""
+    """Return ``rows`` as aligned columns; long cells are cut."""
     short = [[word if len(word) <= 40 else f"{word[:37]}..." for word in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*short, strict=True)]
     return ["  " + "  ".join(w.ljust(n) for w, n in zip(row, widths, strict=True)).rstrip() for row in short]

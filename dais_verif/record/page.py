@@ -1,4 +1,4 @@
-"""The record of ``report``: the page written, and the verdict that it shows."""
+"""The record of ``report``: the written page, and its verdict."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["WrittenPage"]
 
 @dataclass(frozen=True, kw_only=True)
 class WrittenPage:
-    """A page, by its path. ``exit_code``: of the verdict, whatever the code of ``report`` itself is."""
+    """A page, by its path. ``exit_code``: of the verdict; ``report`` itself may return another code."""
 
     page: str
     verdict: Verdict

@@ -15,10 +15,10 @@ MACHINE_LAYOUTS = ("alirfsm", "mach")
 
 @dataclass(frozen=True)
 class ProgramInfo:
-    """A program, and how it was read.
+    """A program, and the format of its file.
 
     For a machine, whose layout is ``alirfsm``, or ``mach`` for its text: the elements of its inputs and outputs, and
-    the ops of all of its blocks.
+    the ops of all its blocks.
     """
 
     path: str | None

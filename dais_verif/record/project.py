@@ -1,4 +1,4 @@
-"""The project folder of da4ml or alkaid that a run was given: what was found in it, by itself."""
+"""The project folder of da4ml or alkaid of a run, and the files found in it."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["ProjectInfo"]
 class ProjectInfo:
     """The content of ``folder``. ``dialect``: DAIS or ALIR. ``model``, ``sources`` and ``data``: paths in it.
 
-    ``model``: of the program; None if the program was given apart. ``sources``: of the RTL; none if it was.
-    ``latency``: in clock edges, as the folder says, and as the RTL was held to; None if it does not, or if another was
-    given.
+    ``model``: of the program; None if the program was given separately. ``sources``: of the RTL; empty if it was given
+    separately. ``latency``: in clock edges, from the folder, and required of the RTL; None if the folder has none, or
+    another was given.
     """
 
     folder: str

@@ -1,4 +1,4 @@
-"""The record of a proof: what was claimed of ops and outputs, what held, what it rests on, and how it was found."""
+"""The record of a proof: claims about ops and outputs, their status, basis and method."""
 
 from __future__ import annotations
 
@@ -49,20 +49,20 @@ class Method(Enum):
 
     #: Both sides have one normal form.
     IDENTICAL = "identical"
-    #: All combinations of the inputs were tried.
+    #: All combinations of input values were checked.
     EXHAUSTIVE = "exhaustive"
     #: The SMT solver.
     SMT = "smt"
-    #: Bit by bit, from point to point that both sides have.
+    #: Bit by bit, along internal points that both sides share.
     SWEEP = "sweep"
 
 
 class Status(Enum):
     """The status of one claim."""
 
-    #: It holds for all values of what its cone reads.
+    #: It holds for all values of the inputs of its cone.
     PROVED = "PROVED"
-    #: It fails on an input vector that was found.
+    #: It fails on a known input vector.
     REFUTED = "REFUTED"
     #: Neither.
     UNKNOWN = "UNKNOWN"
@@ -72,17 +72,17 @@ class Basis(Flag):
     """The assumptions of the proof of a claim beyond the plain statement."""
 
     PLAIN = 0
-    #: The meanings of so many levels of ops before.
+    #: The meanings of this many levels of preceding ops.
     ONE_LEVEL = auto()
     TWO_LEVELS = auto()
     FOUR_LEVELS = auto()
-    #: Includes those of all preceding ops, down to the inputs.
+    #: The meanings of all preceding ops, down to the inputs.
     ALL_OPS = auto()
-    #: Signals that do not hold their ops are not cut points.
+    #: Signals that differ from their ops are not cut points.
     WITHOUT_WRONG_OPS = auto()
-    #: Ranges of values, which were proved.
+    #: Proved ranges of values.
     RANGES = auto()
-    #: Assumed: inputs lie in the intervals that the source of the program declares.
+    #: Assumed: inputs are within the intervals that the program's source declares.
     DECLARED = auto()
     #: Assumed: the program keeps its promises.
     PROMISES = auto()
@@ -118,10 +118,10 @@ _WORDS = {
 
 
 class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """One claim, of an op or of an output: it is what the program says.
+    """One claim: the RTL's signal of an op, or an output, equals the program.
 
-    ``signal``: that of the op. ``how``: what was needed beyond the plain statement. ``inputs``: the bits of every
-    input, as decimal text, on which it fails.
+    ``signal``: of the op. ``how``: the basis beyond the plain statement. ``inputs``: the bits of every input on which
+    it fails, as decimal text.
     """
 
     op: int | None = None
@@ -143,7 +143,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
         basis: Basis = Basis.PLAIN,
         inputs: tuple[str, ...] | None = None,
     ) -> Claim:
-        """Return the claim of ``key``: ``op`` or ``output``, and which."""
+        """Return the claim of ``key``: ``op`` or ``output``, and its number."""
         kind, number = key
         op, output = (number, None) if kind == "op" else (None, number)
         return cls(op=op, output=output, status=status, method=method, signal=signal, how=basis.words, inputs=inputs)
@@ -176,7 +176,7 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 
 @dataclass(frozen=True)
 class Timing:
-    """``latency`` in edges of ``clock``, of those at which ``enable`` is 1 if there is one."""
+    """``latency`` in edges of ``clock``; only edges at which ``enable`` is 1 count, if there is an enable."""
 
     latency: int
     clock: str
@@ -184,7 +184,7 @@ class Timing:
 
 
 def as_inputs(vector: Iterable[int]) -> tuple[str, ...]:
-    """Return the bits of every input as records have them."""
+    """Return the bits of every input as in records."""
     return tuple(map(str, vector))
 
 
@@ -200,7 +200,7 @@ class Replay:
 
 @dataclass(frozen=True)
 class Counterexample:
-    """An input vector on which ``output`` is wrong. ``op``: the first that is wrong by its own fault, if known."""
+    """An input vector on which ``output`` is wrong. ``op``: the first faulty op, if known."""
 
     inputs: tuple[str, ...]
     output: int
@@ -216,9 +216,9 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Handshake:
-    """The result for the pin that marks outputs as valid, and the method.
+    """The result for the pin that marks valid outputs, and the method.
 
-    ``trace``: pins by name before each edge of a run. Before the last one the pin must be ``due``, and is ``found``.
+    ``trace``: pins by name before each edge of a run. Before the last edge, the pin must be ``due`` but is ``found``.
     """
 
     status: Status
@@ -230,9 +230,10 @@ class Handshake:
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The result of simulating RTL that was proved.
+    """The result of simulating proved RTL.
 
-    ``verdict``: PASS if one or more agree in every bit, NOT_RUN if none can tell. ``unconfirmed``: why, by simulator.
+    ``verdict``: PASS if at least one agrees in every bit, NOT_RUN if none has a result. ``unconfirmed``: reasons by
+    simulator.
     """
 
     verdict: Verdict
@@ -243,13 +244,13 @@ class Confirmation:
 
     @property
     def contradicts(self) -> bool:
-        """True if a simulator saw proved RTL go wrong, or our own models differ."""
+        """True if proved RTL fails in a simulator, or our own models differ."""
         return self.verdict not in (Verdict.PASS, Verdict.NOT_RUN)
 
     def weigh(self, message: str, why: str = "") -> tuple[Verdict, str]:
-        """Return the verdict of a proof that passed with ``message``, and its message, in the light of this.
+        """Return the verdict and message of a proof that passed with ``message``, after this confirmation.
 
-        ``why``: a reason in the RTL for which simulators may run another design than was proved.
+        ``why``: a reason in the RTL why simulators may run a design that differs from the proved one.
         """
         if self.verdict is Verdict.SIMULATORS_DISAGREE:
             return Verdict.UNKNOWN, (
@@ -271,11 +272,10 @@ class Confirmation:
 
 @dataclass(frozen=True)
 class Sample:
-    """Obligations that the solver was asked as they are written: ``sampled`` of ``population``, drawn with ``seed``.
+    """Obligations that the solver checked again from SMT-LIB files: ``sampled`` of ``population``, with ``seed``.
 
-    ``claims``: one that rests on each. ``confirmed``: how many hold. ``undecided``: why the solver could not tell, by
-    claim; ``contradicted``: claims that it found not to hold though they were proved. ``terms``: what was written
-    again.
+    ``claims``: one claim based on each. ``confirmed``: the number that hold. ``undecided``: why the solver could not
+    decide, by claim; ``contradicted``: proved claims that it found false. ``terms``: how terms were written.
     """
 
     population: int
@@ -296,7 +296,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Worst:
-    """The claim that took longest, and how long."""
+    """The claim that took longest, and its time."""
 
     claim: str
     seconds: float
@@ -304,7 +304,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class WrittenStatements:
-    """Statements written for other solvers: the number of ``files``, and how many must get each answer."""
+    """Statements written for other solvers: the number of ``files``, and of files per required answer."""
 
     folder: str
     files: int
@@ -314,11 +314,11 @@ class WrittenStatements:
 
 @dataclass(frozen=True, kw_only=True)
 class ProvedRtl:
-    """The RTL that was proved. ``emitted``: it is our own. ``widths``: what tells those of the ports.
+    """The proved RTL. ``emitted``: it is our own. ``widths``: the source of the port widths.
 
-    ``front_end``: what was asked to read it; ``front_ends``: what did; ``unread``: why others did not; ``readers``:
-    versions of what else had a say. ``sha256``: of ``files``; ``data``: that of each file that the RTL reads.
-    ``project``: the folder that was given for program or RTL. ``bitstream``: of which the RTL was read back.
+    ``front_end``: as requested; ``front_ends``: those that read it; ``unread``: why others did not; ``readers``:
+    versions of other tools that were involved. ``sha256``: of ``files``; ``data``: SHA-256 of each file that the RTL
+    reads. ``project``: the given folder of program or RTL. ``bitstream``: from which the RTL was read back.
     """
 
     top: str | None = None
@@ -339,13 +339,13 @@ class ProvedRtl:
 class ProofRecord(RunRecord):
     """A run of ``prove``.
 
-    ``claims``: how many ops and outputs are of each status. ``conditional``: promises of the program had to be assumed.
-    ``held``: inputs that are resets, with the values at which they are not active. ``left_out``: assertions of the RTL
-    that are not proved. ``seconds``: of each stage. ``simulate``: the command that runs the counterexample.
-    ``confirmation``: None where nothing was proved, the RTL is our own, or the user left it out. ``proved_outputs``:
-    those that equal the program for all inputs whatever became of other claims; None in older records. ``sample``:
-    obligations that the solver was asked as they are written; None where there are none, the claims failed, or the user
-    left it out. ``machine``: of machines; ``kernel``: of hardware of kernels; ``link``: of bitstreams behind a link.
+    ``claims``: the number of ops and outputs by status. ``conditional``: the proof assumes promises of the program.
+    ``held``: reset inputs, with their inactive values. ``left_out``: assertions of the RTL that are not proved.
+    ``seconds``: of each stage. ``simulate``: the command that runs the counterexample. ``confirmation``: None if
+    nothing was proved, the RTL is our own, or the user disabled it. ``proved_outputs``: outputs that equal the program
+    for all inputs, independent of other claims; None in older records. ``sample``: obligations that the solver checked
+    again from files; None if there are none, claims failed, or the user disabled it. ``machine``: of machines;
+    ``kernel``: of hardware of kernels; ``link``: of bitstreams behind a link.
     """
 
     SCHEMA: ClassVar = PROOF_SCHEMA
@@ -389,7 +389,7 @@ class ProofRecord(RunRecord):
         return dict(msgspec.json.decode(self._encoded()))
 
     def to_json(self) -> str:
-        """Return one JSON object. No claim, of which there may be a million, is made a dictionary on the way."""
+        """Return one JSON object. Claims, up to a million, are not converted to dictionaries."""
         return msgspec.json.format(self._encoded(), indent=2).decode()
 
     def _encoded(self) -> bytes:

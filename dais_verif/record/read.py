@@ -1,6 +1,6 @@
-"""Records back from files: whatever ``--json`` printed or ``-o`` kept, as the dataclass that it was.
+"""Read records from files, as ``--json`` prints and ``-o`` keeps them, back into their dataclasses.
 
-Fields that a later version may have added are passed over; whatever else is not as published is refused.
+Additional fields, of later versions, are ignored; any other deviation from the published schema is refused.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ REGRESSION_NAME = "regression.json"
 #: Files that a run writes into the folder of ``-o``. The first one found represents the folder.
 NAMES = (SIGNOFF_NAME, REGRESSION_NAME, "result.json", "coverage.json")
 
-#: The record of a million ops with all its coverage has a tenth of it.
+#: The record of a million ops with full coverage takes a tenth of this.
 _MOST_BYTES = 256 << 20
 
 _KINDS: dict[str, type[AnyRecord]] = {
@@ -45,7 +45,7 @@ _KINDS: dict[str, type[AnyRecord]] = {
 
 
 def record_file(path: str | Path) -> Path:
-    """Return ``path``, or if it is the folder of a run the record in it. Raises ``InputError`` if that holds none."""
+    """Return ``path``; for the folder of a run, its record. Raises ``InputError`` if the folder has none."""
     path = Path(path)
     if not path.is_dir():
         return path
@@ -56,13 +56,13 @@ def record_file(path: str | Path) -> Path:
 
 
 def read_record(path: str | Path) -> AnyRecord:
-    """Read the record in a file or in the folder of a run. Raises ``InputError`` if ``path`` holds no record."""
+    """Read the record in a file or in the folder of a run. Raises ``InputError`` if there is no record."""
     path = record_file(path)
     return parse_record(read_plain(path, _MOST_BYTES, advice="give the record of a run (-o, --json)"), str(path))
 
 
 def parse_record(data: bytes, name: str) -> AnyRecord:
-    """Parse ``data`` as a record. Raises ``InputError`` with ``name`` and the field if it is not one."""
+    """Parse ``data`` as a record. Raises ``InputError`` with ``name`` and the field if it is not a record."""
     try:
         tree = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -87,7 +87,7 @@ _Counts: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=3, max_leng
 
 
 def _require_shapes(record: AnyRecord) -> None:
-    """Raise ``msgspec.ValidationError`` for what the types of a record leave open."""
+    """Raise ``msgspec.ValidationError`` for invalid content that the types of a record allow."""
     coverage: Coverage | None = getattr(record, "coverage", None)
     if isinstance(coverage, Coverage):
         _within(coverage.ops, list[_Counts], "coverage.ops")

@@ -1,4 +1,4 @@
-"""The record of a regression: many runs, each with a record of its own."""
+"""The record of a regression: many runs, each with its own record."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ REGRESSION_SCHEMA = "dais-verif/regression/1"
 
 @dataclass(frozen=True)
 class Job:
-    """One run that is planned.
+    """One planned run.
 
-    ``id``: unique in the regression, made of all the rest, such as ``p02_mlp_jet/emitted/both/0``. ``program``: path as
-    it was given. ``arguments``: of the verb, after the program.
+    ``id``: unique in the regression, made from the other fields, such as ``p02_mlp_jet/emitted/both/0``. ``program``:
+    the path as given. ``arguments``: of the verb, after the program.
     """
 
     id: str
@@ -36,9 +36,8 @@ class JobResult:
     """The result of a job. ``attempts``: the verdicts of all its runs, in order; ``flaky`` if they differ.
 
     ``result``: its ``result.json``, relative to the folder of the regression; of the attempt that ended in
-    ``verdict``. ``resumed``: taken over from before an interruption. ``skipped`` jobs (fail-fast) have the verdict
-    NOT_RUN and no attempts. ``blame``: of a mismatch, where it is and which op is first. ``bits_compared``: by all
-    simulators.
+    ``verdict``. ``resumed``: kept from before an interruption. ``skipped`` jobs (fail-fast) have the verdict NOT_RUN
+    and no attempts. ``blame``: of a mismatch, its place and the first wrong op. ``bits_compared``: by all simulators.
     """
 
     job: Job
@@ -59,8 +58,8 @@ class JobResult:
 class RegressionRecord(RunRecord):
     """A run of ``regress``.
 
-    ``planned``: jobs of this shard; ``jobs``: those that have ended, in the order of the plan. ``flaky``: how many of
-    them are. ``state``: ``running`` while it is written, then ``complete``.
+    ``planned``: the number of jobs of this shard; ``jobs``: finished jobs, in the order of the plan. ``flaky``: the
+    number of flaky jobs. ``state``: ``running`` until the run ends, then ``complete``.
     """
 
     SCHEMA: ClassVar = REGRESSION_SCHEMA
@@ -79,8 +78,8 @@ class RegressionRecord(RunRecord):
 
 
 def failures_first(jobs: Iterable[JobResult]) -> list[JobResult]:
-    """Return ``jobs`` as a reader wants them: what failed, what did not run, what is flaky, the rest.
+    """Sort ``jobs`` for a reader: failed, not run, flaky, the rest.
 
-    Among themselves they stay in the order of the plan.
+    Within each group, they stay in the order of the plan.
     """
     return sorted(jobs, key=lambda job: (job.verdict is Verdict.PASS, not job.attempts, not job.flaky))

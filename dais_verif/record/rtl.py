@@ -13,7 +13,7 @@ __all__ = ["BitstreamFacts", "ProvedLink", "RtlFacts"]
 
 @dataclass(frozen=True, kw_only=True)
 class BitstreamFacts:
-    """The bitstream that a run was of, and the file of its pins. ``device``: that was named; None: the usual one."""
+    """The bitstream of a run, and its pin file. ``device``: as given; None: the default."""
 
     file: str
     sha256: str
@@ -26,12 +26,12 @@ class BitstreamFacts:
 class RtlFacts:
     """The RTL of a simulation or sign-off.
 
-    ``emitted``: it is our own. ``sha256``: of ``files``; ``data``: that of each file that the RTL reads, by name.
-    ``top`` is None of a board.
+    ``emitted``: it is our own. ``sha256``: of ``files``; ``data``: SHA-256 of each file that the RTL reads, by name.
+    ``top`` is None for a board.
 
-    ``widths``: what tells those of the ports; ``face``: the ports, as ``DesignInterface.to_tree`` gives them. ``bits``:
-    of a row of outputs, which evidence keeps in their place. ``project``: the folder that was given for program or RTL.
-    ``bitstream``: of which the RTL was read back.
+    ``widths``: the source of the port widths; ``face``: the ports, from ``DesignInterface.to_tree``. ``bits``: of an
+    output row, which evidence keeps instead of ports. ``project``: the given folder of program or RTL. ``bitstream``:
+    from which the RTL was read back.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("data", "widths", "face", "bits", "project", "bitstream")
@@ -52,14 +52,14 @@ class RtlFacts:
 class ProvedLink:
     """The proof of a bitstream against the RTL of core, wrapper and link.
 
-    ``core``: the verdict on the core's RTL, which all other fields of the record speak of.
+    ``core``: the verdict on the core's RTL, to which all other fields of the record refer.
 
     ``link``: ``uart``, ``spi`` or ``fifo``; ``period``: of its clock, in ns. ``proved``: both have the same outputs in
-    every cycle from power-up; else ``why`` not. ``registers``, ``logic_registers``: bits of the RTL's and of the
-    bitstream's, ``classes``: of such as always hold the same, of more than one. ``columns``: of block RAMs that hold
-    a buffer; ``claims``: that were proved; ``seconds``: for all of it. ``board``: the verdict of a simulated
-    board that the bitstream was; None: there was none. ``board_message``: what it said. ``hinted``: the classes were
-    proposed by hints, and proved as any others.
+    every cycle from power-up; else ``why`` not. ``registers``, ``logic_registers``: register bits of the RTL and of the
+    bitstream, ``classes``: the number of sets of two or more that are always equal. ``columns``: of block RAMs that
+    implement a buffer; ``claims``: the number of proved claims; ``seconds``: in total. ``board``: the verdict of a
+    simulated board that runs the bitstream; None: there was none. ``board_message``: its message. ``hinted``: hints
+    proposed the classes, which were proved like any others.
     """
 
     link: str

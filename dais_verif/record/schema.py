@@ -1,7 +1,7 @@
-"""The published JSON schemas of records, one a kind, made from the dataclasses.
+"""Make the published JSON schemas of records, one per kind, from the dataclasses.
 
-They are files, so that readers of records need nothing of dais-verif; ``make schemas`` writes them again, and a test
-says when they are out of date.
+They are files, so that readers of records do not need dais-verif; ``make schemas`` writes them, and a test fails when
+they are out of date.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ KINDS: dict[str, tuple[str, tuple[type, ...]]] = {
 }
 
 
-#: Names of definitions that were published before the classes had theirs.
+#: Published names of definitions whose classes were renamed later.
 _PUBLISHED = {
     "SimulationRecord": "Record",
     "RegressionRecord": "Regression",
@@ -60,7 +60,7 @@ def schema_path(kind: str) -> Path:
 
 
 def make_schema(kind: str) -> str:
-    """Return the schema of ``kind`` (JSON Schema 2020-12) as it must be."""
+    """Return the current schema of ``kind`` (JSON Schema 2020-12)."""
     name, types = KINDS[kind]
     references, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
     for reference in references:
@@ -72,10 +72,10 @@ def make_schema(kind: str) -> str:
     }
     if len(references) == 1:
         tree |= references[0]
-    else:  # a run that ended in an error names no program
+    else:  # a run that ended in an error has no program
         tree |= {"if": {"required": ["program"]}, "then": references[0], "else": references[1]}
     definitions = {name: each for name, each in definitions.items() if name not in _AS_TEXT}
-    for definition in definitions.values():  # some versions of Python keep the indentation of docstrings
+    for definition in definitions.values():  # some Python versions keep the indentation of docstrings
         definition["description"] = " ".join(definition["description"].replace("``", "").split())
     text = json.dumps({**tree, "$defs": definitions}, indent=2) + "\n"
     for name in _AS_TEXT:
@@ -86,9 +86,9 @@ def make_schema(kind: str) -> str:
 
 
 def _add_head(definition: dict[str, Any], schema: str) -> None:
-    """Add the fields that a record has only in its file. Readers must accept further fields."""
+    """Add the fields that a record has only in its file. Readers must accept additional fields."""
     head = {"schema": {"const": schema}, "exit_code": {"type": "integer"}}
-    # The section of the documentation about a verdict that is not PASS.
+    # The section of the documentation about a verdict other than PASS.
     about = {"help": {"type": "string"}} if "verdict" in definition["properties"] else {}
     definition["properties"] = {**head, **about, **definition["properties"]}
     definition["required"] = [*head, *definition["required"]]

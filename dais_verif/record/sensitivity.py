@@ -1,4 +1,4 @@
-"""The record of ``sensitivity``: what flipped bits change at the outputs."""
+"""The record of ``sensitivity``: the effect of flipped bits on the outputs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["FlipCounts", "FlipEffect", "FlippedBit", "LeftOut", "SensitivityReco
 
 @dataclass(frozen=True)
 class FlippedBit:
-    """A bit of an op's value; bit 0 is the last one."""
+    """A bit of an op's value; bit 0 is the least significant."""
 
     op: int
     mnemonic: str
@@ -22,9 +22,9 @@ class FlippedBit:
 
 @dataclass(frozen=True)
 class FlipEffect(FlippedBit):
-    """The effect of flipping a bit: exact real values as text. ``changed``: in how many vectors.
+    """The effect of flipping a bit: exact real values as text. ``changed``: the number of vectors with a change.
 
-    ``output`` and ``vector``: where ``worst`` was seen; None where nothing changed.
+    ``output`` and ``vector``: the place of ``worst``; None if nothing changed.
     """
 
     worst: str
@@ -36,7 +36,7 @@ class FlipEffect(FlippedBit):
 
 @dataclass(frozen=True)
 class LeftOut:
-    """What was skipped for lack of time."""
+    """The numbers of flips and vectors that were skipped for lack of time."""
 
     flips: int
     vectors: int
@@ -44,7 +44,7 @@ class LeftOut:
 
 @dataclass(frozen=True)
 class FlipCounts:
-    """Bits that ``matter``; that are ``silent`` in these vectors; that are ``dead`` in all."""
+    """The numbers of bits that ``matter``, that are ``silent`` in these vectors, and that are ``dead`` in all."""
 
     matter: int
     silent: int
@@ -53,7 +53,7 @@ class FlipCounts:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class SensitivityRecord(RunRecord):
-    """A run of ``sensitivity``. ``effects``: worst first. ``dead``: bits that no output depends on."""
+    """A run of ``sensitivity``. ``effects``: worst first. ``dead``: bits on which no output depends."""
 
     program: ProgramInfo
     vectors: int

@@ -1,4 +1,4 @@
-"""The record of a sign-off: every stage that the policy asks for, what it found, and whether that is enough."""
+"""The record of a sign-off: every stage that the policy requires, its findings, and whether they suffice."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ SIGNOFF_SCHEMA = "dais-verif/signoff/1"
 #: The certificate in the folder of a sign-off, and its signature.
 CERTIFICATE, SIGNATURE = "certificate.json", "certificate.json.sig"
 
-#: The beginning of the message of a stage that did not run because of another one.
+#: The beginning of the message of a stage that did not run because of another stage.
 NOT_RUN = "not run:"
 
 #: The stage that proves the RTL.
 PROOF = "proof"
 
-#: The folder, in that of a sign-off, with what its stages left.
+#: The folder with the files of the stages, in the folder of a sign-off.
 EVIDENCE = "evidence"
 
 
 @dataclass(frozen=True)
 class StageResult:
-    """One stage. ``passed``: it did what the policy asks of it. ``ran`` is False where it could not even begin.
+    """One stage. ``passed``: it meets the policy. ``ran``: False if it could not begin.
 
-    ``must_fail``: it shows that the chain can fail (a poisoned golden model, RTL known to be bad), and passes only if
-    ``verdict`` is the failure that was seeded. ``evidence``: files in the folder of the sign-off, such as a run's
-    ``result.json``. ``waived``: a waiver stands in for it; it has not passed. ``optional``: the policy accepts it if
-    it finds nothing out.
+    ``must_fail``: it shows that the chain can detect a failure (a poisoned golden model, RTL known to be bad), and
+    passes only if ``verdict`` is the seeded failure. ``evidence``: files in the folder of the sign-off, such as a run's
+    ``result.json``. ``waived``: a waiver covers it; it has not passed. ``optional``: the policy accepts a stage without
+    a result.
     """
 
     name: str
@@ -73,5 +73,5 @@ class SignOffRecord(RunRecord):
     waivers: list[Waiver] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     times: Times | None = None
-    #: ``running`` while it is written step by step, then ``complete``.
+    #: ``running`` until the run ends, then ``complete``.
     state: str = "complete"

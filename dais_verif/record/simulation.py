@@ -1,6 +1,6 @@
-"""The record of a simulation, or of a run on a board: what ``--json`` prints and ``result.json`` keeps.
+"""The record of a simulation, or of a run on a board, as ``--json`` prints it and ``result.json`` keeps it.
 
-Versioned; later versions only add fields. Console text is a rendering of it.
+Versioned; later versions only add fields. Console text is rendered from it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ ASSERTION_FAILED = "an assertion of the RTL failed"
 #: The failure reported for a simulator that executed ``$finish``, ``$stop`` or ``$fatal``.
 ENDED_BY_RTL = "the RTL ended the simulation"
 
-#: The decision that says what Icarus was not given of the RTL.
+#: The decision that lists the parts of the RTL that Icarus does not get.
 RTL_IN_ICARUS = "RTL in icarus"
 
 
@@ -55,9 +55,9 @@ RTL_IN_ICARUS = "RTL in icarus"
 class SimulatorResult:
     """The result of one simulator. ``failure`` is its error if it did not finish; seconds are wall time.
 
-    ``bulk_vectors``: how many of the vectors compared were run outside cocotb. ``cached``: it was built before.
-    ``latency``: of a clocked design, as given or found. ``also_read``: files that its build read beside those that were
-    given, and their SHA-256.
+    ``bulk_vectors``: how many of the compared vectors ran outside cocotb. ``cached``: the build came from the cache.
+    ``latency``: of a clocked design, as given or found. ``also_read``: files that its build read in addition to the
+    given ones, and their SHA-256.
     """
 
     name: str
@@ -77,15 +77,15 @@ class SimulatorResult:
 
     @property
     def vectors(self) -> int:
-        """Vectors that were compared."""
+        """The number of compared vectors."""
         return self.vectors_compared
 
 
 @dataclass(frozen=True)
 class Value:
-    """One value three ways: real (decimal text, exact), raw integer, bits (most significant first).
+    """One value in three forms: real (decimal text, exact), raw integer, bits (most significant first).
 
-    ``real`` and ``raw`` are None where a bit is X or Z.
+    ``real`` and ``raw`` are None if a bit is X or Z.
     """
 
     real: str | None
@@ -95,9 +95,9 @@ class Value:
 
 @dataclass(frozen=True)
 class InputValue:
-    """One input of a vector: the exact real value given, and the bits that its port element carries.
+    """One input of a vector: its exact real value, and the bits of its port element.
 
-    ``name``: of a machine's, signal and element.
+    ``name``: for a machine, signal and element.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("name",)
@@ -110,7 +110,7 @@ class InputValue:
 
 @dataclass(frozen=True)
 class CyclePlace:
-    """The place where an output of a machine is wrong: the ``cycle`` of the ``sequence``, both counted from 0.
+    """The place of a wrong output of a machine: the ``cycle`` of the ``sequence``, both counted from 0.
 
     ``sample``: ``before`` the edge of the cycle, or ``after`` it, with the same inputs.
     """
@@ -130,10 +130,10 @@ class CyclePlace:
 class Blame:
     """The origin of a mismatch.
 
-    ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the output does not), ``timing`` (right
-    when held), ``cone`` (the design has no op names), ``golden`` (the golden engines disagree), ``board`` (whether a
-    board repeats it), ``cycle`` (when and where a machine is wrong), ``register`` or ``signal`` (the first that
-    diverges in a machine).
+    ``kind``: ``op`` (the first op that diverges), ``output`` (all ops agree, the output does not), ``timing`` (correct
+    when inputs are held), ``cone`` (the design has no op names), ``golden`` (the golden engines disagree), ``board``
+    (whether a board repeats it), ``cycle`` (the cycle and output of a machine), ``register`` or ``signal`` (the first
+    that diverges in a machine).
 
     For a machine: the ``cycle``, the ``block`` of an op, and the ``signal`` with its element.
     """
@@ -157,8 +157,8 @@ class Blame:
 class Mismatch:
     """The first differing vector and output of a run. ``waves`` and ``views``: files of its replay.
 
-    ``cone``: the inputs that the output depends on; None in records of old. ``place``: of a machine, when and where;
-    ``row`` counts its cycles, ``output`` the elements of its outputs.
+    ``cone``: the inputs on which the output depends; None in older records. ``place``: for a machine; then ``row``
+    counts its cycles, ``output`` the elements of its outputs.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("place",)
@@ -177,15 +177,15 @@ class Mismatch:
 
     @property
     def op(self) -> int | None:
-        """The first op whose value diverges, if one is to blame."""
+        """The first op whose value diverges, if the blame is an op."""
         return None if self.blame is None else self.blame.op
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """The check of each output: ``exhausted`` on all inputs that it depends on, or ``sampled``.
+    """The check of each output: ``exhausted`` on all values of the inputs on which it depends, or ``sampled``.
 
-    ``could``: sampled outputs that few enough inputs reach, and the vectors that would exhaust each.
+    ``could``: sampled outputs that depend on few enough input bits, and the number of vectors that would exhaust each.
     """
 
     exhausted: list[int]
@@ -197,8 +197,9 @@ class Evidence:
 class OutputEvidence:
     """The evidence for one output.
 
-    ``grade``: ``proved`` for all inputs, ``exhausted`` (all inputs that reach it were compared), ``sampled``, ``wrong``
-    in at least one vector, or ``none``. ``vectors``: that compared it, 0 where a proof is the only evidence.
+    ``grade``: ``proved`` for all inputs, ``exhausted`` (compared on all values of the inputs on which it depends),
+    ``sampled``, ``wrong`` in at least one vector, or ``none``. ``vectors``: the number that compared it, 0 if a proof
+    is the only evidence.
     """
 
     output: int
@@ -222,7 +223,7 @@ class StimulusClass:
 
 @dataclass(frozen=True)
 class Decision:
-    """A choice where the input leaves it open: the layout, the ports, a latency, the meaning of overflow."""
+    """A choice that the input leaves open: the layout, the ports, a latency, the meaning of overflow."""
 
     what: str
     chosen: str
@@ -231,7 +232,7 @@ class Decision:
 
 @dataclass(frozen=True)
 class Waiver:
-    """A failure that a named person answers for. ``what``: the stage or bin. ``expires``: the last day, YYYY-MM-DD."""
+    """A failure that a named person accepts. ``what``: the stage or bin. ``expires``: the last day, YYYY-MM-DD."""
 
     what: str
     reason: str
@@ -241,7 +242,7 @@ class Waiver:
 
 @dataclass(frozen=True)
 class Times:
-    """When a run started (ISO 8601, UTC) and how long it took, in seconds of wall time."""
+    """The start of a run (ISO 8601, UTC) and its duration, in seconds of wall time."""
 
     started: str
     seconds: float
@@ -249,9 +250,9 @@ class Times:
 
 @dataclass(frozen=True)
 class TapsRead:
-    """The output of a bitstream with taps for vector ``row``: the ``ops`` that it reads out, and which are ``wrong``.
+    """The output of a bitstream with taps for vector ``row``: the ``ops`` that it returns, and the ``wrong`` ones.
 
-    ``sha256``: of the bitstream; None: it could not be made, for the reason in ``failure``. ``folder``: of its build.
+    ``sha256``: of the bitstream; None: it could not be built, because of ``failure``. ``folder``: of its build.
     """
 
     ops: list[int]
@@ -264,14 +265,14 @@ class TapsRead:
 
 @dataclass(frozen=True)
 class BoardInfo:
-    """The board of a run of ``hil``, as it was named and as it says it is.
+    """The board of a run of ``hil``, as named by the user and as it identifies itself.
 
-    ``latency``: of its core, in clocks. ``buffer``: bytes of requests that it holds. ``batches``: requests sent,
+    ``latency``: of its core, in clocks. ``buffer``: bytes of requests that it can hold. ``batches``: requests sent,
     ``repeated`` of them because they or their replies were lost. ``damaged_there``, ``damaged_here``: frames that
-    arrived damaged at the board and from it; ``unexpected``: replies thrown away, to requests long given up.
-    ``resumed_from``: vectors that an earlier run compared. ``replay``: the command that runs the same vectors in the
-    simulators. ``cycles``: of a machine, in a vector; its vectors in other fields are cycles. ``taps``: the bitstreams
-    with taps that were loaded after a mismatch, in their order.
+    arrived damaged at the board, and from it; ``unexpected``: discarded replies to abandoned requests.
+    ``resumed_from``: the number of vectors that an earlier run compared. ``replay``: the command that runs the same
+    vectors in the simulators. ``cycles``: of a machine, per vector; its vectors in other fields are cycles. ``taps``:
+    the bitstreams with taps that were loaded after a mismatch, in order.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("cycles", "taps")
@@ -296,7 +297,7 @@ class SimulatorResults(list[SimulatorResult]):
     """The results of all simulators, by number or by name: ``simulators["icarus"]``."""
 
     def __contains__(self, key: object) -> bool:
-        """Return True if a result, or a simulator of that name, is among them."""
+        """Return True if a result, or a simulator of this name, is in the list."""
         return any(result.name == key for result in self) if isinstance(key, str) else super().__contains__(key)
 
     @overload
@@ -304,7 +305,7 @@ class SimulatorResults(list[SimulatorResult]):
     @overload
     def __getitem__(self, key: slice) -> list[SimulatorResult]: ...
     def __getitem__(self, key: SupportsIndex | str | slice) -> SimulatorResult | list[SimulatorResult]:
-        """Return a result. Raises ``KeyError`` if no simulator of that name was asked."""
+        """Return a result. Raises ``KeyError`` if no simulator of this name ran."""
         if not isinstance(key, str):
             return super().__getitem__(key)
         for result in self:
@@ -316,7 +317,7 @@ class SimulatorResults(list[SimulatorResult]):
 if TYPE_CHECKING:
     _Results = SimulatorResults
 else:
-    #: What readers of JSON make; a record makes the other of it.
+    #: The type for readers of JSON; a record converts it to ``SimulatorResults``.
     _Results = list[SimulatorResult]
 
 
@@ -337,19 +338,18 @@ class SimulationRecord(RunRecord):
     unchecked: bool = False
     warnings: list[str] = field(default_factory=list)
     evidence: Evidence | None = None
-    #: Vectors that were added to exhaust outputs.
+    #: The number of vectors added to exhaust outputs.
     exhaustive_vectors: int = 0
     #: The time of each stage; None if not measured.
     profile: list[Stage] | None = None
-    #: The board, if it did not run in simulators.
+    #: The board, for a run on one.
     board: BoardInfo | None = None
-    #: ``running`` while it is written step by step, then ``complete``. A run that is not complete has no verdict to
-    #: act on: until then it says NOT_RUN.
+    #: ``running`` until the run ends, then ``complete``. Until then, the verdict is NOT_RUN and has no meaning.
     state: str = "complete"
     times: Times | None = None
     #: The sources of the vectors, in running order.
     stimulus: list[StimulusClass] = field(default_factory=list)
-    #: The evidence for each output, right or wrong; empty where not all of them were compared.
+    #: The evidence for each output, right or wrong; empty if not all outputs were compared.
     outputs: list[OutputEvidence] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     coverage: Coverage | None = None
@@ -364,13 +364,13 @@ class SimulationRecord(RunRecord):
 
 @dataclass(frozen=True)
 class Failed:
-    """The output of ``--json`` for a run that ended in an error, before there was anything to record.
+    """The output of ``--json`` for a run that ended in an error before there was a record.
 
-    ``reason``: ``state`` if the RTL is known to keep state where a function of its inputs was asked for; else empty.
-    ``help``: the section of the documentation about this error, as ``docs/troubleshooting.md#ports``.
+    ``reason``: ``state`` if the RTL is known to keep state where a function of its inputs is required; else empty.
+    ``help``: the section of the documentation about this error, such as ``docs/troubleshooting.md#ports``.
     """
 
-    #: All of its fields: they distinguish it from a record.
+    #: All its fields: they distinguish it from a record.
     FIELDS: ClassVar = frozenset({"schema", "verdict", "exit_code", "message", "reason", "help"})
 
     verdict: Verdict

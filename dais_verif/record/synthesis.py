@@ -1,4 +1,4 @@
-"""The record of ``synth``: what a program costs on an FPGA, and the clock that it allows."""
+"""The record of ``synth``: the FPGA resources of a program, and its maximum clock."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["LogicDepth", "PlaceAndRoute", "SynthesisRecord", "SynthesizedRtl"]
 
 @dataclass(frozen=True)
 class SynthesizedRtl:
-    """The module that was synthesized. ``emitted``: it is ours, made of the program."""
+    """The synthesized module. ``emitted``: it is ours, generated from the program."""
 
     top: str
     emitted: bool
@@ -23,7 +23,7 @@ class SynthesizedRtl:
 
 @dataclass(frozen=True)
 class LogicDepth:
-    """The longest path that crosses no flip-flop, counted in ``cells`` of any kind; ``kinds``: what it consists of."""
+    """The longest path between flip-flops, counted in ``cells`` of any kind; ``kinds``: its cells by kind."""
 
     cells: int
     kinds: dict[str, int]
@@ -33,7 +33,7 @@ class LogicDepth:
 class PlaceAndRoute:
     """The result of nextpnr. ``verdict``: None on success, else the reason; the counts are valid in any case.
 
-    ``fmax``: MHz. ``used``: resources of the device, used and available, registers around the module included.
+    ``fmax``: MHz. ``used``: resources of the device, used and available, including registers around the module.
     """
 
     LEFT_OUT_IF_NONE: ClassVar = ("device", "fmax", "used", "seconds")
@@ -50,8 +50,8 @@ class PlaceAndRoute:
 class SynthesisRecord(Record):
     """A run of ``synth``. ``counts``: cells of each kind; ``cells``: of each type.
 
-    ``netlist``: where it was kept, and ``verify``: the command that verifies it; None where no folder was asked for.
-    ``pnr``: None where place and route was not asked for.
+    ``netlist``: its path, and ``verify``: the command that verifies it; None if no folder was requested. ``pnr``: None
+    if place and route was not requested.
     """
 
     program: ProgramInfo
@@ -70,7 +70,7 @@ class SynthesisRecord(Record):
 
     @property
     def verdict(self) -> Verdict:
-        """PASS, or why there was no place and route although it was asked for."""
+        """PASS, or why the requested place and route failed."""
         return (self.pnr and self.pnr.verdict) or Verdict.PASS
 
     @property

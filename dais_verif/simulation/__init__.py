@@ -1,1 +1,1 @@
-"""Running hardware: find the simulators, build a design, run a cocotb bench in it."""
+"""Simulate RTL: find the simulators, build a design, run a cocotb bench in it."""

@@ -1,6 +1,6 @@
-"""A core in its AXI4-Stream wrapper, simulated: pauses, resets, packets, and every beat against the golden model.
+"""Simulate a core in its AXI4-Stream wrapper: pauses, resets, packets; compare every beat with the golden model.
 
-The bench knows the stream ports alone, so it takes any design that has them: ours, a synthesised one, a bridge.
+The bench uses the stream ports only, so it accepts any design with these ports: ours, a synthesised one, a bridge.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class AxisOutcome:
 
 @dataclass(frozen=True)
 class AxisFinding:
-    """The verdict, why, and what each simulator showed; an error where one failed."""
+    """The verdict, its reason, and the outcome of each simulator; an error for one that failed."""
 
     verdict: Verdict
     message: str
@@ -64,10 +64,10 @@ def simulate_axis(
     waves: bool = False,
     timeout: float | None = None,
 ) -> AxisFinding:
-    """Send ``batch`` through ``design``, which has the ports of ``rtl/dais_axis.v``, once a scenario and simulator.
+    """Send ``batch`` through ``design``, which has the ports of ``rtl/dais_axis.v``, per scenario and simulator.
 
-    ``latency``: of the core in clocks, as the wrapper's parameter; the wrapper adds its own. ``user_bits``: of TUSER.
-    ``check``: promises of ``program`` are checked beforehand. ``folder`` receives builds and logs. Failing tools and
+    ``latency``: of the core in clocks, as in the wrapper's parameter; the wrapper adds its own. ``user_bits``: width of
+    TUSER. ``check``: check promises of ``program`` beforehand. ``folder`` receives builds and logs. Failing tools and
     designs are findings; raises ``ViolationError`` for a broken promise and ``InputError`` for unusable options.
     """
     if latency < 0 or user_bits < 0:
@@ -89,11 +89,11 @@ def simulate_axis(
         user_bits=user_bits,
         latency=latency,
         seed=seed,
-        # A core without input bits must ignore its input: each scenario once with either value in each beat.
+        # A core without input bits must ignore its input: run each scenario twice, with either value in each beat.
         scenarios=tuple(one for one in scenarios for _ in range(1 if ports.input_bits else 2)),
     )
 
-    # The ports are all that the bench looks at, and so all that a simulator must leave as it is.
+    # The bench reads the ports only, so the simulator need not preserve anything else.
     others = tuple((name, 0) for name in (*job.widths, *QUIET) if not name.endswith("tdata"))
     wires = (Wire("s_axis_tdata", 0, ports.input_bits),), (Wire("m_axis_tdata", 0, ports.output_bits),)
     design = replace(design, dut=Dut(DesignInterface(*wires, ties=others), ports, program.output_types))
@@ -133,7 +133,7 @@ def _simulate(
 
 
 def _whole(answer: AxisAnswer, job: AxisJob) -> bool:
-    """Every scenario ran, nothing was wrong and every beat was compared, or dropped by a reset."""
+    """Return True if every scenario ran without a problem and every beat was compared, or dropped by a reset."""
     return (
         answer.port_error is None
         and [one.scenario for one in answer.heard] == [one.name for one in job.scenarios]
@@ -145,7 +145,7 @@ def _whole(answer: AxisAnswer, job: AxisJob) -> bool:
 
 
 def _judge(outcomes: Mapping[str, AxisOutcome | ToolError], job: AxisJob) -> tuple[Verdict, str]:
-    """Return the verdict over all simulators and one line of why."""
+    """Return the verdict over all simulators and the reason in one line."""
     if not outcomes or not job.scenarios or not job.rows or not job.output_bits:
         what = next(
             text

@@ -1,7 +1,7 @@
 """Differences of single output rows from the expected ones, so that simulators can be compared bit by bit.
 
-A digest says whether two runs gave the same. Where one of them has X, which another cannot show, it says nothing of
-the bits that both know; these are compared here.
+A digest shows whether two runs gave the same outputs. If one run has X, which the other simulator cannot show, digests
+do not compare the bits that both know; this module does.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 __all__ = ["departure", "first_known_difference", "followed"]
 
-#: Rows from the beginning of a run, and bits of them all, that are kept: all that Icarus is usually given.
+#: The most rows from the beginning of a run that are kept, and their bits: usually all rows that Icarus gets.
 _ROWS, _BITS = 4096, 1 << 23
 
 
@@ -20,7 +20,7 @@ def followed(output_bits: int) -> int:
 
 
 def departure(expected: str, found: str) -> str:
-    """Return, in hexadecimal, the bits of a row that are known and wrong, and those that are X or Z."""
+    """Return, in hexadecimal, the bits of a row that are known and wrong, and the bits that are X or Z."""
     wrong = unknown = 0
     if found.isdecimal():
         wrong = int(expected, 2) ^ int(found, 2)
@@ -32,9 +32,9 @@ def departure(expected: str, found: str) -> str:
 
 
 def first_known_difference(one: Mapping[str, str], other: Mapping[str, str], rows: int) -> int | None:
-    """Return the first row of which both runs know a bit, but not the same, None if they know the same.
+    """Return the first row in which both runs know a bit and it differs; None if there is no such row.
 
-    ``rows``: how many rows from the beginning both have run; those that are not given are as expected.
+    ``rows``: the number of rows from the beginning that both have run; rows that are not given are as expected.
     """
     for row in sorted(row for row in map(int, one.keys() | other.keys()) if row < rows):
         (wrong, unknown), (wrong_there, unknown_there) = (_masks(run.get(str(row), "0 0")) for run in (one, other))

@@ -1,11 +1,11 @@
-"""Vectors on their way to the simulations: stimulus, golden model and packing, a chunk at a time.
+"""Feed vectors to the simulations: stimulus, golden model and packing, chunk by chunk.
 
-Chunks are made while earlier ones are simulated, never more than a few ahead of the slowest simulation. Each is
-written once and linked into the folder of every simulation, which removes its link when it is done: the disk holds
-what is in flight, unless all of it is to be kept.
+Chunks are made while earlier ones are simulated, at most a few ahead of the slowest simulation. Each is written once
+and hard-linked into the folder of every simulation, which removes its link when done: the disk holds only chunks in
+flight, unless all are to be kept.
 
-A simulation that need not run all of them has a feed of its own, so that it delays no other simulation, and may be told
-that it has done enough.
+A simulation that need not run all chunks has a separate feed, so that it does not delay the others, and can be stopped
+early.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Feed", "Noted", "Outlet", "chunk_size"]
 
 _MOST_ROWS = 16384
 _MOST_BYTES = 8_000_000
-#: Chunks are multiples of this, as the digest of their outputs wants it.
+#: Chunk sizes are multiples of this, as the digest of outputs requires.
 _FEWEST_ROWS = 256
 #: Chunks that may wait for a simulation.
 _AHEAD = 12
@@ -42,16 +42,16 @@ _GROWTH = 16
 
 
 class Noted(NamedTuple):
-    """The ports' bits of one row as they went to the simulations, most significant first."""
+    """The ports' bits of one row as sent to the simulations, most significant first."""
 
     inputs: str
     expected: str
 
 
 class Outlet:
-    """The chunks of a simulation: those below ``chunks``, at most ``ahead`` of them waiting.
+    """The chunks of a simulation: those with numbers below ``chunks``, at most ``ahead`` of them waiting.
 
-    ``least``: the chunks that it gets even if it is told to stop early; None: all.
+    ``least``: the number of chunks that it gets even if it is stopped early; None: all.
     """
 
     def __init__(self, folder: Path, chunks: int, least: int | None = None, ahead: int = _AHEAD) -> None:
@@ -59,17 +59,17 @@ class Outlet:
         self.chunks = chunks
         self.least = least
         self.ahead = ahead
-        #: No simulation takes chunks from here any more.
+        #: No simulation takes chunks any more.
         self.closed = False
-        #: No more than ``least`` are asked for; more may have been handed out already.
+        #: No more than ``least`` chunks are wanted; more may have been delivered already.
         self.enough = False
 
     def is_over(self, number: int) -> bool:
-        """Return True if chunk ``number`` need not be generated: the outlet need not get all."""
+        """Return True if chunk ``number`` need not be generated for this outlet."""
         return self.least is not None and (self.closed or self.ends_before(number))
 
     def ends_before(self, number: int) -> bool:
-        """Return True if chunk ``number`` is not wanted; the simulation is then told to stop, if it was not before."""
+        """Return True if chunk ``number`` is not wanted; then stop the simulation, unless already stopped."""
         if number >= self.chunks:
             return True
         if not self.enough or self.least is None or number < self.least:
@@ -80,7 +80,7 @@ class Outlet:
 
 
 def chunk_size(rows: int, ports: Ports, shares: int) -> int:
-    """Rows a chunk: enough to hide the cost of a call, and some chunks for each of ``shares`` workers."""
+    """Return the rows per chunk: enough to hide the cost of a call, with several chunks for each of ``shares``."""
     size = 8 * (row_words(ports.input_bits) + row_words(ports.output_bits))
     some = -(-rows // (4 * shares * _FEWEST_ROWS)) * _FEWEST_ROWS
     return max(min(some, _MOST_ROWS, _MOST_BYTES // size // _FEWEST_ROWS * _FEWEST_ROWS), _FEWEST_ROWS)
@@ -100,7 +100,7 @@ class Feed:
         growing: bool = False,
         cut: int | None = None,
     ) -> None:
-        """``growing``: the chunks of the first part are small at first; ``cut``: a chunk of it begins at this row."""
+        """Plan chunks. ``growing``: those of the first part are small at first; ``cut``: one of them begins here."""
         self._golden, self._dut, self._check = golden, dut, check
         self._types = golden.program.output_types
         self._parts = [part for part in parts if part.rows]
@@ -114,30 +114,30 @@ class Feed:
             begins[0] = sorted({*first, *([cut] if cut and cut < self._first_rows else [])})
         #: Chunk k holds rows ``starts[k]`` to ``starts[k + 1]``.
         self.starts = [*itertools.chain(*begins), self._offsets[-1]]
-        #: Rows in ``wanted`` as they were sent.
+        #: The rows in ``wanted``, as sent.
         self.noted: dict[int, Noted] = {}
 
     @property
     def rows(self) -> int:
-        """All rows."""
+        """The number of all rows."""
         return self.starts[-1]
 
     @property
     def first_chunks(self) -> int:
-        """Chunks of the first part."""
+        """The number of chunks of the first part."""
         return self.starts.index(self._first_rows)
 
     def batch(self, start: int, stop: int) -> Batch:
-        """Rows ``start`` to ``stop``, all of one part."""
+        """Return rows ``start`` to ``stop - 1``, all of one part."""
         part = next(k for k in range(len(self._parts)) if start < self._offsets[k + 1])
         return self._parts[part].slice(start - self._offsets[part], stop - self._offsets[part])
 
     def run(
         self, outlets: Sequence[Outlet], folder: Path, watch: Stopwatch, *, wanted: Collection[int], keep: bool
     ) -> None:
-        """Make every chunk and hand it to ``outlets``; ``folder`` receives all if ``keep``.
+        """Make every chunk and deliver it to ``outlets``; if ``keep``, ``folder`` receives all chunks.
 
-        Raises ``ViolationError`` if rows are checked and one breaks a promise, with the number of the row.
+        Raises ``ViolationError`` with the number of the row if rows are checked and one breaks a promise.
         """
         folder.mkdir(parents=True, exist_ok=True)
         for number, (start, stop) in enumerate(itertools.pairwise(self.starts)):
@@ -182,7 +182,7 @@ def _wait_for_room(outlet: Outlet, number: int) -> None:
 
 
 def _growing(rows: int, most: int) -> list[int]:
-    """Return where chunks begin that are small at first and at most ``most`` rows, multiples of ``_FEWEST_ROWS``."""
+    """Return the starts of chunks: small at first, at most ``most`` rows, in multiples of ``_FEWEST_ROWS``."""
     starts, at = [], 0
     while at < rows:
         starts.append(at)

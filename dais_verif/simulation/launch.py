@@ -1,8 +1,8 @@
 """Run a cocotb test module in a built simulation.
 
-We start the simulator ourselves, as cocotb's manual describes, and not through its runner: a run gets a
-process group that can be killed, a log of its own and a fresh results file, many runs share one build, and
-a failing test is left to the caller to judge.
+The simulator is started directly, as cocotb's manual describes, and not through its runner: each run gets a process
+group that can be killed, a separate log and a new results file; many runs share one build; the caller judges a failing
+test.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _RESULTS = "results.xml"
 
 #: cocotb's message for a simulation that a statement of the RTL has ended.
 _ENDED = "the simulation ended prematurely"
-#: Verilator says where; the file is a copy that has the name of the user's.
+#: Verilator states the position; the file is a copy with the name of the user's file.
 _FAILED = re.compile(
     r"^\[\d+\] %(Error|Fatal): (?:rtl/\d+/)?(\S+:\d+): Assertion failed in \S+(?:: (.*))?$", re.MULTILINE
 )
-#: Icarus says so too, goes on, and says when: in time steps.
+#: Icarus states it too, continues, and states the time in time steps.
 _SAID = re.compile(r"^ERROR: (?:rtl/\d+/)?(\S+:\d+): ?(.*)$")
 _WHEN = re.compile(r"^ +Time: (\d+) Scope: \S+$")
 _FINISH = re.compile(r"^- (?:rtl/\d+/)?(\S+:\d+): Verilog \$(?:finish|stop)$", re.MULTILINE)
@@ -51,10 +51,10 @@ def run(
 ) -> Path:
     """Run ``test_module`` in ``run_dir`` and return the path of the results file that it wrote.
 
-    A ``PYTHONPATH`` in ``env`` is searched before our own; everything else in ``env`` has the last word.
-    ``writable``: folders in which it may write beside ``run_dir``, in a sandbox. ``waves`` leaves ``waves.fst``
-    (Icarus) or ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must have been made for it. Raises
-    ``ToolError`` unless the simulator ended well, in time, and ran a test.
+    A ``PYTHONPATH`` in ``env`` is searched before our own; other variables in ``env`` override ours. ``writable``:
+    folders in addition to ``run_dir`` in which it may write in a sandbox. ``waves`` leaves ``waves.fst`` (Icarus) or
+    ``waves.vcd`` (Verilator, GHDL) in ``run_dir``; the build must allow it. Raises ``ToolError`` unless the simulator
+    ended without an error, in time, and ran a test.
     """
     if waves and not simulation.waves:
         raise ValueError("waves=True must be given to build() also, not to run() only")
@@ -81,8 +81,8 @@ def run(
 
 
 def cause(simulation: Simulation, log: Path) -> str:
-    """Return the line of a run's ``log`` that most likely says why it broke off."""
-    # GHDL says so first, then cocotb what it thinks of that, then GHDL that the simulation failed.
+    """Return the line of a run's ``log`` that most likely explains why it broke off."""
+    # GHDL reports the cause first, then cocotb its reaction, then GHDL that the simulation failed.
     if KNOWN[simulation.simulator].FIRST_ERROR_COUNTS:
         return first_error(log)
     text = log.read_text(encoding="utf-8", errors="replace")
@@ -94,7 +94,7 @@ def cause(simulation: Simulation, log: Path) -> str:
 
 
 def _failed_assertion(log: Path) -> str | None:
-    """Return the first assertion of the RTL that failed, where the simulator ends a run at one: Verilator does."""
+    """Return the first failed assertion of the RTL if the simulator ends a run there, as Verilator does."""
     found = _FAILED.search(log.read_text(encoding="utf-8", errors="replace"))
     if found is None:
         return None
@@ -105,9 +105,9 @@ def _failed_assertion(log: Path) -> str | None:
 
 
 def complaint(log: Path, after: int) -> str:
-    """Return the message of the first assertion of the RTL that failed ``after`` a time step; empty if none did.
+    """Return the message of the first assertion of the RTL that failed after time step ``after``; empty if none did.
 
-    This is for runs that continue nevertheless, as in Icarus.
+    For simulators that continue after a failed assertion, such as Icarus.
     """
     said: re.Match[str] | None = None
     with log.open(encoding="utf-8", errors="replace") as lines:
@@ -139,11 +139,11 @@ def _environment(
     simulation: Simulation, test_module: str, results: Path, *, seed: int, extra: Mapping[str, str]
 ) -> dict[str, str]:
     simulator = KNOWN[simulation.simulator]
-    # The simulation runs in another folder: relative entries, and "" for the current one, must not move.
+    # The simulation runs in another folder: make relative entries, and "" for the current folder, absolute.
     own_path = [str(Path(entry).absolute()) for entry in sys.path]
     given_path = [extra["PYTHONPATH"]] if extra.get("PYTHONPATH") else []
     return {
-        # Nothing of cocotb's: a COCOTB_TEST_FILTER left over in the user's shell would skip tests in silence.
+        # Without cocotb's variables: a COCOTB_TEST_FILTER in the user's shell would skip tests silently.
         **stripped(),
         "PYGPI_PYTHON_BIN": sys.executable,
         "GPI_USERS": f"{tools.libpython()};{tools.cocotb_entry()}",
@@ -153,10 +153,10 @@ def _environment(
         "COCOTB_TEST_MODULES": test_module,
         "COCOTB_RESULTS_FILE": str(results),
         "COCOTB_RANDOM_SEED": str(seed),
-        # By default cocotb lets pytest rewrite every module that is imported, numpy's too: a second for each run.
+        # By default, cocotb lets pytest rewrite all imported modules, including numpy's: a second per run.
         "COCOTB_REWRITE_ASSERTION_FILES": "",
         "OPENBLAS_NUM_THREADS": "1",
-        # As cocotb's runner does: these two's own inertial writes are right, and faster than cocotb's.
+        # As cocotb's runner does: the inertial writes of these simulators are correct, and faster than cocotb's.
         **({"COCOTB_TRUST_INERTIAL_WRITES": "1"} if simulator.TRUSTED_WRITES else {}),
         **extra,
         "PYTHONPATH": os.pathsep.join(given_path + own_path),

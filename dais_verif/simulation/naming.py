@@ -14,10 +14,10 @@ DA4ML: Naming = "v{}".format
 
 
 def chosen(ops: Sequence[Op], own: Naming, seen: Mapping[str, str]) -> Naming:
-    """Return the names by which the bits of ``ops`` are found in ``seen``: ``own``, or da4ml's if there are none.
+    """Return the naming under which the bits of ``ops`` are in ``seen``: ``own``, or da4ml's if there are none.
 
-    Any design may have a signal v3. So da4ml's count only where most of them have as many bits as the op; not all of
-    them, for a wrong width is a mistake to be found.
+    Any design may have a signal v3. So da4ml's names count only if most of these signals have as many bits as their
+    ops; not all, because a wrong width is a fault to be found.
     """
     if any(own(op.index) in seen for op in ops):
         return own

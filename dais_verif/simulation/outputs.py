@@ -1,4 +1,4 @@
-"""The evidence of a run for each output: compared on all inputs that reach it, on some, or shown to be wrong."""
+"""Grade the evidence of a run for each output: compared on all inputs that it depends on, on some, or found wrong."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["outputs_of"]
 def outputs_of(ports: Ports, vectors: int, wrong: int = 0, exhausted: Collection[int] = ()) -> list[OutputEvidence]:
     """Grade every output of a run that compared all bits of ``vectors`` vectors.
 
-    ``wrong``: the bits of a packed row of outputs that were not as expected, in at least one vector. ``exhausted``:
-    outputs of which all inputs were compared. One wrong output says nothing against the others: their bits were
-    compared, too, and were equal. An output without bits, or a run without vectors, has the grade ``none``.
+    ``wrong``: the bits of a packed output row that differed in at least one vector. ``exhausted``: outputs that were
+    compared on all inputs. A wrong output does not affect the others: their bits were compared, too, and were equal. An
+    output without bits, or a run without vectors, has the grade ``none``.
     """
     known = set(exhausted)
     found = []

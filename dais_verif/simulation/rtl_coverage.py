@@ -1,4 +1,4 @@
-"""Lines and toggles of the RTL that a run in Verilator reached, put together from what each of its processes wrote."""
+"""Collect the lines and toggles of the RTL that a run in Verilator reached, from the files of its processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HEADER = "# SystemC::Coverage-3\n"
 
 
 class _Point(NamedTuple):
-    """``fields``: everything that names it but the instance: one module is counted as one, wherever it stands."""
+    """``fields``: its key without the instance: all instances of a module count as one."""
 
     fields: tuple[tuple[str, str], ...]
 
@@ -39,7 +39,7 @@ class _Point(NamedTuple):
 
 
 def collect(folder: Path) -> RtlCoverage:
-    """Read the counts below ``folder``, where Verilator ran; both files are written into the folder above it.
+    """Read the counts below ``folder``, where Verilator ran; write both result files into its parent folder.
 
     Raises ``ToolError`` if there are none.
     """
@@ -60,7 +60,7 @@ def collect(folder: Path) -> RtlCoverage:
 
 
 def _read(path: Path) -> Iterable[tuple[_Point, int]]:
-    """Return the points of a file, and how often each was reached."""
+    """Return the points of a file, each with its count."""
     for line in path.read_text(encoding="utf-8", errors="surrogateescape").splitlines():
         if not line.startswith("C '"):
             continue

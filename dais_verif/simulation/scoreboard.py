@@ -1,4 +1,4 @@
-"""Every output bit found against every bit expected, a chunk at a time."""
+"""Compare every output bit with the expected one, chunk by chunk."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = [
     "words_of_text",
 ]
 
-#: Rows that are digested together.
+#: Rows that share one digest.
 DIGESTED = 256
 
 
@@ -44,14 +44,14 @@ class Chunk:
 
     @property
     def rows(self) -> int:
-        """Vectors of the chunk."""
+        """The number of vectors of the chunk."""
         return len(self.inputs)
 
     @classmethod
     def wait(cls, job: Job, number: int) -> Chunk | None:
-        """Return chunk ``number`` as soon as it is there, or None if an open job has ended before it.
+        """Return chunk ``number`` as soon as it exists, or None if an open job ended before it.
 
-        Raises ``EOFError`` if the process that makes it is gone.
+        Raises ``EOFError`` if the process that makes it has ended.
         """
         path = Path(job.chunks) / chunk_name(number)
         if not wait_for(path, job.maker, lambda: job.ends_before(number)):
@@ -67,7 +67,7 @@ class Chunk:
 
 
 class Scoreboard:
-    """Counts what was compared and keeps the first differences. Chunks may come in any order, from any thread."""
+    """Counts comparisons and keeps the first differences. Chunks may come in any order, from any thread."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
@@ -80,13 +80,13 @@ class Scoreboard:
         self._first_mismatch: Difference | None = None
         self._first_unknown: Difference | None = None
         self._seconds: dict[str, float] = {}
-        #: For a clocked design, once it is known.
+        #: The latency of a clocked design, as soon as known.
         self.latency: int | None = None
         self.begins = 0
         self._write_progress()
 
     def compare(self, chunk: Chunk, found: Words, unknown: dict[int, str] | None = None, *, bulk: bool = False) -> None:
-        """Compare the whole ``chunk``, whose inputs are as a design was given them (``idle.filled``).
+        """Compare the whole ``chunk``, whose inputs are the driven ones (``idle.filled``).
 
         ``unknown``: the bits of rows with X or Z, by number in the chunk.
         """
@@ -117,7 +117,7 @@ class Scoreboard:
         self.spent("compare", begin)
 
     def tell(self, rows: int) -> None:
-        """Progress within a chunk: so many of its rows are done."""
+        """Report progress within a chunk: the number of its rows that are done."""
         require_maker(self._job.maker)
         with self._lock:
             self._write_progress(rows)
@@ -156,7 +156,7 @@ class Scoreboard:
         )
 
     def _departures_of(self, chunk: Chunk, found: Words, rows: list[int], unknown: dict[int, str]) -> dict[str, str]:
-        """Return how the first rows of the run in ``chunk`` differ from the expected ones, for those that do."""
+        """Return the differences of those first rows of the run in ``chunk`` that are not as expected."""
         bits = self._job.output_bits
         return {
             str(chunk.start + row): departure(
@@ -167,24 +167,24 @@ class Scoreboard:
         }
 
     def _digest_of(self, chunk: Chunk, found: Words, unknown: dict[int, str]) -> int | None:
-        """Return the digest of one chunk, None if the job does not want it.
+        """Return the digest of one chunk, or None if the job does not need it.
 
-        Those of all are combined by exclusive or, so it matters neither in which order they are run nor, since chunks
-        begin at multiples of ``DIGESTED`` rows, how many rows they have.
+        Digests are combined by exclusive or, so the order of chunks does not matter; nor does their size, since chunks
+        begin at multiples of ``DIGESTED`` rows.
         """
         if self._job.digested is not None and chunk.number >= self._job.digested:
             return None
         return digest_of(chunk.start, found, unknown)
 
     def _write_progress(self, more: int = 0) -> None:
-        # Not renamed into place: it is read many times a second, and a torn number is only shown wrong once.
+        # Not written atomically: it is read many times per second, and a torn number only shows wrong once.
         Path(self._job.progress).write_text(f"{self._rows + more}\n")
 
 
 def other_in_bulk(first: Chunk, found: Words, differing: list[int], latency: int | None) -> str:
-    """Say what is wrong with a clocked design that gives other outputs with bubbles, stalls and resets than without.
+    """Describe the fault of a clocked design whose outputs differ with and without bubbles, stalls and resets.
 
-    ``differing``: those of the first rows that do; ``found``: the rows of ``first`` without.
+    ``differing``: the rows that differ; ``found``: the rows of ``first`` without bubbles, stalls and resets.
     """
     wrong = int((found != first.expected).any(axis=1).sum())
     if 2 * wrong > len(found):
@@ -196,7 +196,7 @@ def other_in_bulk(first: Chunk, found: Words, differing: list[int], latency: int
 
 
 def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:
-    """Return the digest of packed output rows that begin with row ``start``, a multiple of ``DIGESTED``, of a run.
+    """Return the digest of packed output rows of a run from row ``start``, a multiple of ``DIGESTED``, on.
 
     ``unknown``: the bits of rows with X or Z, by number from ``start`` on. Digests of parts of a run are combined by
     exclusive or.
@@ -212,12 +212,12 @@ def digest_of(start: int, found: Words, unknown: Mapping[int, str]) -> int:
 
 
 def first_row_of(sequence: int) -> int:
-    """Return the number that the first row of a machine's ``sequence`` has among the rows of a run, for digests."""
+    """Return the row number of the first row of a machine's ``sequence`` in a run, for digests."""
     return sequence << 40
 
 
 def digest_of_sequence(number: int, rows: Words, known: Words | None) -> int:
-    """Hash packed output ``rows`` of sequence ``number``, two a cycle, with 0 for all bits but ``known``."""
+    """Hash packed output ``rows`` of sequence ``number``, two per cycle, with 0 for all bits except ``known``."""
     return digest_of(first_row_of(number), rows if known is None else rows & known, {})
 
 
@@ -243,7 +243,7 @@ def _earlier(one: Difference | None, other: Difference | None) -> Difference | N
 
 
 def words_of_text(found: list[str], bits: int) -> tuple[Words, dict[int, str]]:
-    """Port bits as text, most significant first, as packed words; and the rows that have X or Z, 0 in their words."""
+    """Convert port bits as text, most significant first, to packed words; also return rows with X or Z, read as 0."""
     text = np.frombuffer("".join(found).encode(), dtype=np.uint8).reshape(len(found), -1)
     values: NDArray[np.uint8] = text[:, ::-1] - np.uint8(ord("0"))
     known = values <= 1

@@ -1,8 +1,8 @@
-"""The signature that a core's self-check must give, from the golden model.
+"""Compute the signature that a core's self-check must return, with the golden model.
 
-``rtl/dais_selfcheck.v`` says what is done in hardware: pseudo-random vectors in, outputs folded into 32 bits. This is
-the same, with the golden model in the place of the core. Vectors are port bits, so promises are not checked: the
-golden model carries on with the quantised value, as the core does.
+``rtl/dais_selfcheck.v`` is the hardware: pseudo-random vectors in, outputs folded into 32 bits. This module does the
+same, with the golden model instead of the core. Vectors are port bits, so promises are not checked: the golden model
+continues with the quantised value, as the core does.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from dais_verif.simulation.testbench.packing import Words, pack_outputs, row_wor
 
 __all__ = ["MOST_BEATS", "next_state", "selfcheck_signatures", "stimulus_words"]
 
-#: More would take long here; in hardware 2^20 beats are a few milliseconds.
+#: More would take long in software; in hardware, 2^20 beats take a few milliseconds.
 MOST_BEATS = 1 << 20
 
 _CHUNK = 4096
@@ -32,7 +32,7 @@ Lanes = NDArray[np.uint32]
 
 
 def next_state(lanes: Lanes) -> Lanes:
-    """``next`` of the page of registers, on every lane: xorshift32."""
+    """Return the next state of every lane: xorshift32, ``next`` in the register documentation."""
     lanes = lanes ^ (lanes << np.uint32(13))
     lanes = lanes ^ (lanes >> np.uint32(17))
     return lanes ^ (lanes << np.uint32(5))
@@ -56,7 +56,7 @@ def stimulus_words(ports: Ports, beats: int) -> Iterator[Words]:
 def selfcheck_signatures(program: Program, beats: Iterable[int]) -> dict[int, int]:
     """Return the signature after each number of ``beats``, 1 to ``MOST_BEATS``.
 
-    Raises ``InputError`` for other numbers, and for a program without output bits, of which a signature says nothing.
+    Raises ``InputError`` for other numbers, and for a program without output bits, whose signature has no meaning.
     """
     wanted = sorted(set(beats))
     wrong = [number for number in wanted if not 1 <= number <= MOST_BEATS]
@@ -88,7 +88,7 @@ def _folded(lanes: Lanes) -> int:
 
 
 def _values(words: Words, element: Element) -> NDArray[np.int64] | NDArray[np.object_]:
-    """Return the bits of one element as unsigned integers; modulo its width that is any value that packs to them."""
+    """Return the bits of one element as unsigned integers: they pack to the same bits as its values."""
     word, shift = divmod(element.offset, 64)
     if element.width == 0:
         return np.zeros(len(words), dtype=np.int64)

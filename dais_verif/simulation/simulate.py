@@ -1,4 +1,4 @@
-"""One simulator, one design: build, run the bench on all its chunks, gather its answers."""
+"""Run one simulator on one design: build, run the bench on all its chunks, collect its answers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _JOB, _ANSWER = "job.json", "answer.json"
 
 @dataclass(frozen=True)
 class SimulatorOutcome:
-    """A bench's answer and what it took; seconds are wall time."""
+    """A bench's answer and the times; seconds are wall time."""
 
     answer: Answer
     version: str
@@ -39,7 +39,7 @@ class SimulatorOutcome:
 
 
 class UnfinishedBuild(ToolError):
-    """A simulator was ended while it built, because another one cannot build the design."""
+    """A build was ended because another simulator cannot build the design."""
 
 
 @contextmanager
@@ -54,10 +54,10 @@ def begin(
     timeout: float | None = None,
     watch: Stopwatch | None = None,
 ) -> Iterator[dict[str, PendingRun]]:
-    """Every simulator begins, in a folder of ``folder`` named like it.
+    """Start every simulator, each in a folder of its name below ``folder``.
 
-    Running simulators are killed when the block is left. When one fails to build, the verdict is known, and the caller
-    does not wait for the builds of the others.
+    Leaving the block kills running simulators. If one fails to build, the verdict is known, and the caller does not
+    wait for the builds of the others.
     """
 
     def run(one: PendingRun) -> None:
@@ -80,8 +80,8 @@ def begin(
 class PendingRun:
     """A simulator that builds a design and starts it before its task is known.
 
-    To load Python, cocotb and numpy takes longest where nothing has to be built: so it is done while the job is
-    still being planned, and the bench waits for it.
+    Without a build, loading Python, cocotb and numpy takes most of the time: so this happens while the job is still
+    being planned, and the bench waits for the job.
     """
 
     def __init__(
@@ -107,7 +107,7 @@ class PendingRun:
         _clear(folder)
 
     def run(self) -> bool:
-        """Build, and run the bench on the job with share 0, which may come later; in a thread of its own.
+        """Build, and run the bench on the job with share 0, which may come later; for a separate thread.
 
         Return True if it was built; ``simulate`` raises the error otherwise.
         """
@@ -124,7 +124,7 @@ class PendingRun:
                 )
         except BaseException as error:
             why = f"NOT RUN: its build was ended, because {self._culprit} failed to build the design"
-            # All tools that are missing are said at once.
+            # Report all missing tools at once.
             ended = self._unwanted.is_set() and not isinstance(error, MissingTool)
             self._built.set_exception(UnfinishedBuild(why) if ended else error)
             return False
@@ -137,7 +137,7 @@ class PendingRun:
 
     @property
     def cannot_build(self) -> bool:
-        """True if the build has failed, other than by its time limit."""
+        """True if the build has failed for a reason other than its time limit."""
         error = self._built.exception() if self._built.done() else None
         return error is not None and not isinstance(error, process.TimeLimitError)
 
@@ -147,7 +147,7 @@ class PendingRun:
         self._unwanted.set()
 
     def simulate(self, jobs: Sequence[Job]) -> SimulatorOutcome:
-        """Run the bench on each of ``jobs``, all at once. Raises ``ToolError`` unless all gave an answer."""
+        """Run the bench on all of ``jobs`` in parallel. Raises ``ToolError`` unless all answered."""
         simulation, built = process.result_of(self._built, self.simulator)
         given = time.monotonic()
         self._watch.add(f"{self.simulator} start", built, max(built, given))
@@ -191,23 +191,23 @@ class PendingRun:
             seed=self._seed,
             waves=self._waves,
             timeout=self._timeout,
-            writable=(self._folder.parent,),  # vectors that are done with are removed
+            writable=(self._folder.parent,),  # the bench removes compared vectors
         )
 
     def _maker(self) -> dict[str, str]:
-        """Return the settings that end a simulation when this process dies; a sandbox does so without them."""
+        """Return the settings that end a simulation when this process ends; a sandbox needs none."""
         return {} if sandbox.wanted() else {MAKER_VARIABLE: str(os.getpid())}
 
 
 def _clear(folder: Path) -> None:
-    """Nothing that an earlier run asked or answered may be taken for this run's."""
+    """Remove jobs and answers of an earlier run, which must not count for this run."""
     folder.mkdir(parents=True, exist_ok=True)
     for path in (folder / _JOB, folder / _ANSWER, *folder.glob(COVERAGE_FILES)):
         path.unlink(missing_ok=True)
 
 
 def is_clean(answer: Answer, job: Job) -> bool:
-    """Return True if all of ``job`` was compared without any objection."""
+    """Return True if all of ``job`` was compared and no problem was found."""
     whole = answer.rows == job.rows > 0 and answer.bits == job.rows * job.output_bits
     return whole and not (answer.mismatching_rows or answer.unknown_rows or answer.port_error or answer.protocol_error)
 

@@ -20,11 +20,11 @@ __all__ = ["SimulationOptions", "Task", "SimulationWatcher"]
 
 @dataclass(frozen=True)
 class SimulationOptions:
-    """How to verify. ``timeout``: seconds for each build and each run. ``jobs``: processes or threads at once.
+    """Options of a verification. ``timeout``: seconds per build and per run. ``jobs``: parallel processes or threads.
 
-    ``bulk``: let simulators that can run vectors outside cocotb do so; the first go through the ports all the same.
-    ``keep``: leave all vectors in the folder. ``exhaustive_rows``: how many vectors more may be run to check outputs
-    on all inputs that they depend on, where those are at most ``exhaustive_bits`` bits.
+    ``bulk``: let simulators that can run vectors outside cocotb do so; the first vectors still go through the ports.
+    ``keep``: leave all vectors in the folder. ``exhaustive_rows``: the number of additional vectors that may run to
+    check outputs on all values of the inputs on which they depend, if these have at most ``exhaustive_bits`` bits.
     """
 
     simulators: tuple[str, ...] = ("icarus", "verilator")
@@ -37,10 +37,10 @@ class SimulationOptions:
     keep: bool = False
     exhaustive_rows: int = 0
     exhaustive_bits: int = 24
-    #: Inputs keep to the intervals that the program's source declares.
+    #: Keep inputs within the intervals that the program's source declares.
     declared: bool = True
     #: The number of sampled vectors, in whole chunks, for Icarus in addition to Verilator. None: it continues until
-    #: Verilator has ended, and compares at least ``LEAST_IN_ICARUS``.
+    #: Verilator has ended, and compares at least ``LEAST_IN_ICARUS`` vectors.
     icarus_rows: int | None = None
 
 
@@ -57,7 +57,7 @@ class Task:
 
     @property
     def paired(self) -> bool:
-        """True if Icarus runs in addition to Verilator, which is many times as fast and compares all vectors."""
+        """True if Icarus runs in addition to Verilator, which is much faster and compares all vectors."""
         return {"icarus", "verilator"} <= set(self.options.simulators)
 
     @cached_property

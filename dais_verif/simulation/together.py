@@ -1,7 +1,7 @@
-"""All simulators at once, fed in chunks, while the oracle judges what they are fed.
+"""Run all simulators in parallel, fed in chunks, while the oracle checks some of the vectors.
 
-Icarus is a hundred times as slow as Verilator. Beside it, Icarus gets the first vectors, until Verilator has run them
-all: what it adds, X and Z and a second opinion, is found in the first thousand if anywhere, without a longer wait.
+Icarus is a hundred times slower than Verilator. Together with Verilator, Icarus gets the first vectors, until Verilator
+has run all: its benefit, X and Z and a second opinion, shows in the first thousand if at all, without a longer wait.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["EarlyVerdict", "few_rows", "on_common_chunks", "plan_of", "self_check", "simulate_all"]
 
-#: Ops times rows that the self-check of the golden model may cost: a tenth of a second, while simulators run.
+#: The ops times rows of the self-check of the golden model: a tenth of a second, while simulators run.
 _SELF_CHECK_BUDGET = 10_000
 _MOST_CHECKED = 16
 
-#: Beyond this many ops the numpy engine is checked only if it is the one that gave the expected bits: to compile the
-#: program for it takes seconds.
+#: Beyond this many ops, the numpy engine is checked only if it computed the expected bits: compiling the program for it
+#: takes seconds.
 _LARGE = 2_000
 
 _LOOK_SECONDS = 0.1
@@ -82,7 +82,7 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dic
         running = {name: pool.submit(one, name) for name in plans}
         made = pool.submit(feed.run, outlets, task.folder / "vectors", watch, wanted=rows, keep=options.keep)
         judged = pool.submit(self_check, task, feed, rows)
-        # Each of them makes its vectors once more, at its own pace: few beside what it takes to simulate them.
+        # Each of these makes its vectors again, at its own pace: cheap compared with simulating them.
         again = [
             pool.submit(feed.run, [outlet], task.folder / name / "vectors", watch, wanted=(), keep=False)
             for name, outlet in unhurried.items()
@@ -109,14 +109,14 @@ def simulate_all(task: Task, feed: Feed, begun: Mapping[str, PendingRun]) -> dic
 
 
 def _chunks_known(outlet: Outlet) -> int:
-    """Return how many chunks the simulation is certain to run."""
+    """Return the number of chunks that the simulation will certainly run."""
     return outlet.chunks if outlet.least is None else outlet.least
 
 
 def on_common_chunks(
     outcomes: dict[str, SimulatorOutcome | ToolError], plans: Mapping[str, tuple[list[Job], Outlet]]
 ) -> dict[str, SimulatorOutcome | ToolError]:
-    """Return ``outcomes`` with digests of those chunks alone that every simulator has run."""
+    """Return ``outcomes`` with digests of only those chunks that every simulator has run."""
     if all(outlet.least is None for _, outlet in plans.values()):
         return outcomes
     chunks = min(outlet.chunks for _, outlet in plans.values())
@@ -130,12 +130,12 @@ def on_common_chunks(
 
 
 def plan_of(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
-    """Return the jobs of simulator ``name``, in shares that run at once, and the source of its chunks."""
+    """Return the jobs of simulator ``name``, in parallel shares, and the source of its chunks."""
     options, folder = task.options, task.folder / name
     simulator = KNOWN[name]
     in_bulk = simulator.FASTEST and options.bulk and not options.waves
     chunks = len(feed.starts) - 1
-    # Of two simulators, the faster one runs the passes, by either path.
+    # Of two simulators, only the faster one runs the exhaustive passes, through any path.
     shared = chunks if len(options.simulators) == 1 else feed.first_chunks
     least = None
     if not simulator.FASTEST:
@@ -181,12 +181,12 @@ def plan_of(task: Task, feed: Feed, name: str) -> tuple[list[Job], Outlet]:
 def _progress(job: Job) -> int:
     try:
         return int(Path(job.progress).read_text())
-    except (OSError, ValueError):  # not begun, or being written
+    except (OSError, ValueError):  # not started, or being written
         return 0
 
 
 def few_rows(program: Program, total: int) -> list[int]:
-    """Rows on which the golden engines are compared with the oracle: the last, the first corners, some between."""
+    """Return the rows on which to compare the golden engines with the oracle: the last, the first, some between."""
     count = max(1, min(_MOST_CHECKED, _SELF_CHECK_BUDGET // max(program.n_ops, 1)))
     last = total - 1
     spread = [last, 1, 2, *np.linspace(0, last, count).astype(int).tolist()]
@@ -195,7 +195,7 @@ def few_rows(program: Program, total: int) -> list[int]:
 
 
 def self_check(task: Task, feed: Feed, rows: Sequence[int]) -> tuple[Mapping[int, Judged], Blame | None]:
-    """Return the oracle's results for the vectors ``rows``, and where the numpy engine differs from them."""
+    """Return the oracle's results for the vectors ``rows``, and the first difference of the numpy engine, if any."""
     batch = Batch.concatenate([feed.batch(row, row + 1) for row in rows]) if rows else Batch(0, ())
     with task.watch.stage("oracle"):
         judged = judge_rows(task.program, batch, rows)
@@ -205,12 +205,12 @@ def self_check(task: Task, feed: Feed, rows: Sequence[int]) -> tuple[Mapping[int
 
 
 def raise_if_unusable(made: Future[None]) -> None:
-    """End the run if the feed broke off."""
+    """Raise ``EarlyVerdict`` if the feed broke off."""
     try:
         made.result()
     except ViolationError as error:
         message = f"{error}; --unchecked carries on with the quantised value"
         raise EarlyVerdict(Verdict.PROGRAM_INVALID, message) from None
-    except AssertionError as error:  # the engine broke off: the oracle does not see what it saw
+    except AssertionError as error:  # the engine stopped on a case that the oracle does not confirm
         message = f"{error}; this is a bug of dais-verif, please report it"
         raise EarlyVerdict(Verdict.UNKNOWN, message) from None

@@ -1,4 +1,4 @@
-"""The main job: golden outputs, both simulators, one verdict.
+"""Verify a design by simulation: golden outputs, all simulators, one verdict.
 
 stimulus -> golden model -> chunks ──────┐
 program -> Verilog -> build -> bench <───┴-> compare -> verdict (-> blame)
@@ -40,7 +40,7 @@ __all__ = ["Finding", "SimulationOptions", "SimulationWatcher", "feed_of", "find
 
 @dataclass(frozen=True)
 class Finding:
-    """The result of ``verify``. ``outputs``: the evidence for each, if every simulator compared all of them."""
+    """The result of ``verify``. ``outputs``: the evidence for each output, if all simulators compared all of them."""
 
     verdict: Verdict
     message: str
@@ -63,7 +63,7 @@ def verify(
 ) -> Finding:
     """Simulate ``design`` on ``vectors`` and compare every output bit with the golden model of ``program``.
 
-    ``folder`` receives builds, logs and waves. ``begun``: the simulators, if they have begun already. Tool failures
+    ``folder`` receives builds, logs and waves. ``begun``: the simulators, if already started. Tool failures
     and violations are findings, not exceptions.
     """
     task = Task(program, design, folder, options, watcher or SimulationWatcher(), watch or Stopwatch())
@@ -91,7 +91,7 @@ def _verify(task: Task, vectors: Vectors, begun: Mapping[str, PendingRun]) -> Fi
 
 
 def feed_of(task: Task, vectors: Vectors) -> tuple[Plan, Feed]:
-    """Which outputs are exhausted, and all vectors for the simulators: ``vectors``, then those that exhaust."""
+    """Return the plan of exhaustive outputs, and the feed of all vectors: ``vectors``, then the exhaustive ones."""
     program, options = task.program, task.options
     with task.watch.stage("plan"):
         plan = Plan((), (), ())
@@ -115,11 +115,11 @@ def feed_of(task: Task, vectors: Vectors) -> tuple[Plan, Feed]:
 def finding_of(
     task: Task, sampled: int, plan: Plan, feed: Feed, outcomes: dict[str, SimulatorOutcome | ToolError]
 ) -> Finding:
-    """Return the finding from ``outcomes`` on ``feed``; ``sampled``: vectors that are not exhaustive."""
+    """Return the finding from ``outcomes`` on ``feed``; ``sampled``: the number of vectors that are not exhaustive."""
     program, options = task.program, task.options
     results = [_result(name, outcome) for name, outcome in outcomes.items()]
     verdict, message = judge(outcomes, task.ports.output_bits)
-    # The plan is claimed only if all of it was run.
+    # The plan counts only if all of it ran.
     whole = any(result.vectors_compared == feed.rows for result in results)
     ran = plan if whole else Plan((), (), ())
     graded = _graded(task.ports, outcomes, ran)
@@ -129,13 +129,13 @@ def finding_of(
         evidence = _evidence(task.ports, ran) if verdict is Verdict.PASS else None
         if verdict is Verdict.PASS:
             message += _fewer(results, sampled) + _complaints(outcomes)
-        # Results of one simulator are valid, whatever happened to the other.
+        # Results of one simulator are valid even if another failed.
         outputs = graded if verdict in (Verdict.PASS, Verdict.TOOL_FAILURE) else []
         return Finding(verdict, message, results, None, evidence, swept, outputs)
     name, difference = first
     batch = feed.batch(difference.row, difference.row + 1)
     mismatch = describe(task, batch, name, difference)
-    # Before the RTL is blamed: an expectation that was itself wrong says nothing of it.
+    # Check the expectation before blaming the RTL.
     judged = judge_rows(program, batch, [difference.row])
     suspect = blame_engines(program, task.golden.compiled, batch, judged)
     expected = {difference.row: difference.expected}
@@ -153,15 +153,15 @@ def finding_of(
 
 
 def _fewer(results: Sequence[SimulatorResult], sampled: int) -> str:
-    """Say which simulators did not get all of the ``sampled`` vectors: a pass covers what each has run."""
+    """Name the simulators that did not run all ``sampled`` vectors: a pass covers only what each ran."""
     fewer = [result for result in results if result.vectors_compared < sampled]
     return "".join(f" ({result.name}: the first {result.vectors_compared})" for result in fewer)
 
 
 def _complaints(outcomes: Mapping[str, SimulatorOutcome | ToolError]) -> str:
-    """Say which assertions of the RTL failed in a simulator that went on.
+    """Name the assertions of the RTL that failed in a simulator that continued.
 
-    That does not yet mean a wrong design: the simulator may have run them before all values had settled.
+    They do not prove a wrong design: the simulator may have evaluated them before all values settled.
     """
     said = [
         (name, outcome.answer.complaint) for name, outcome in outcomes.items() if isinstance(outcome, SimulatorOutcome)
@@ -174,10 +174,10 @@ def _complaints(outcomes: Mapping[str, SimulatorOutcome | ToolError]) -> str:
 
 
 def _graded(ports: Ports, outcomes: Mapping[str, SimulatorOutcome | ToolError], ran: Plan) -> list[OutputEvidence]:
-    """Return the evidence for each output from the simulators that ended.
+    """Return the evidence for each output from the simulators that finished.
 
-    Nothing where they read the design at different times, or it breaks its protocol; nor where one failed and another
-    found differences, since they were not compared with the golden model's outputs.
+    Returns nothing if simulators found different latencies or the design breaks its protocol, nor if one failed and
+    another found differences, since these were not confirmed.
     """
     answers = [outcome.answer for outcome in outcomes.values() if isinstance(outcome, SimulatorOutcome)]
     failed = any(answer.port_error or answer.protocol_error for answer in answers)
@@ -202,12 +202,12 @@ def _evidence(ports: Ports, plan: Plan) -> Evidence:
 def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -> tuple[Verdict, str]:
     """Return the verdict over all simulators and one line of why.
 
-    The first that applies: a tool failed, ports do not fit, the protocol of its pins is broken, simulators disagree on
-    bits that they know, X in an output, simulators disagree on the whole, mismatch, nothing compared, pass. X that only
-    one simulator shows is X in an output: Verilator has none to show.
+    The first that applies: a tool failed, ports do not match, the protocol of pins is broken, simulators disagree on
+    known bits, X in an output, simulators disagree otherwise, mismatch, nothing compared, pass. X in only one simulator
+    is X in an output: Verilator cannot show X.
     """
     failed = {name: outcome for name, outcome in outcomes.items() if isinstance(outcome, ToolError)}
-    # One that was ended because of another's failure is not the one to speak of.
+    # Do not report a build that was ended because of another's failure.
     own = {name: error for name, error in failed.items() if not isinstance(error, UnfinishedBuild)} or failed
     if own:
         return Verdict.TOOL_FAILURE, "; ".join(f"{name}: {error}" for name, error in own.items())
@@ -231,7 +231,7 @@ def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -
     if len(set(latencies.values())) > 1:
         found = ", ".join(f"{latency} in {name}" for name, latency in latencies.items())
         return Verdict.SIMULATORS_DISAGREE, f"the simulators find different latencies in the same RTL: {found}"
-    # Read at another edge, outputs belong to other vectors, and which are before and after one differs by path.
+    # With a wrong latency, outputs belong to other vectors, and the preceding vectors differ between the paths.
     if latencies and all(2 * answer.mismatching_rows > answer.rows for answer in answers.values()):
         answer = next(iter(answers.values()))
         return (
@@ -260,7 +260,7 @@ def judge(outcomes: dict[str, SimulatorOutcome | ToolError], output_bits: int) -
 
 
 def _known_difference(answers: Mapping[str, Answer]) -> str:
-    """Say in which row two simulators know a bit, but not the same; empty if in none."""
+    """Name a row in which two simulators know a bit and it differs; empty if there is none."""
     for (one, its), (other, others) in combinations(answers.items(), 2):
         row = first_known_difference(its.departures, others.departures, min(its.rows, others.rows))
         if row is not None:
@@ -279,9 +279,10 @@ def second_opinion(
     difference: Difference,
     replayed: Mapping[str, str],
 ) -> tuple[Verdict, str]:
-    """Return the verdict on a mismatch in ``name`` once simulators that were not given its row have replayed it.
+    """Return the verdict on a mismatch in ``name`` after replays in simulators that had not run its row.
 
-    ``replayed``: the output rows of the replays. One that does not repeat what was found says nothing of the others.
+    ``replayed``: the output rows of the replays. If the replay in ``name`` does not repeat the mismatch, the others
+    show nothing.
     """
     others = [
         other
@@ -300,7 +301,7 @@ def second_opinion(
 
 
 def _sha256(path: Path) -> str:
-    """Empty for what is gone, or cannot be read by us."""
+    """Return the hash of a file; empty if it is missing or unreadable."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError:

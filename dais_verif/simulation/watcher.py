@@ -6,10 +6,10 @@ __all__ = ["SimulationWatcher"]
 
 
 class SimulationWatcher:
-    """Told of what goes on; this one does nothing."""
+    """Receives the progress of a simulation; this base class ignores it."""
 
     def notice(self, text: str) -> None:
-        """Take a step, in words."""
+        """Receive a description of the current step."""
 
     def vectors(self, simulator: str, done: int, total: int) -> None:
-        """Take how many vectors ``simulator`` has run."""
+        """Receive the number of vectors that ``simulator`` has run."""

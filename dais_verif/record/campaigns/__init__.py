@@ -1,1 +1,1 @@
-"""Records of runs over many designs: what became of each."""
+"""Records of runs over many designs, with the result of each."""

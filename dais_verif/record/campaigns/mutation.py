@@ -1,4 +1,4 @@
-"""The record of ``mutate``: what became of every mutant."""
+"""The record of ``mutate``: the fate of every mutant."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class Fate:
 
 @dataclass(frozen=True)
 class MutantRow:
-    """A mutant: ``old`` in ``line`` of ``file`` is ``new``. ``op``: whose signal the statement assigns.
+    """A mutant: ``new`` replaces ``old`` in ``line`` of ``file``. ``op``: the op whose signal the statement assigns.
 
-    ``fate``: of ``Fate``. ``simulator``, ``vector``: where it first went wrong, and on the vector of which number.
-    ``proof``: the verdict of the prover, or ``refused``; None: it was not asked. ``text``: what it said. ``inputs``: a
+    ``fate``: one of ``Fate``. ``simulator``, ``vector``: the simulator and vector number of the first difference.
+    ``proof``: the verdict of the prover, or ``refused``; None: it did not run. ``text``: its message. ``inputs``: a
     vector on which the mutant is wrong, from the prover, as decimals.
     """
 
@@ -52,10 +52,10 @@ class MutantRow:
 
 @dataclass(frozen=True)
 class MutationSummary:
-    """The numbers of mutants by fate. ``mutants``: all but the ``invalid`` ones, which no tool reads.
+    """The numbers of mutants by fate. ``mutants``: all except ``invalid`` ones, which no tool can read.
 
-    ``score``: those that were killed, of those that are not equivalent, in percent, rounded down; None: there were
-    none.
+    ``score``: the share of killed mutants among those that are not equivalent, in percent, rounded down; None: there
+    were none.
     """
 
     mutants: int
@@ -70,21 +70,21 @@ class MutationSummary:
 
     @property
     def killed(self) -> int:
-        """Mutants that were killed."""
+        """The number of killed mutants."""
         return self.killed_by_simulation + self.killed_by_proof
 
     @property
     def to_kill(self) -> int:
-        """Mutants that a check may kill."""
+        """The number of mutants that a check can kill."""
         return self.mutants - self.equivalent
 
     def reaches(self, floor: float) -> bool:
-        """Return True if ``floor`` percent of the killable mutants are killed; without any, nothing is shown."""
+        """Return True if ``floor`` percent of the killable mutants are killed; False if there are none."""
         return self.to_kill > 0 and 100 * self.killed >= floor * self.to_kill
 
 
 def score_of(killed: int, to_kill: int) -> float | None:
-    """Return percent in hundredths, rounded down, so that 100 is all of them; None: there are none."""
+    """Return percent with two decimals, rounded down, so that 100 means all; None: there are none."""
     return 10_000 * killed // to_kill / 100 if to_kill > 0 else None
 
 
@@ -92,11 +92,11 @@ def score_of(killed: int, to_kill: int) -> float | None:
 class MutationRecord(RunRecord):
     """A run of ``mutate``.
 
-    ``verdict``: PASS if all were judged and what was asked of them is met, NOT_SIGNED_OFF if not, UNSOUND if a mutant
-    was proved that a simulator tells from the program.
+    ``verdict``: PASS if all were judged and all requirements are met, NOT_SIGNED_OFF if not, UNSOUND if a mutant was
+    proved that differs from the program in a simulator.
 
-    ``possible``: mutants that there are. ``vectors``: how many were simulated. ``kinds``: of every kind how many met
-    which fate. ``unexpected``: what the manifest of expected judges is not met in.
+    ``possible``: the number of possible mutants. ``vectors``: the number of simulated vectors. ``kinds``: per kind, the
+    number of mutants by fate. ``unexpected``: deviations from the manifest of expected judges.
     """
 
     SCHEMA: ClassVar = MUTATION_SCHEMA

@@ -12,9 +12,9 @@ CELLS = 8
 
 @dataclass(frozen=True)
 class TileUse:
-    """A tile that outputs depend on. ``cells``: of its eight, how many are used; ``pads``: bits of ports at its pads.
+    """A tile on which outputs depend. ``cells``: how many of its eight cells are used; ``pads``: port bits at its pads.
 
-    A tile with neither, and no block RAM, is one that signals run through.
+    A tile with neither, and without a block RAM, only routes signals.
     """
 
     x: int
@@ -28,7 +28,7 @@ class TileUse:
 
     @property
     def mark(self) -> str:
-        """The tile in a character: how many cells it uses, a pad that drives or is read, a block RAM, or wires."""
+        """The tile as a character: its number of used cells, a pad that drives or is read, a block RAM, or wires."""
         if self.cells:
             return str(self.cells)
         if self.ram:
@@ -38,9 +38,9 @@ class TileUse:
 
 @dataclass(frozen=True)
 class FloorPlan:
-    """A bitstream at ``path``, for ``chip`` in ``package``, of so many ``columns`` and ``rows`` of tiles.
+    """A bitstream at ``path``, for ``chip`` in ``package``, with ``columns`` and ``rows`` of tiles.
 
-    ``cells``: of logic, and ``block_rams``, that the chip has. What no output depends on is not counted.
+    ``cells``, ``block_rams``: logic cells and block RAMs of the chip. Tiles on which no output depends are not counted.
     """
 
     path: str
@@ -74,7 +74,7 @@ class FloorPlan:
         ]
 
     def text(self) -> str:
-        """Return the summary, and the device as rows of characters, the upper left corner first."""
+        """Return the summary, and the device as rows of characters, from the upper left corner."""
         marks = {(tile.x, tile.y): tile.mark for tile in self.tiles}
         lines = [f"{title:<11}{text}" for title, text in self.summary()]
         lines += ["", "Tiles: 1 to 8 cells, R a block RAM, P pads, . wires alone", ""]

@@ -1,1 +1,1 @@
-"""A mismatch explained: the vector replayed, the first wrong op named, the signals worth looking at."""
+"""Explain a mismatch: replay the vector, name the first wrong op, list the relevant signals."""

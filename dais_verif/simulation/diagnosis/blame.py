@@ -1,8 +1,8 @@
-"""The origin of a mismatch: the first op, in SSA order, whose value in the RTL is not the golden model's.
+"""Find the origin of a mismatch: the first op, in SSA order, whose value in the RTL is not the golden model's.
 
-The failing vector is replayed with the op signals readable. Every operand of the first diverging op is right,
-so the fault is in that op; if all ops agree, it is in how the output is put together. The replay leaves waves, and
-files that let viewers show them.
+The failing vector is replayed with the op signals readable. Every operand of the first diverging op is correct, so the
+fault is in that op; if all ops agree, it is in the assembly of the output. The replay leaves waves, and files with
+which viewers show them.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ __all__ = [
 
 
 def value_of_raw(raw: int, kind: FixedType) -> Value:
-    """Return a raw integer of type ``kind`` three ways."""
+    """Return a raw integer of type ``kind`` as raw integer, real value and bits."""
     width = max(kind.width, 1)
     return Value(oracle.show(Fraction(raw) * oracle.two(-kind.f)), raw, format(raw & (1 << width) - 1, f"0{width}b"))
 
 
 def value_of_bits(bits: str, kind: FixedType) -> Value:
-    """Bits of type ``kind``, most significant first, three ways; X and Z have no number."""
+    """Return bits of type ``kind``, most significant first, as ``value_of_raw`` does; X and Z have no number."""
     if set(bits) - {"0", "1"}:
         return Value(None, None, bits)
     raw = int(bits, 2)
@@ -78,10 +78,10 @@ def judge_rows(program: Program, batch: Batch, rows: Sequence[int]) -> dict[int,
 
 
 def blame_engines(program: Program, compiled: Compiled, batch: Batch, judged: Mapping[int, Judged]) -> Blame | None:
-    """Find the first op on which oracle and batch engine differ in a ``judged`` row, or None: a check of ourselves.
+    """Return the first op on which oracle and batch engine differ in a ``judged`` row, or None: a self-check.
 
-    ``batch`` holds those rows, in the same order.
-    They must agree on every value, and on the first broken promise.
+    ``batch`` holds these rows, in the same order. The engines must agree on every value, and on the first broken
+    promise.
     """
     rows = list(judged)
     if not rows:
@@ -107,10 +107,10 @@ def blame_engines(program: Program, compiled: Compiled, batch: Batch, judged: Ma
 def blame_expectation(
     program: Program, dut: Dut, judged: Mapping[int, Judged], expected: Mapping[int, str], check: bool
 ) -> Blame | None:
-    """Return the first output of a row that was ``judged`` whose bits in ``expected`` are not the oracle's, or None.
+    """Return the first output of a ``judged`` row whose bits in ``expected`` are not the oracle's, or None.
 
-    ``expected``: the output row that the RTL must give, whichever engine it comes from. With ``check`` the engine
-    also said that no promise is broken.
+    ``expected``: by row, the output row that the RTL must give, from any engine. ``check``: the engine also found no
+    broken promise.
     """
     for row, (values, violations) in judged.items():
         if check and violations:
@@ -133,7 +133,7 @@ def _engines_differ(op: Op, how: str) -> Blame:
 
 
 def holds(bits: str, raw: int, kind: FixedType) -> bool:
-    """Return True if a signal with ``bits`` holds ``raw``; one narrower than the type is extended by its sign."""
+    """Return True if a signal with ``bits`` holds ``raw``; a signal narrower than the type is sign-extended."""
     if len(bits) < kind.width:
         bits = (bits[0] if kind.k else "0") * (kind.width - len(bits)) + bits
     return bits == format(raw & (1 << len(bits)) - 1, f"0{len(bits)}b")
@@ -142,8 +142,8 @@ def holds(bits: str, raw: int, kind: FixedType) -> bool:
 class Replay(NamedTuple):
     """The result of a replay: the values, waves of the failing vector, and files with which viewers show them.
 
-    ``found``: the output row, most significant bit first. If it is not that of the first run, the mismatch was not
-    repeated.
+    ``found``: the output row, most significant bit first. If it differs from that of the first run, the replay did not
+    repeat the mismatch.
     """
 
     blame: Blame
@@ -166,11 +166,11 @@ def replay_mismatch(
     latency: int | None = None,
     timeout: float | None = None,
 ) -> Replay:
-    """Return the mismatch of ``output`` in ``row`` replayed in ``simulator``. Raises ``ToolError``.
+    """Replay the mismatch of ``output`` in ``row`` in ``simulator``. Raises ``ToolError``.
 
-    ``vector``: the bits of the row, most significant first; ``before``: those of the row before it, None: zeros. Both
-    with those of ports that carry nothing (``idle.filled_row``).
-    ``latency``: of a clocked design, in which each of the two is held until its output is there.
+    ``vector``: the bits of the row, most significant first; ``before``: the bits of the previous row, None: zeros. Both
+    include the bits of ports that carry nothing (``idle.filled_row``). ``latency``: of a clocked design, in which each
+    of the two is held until its output is there.
     """
     dut, own = design.dut or packed(program), design.path_of or path_of(program)
     ops = _cone_of(program, output)
@@ -188,9 +188,9 @@ def replay_mismatch(
 def blame_signals(
     program: Program, dut: Dut, batch: Batch, output: int, found: str, read: Callable[[Sequence[str]], dict[str, str]]
 ) -> Blame:
-    """Return the origin of the mismatch of ``output`` on the one row of ``batch``, from current signals of a design.
+    """Return the origin of the mismatch of ``output`` on the single row of ``batch``, from a design's current signals.
 
-    ``read``: returns the bits of those of the named signals that exist; they show that row. ``found``: the output row.
+    ``read``: returns the bits of the named signals that exist, on that row. ``found``: the output row.
     """
     ops, own = _cone_of(program, output), path_of(program)
     bits = read(_names_of(ops, own))
@@ -217,7 +217,7 @@ def _blame(
     output: int,
     seen: Seen,
 ) -> Blame:
-    """Which of ``ops``, the cone of ``output`` in SSA order, went wrong; ``values`` are those of all ops."""
+    """Find the wrong op among ``ops``, the cone of ``output`` in SSA order; ``values``: of all ops."""
     if _output_is_right(program, dut, values, output, seen):
         if dut.interface.clocking is not None:
             return Blame(
@@ -243,7 +243,7 @@ def _blame(
         raw = (values[op.index] * oracle.two(op.type.f)).numerator
         if holds(bits, raw, op.type):
             continue
-        # Bits above the type's own are shown only where they are what differs.
+        # Bits above the width of the type are shown only if they differ.
         own = bits[-op.type.width :]
         shown = bits if holds(own, raw, op.type) else own
         missing = sum(name_of(other.index) not in seen.bits for other in ops if other.index < op.index)

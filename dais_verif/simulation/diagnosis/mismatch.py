@@ -1,4 +1,4 @@
-"""The first difference of a run in words: which output of which vector, and a replay that names the op."""
+"""Describe the first difference of a run: the output, the vector, and the op, named by a replay."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def first_difference(
         if isinstance(outcome, SimulatorOutcome):
             unknown, mismatch = outcome.answer.first_unknown, outcome.answer.first_mismatch
             difference = unknown if verdict is Verdict.X_IN_OUTPUT else mismatch
-            if verdict is Verdict.SIMULATORS_DISAGREE:  # also where all rows that are wrong have X
+            if verdict is Verdict.SIMULATORS_DISAGREE:  # also if all wrong rows have X
                 difference = mismatch or unknown
             if difference is not None:
                 return name, difference
@@ -75,13 +75,12 @@ def _inputs_of(program: Program, output: int) -> list[int]:
 def replay_in_simulators(
     task: Task, batch: Batch, before: Batch | None, difference: Difference, mismatch: Mismatch, latency: int | None
 ) -> tuple[Mismatch, dict[str, str]]:
-    """Replay the failing vector, to name the op and leave waves; a replay that fails says so instead.
+    """Replay the failing vector, to name the op and leave waves; if the replay fails, the mismatch states why.
 
-    Returns the mismatch with what the replay says, and the output row that each replay gave, by simulator.
+    Returns the mismatch with the result of the replay, and the output row of each replay, by simulator.
 
-    ``before``: the vector before it; ``latency``: of a clocked design. For Verilog Icarus is asked first, since it
-    builds a design of which every signal can be read in a tenth of the time; but only what repeats the mismatch bit for
-    bit counts.
+    ``before``: the previous vector; ``latency``: of a clocked design. For Verilog, Icarus runs first, since it builds a
+    design with readable signals in a tenth of the time; but only a replay that repeats the mismatch bit for bit counts.
     """
     ports = task.ports
     interface, earlier = task.dut.interface, None

@@ -1,7 +1,7 @@
-"""The cocotb testbench of a replay: drive the vector before the failing one, then that, and read named signals.
+"""The cocotb testbench of a replay: drive the previous vector, then the failing one, and read named signals.
 
-Two vectors, because a wave without a transition shows nothing, and because a design that does not follow its inputs,
-a latch say, goes wrong only after another vector. A signal that the design does not have is left out of the answer.
+Two vectors, because a wave without a transition is of no use, and because a design with memory, such as a latch, fails
+only after another vector. The answer omits signals that the design does not have.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A failing vector once more: one build of which every signal can be read, and a wave of what happened."""
+"""Replay a failing vector: one build with readable signals, and waves."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def replay(
     """Return the values of ``signals`` after ``before`` and then ``vector``, and the waves. Raises ``ToolError``.
 
     Vectors are rows of ``interface``, whose latency is known, most significant bit first. Waves are None if the
-    simulator left none.
+    simulator wrote none.
     """
     folder = folder.absolute()
     answer, waves, question = folder / "signals.json", folder / KNOWN[simulator].WAVES_FILE, folder / "probe.json"
-    # For a signal in a scope or an array, the build knows only the last part of the name.
+    # For a signal in a scope or an array, the build takes the last part of the name only.
     leaves = list(dict.fromkeys(name.partition("[")[0].rpartition(".")[2] for name in signals))
     simulation = build(simulator, design, folder / "build", signals=leaves, waves=True, timeout=timeout)
     answer.unlink(missing_ok=True)
@@ -48,7 +48,7 @@ def replay(
     if not waves.is_file():
         return seen, None
     if waves.suffix == ".vcd":
-        # A VCD of theirs ends with the last change: viewers would show the failing vector without any width.
+        # Their VCD ends with the last change: viewers would show the failing vector with zero width.
         with waves.open("a", encoding="ascii") as file:
             file.write(f"#{seen.end}\n")
     return seen, waves

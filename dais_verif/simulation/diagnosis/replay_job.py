@@ -38,10 +38,10 @@ class Question:
 
 @dataclass(frozen=True)
 class Seen:
-    """The signals of the top module at the end of the vector; those that do not exist are left out.
+    """The signals of the top module at the end of the vector, without those that do not exist.
 
-    ``found``: the output row; ``bits``: of each signal; most significant first. ``ranges``: the declared bounds, left
-    and right; a scalar has none. ``start`` and ``end`` of the vector are in the units of the waves.
+    ``found``: the output row; ``bits``: of each signal; both most significant first. ``ranges``: the declared bounds,
+    left and right; a scalar has none. ``start`` and ``end`` of the vector are in time units of the waves.
     """
 
     found: str

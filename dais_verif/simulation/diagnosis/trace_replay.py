@@ -1,4 +1,4 @@
-"""A few edges of a clock with given pins, in Icarus: what a pin of the design is before the last of them."""
+"""Simulate a few clock edges with given pins in Icarus, and read a pin before the last edge."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _SECONDS = 120.0
 def replay_trace(
     design: RtlDesign, interface: DesignInterface, steps: Sequence[Mapping[str, int]], pin: str, folder: Path
 ) -> str:
-    """``0``, ``1``, ``x`` or ``z``: output ``pin`` before the last edge. ``steps``: pins by name before each edge.
+    """Return output ``pin`` before the last edge: ``0``, ``1``, ``x`` or ``z``. ``steps``: input pins before each edge.
 
-    Inputs of which the steps do not speak are 0. ``folder`` receives bench, build and log. Raises ``ToolError`` if
-    Icarus is missing or fails.
+    Inputs that a step does not name are 0. ``folder`` receives bench, build and log. Raises ``ToolError`` if Icarus is
+    missing or fails.
     """
     folder.mkdir(parents=True, exist_ok=True)
     bench = folder / "play.v"

@@ -1,6 +1,6 @@
-"""The relevant signals of a replay: inputs, the guilty op and its operands, outputs.
+"""Write the relevant signals of a replay for wave viewers: inputs, the wrong op and its operands, outputs.
 
-The value of every signal at the failing vector is known here, so each line of a viewer can say what it stands for.
+The value of every signal at the failing vector is known here, so each line of a viewer can state its meaning.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ __all__ = ["ask_for", "write_views"]
 
 #: The largest number of signals in one group.
 _MOST = 300
-#: A signal whose name holds one of these cannot be named in the files: there they end a name, or a command.
+#: Characters that end a name or a command in the files: signals with such names cannot be shown.
 _WRITTEN_OTHERWISE = re.compile(r"[\s;#{}]|[^ -~\u00a1-\ud7ff\ue000-\ufffd]")
 
 
 def output_signal(output: int) -> str:
-    """Name of the signal of an output in the Verilog that we emit."""
+    """Return the name of the signal of an output in the emitted Verilog."""
     return f"out_{output}"
 
 
 def ask_for(program: Program, dut: Dut) -> list[str]:
-    """Return the signals that a view needs besides those of the ops."""
+    """Return the signals that a view needs in addition to those of the ops."""
     ports = [wire.name for wire in (*dut.interface.inputs, *dut.interface.outputs)]
     return [*ports, *map(output_signal, range(program.n_out))]
 
@@ -80,7 +80,7 @@ def vcd_names(path: Path) -> set[str]:
 
 
 class _View:
-    """The lines that can be shown of one replay; ``known`` names what the wave has, None: all that was seen."""
+    """The lines of one replay that can be shown; ``known``: names in the waves, None: all of ``seen``."""
 
     def __init__(
         self, program: Program, dut: Dut, name_of: Callable[[int], str], top: str, seen: Seen, known: set[str] | None
@@ -120,7 +120,7 @@ class _View:
         if own is None or op.type.width == 0:
             return None
         label = f"op_{op.index} {op.spec.mnemonic}" + (f" {op.id0}" if op.code == INPUT else "")
-        # If an unsigned op has one more bit, its sign is always 0.
+        # If the signal of an unsigned op has one more bit, that is a sign bit of 0.
         signed = bool(op.type.k) or own.width > op.type.width
         return self._trace(own, label, 0, own.width, signed, op.type.f, guilty)
 
@@ -157,7 +157,7 @@ def _group(title: str, notes: list[str], traces: Iterable[Trace | None]) -> Grou
 
 
 def _signed_inputs(program: Program) -> set[int]:
-    """Return the inputs whose top bit is a sign to an op that reads it."""
+    """Return the inputs whose top bit an op reads as a sign."""
     signed, ports = set(), ports_of(program)
     for op in program.ops:
         if op.code == INPUT and op.type.k and op.type.width:
@@ -168,7 +168,7 @@ def _signed_inputs(program: Program) -> set[int]:
 
 
 def _nearest_first(program: Program, root: int) -> list[int]:
-    """Return ``root`` and all ops that it depends on, those over the fewest operands first."""
+    """Return ``root`` and all ops on which it depends, nearest first."""
     order = dict.fromkeys([root] if root >= 0 else [])
     front = list(order)
     while front:
@@ -185,7 +185,7 @@ def _real(bits: str, signed: bool, f: int) -> str | None:
 
 
 def _words(blame: Blame) -> str:
-    """Return the blame in one line, without what the two file formats take for their own."""
+    """Return the blame in one line, without characters that have a meaning in the two file formats."""
     text = blame.text
     if blame.expected is not None and blame.found is not None:
         text += f": expected {blame.expected.real}, found {blame.found.real or blame.found.bits}"

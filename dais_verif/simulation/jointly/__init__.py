@@ -1,1 +1,1 @@
-"""Many small designs in one build and one run: what passes so passes alone, and whatever does not is run alone."""
+"""Run many small designs in one build and one run; a design that does not pass is run again alone."""

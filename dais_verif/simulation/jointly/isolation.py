@@ -1,9 +1,8 @@
-"""May a design share a build with others? Only if nothing in its text can reach them, nor theirs reach it.
+"""Decide whether a design may share a build with others: only if neither text can affect the other.
 
-All files of a build are one compilation unit: a macro, a type or a parameter outside modules, the name of a module, a
-``defparam`` holds in all of them, and ``$finish`` ends all. So a text shares a build only if it is modules of plain
-logic and nothing else, by the words that it is made of. What this reader does not know it refuses, which costs time
-and no more: such a design is built alone.
+All files of a build are one compilation unit: macros, types or parameters outside modules, names of modules and
+``defparam`` apply to all of them, and ``$finish`` ends all. So a text shares a build only if its words show nothing but
+modules of plain logic. This reader refuses anything unknown, which only costs time: such a design is built alone.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _FUNCTIONS = {"$signed", "$unsigned", "$clog2", "$bits"}
 #: Functions that read files of the common folder; modules that call them share a build only if these are unused.
 _READERS = {"$readmemh", "$readmemb"}
 
-#: Directives that hold until they are said again, which is done before each design.
+#: Directives that apply until the next one, which precedes each design.
 _TIME = r"1(?:00?)?\s*[munpf]?s"
 _DIRECTIVE = re.compile(
     rf"`(?:timescale\s+{_TIME}\s*/\s*{_TIME}|default_nettype\s+(?:none|wire)|resetall)\s*(?://.*)?", re.ASCII
@@ -124,7 +123,7 @@ def modules_of(text: str) -> frozenset[str] | None:
 
 
 def idle_readers(texts: Sequence[str], top: str) -> bool:
-    """Return True if no module of ``texts`` that reads files is used: none is ``top``, or named twice."""
+    """Return True if no module of ``texts`` that reads files is used: none is ``top`` or occurs twice."""
     readers, names = set(), Counter[str]()
     for text in texts:
         before = module = ""
@@ -162,13 +161,13 @@ def _is_module(before: tuple[str, ...]) -> bool:
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """Return ``text`` with other names for its modules, and for whatever else is called the same in it."""
+    """Return ``text`` with new names for its modules, and for everything else with these names."""
     tokens = _tokens(text) or []
     return "".join(names.get(token, token) if kind == "name" else token for kind, token in tokens)
 
 
 def _tokens(text: str) -> Sequence[tuple[str, str]] | None:
-    """Return the words of ``text`` with their kinds, space among them; None if there is anything else."""
+    """Return the tokens of ``text`` with their kinds, including space; None if it has anything else."""
     if _UNSEEN.search(text):
         return None
     found = list(_split(text))

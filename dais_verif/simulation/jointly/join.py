@@ -1,4 +1,4 @@
-"""The design that holds others: an instance of each under a top module with the ports of all."""
+"""Join designs in one: an instance of each under a top module with the ports of all."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Part:
 
 @dataclass(frozen=True)
 class Joined:
-    """``design``: all in one. ``interfaces``: of each, as its ports are called there; ``instances``: of its top."""
+    """``design``: all in one. ``interfaces``: the ports of each as named there; ``instances``: of each top."""
 
     design: RtlDesign
     interfaces: tuple[DesignInterface, ...]
@@ -44,7 +44,7 @@ class Joined:
 
 
 def part_of(design: RtlDesign, interface: DesignInterface) -> Part | None:
-    """``design`` as a part, or None if it cannot share a build. Raises ``InputError`` if a file cannot be read."""
+    """Return ``design`` as a part, or None if it cannot share a build. Raises ``InputError`` for unreadable files."""
     wires = (*interface.inputs, *interface.outputs)
     plain = interface.clocking is None and not interface.ties and all(wire.name == wire.port for wire in wires)
     plain = plain and not idle_inputs(interface)  # which a bench of its own drives with both values

@@ -1,8 +1,7 @@
-"""Many designs verified in one build and one run of each simulator; what does not pass so says nothing.
+"""Verify many designs in one build and one run of each simulator; only a pass counts as a result.
 
-The vectors of each, what the golden model expects, the bench's comparisons and the verdict on them are those of
-``verify``. A design that is not clean is left to ``verify``, which also says what is wrong with it; and where anything
-is wrong with the build or the run, all are.
+Vectors, expected outputs, comparisons and verdicts are those of ``verify``. A design that does not pass is left to
+``verify``, which also diagnoses it; if the build or the run fails, all designs are.
 """
 
 from __future__ import annotations
@@ -31,18 +30,18 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["MOST_OPS", "verify_jointly"]
 
-#: Limit of a design that shares a build: larger ones are worth a separate build.
+#: The most ops of a design that shares a build: larger designs justify a separate build.
 MOST_OPS = 1000
-#: Vectors of one design: in each step all designs are evaluated, even those without vectors left.
+#: The most vectors of one design: each step evaluates all designs, even those without vectors left.
 _MOST_ROWS = 1 << 17
 
-#: For the build and for the run of all, and more for each: longer ones may hang, and delay the others.
+#: Time limit of the build and of the run, plus an allowance per design: a hanging design delays all.
 _SECONDS, _SECONDS_EACH = 60.0, 2.0
 
 
 @dataclass(frozen=True)
 class _Ready:
-    """A design whose vectors are all made."""
+    """A design with all its vectors."""
 
     number: int
     task: Task
@@ -54,10 +53,10 @@ class _Ready:
 
 
 def verify_jointly(tasks: Sequence[tuple[Task, Vectors]], folder: Path, *, cached: bool = True) -> list[Finding | None]:
-    """Return the findings of ``verify`` for those of ``tasks`` that pass; None for all others, to be verified alone.
+    """Return the findings of ``verify`` for the ``tasks`` that pass; None for the others, to be verified alone.
 
-    All tasks have the same simulators. ``folder`` receives what they share. ``cached``: the build is kept for the same
-    designs another time.
+    All tasks have the same simulators. ``folder`` receives the shared build and run. ``cached``: keep the build for a
+    later run of the same designs.
     """
     found: list[Finding | None] = [None] * len(tasks)
     ready = [made for number, (task, vectors) in enumerate(tasks) if (made := _ready(number, task, vectors))]
@@ -79,7 +78,7 @@ def verify_jointly(tasks: Sequence[tuple[Task, Vectors]], folder: Path, *, cache
 
 
 def _ready(number: int, task: Task, vectors: Vectors) -> _Ready | None:
-    """Return the design with all its vectors, or None if it is to be run alone."""
+    """Return the design with all its vectors, or None if it must run alone."""
     options = task.options
     if (
         options.waves
@@ -103,7 +102,7 @@ def _ready(number: int, task: Task, vectors: Vectors) -> _Ready | None:
 
 
 def _fed(task: Task, feed: Feed, plans: dict[str, tuple[list[Job], Outlet]]) -> bool:
-    """Make all vectors; return whether the golden model agrees with its oracle on some of them, as ``verify`` asks."""
+    """Make all vectors; return True if golden model and oracle agree on some of them, as ``verify`` requires."""
     outlets = [outlet for _, outlet in plans.values()]
     for outlet in outlets:
         outlet.ahead = len(feed.starts)
@@ -119,7 +118,7 @@ def _fed(task: Task, feed: Feed, plans: dict[str, tuple[list[Job], Outlet]]) -> 
 def _simulated(
     name: str, ready: Sequence[_Ready], design: Joined, folder: Path, cached: bool
 ) -> list[SimulatorOutcome]:
-    """Return the outcome of each design in simulator ``name``; seconds are its share of all. Raises ``ToolError``."""
+    """Return the outcome of each design in simulator ``name``; seconds: its share of all. Raises ``ToolError``."""
     options = ready[0].task.options
     most = _SECONDS + _SECONDS_EACH * len(ready)
     folder.mkdir(parents=True, exist_ok=True)

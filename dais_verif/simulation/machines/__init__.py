@@ -1,1 +1,1 @@
-"""Machines simulated: sequences from power-up, every output bit before and after every edge."""
+"""Simulate machines: sequences from power-up, every output bit before and after every edge."""

@@ -58,9 +58,9 @@ def simulate_machine_axis(
     waves: bool = False,
     timeout: float | None = None,
 ) -> Finding:
-    """Send ``count`` generated beats through ``design``, once a scenario and simulator.
+    """Send ``count`` generated beats through ``design``, once per scenario and simulator.
 
-    ``check``: promises of the machine are checked beforehand. ``folder`` receives builds and logs. Failing tools and
+    ``check``: check promises of the machine beforehand. ``folder`` receives builds and logs. Failing tools and
     broken promises are findings. Raises ``InputError`` if the machine is not a stream.
     """
     beats = random_beats(stream, count, seed)
@@ -108,13 +108,13 @@ def simulate_machine_axis(
 
 
 def _cut(count: int, resets: int) -> list[tuple[int, int]]:
-    """Return the beats between ``resets`` resets."""
+    """Return the ranges of beats between ``resets`` resets."""
     ends = sorted({count * k // (resets + 1) for k in range(resets + 2)})
     return list(pairwise(ends))
 
 
 def _depth(found: OutputStream, inputs: int) -> int:
-    """Clocks within which a machine that is not stalled gives a beat, if it gives another one."""
+    """Return the clocks within which a machine without stalls gives its next beat, if there is one."""
     cycles = [-1, *(beat.cycle for beat in found.beats)]
     longest = max((b - a for a, b in pairwise(cycles)), default=0)
     return max(longest, found.cycles - inputs) + 8
@@ -150,7 +150,7 @@ def _simulate(
 
 
 def _whole(answer: AxisAnswer, job: MachineAxisJob) -> bool:
-    """Every scenario ran, nothing was wrong, and every beat that must come out did, or was dropped by a reset."""
+    """Return True if all scenarios ran without a problem, and each due beat came out or was dropped by a reset."""
 
     def wanted(scenario: Scenario) -> int:
         return sum(len(stretch.expected) for stretch in job.of(scenario))
@@ -166,7 +166,7 @@ def _whole(answer: AxisAnswer, job: MachineAxisJob) -> bool:
 
 
 def _judge(outcomes: Mapping[str, _Outcome | ToolError], job: MachineAxisJob) -> tuple[Verdict, str]:
-    """Return the verdict over all simulators and one line of why."""
+    """Return the verdict over all simulators and the reason in one line."""
     (whole,) = job.stretches["0"] if job.inputs else [None]
     if not outcomes or whole is None or len(whole.expected) <= whole.spare:
         what = "no simulator was asked" if not outcomes else "nothing went in" if whole is None else "nothing comes out"

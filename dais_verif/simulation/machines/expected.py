@@ -1,6 +1,6 @@
-"""Expected outputs of a machine, as packed rows: from the fast engine if possible, else from the oracle.
+"""Compute expected outputs of a machine, as packed rows: with the fast engine if possible, else with the oracle.
 
-The oracle is the judge all the same: where it takes seconds, what a design is blamed for is what the oracle says, too.
+The oracle stays the reference: if it takes only seconds, a design is blamed only for differences that it confirms.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from dais_verif.stimulus.machines import InputSequence, raw_rows
 
 __all__ = ["contradiction", "expect"]
 
-#: Ops times cycles that the oracle computes in some seconds.
+#: Ops times cycles that the oracle computes in a few seconds.
 _MOST_EXACT = 1_000_000
-#: Elements of outputs times cycles times sequences that are computed at one time: half a gigabyte.
+#: The most output elements times cycles times sequences computed at once: half a gigabyte.
 _MOST_AT_ONCE = 1 << 25
 
 
 def expect(machine: Machine, sequences: Sequence[InputSequence], *, check: bool) -> list[SequenceRows]:
     """Return inputs and expected outputs of each sequence.
 
-    Raises ``ViolationError`` for a broken promise if ``check``, in the oracle's words, with the sequence if there are
-    several.
+    If ``check``, raises ``ViolationError`` with the oracle's message for a broken promise, and with the sequence if
+    there are several.
     """
     found: dict[int, SequenceRows] = {}
     for numbers in _groups(machine, sequences):
@@ -40,7 +40,7 @@ def expect(machine: Machine, sequences: Sequence[InputSequence], *, check: bool)
 
 
 def _groups(machine: Machine, sequences: Sequence[InputSequence]) -> Iterator[list[int]]:
-    """Numbers of sequences of one length: the fast engine runs them side by side."""
+    """Yield the numbers of sequences of equal length: the fast engine runs them in parallel."""
     by_length: dict[int, list[int]] = {}
     for number, sequence in enumerate(sequences):
         by_length.setdefault(sequence.cycles, []).append(number)
@@ -57,7 +57,7 @@ def _expect(
     group = [sequences[number] for number in numbers]
     try:
         found = _fast(machine, group, check)
-    except (ViolationError, InputError):  # the oracle says of which sequence, and what
+    except (ViolationError, InputError):  # the oracle reports which sequence fails, and why
         if len(numbers) > 1:
             return [rows for number in numbers for rows in _expect(machine, sequences, [number], check)]
         found = None
@@ -72,7 +72,7 @@ def _expect(
 
 
 def _fast(machine: Machine, group: Sequence[InputSequence], check: bool) -> list[SequenceRows] | None:
-    """Return the rows of sequences of one length, or None where the fast engine cannot say."""
+    """Return the rows of sequences of one length, or None if the fast engine cannot compute them."""
     cycles = group[0].cycles
     raw = {
         signal.name: np.stack([raw_rows(sequence.rows[signal.name], signal.types) for sequence in group])

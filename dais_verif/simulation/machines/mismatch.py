@@ -1,4 +1,4 @@
-"""The first difference of a machine's run in words: cycle, signal and element."""
+"""Describe the first difference of a machine's run: cycle, signal and element."""
 
 from __future__ import annotations
 

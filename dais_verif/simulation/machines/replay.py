@@ -1,4 +1,4 @@
-"""A failing sequence once more: the first wrong register or op of a machine, and waves marked at its cycle."""
+"""Replay a failing sequence: find the first wrong register or op of a machine, and leave waves marked at its cycle."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from dais_verif.stimulus.machines import InputSequence
 
 __all__ = ["replay_mismatch"]
 
-#: Values of the oracle, and bits of registers, that are compared in some seconds.
+#: Values of the oracle, and bits of registers, that are compared in a few seconds.
 _MOST_EXACT, _MOST_BITS = 1_000_000, 20_000_000
 _BENCH = "dais_verif.simulation.testbench.machine_probe"
 
 
 class _Op(NamedTuple):
-    """An op of a block, and what its signal must hold; None if that is unknown."""
+    """An op of a block, and the required value of its signal; None if unknown."""
 
     block: str
     number: int
@@ -58,10 +58,10 @@ def replay_mismatch(
     *,
     timeout: float | None = None,
 ) -> Mismatch:
-    """``mismatch`` with the first register, op or signal that is wrong, where the design has signals of such names.
+    """Return ``mismatch`` with the first wrong register, op or signal, if the design has signals of these names.
 
-    ``sequence`` is repeated to the cycle of ``difference`` in ``simulator``, of which internal signals can be read. A
-    sequence that is too long for the oracle is not repeated. Raises ``ToolError``.
+    ``sequence`` is repeated to the cycle of ``difference`` in ``simulator``, with readable internal signals. A sequence
+    that is too long for the oracle is not repeated. Raises ``ToolError``.
     """
     cycles = difference.cycle + 1
     n_ops = sum(block.program.n_ops for block in machine.blocks.values())
@@ -87,20 +87,20 @@ def replay_mismatch(
 
 
 def _rows(machine: Machine, sequence: InputSequence, interface: DesignInterface, cycles: int, number: int) -> list[str]:
-    """Return the rows that the bench drove in the first ``cycles`` of ``sequence``, which has that ``number``."""
+    """Return the rows that the bench drove in the first ``cycles`` of ``sequence``, which has number ``number``."""
     words = filled(input_words(machine, sequence), interface, first_row_of(number), 0)
     return list(islice(text_of_rows(words, driven(interface).input_bits), cycles))
 
 
 def _text(signal: Signal, values: Values) -> str:
-    """All bits of a signal, most significant first."""
+    """Return all bits of a signal, most significant first."""
     elements = [bits_of_value(v, kind) for v, kind in zip(values[signal.name], signal.types, strict=True)]
     return "".join(reversed(elements))
 
 
 @dataclass
 class _Replay:
-    """Runs of one build; ``last``: what the last one saw."""
+    """Runs of one build; ``last``: the answer of the last run."""
 
     machine: Machine
     interface: DesignInterface
@@ -125,7 +125,7 @@ class _Replay:
             look = Look(difference.cycle, difference.after, self.signals(behind))
             found = self.judge(self.ask(len(self.rows), [], look), look, None)
             everything = len(seen.there) == len(registers)
-            # An output that is wrong says nothing new where registers could not be looked at.
+            # A wrong output adds nothing if registers could not be read.
             if found is None or (
                 not everything and found.signal == f"{mismatch.place.signal}[{mismatch.place.element}]"
             ):
@@ -140,7 +140,7 @@ class _Replay:
         return replace(found or self.of_register(register, edge, bits), replayed_in=name), look
 
     def ask(self, cycles: int, registers: Sequence[Signal], look: Look | None) -> MachineSeen:
-        """One run from power-up."""
+        """Run once from power-up."""
         expected = []
         names = signal_names(self.machine)
         for signal in registers:
@@ -161,7 +161,7 @@ class _Replay:
         return self.last
 
     def signals(self, behind: set[str]) -> dict[str, tuple[str, ...]]:
-        """Return the signals to read: wires and ops by our names, else by alkaid's."""
+        """Return the signals to read, with their possible names: ours, then alkaid's."""
         names = signal_names(self.machine)
         found = {
             signal.name: _called(names[signal.name], signal.name)
@@ -178,7 +178,7 @@ class _Replay:
         return found
 
     def judge(self, seen: MachineSeen, look: Look, register: Signal | None) -> Blame | None:
-        """Return the first wire or op that is wrong at ``look``, in the order of settling; None if none was seen."""
+        """Return the first wire or op that is wrong at ``look``, in settling order; None if none was seen."""
         values = self.exact[look.cycle].after if look.after else self.exact[look.cycle].before
         when = f"cycle {look.cycle}, {'after' if look.after else 'before'} its edge"
         then = "" if register is None else f"; register {register.name} takes it"
@@ -240,7 +240,7 @@ class _Replay:
         return None
 
     def of_register(self, register: Signal, edge: int, bits: str) -> Blame:
-        """Return the blame of a register that is wrong although what it is computed from is not seen to be wrong."""
+        """Return the blame of a wrong register whose sources are not seen to be wrong."""
         values = self.exact[0].before if edge < 0 else self.exact[edge].after
         offsets = offsets_of(register.types)
         for place, kind in enumerate(register.types):
@@ -280,13 +280,13 @@ def _called(*names: str) -> tuple[str, ...]:
 
 
 def _is_numbered_alike(block: Block, seen: MachineSeen) -> bool:
-    """Return True if alkaid's signals of ops are those of this block: it may have fused and renumbered ops."""
+    """Return True if alkaid's op signals match the ops of this block: it may have fused and renumbered ops."""
     theirs = [(op, seen.seen[key]) for op in block.program.ops if (key := _key(block, op.index)) in seen.seen]
     return all(called.startswith("block_") or len(bits) == op.type.width for op, (bits, called) in theirs)
 
 
 def _ops(block: Block, inputs: Sequence[Value]) -> Iterator[_Op]:
-    """Yield what every op of a block holds; unknown if one of its inputs is."""
+    """Yield the value of every op of a block; unknown if one of its inputs is unknown."""
     if any(value is None for value in inputs):
         yield from (_Op(block.name, op.index, None) for op in block.program.ops)
         return

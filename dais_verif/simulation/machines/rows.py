@@ -1,4 +1,4 @@
-"""Inputs and expected outputs of a machine as rows of bits; and its ports as seen by a bench."""
+"""Inputs and expected outputs of a machine as rows of bits, and its ports as a bench sees them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def interface_of(machine: Machine, clock: str) -> DesignInterface:
-    """Return the ports of ``machine``: a packed row of inputs, or of outputs, is those signals one after the other."""
+    """Return the ports of ``machine``: a packed row of inputs, or outputs, is the concatenation of these signals."""
     names = port_names(machine)
     clocking = Clocking(clock) if machine.registers else None
     return DesignInterface(_wires(machine.inputs, names), _wires(machine.outputs, names), clocking)
@@ -47,7 +47,7 @@ def _wires(signals: Sequence[Signal], names: dict[str, str]) -> tuple[Wire, ...]
 
 
 def bits_of_value(value: Value, kind: FixedType) -> str:
-    """Return the bits of one element, most significant first; what is unknown has none that are expected."""
+    """Return the bits of one element, most significant first; an unknown value matches any bits."""
     if value is None:
         return UNKNOWN * kind.width
     if kind.width == 0:
@@ -57,7 +57,7 @@ def bits_of_value(value: Value, kind: FixedType) -> str:
 
 
 def input_words(machine: Machine, sequence: InputSequence) -> Words:
-    """Return the packed rows of inputs, one a cycle; 0 and 1 in turn if they have no bits."""
+    """Return the packed rows of inputs, one per cycle; 0 and 1 in turn if they have no bits."""
     if not any(kind.width for signal in machine.inputs for kind in signal.types):
         return np.arange(sequence.cycles, dtype="<u8").reshape(-1, 1) & np.uint64(1)
     columns: list[IntArray] = []
@@ -68,14 +68,14 @@ def input_words(machine: Machine, sequence: InputSequence) -> Words:
 
 
 def output_words(machine: Machine, before: IntArray, after: IntArray) -> Words:
-    """Return the packed rows of outputs, two a cycle, of raw outputs (cycles, elements) before and after each edge."""
+    """Return packed rows of outputs, two per cycle, from raw outputs (cycles, elements) before and after each edge."""
     ports = Ports((), _elements(machine.outputs))
     early, late = (pack_outputs(list(raw.T), ports, len(raw)) for raw in (before, after))
     return np.stack([early, late], axis=1).reshape(-1, early.shape[1])
 
 
 def words_of_rows(rows: Sequence[str], bits: int) -> tuple[Words, Words | None]:
-    """Rows as text, as packed words; and which of their bits are known, or None if all are."""
+    """Convert rows of text to packed words; also return which bits are known, or None if all are."""
     if not any(UNKNOWN in row for row in rows):
         return words_of_text(list(rows), bits)[0], None
     known = ["".join("0" if bit == UNKNOWN else "1" for bit in row) for row in rows]

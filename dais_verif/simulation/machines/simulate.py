@@ -1,4 +1,4 @@
-"""A machine and its RTL, simulated: each sequence from power-up, in a process of its own, in every simulator."""
+"""Simulate a machine's RTL: each sequence from power-up, in a separate process, in every simulator."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = ["simulate_machine"]
 
 _BENCH = "dais_verif.simulation.testbench.machine_bench"
 
-#: The simulator that has a bulk path; and how many sequences others run beside it, each in a process of its own.
+#: The simulator with a bulk path; and how many sequences the others run in addition, each in a separate process.
 _WITH_BULK, _MOST_IN_PORTS = "verilator", 8
 
 
@@ -76,7 +76,7 @@ class _Runner:
         return name == _WITH_BULK and self.bulk and not self.waves
 
     def run(self, name: str, built: Future[tuple[Simulation, float]], files: Sequence[SequenceFiles]) -> _Outcome:
-        """Every sequence from power-up: in a process of its own, or all in one that has a bulk path."""
+        """Run every sequence from power-up: each in a separate process, or all in one with a bulk path."""
         simulation, seconds = built.result()
         begin = time.monotonic()
         with self.watch.stage(f"{name} run"):
@@ -89,10 +89,10 @@ class _Runner:
         return _Outcome(answers, simulation, seconds, time.monotonic() - begin)
 
     def process(self, simulation: Simulation, files: Sequence[SequenceFiles]) -> list[MachineAnswer]:
-        """One run of a simulator."""
+        """Run a simulator once."""
         name = simulation.simulator
         folder = self.folder / name / f"run_{files[0].number}"
-        shutil.rmtree(folder, ignore_errors=True)  # nothing that an earlier run answered may be taken for this run's
+        shutil.rmtree(folder, ignore_errors=True)  # an answer of an earlier run must not count for this run
         folder.mkdir(parents=True)
         answer_path, job_path, log = folder / "answer.json", folder / "job.json", folder / "simulation.log"
         threads = min(self.jobs, len(files)) if self.in_bulk(name) else 0
@@ -130,11 +130,11 @@ def simulate_machine(
     bulk: bool = True,
     watch: Stopwatch | None = None,
 ) -> Finding:
-    """Give ``sequences`` to ``design``, whose ports are ``interface``, and compare all that ``machine`` makes of them.
+    """Give ``sequences`` to ``design`` with the ports ``interface``, and compare all outputs with those of ``machine``.
 
-    ``check``: promises of the machine are checked, and nothing is simulated where one is broken. ``bulk``: Verilator
-    runs all sequences in one process, and then the other simulators run the first few only, and that which is the first
-    to differ. ``folder`` receives rows, builds, logs and waves. Failing tools and broken promises are findings.
+    ``check``: check promises of the machine, and simulate nothing if one is broken. ``bulk``: Verilator runs all
+    sequences in one process; then the other simulators run only the first few, and the first that differs. ``folder``
+    receives rows, builds, logs and waves. Failing tools and broken promises are findings.
     """
     watch = watch or Stopwatch()
     sequences = [sequence for sequence in sequences if sequence.cycles]
@@ -144,7 +144,7 @@ def simulate_machine(
     runner = _Runner(interface, folder, seed, waves, timeout, jobs, bulk, watch)
     some = _MOST_IN_PORTS if any(runner.in_bulk(name) for name in simulators) else len(sequences)
     with process.workers(2 * len(simulators)) as pool:
-        # While the simulators build, the golden model computes.
+        # The golden model computes while the simulators build.
         builds = {name: pool.submit(runner.build, name, design) for name in simulators}
         try:
             with watch.stage("golden model"):
@@ -174,7 +174,7 @@ def _explained(
     outcomes: Mapping[str, _Outcome | ToolError],
     finding: Finding,
 ) -> Finding:
-    """Replay the mismatch of ``finding``, in Icarus where that can be asked for Verilog, and add what it shows."""
+    """Replay the mismatch of ``finding``, in Icarus if it can run the design, and add the result."""
     mismatch = finding.first_mismatch
     if finding.verdict is Verdict.UNKNOWN or mismatch is None or mismatch.place is None:
         return finding
@@ -201,7 +201,7 @@ def _explained(
 
 
 def _prepare(machine: Machine, sequences: Sequence[InputSequence], folder: Path, check: bool) -> list[SequenceFiles]:
-    """Write the inputs and expected outputs of the bench into files of ``folder``, and return these."""
+    """Write inputs and expected outputs for the bench into ``folder``, and return the files."""
     files = []
     for number, rows in enumerate(expect(machine, sequences, check=check)):
         place = folder / f"sequence_{number}"
@@ -211,7 +211,7 @@ def _prepare(machine: Machine, sequences: Sequence[InputSequence], folder: Path,
 
 
 def _also(runner: _Runner, outcome: _Outcome | ToolError, files: SequenceFiles) -> _Outcome:
-    """Return ``outcome`` with one more sequence, if it is not there already."""
+    """Return ``outcome`` with one more sequence, unless it has that already."""
     if isinstance(outcome, ToolError):
         raise outcome
     if files.number in outcome.answers or any(answer.port_error for answer in outcome.answers.values()):
@@ -252,11 +252,11 @@ def _finding(
             return Finding(Verdict.NOT_RUN, why, results)
         text = f"all {bits} known output bits of {cycles} cycles, before and after each edge, equal the golden model"
         return Finding(Verdict.PASS, text, results)
-    # X is what one simulator may show and another hide; any other difference both must show.
+    # One simulator may show X and another hide it; any other difference must show in both.
     unknown = {name: found for name, found in firsts.items() if found[1].unknown}
     name, (number, difference) = next(iter((unknown or firsts).items()))
     mismatch = describe(machine, sequences, name, number, difference)
-    # Before the RTL is blamed: an expectation that was itself wrong says nothing of it.
+    # Check the expectation before blaming the RTL.
     wrong_engine = contradiction(machine, sequences[number], difference, check=check)
     if wrong_engine is not None:
         blame = Blame("golden", wrong_engine)
@@ -275,13 +275,13 @@ def _finding(
 
 
 def _first(outcome: _Outcome) -> tuple[int, MachineDifference] | None:
-    """Return the number of the first sequence that differs, and how."""
+    """Return the number of the first sequence that differs, and its difference."""
     found = ((number, answer.first) for number, answer in sorted(outcome.answers.items()))
     return next(((number, first) for number, first in found if first is not None), None)
 
 
 def _digest(outcome: _Outcome) -> str | None:
-    """Return that of all sequences; None if the design does not fit."""
+    """Return the digest of all sequences; None if the design's ports do not match."""
     answers = outcome.answers.values()
     if any(answer.port_error for answer in answers):
         return None

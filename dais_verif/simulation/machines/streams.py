@@ -1,7 +1,7 @@
-"""The output of a machine as a stream: the data of the cycles in which its valid bit is 1, by the oracle.
+"""Compute the output of a machine as a stream, with the oracle: the data of the cycles in which its valid bit is 1.
 
-A stream has no time: that a cycle has no input must change nothing but when things come out. Of a machine for which it
-does, its stream is not defined.
+A stream has no time: a cycle without input may change only when beats come out. If it changes more, the stream of the
+machine is not defined.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from dais_verif.simulation.testbench.machine_job import UNKNOWN
 
 __all__ = ["InputBeat", "OutputBeat", "OutputStream", "beat_bits", "oracle_stream", "random_beats", "require_elastic"]
 
-#: The values of all elements of the signals that are data, in order.
+#: The values of all elements of the data signals, in order.
 InputBeat = Sequence[Fraction]
 
-#: Cycles without an input in which a machine comes to rest: to a state that it was in before.
+#: The most cycles without input until a machine comes to rest: repeats a state.
 _LONGEST_DRAIN = 4096
-#: The probability of a cycle without input, and the number of beats concerned.
+#: The probabilities of a cycle without input, and the number of beats that are checked with them.
 _GAPS, _ELASTIC = (0.2, 0.8), 256
 _EXTREME = 0.25
 
 
 class OutputBeat(NamedTuple):
-    """The bits of a beat, most significant first, and the cycle of the machine that gave it."""
+    """The bits of a beat, most significant first, and the cycle in which the machine returned it."""
 
     cycle: int
     data: str
 
 
 class ExpectedStream(NamedTuple):
-    """Possible outputs: the first ``least`` of ``data`` in any case, and the others if the machine holds none back.
+    """Possible outputs: the first ``least`` of ``data`` always, and the others unless the machine holds them back.
 
-    ``last``: the cycle of the machine that gives the last one, if no cycle is without an input while there are some.
+    ``last``: the cycle of the last output, if every cycle has an input until all inputs are used.
     """
 
     data: list[str]
@@ -50,14 +50,14 @@ class ExpectedStream(NamedTuple):
 
 
 class OutputStream(NamedTuple):
-    """All that comes out, and after how many cycles the machine is at rest."""
+    """All output beats, and the number of cycles after which the machine is at rest."""
 
     beats: list[OutputBeat]
     cycles: int
 
 
 def random_beats(stream: MachineStream, count: int, seed: int) -> list[InputBeat]:
-    """Return ``count`` beats: all 0, all at their greatest and least values, then at random and at the extremes."""
+    """Return ``count`` beats: all 0, all at the greatest and least values, then random values and extremes."""
     chance = random.Random(f"{seed} {count}")
     kinds = [kind for signal in stream.inputs for kind in signal.types]
     found: list[InputBeat] = [[Fraction(0) for _ in kinds]]
@@ -78,7 +78,7 @@ def _real(raw: int, kind: FixedType) -> Fraction:
 
 
 def beat_bits(stream: MachineStream, beat: InputBeat) -> str:
-    """Return the bits of a beat that goes in, most significant first."""
+    """Return the bits of an input beat, most significant first."""
     kinds = [kind for signal in stream.inputs for kind in signal.types]
     return "".join(reversed([bits_of_value(value, kind) for value, kind in zip(beat, kinds, strict=True)]))
 
@@ -93,11 +93,10 @@ def oracle_stream(
     chance: random.Random | None = None,
     halting: int = 0,
 ) -> OutputStream:
-    """All that comes out of ``beats`` from power-up, with so many ``gaps`` of all cycles, in which inputs are anything.
+    """Return all outputs for ``beats`` from power-up; ``gaps``: the share of cycles without input, with random data.
 
-    ``halting``: before so many of the last beats is a cycle without an input.
-    Raises ``InputError`` for a machine that does not come to rest, or of which something is unknown, and
-    ``ViolationError`` for the first broken promise if ``check``.
+    ``halting``: the number of last beats that follow a cycle without input. Raises ``InputError`` for a machine that
+    does not come to rest or returns unknown values, and ``ViolationError`` for the first broken promise if ``check``.
     """
     chance = chance or random.Random(0)
     kinds = [kind for signal in stream.inputs for kind in signal.types]
@@ -128,7 +127,7 @@ def oracle_stream(
 def _rows(
     machine: Machine, stream: MachineStream, order: Sequence[tuple[bool, InputBeat]]
 ) -> dict[str, list[Sequence[Fraction]]]:
-    """Rows of all inputs for cycles of which each says whether its data is valid."""
+    """Return the rows of all inputs for the cycles in ``order``: whether data is valid, and the beat."""
     pins = stream.pins
     rows: dict[str, list[Sequence[Fraction]]] = {signal.name: [] for signal in machine.inputs}
     for valid, beat in order:
@@ -174,12 +173,12 @@ def expected_stream(
     check: bool,
     wanted: OutputStream | None = None,
 ) -> ExpectedStream:
-    """Return all possible outputs for ``beats``, which might be followed by ``more`` that never go in.
+    """Return all possible outputs for ``beats``, which ``more`` could follow, but do not.
 
-    A machine may hold beats back until more go in, or a cycle without an input comes early enough, as a window that is
-    at the end of an image, and already has some of the next one. What it holds back is known by what comes out with
-    more. As many beats are ``more`` as the machine may hold back. ``wanted``: what comes out of ``beats``, if that is
-    known. Raises as ``oracle_stream`` does, and ``InputError`` if cycles without an input change more than that.
+    A machine may hold beats back until more input arrives, or until a cycle without input comes early enough: such as a
+    window at the end of an image that already has data of the next image. The outputs with ``more`` show which beats it
+    holds back; ``more`` has as many beats as the machine may hold back. ``wanted``: the outputs for ``beats``, if
+    known. Raises as ``oracle_stream`` does, and ``InputError`` if cycles without input change anything else.
     """
     found = (oracle_stream(machine, stream, beats, check=check) if wanted is None else wanted).beats
     data, last = [beat.data for beat in found], found[-1].cycle if found else 0
@@ -195,9 +194,9 @@ def expected_stream(
 def require_elastic(
     machine: Machine, stream: MachineStream, beats: Sequence[InputBeat], more: Sequence[InputBeat], seed: int
 ) -> None:
-    """Raise ``InputError`` if what comes out of the first of ``beats`` is another where some cycles have no input.
+    """Raise ``InputError`` if cycles without input change the outputs for the first of ``beats``.
 
-    ``more``: beats that might follow, if those are all.
+    ``more``: beats that could follow, if that covers all beats.
     """
     beats, more = beats[:_ELASTIC], [*beats[_ELASTIC:], *more][: len(more)]
     wanted = expected_stream(machine, stream, beats, more, check=False)
@@ -208,7 +207,7 @@ def require_elastic(
 
 
 def _require_same(stream: MachineStream, wanted: Sequence[str], found: Sequence[str], least: int) -> None:
-    """Raise ``InputError`` unless ``found`` is a begin of ``wanted``, of no fewer than ``least`` beats."""
+    """Raise ``InputError`` unless ``found`` is a prefix of ``wanted`` of at least ``least`` beats."""
     if least <= len(found) <= len(wanted) and all(a == b for a, b in zip(found, wanted, strict=False)):
         return
     pairs = enumerate(zip(found, wanted, strict=False))

@@ -25,9 +25,9 @@ _NAME = re.compile(r"\w+")
 def write_views(
     machine: Machine, values: Values, top: str, seen: MachineSeen, waves: Path, blame: Blame, folder: Path
 ) -> tuple[Path, ...]:
-    """Write ``replay.gtkw`` and ``replay.sucl`` beside ``waves``, with the marker in the cycle that was looked at.
+    """Write ``replay.gtkw`` and ``replay.sucl`` beside ``waves``, with the marker in the inspected cycle.
 
-    ``values``: what signals should be there, which is shown beside their names.
+    ``values``: the required values of signals in that cycle, shown beside their names.
     """
     groups = []
     for title, roles, registers in (

@@ -1,4 +1,4 @@
-"""The output of a machine's RTL in the cycles in which a valid bit is 1, by a simulator."""
+"""Watch the output of a machine's RTL in a simulator, in the cycles in which a valid bit is 1."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _BENCH = "dais_verif.simulation.testbench.watch_bench"
 
 
 class Watched(NamedTuple):
-    """``values`` of a signal in a ``cycle``, before its edge: raw integers; None: a bit of it is X or Z."""
+    """``values`` of a signal in a ``cycle``, before its edge: raw integers; None if a bit is X or Z."""
 
     cycle: int
     values: tuple[int | None, ...]
 
 
 class Watching(NamedTuple):
-    """All that was seen, and the ``version`` of the simulator."""
+    """All watched values, and the ``version`` of the simulator."""
 
     rows: list[Watched]
     version: str | None
@@ -49,14 +49,14 @@ def watch_outputs(
     data: str | None,
     timeout: float | None = None,
 ) -> Watching:
-    """Return output ``data`` of ``design`` in the cycles in which output ``valid``, of one bit, is not 0.
+    """Return output ``data`` of ``design`` in the cycles in which the one-bit output ``valid`` is not 0.
 
-    ``data`` None: there is none. Raises ``InputError`` for RTL without the ports of ``interface``, ``ToolError`` for a
-    simulator that fails, and for a valid bit that is X or Z.
+    ``data``: None if there is none. Raises ``InputError`` for RTL without the ports of ``interface``, ``ToolError`` for
+    a failing simulator, and for a valid bit that is X or Z.
     """
     built = build(simulator, design, folder / simulator / "build", timeout=timeout)
     place = folder / simulator / "watch"
-    shutil.rmtree(place, ignore_errors=True)  # nothing that an earlier run answered may be taken for this run's
+    shutil.rmtree(place, ignore_errors=True)  # an answer of an earlier run must not count for this run
     place.mkdir(parents=True)
     wire = {signal.name: wire for signal, wire in zip(machine.outputs, interface.outputs, strict=True)}[valid]
     given = filled(input_words(machine, sequence), interface, 0, 0)

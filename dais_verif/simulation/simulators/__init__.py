@@ -1,1 +1,1 @@
-"""Icarus, Verilator and GHDL: a design built for each."""
+"""Build a design for Icarus, Verilator and GHDL."""

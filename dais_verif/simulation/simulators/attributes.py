@@ -1,11 +1,10 @@
-"""Attributes of Verilog whose values are computed: Icarus 11 refuses them, though they mean nothing to a simulator.
+"""Remove Verilog attributes with computed values: Icarus 11 refuses them, though simulators ignore attributes.
 
 ``(* rom_style = (WIDTH <= 9) ? "distributed" : "block" *)`` tells a synthesis tool how to build a table. The standard
 lets the value be a constant expression of parameters; Icarus takes literals only.
 
-A simulator must not be given other code than the user's. So whatever is odd stays as it is, and Icarus says what it
-thinks of it: comments and macros in an attribute, macros that begin one, names or strings that readers may end
-elsewhere.
+A simulator must get no other code than the user's. So unusual text stays, and Icarus reports what it cannot read:
+comments and macros in an attribute, macros that begin one, names or strings whose end is ambiguous.
 """
 
 from __future__ import annotations
@@ -16,33 +15,33 @@ from typing import NamedTuple
 __all__ = ["Plain", "without_computed_attributes"]
 
 _STRING = rb'"(?:\\[\s\S]|[^"\\\n])*"'
-#: Text that holds ``(*`` without beginning an attribute, and possible beginnings. The last two are unterminated.
+#: Text that contains ``(*`` but no attribute, and possible starts of attributes. The last two are unterminated.
 _PIECE = re.compile(
     rb"(?P<skip>//[^\n]*|/\*[\s\S]*?\*/|" + _STRING + rb")|(?P<escaped>\\\S*)|(?P<attribute>\(\*)"
     rb'|(?P<define>`define\b(?:\\\r?\n|[^\n])*)|(?P<odd>/\*|")'
 )
-#: An attribute that names something and is not odd: no comment, macro, statement or further attribute.
+#: An attribute without unusual text: no comment, macro, statement or further attribute.
 _WHOLE = re.compile(
     rb"\(\*\s*[A-Za-z_](?:" + _STRING + rb"|\\[\w+.$\[\]]+(?=\s)|/(?![/*])|\((?!\*)|\*(?!\))|[^\"\\/(*`;])*\*\)"
 )
 #: Text that readers may interpret differently: names with a backslash, and bodies of macros.
 _ODD_NAME = re.compile(rb'"|//|/\*|\(\*|`')
 _ODD_BODY = re.compile(rb'"|/\*|\(\s*\*|\*\s*\)')
-#: In the text of an attribute: what holds letters and names nothing, and the name of each attribute.
+#: In the text of an attribute: letters that are not references to names, and the name of each attribute.
 _NO_NAMES = re.compile(_STRING + rb"|\d*\s*\'[sS]?[bodhBODH]\s*[0-9a-fA-F_xXzZ?]+")
 _OWN_NAME = re.compile(rb"(?:^|,)\s*[A-Za-z_$][\w$]*\s*(?==|,|$)")
 _NAME = re.compile(rb"[A-Za-z_\\`$]")
 
 
 class Plain(NamedTuple):
-    """A text without computed attributes, and the lines, from 1, on which they were."""
+    """A text without computed attributes, and the lines on which they were; the first line is 1."""
 
     text: bytes
     lines: tuple[int, ...]
 
 
 def without_computed_attributes(text: bytes) -> Plain:
-    """Return ``text`` with blanks in place of attributes whose values name anything; all else keeps its place."""
+    """Return ``text`` with blanks instead of attributes whose values refer to names; positions do not change."""
     lines: list[int] = []
     parts: list[bytes] = []
     kept, line, counted = 0, 1, 0
@@ -56,7 +55,7 @@ def without_computed_attributes(text: bytes) -> Plain:
 
 
 def _attributes(text: bytes) -> list[tuple[int, int]]:
-    """Return where attributes begin and end; none at all if anything in the text is unusual."""
+    """Return starts and ends of attributes; none if anything in the text is unusual."""
     found: list[tuple[int, int]] = []
     at = 0
     while (piece := _PIECE.search(text, at)) is not None:

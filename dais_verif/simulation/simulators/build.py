@@ -1,4 +1,4 @@
-"""From a design to a simulation that can be run: out of the cache, or by a simulator's compiler."""
+"""Build a simulation of a design, or take it from the cache."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dais_verif.version import VERSION
 
 __all__ = ["SIMULATORS", "VHDL_SIMULATORS", "RtlDesign", "build", "simulators_for"]
 
-#: For Verilog: asked for "both", these are meant.
+#: The simulators that "both" denotes, for Verilog.
 SIMULATORS = ("icarus", "verilator")
 VHDL_SIMULATORS = ("ghdl",)
 
@@ -30,10 +30,10 @@ _LOG = "build.log"
 
 @dataclass(frozen=True)
 class RtlDesign:
-    """The RTL under test. ``data``: what it reads while it is simulated.
+    """The RTL under test. ``data``: files that it reads during simulation.
 
-    ``dut``: its ports; None: those of the modules that we emit. ``path_of``: the signal of an op as seen from the top
-    module; None: as in the combinational modules that we emit.
+    ``dut``: its ports; None: those of our emitted modules. ``path_of``: the path of an op's signal from the top module;
+    None: as in our emitted combinational modules.
     """
 
     sources: tuple[Path, ...]
@@ -41,7 +41,7 @@ class RtlDesign:
     data: tuple[DataFile, ...] = ()
     dut: Dut | None = None
     path_of: Callable[[int], str] | None = None
-    #: Ports of modules below the top, by module, that the bench looks at, too.
+    #: Ports of modules below the top that the bench also reads: (module, port).
     inner: tuple[tuple[str, str], ...] = ()
 
     @property
@@ -51,9 +51,9 @@ class RtlDesign:
 
 
 def simulators_for(choice: str | None, sources: Sequence[Path]) -> tuple[str, ...]:
-    """Return the simulators that ``choice`` means for ``sources``, none being what we emit: a name, "both" or None.
+    """Return the simulators for ``choice``: a name, "both" or None. Empty ``sources``: our emitted RTL.
 
-    Raises ``InputError`` if no simulator takes all of the sources, or the chosen one does not.
+    Raises ``InputError`` if no simulator, or not the chosen one, accepts all sources.
     """
     vhdl = [source for source in sources if is_vhdl(source)]
     verilog = [source for source in sources if not is_vhdl(source)]
@@ -92,12 +92,12 @@ def build(
     watch: Stopwatch | None = None,
     cached: bool = True,
 ) -> Simulation:
-    """Return a simulation of ``design`` in ``folder``, with the log of its build; raises ``ToolError``.
+    """Return a simulation of ``design`` in ``folder``, with the log of its build. Raises ``ToolError``.
 
-    ``signals``: the bench can read signals of these names in any module, not the ports alone, and runs few vectors; in
-    Icarus and GHDL it can read all. ``waves``: a run can record them.
-    ``coverage``: runs count lines and toggles of the RTL, in Verilator. The cache is asked first unless not
-    ``cached``, or the sources include other files, of which only the simulator knows.
+    ``signals``: the bench can read signals with these names in any module, in addition to ports, and runs few vectors;
+    in Icarus and GHDL, it can read all signals. ``waves``: runs can record waves. ``coverage``: runs count lines and
+    toggles of the RTL, in Verilator. The cache is used if ``cached``, unless sources include other files, which only
+    the simulator knows.
     """
     module = KNOWN[simulator]
     options = BuildOptions(
@@ -132,7 +132,7 @@ def build(
     hashes = [hashlib.sha256(text).digest() for text in read]
     key = build_cache.key_of([VERSION, simulator, design.top, *module.identity(options), *names, *hashes])
     files = (module.OUTPUT, _LOG)
-    # Files of an earlier run with the same name would be linked over, or be mistaken for files of this run.
+    # Files of an earlier run with the same names would block links, or be mistaken for files of this run.
     shutil.rmtree(folder / "design", ignore_errors=True)
 
     def fetched() -> Simulation | None:
@@ -145,11 +145,11 @@ def build(
     if found is not None:
         return found
     with build_cache.turn(key, timeout):
-        found = fetched()  # another run may have built it meanwhile
+        found = fetched()  # another run may have built it in the meantime
         if found is not None:
             return found
         simulation = compiled()
-        if not simulation.also_read:  # else the key says nothing of what was built
+        if not simulation.also_read:  # else the key does not cover all sources
             build_cache.put(
                 key, files, folder, {"simulator": simulator, "top": design.top, "version": simulation.version}
             )

@@ -26,8 +26,8 @@ __all__ = [
     "simulation",
 ]
 
-#: Nothing that is worth keeping: mcode, which most machines have, writes machine code again in each run, and what a
-#: build leaves is a list of design units and where they are, made in a tenth of a second.
+#: No output is worth caching: GHDL with the common mcode backend generates code anew in each run, and a build leaves
+#: only a list of design units and their files, made in a tenth of a second.
 OUTPUT = None
 
 #: Properties for callers: see ``Simulator``.
@@ -41,12 +41,12 @@ _STANDARD = "--std=08"
 
 _EXECUTABLE = "simulation"
 
-#: A sum with an X in it says so each time that it is computed, into the log; what matters of it reaches the outputs.
+#: Without it, each sum with an X writes a message to the log whenever it is computed; relevant X reach the outputs.
 _QUIET = "--ieee-asserts=disable"
 
 
 def identity(options: BuildOptions) -> list[str]:
-    """All that a build depends on, save its sources and the name of the top module; nothing of it is kept."""
+    """Return all that a build depends on except sources and top module; builds are not cached."""
     del options
     return [tools.ghdl().version, _STANDARD]
 
@@ -59,9 +59,9 @@ def build(
     *,
     texts: Sequence[bytes] | None = None,
 ) -> Simulation:
-    """Analyse ``sources``, in whatever order they are given, again. ``texts``: their bytes, if known.
+    """Analyse ``sources`` again, in any order. ``texts``: their bytes, if known.
 
-    Of ``options``, only the time applies: every signal is readable, and each run decides whether it records.
+    Of ``options``, only the timeout applies: every signal is readable, and each run decides whether it records waves.
     """
     found = tools.ghdl()
     build_dir = build_dir.absolute()
@@ -71,7 +71,7 @@ def build(
     files = [str(source) for source in private_files.copied(sources, build_dir, texts).sources]
     output = () if found.mcode else ("-o", _EXECUTABLE)
     with (options.watch or Stopwatch()).stage("ghdl analyse"):
-        # The first only looks which units there are, the second analyses those that the top needs, in their order.
+        # The first command only finds the units; the second analyses those that the top needs, in dependency order.
         session.check("ghdl", [str(found.ghdl), "-i", _STANDARD, *files])
         session.check("ghdl", [str(found.ghdl), "-m", _STANDARD, *output, top])
     return simulation(top, build_dir, waves=True)
@@ -87,7 +87,7 @@ def simulation(top: str, build_dir: Path, *, waves: bool) -> Simulation:
     return Simulation(
         simulator="ghdl",
         version=found.version,
-        # VHDL knows no upper case, and GHDL calls everything by its name in lower case.
+        # VHDL is not case-sensitive, and GHDL shows all names in lower case.
         top=top.lower(),
         command=(*run, f"--vpi={tools.cocotb_library('ghdl')}", _QUIET),
         build_dir=build_dir,

@@ -1,4 +1,4 @@
-"""Build a design for Icarus Verilog: slow, four-state, the simulator that shows X and Z."""
+"""Build a design for Icarus Verilog: slow and four-state, so it shows X and Z."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ OUTPUT = "simulation.vvp"
 
 #: Properties for callers: see ``Simulator``.
 LANGUAGE: Final = "verilog"
-WAVES: Mapping[bool, tuple[str, ...]] = {True: ("-fst",), False: ("-none",)}  # else $dumpvars of the RTL writes
+WAVES: Mapping[bool, tuple[str, ...]] = {True: ("-fst",), False: ("-none",)}  # else a $dumpvars in the RTL writes
 WAVES_FILE = "waves.fst"
 TRUSTED_WRITES, FIRST_ERROR_COUNTS, FASTEST = False, False, False
 SHARE_BUDGET = 4_000_000
 
-#: Words of SystemVerilog that Icarus 11 knows nothing of, or not in every use.
+#: Words of SystemVerilog that Icarus 11 does not support, or not in every use.
 _UNREAD = re.compile(
     rb"\b(?:interface|modport|property|sequence|clocking|break|continue|return|foreach|inside|union|struct)\b|\{(?:<<|>>)"
 )
 _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
-#: The compiler's list of the files that it has read.
+#: The compiler's list of the files that it read.
 _READ = "read.txt"
 
 _LANGUAGE = "-g2012"
 
-#: For sources that state none, so that a bench may wait for nanoseconds in either simulator.
+#: For sources without a timescale, so that a bench can wait for nanoseconds in either simulator.
 _TIMESCALE = "+timescale+1ns/1ps\n"
 
-#: A second root that records everything below the first, into the folder in which the run takes place, if the run
-#: is started so that it records at all.
+#: A second root module that records everything below the first, into the folder of the run, if the run is started with
+#: waves.
 _DUMP = """\
 module dais_verif_dump;
   initial begin
@@ -67,7 +67,7 @@ endmodule
 
 
 def identity(options: BuildOptions) -> list[str]:
-    """All that a build depends on, save its sources and the name of the top module."""
+    """Return all that a build depends on except sources and top module."""
     del options
     return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP]
 
@@ -80,11 +80,11 @@ def build(
     *,
     texts: Sequence[bytes] | None = None,
 ) -> Simulation:
-    """Compile ``sources`` again, whatever their dates. ``texts``: their bytes, if known.
+    """Compile ``sources`` again, regardless of their dates. ``texts``: their bytes, if known.
 
-    Attributes with computed values, which Icarus refuses, are left out of what it compiles.
+    Attributes with computed values, which Icarus refuses, are removed first.
 
-    Of ``options``, only the time applies: every signal is readable, and each run decides whether it records.
+    Of ``options``, only the timeout applies: every signal is readable, and each run decides whether it records waves.
     """
     found = tools.icarus()
     build_dir = build_dir.absolute()
@@ -96,7 +96,7 @@ def build(
     texts = [without_computed_attributes(text).text for text in texts]
     own = private_files.copied(sources, build_dir, texts)
     (build_dir / "dump.v").write_text(_DUMP.format(top=top), encoding="ascii")
-    # First: what a source leaves open, a module without its end, say, is an error in a file of the user's.
+    # First, so that an error such as a missing endmodule is reported in the user's file.
     files = ["dump.v", *map(str, own.sources)]
     roots = ["-s", top, "-s", "dais_verif_dump"]
     folders = private_files.options(own)
@@ -104,7 +104,7 @@ def build(
     with (options.watch or Stopwatch()).stage("icarus compile"):
         try:
             session.check("iverilog", [str(found.iverilog), *arguments, *files])
-        except BaseException as error:  # killed as it ended: what it left may be whole, and is of no build
+        except BaseException as error:  # if killed at its end, the output may be complete, but must not be used
             (build_dir / OUTPUT).unlink(missing_ok=True)
             hint = _unread(texts) if isinstance(error, ToolError) else ""
             if hint:
@@ -115,7 +115,7 @@ def build(
 
 
 def _unread(texts: Sequence[bytes]) -> str:
-    """Return the SystemVerilog in the sources that Icarus 11 does not read, and the remedy; empty if there is none."""
+    """Name SystemVerilog in the sources that Icarus 11 does not support, and the remedy; empty if there is none."""
     words = dict.fromkeys(word.decode() for text in texts for word in _UNREAD.findall(_COMMENT.sub(b" ", text)))
     if not words:
         return ""
@@ -126,7 +126,7 @@ def _unread(texts: Sequence[bytes]) -> str:
 
 
 def _read(path: Path) -> list[str]:
-    """Return the files that Icarus has read, without ours, as it lists them."""
+    """Return the files that Icarus read, except ours, as it lists them."""
     try:
         names = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
     except OSError as error:

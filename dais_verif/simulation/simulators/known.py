@@ -1,4 +1,4 @@
-"""The simulators, by the names that records and options have for them."""
+"""The simulators, by their names in records and options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The result of a build, as input of a run, the same for every simulator."""
+"""The result of a build, the input of a run, the same for every simulator."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Simulation"]
 
 @dataclass(frozen=True)
 class Simulation:
-    """An executable simulation of one design. It may be run any number of times, also at once."""
+    """An executable simulation of one design. It may run any number of times, also in parallel."""
 
     #: "icarus", "verilator" or "ghdl".
     simulator: str
@@ -23,9 +23,9 @@ class Simulation:
     #: The command; ``launch`` adds the options of one run.
     command: tuple[str, ...]
     build_dir: Path
-    #: Built so that a run can record a waveform.
+    #: Whether a run can record waves.
     waves: bool = False
-    #: Taken from the cache, not built for this run.
+    #: Whether it comes from the cache.
     cached: bool = False
     #: Files that the design reads in the folder of a run.
     data: tuple[DataFile, ...] = ()

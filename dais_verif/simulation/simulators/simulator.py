@@ -16,13 +16,13 @@ __all__ = ["DEFAULT", "BuildOptions", "Simulator"]
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions:
-    """Options of a build, the same for every simulator; a simulator ignores those that do not apply to it.
+    """Options of a build, the same for every simulator; a simulator ignores options that do not apply to it.
 
-    ``ports``: what the bench drives or reads of the top module. ``signals``: names that it can read in any module, not
-    the ports alone; it runs few vectors then. Icarus and GHDL let it read all. ``waves``: a run can record them.
-    ``coverage``: runs count lines and toggles, in Verilator. ``timeout``: in seconds, without
-    Verilator's runtime, which is built once a machine. ``inner``: ports of modules below the top, by module, that the
-    bench looks at, too.
+    ``ports``: ports of the top module that the bench drives or reads. ``signals``: names that it can read in any
+    module, in addition to ports; it then runs few vectors. In Icarus and GHDL, it can read all signals. ``waves``: runs
+    can record waves. ``coverage``: runs count lines and toggles, in Verilator. ``timeout``: in seconds, without
+    Verilator's runtime, which is built once per machine. ``inner``: ports of modules below the top that the bench also
+    reads: (module, port).
     """
 
     ports: tuple[str, ...] = (MODEL_INP, MODEL_OUT)
@@ -34,7 +34,7 @@ class BuildOptions:
     inner: tuple[tuple[str, str], ...] = ()
 
 
-#: The ports of the modules that we emit, and nothing more.
+#: Only the ports of our emitted modules.
 DEFAULT: Final = BuildOptions()
 
 
@@ -43,7 +43,7 @@ class Simulator(Protocol):
 
     @property
     def OUTPUT(self) -> str | None:
-        """The file that a build makes; None if it makes nothing that is worth keeping."""
+        """The file that a build makes; None if it makes nothing worth caching."""
 
     @property
     def LANGUAGE(self) -> Literal["verilog", "vhdl"]:
@@ -51,7 +51,7 @@ class Simulator(Protocol):
 
     @property
     def WAVES(self) -> Mapping[bool, tuple[str, ...]]:
-        """Options of a run with and without waves."""
+        """Command-line options of a run, with and without waves."""
 
     @property
     def WAVES_FILE(self) -> str:
@@ -59,7 +59,7 @@ class Simulator(Protocol):
 
     @property
     def TRUSTED_WRITES(self) -> bool:
-        """True if its own inertial writes are right, and faster than cocotb's."""
+        """True if its own inertial writes are correct, and faster than cocotb's."""
 
     @property
     def FIRST_ERROR_COUNTS(self) -> bool:
@@ -67,14 +67,14 @@ class Simulator(Protocol):
 
     @property
     def FASTEST(self) -> bool:
-        """True if it runs all vectors where another one runs a part of them; it has a path for chunks in bulk."""
+        """True if it runs all vectors where others run only some; it has a bulk path."""
 
     @property
     def SHARE_BUDGET(self) -> int:
-        """Ops times vectors that are worth a process: some seconds."""
+        """Ops times vectors that justify a separate process: a few seconds."""
 
     def identity(self, options: BuildOptions) -> list[str]:
-        """Return all that a build depends on, save its sources and the name of the top module."""
+        """Return all that a build depends on except sources and top module."""
 
     def build(
         self,

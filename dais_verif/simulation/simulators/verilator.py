@@ -1,8 +1,8 @@
-"""Build a design for Verilator: fast, two-state.
+"""Build a design for Verilator: fast and two-state.
 
-Verilator writes C++; we compile it with command lines of our own. GNU make cannot work in a folder whose
-path holds a space, and for a small design nearly all the time goes into reading Verilator's headers, once
-per C++ file: so the files are joined into few compilation units.
+Verilator writes C++; this module compiles it without make. GNU make cannot work in a folder whose path contains a
+space, and for a small design, nearly all the time goes into reading Verilator's headers, once per C++ file: so the
+files are joined into few compilation units.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ SHARE_BUDGET = 4_000_000
 
 _OBJECTS, _PUBLIC = "design", "public.vlt"
 
-#: A file that was read, in the list that Verilator leaves; the name is quoted.
+#: A file that was read, in Verilator's list; the name is quoted.
 _LISTED = re.compile(r'^S .* (".*")$', re.MULTILINE)
 
 _NAMES, _SIMPLE = re.compile(rb"[A-Za-z_]\w*"), re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -56,20 +56,20 @@ _NAMES, _SIMPLE = re.compile(rb"[A-Za-z_]\w*"), re.compile(r"[A-Za-z_]\w*", re.A
 #: Bytes of C++ in one compilation unit.
 _UNIT_SIZE = 400_000
 
-#: X becomes 0, so that each run is the same; Icarus is there to show X.
+#: X becomes 0, so that each run is the same; Icarus shows X.
 _TWO_STATE = ("--x-assign", "0", "--x-initial", "0")
 _LIMITS = ("--max-num-width", str(1 << 20))
 
-#: GCC's time grows with the square of a function: 20,000 ops compile in 7 s so, in 30 s without, and run as fast.
+#: GCC's time grows quadratically with function size: 20,000 ops compile in 7 s with this, in 30 s without; same speed.
 _SHORT_FUNCTIONS = ("--output-split-cfuncs", "1000")
 
 
-#: Functions of the executable that cocotb's side calls: the linker must keep their names.
+#: Functions of the executable that the Python side calls: the linker must keep their names.
 _EXPORTED = ("dais_verif_open", "dais_verif_evaluate", "dais_verif_sequence", "dais_verif_close")
 
 
 def identity(options: BuildOptions) -> list[str]:
-    """All that a build depends on, save its sources and the name of the top module."""
+    """Return all that a build depends on except sources and top module."""
     common = verilator_runtime.place(waves=options.waves, coverage=options.coverage)
     ports, signals = options.ports, options.signals
     fixed = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
@@ -79,7 +79,7 @@ def identity(options: BuildOptions) -> list[str]:
 
 
 def _optimisation(signals: Sequence[str] | None) -> str:
-    """Return the optimisation: builds for inspection run only a few vectors."""
+    """Return the optimisation option: builds with readable signals run only a few vectors."""
     return verilator_runtime.OPTIMISATION if signals is None else "-O0"
 
 
@@ -93,9 +93,9 @@ def build(
 ) -> Simulation:
     """Compile ``sources`` again. ``texts``: their bytes, if known.
 
-    The bench can read ``ports`` of the top module, and signals in any module whose names are in ``signals``; if those
-    are given, waves hold them and the ports, and what else is declared beside them. Every signal more takes time to
-    build: all of a big design, two to three times as long as none.
+    The bench can read ``ports`` of the top module, and signals in any module whose names are in ``signals``; with
+    ``signals``, waves contain these, the ports, and other signals declared on the same lines. Each readable signal adds
+    build time: all signals of a big design double or triple it.
     """
     found, watch, signals = tools.verilator(), options.watch or Stopwatch(), options.signals
     waves, coverage = options.waves, options.coverage
@@ -136,7 +136,7 @@ def build(
         output = Path(_OBJECTS) / f"{unit.stem}.o"
         commands.append(verilator_runtime.compile_command(found, manifest, unit, output, optimisation, include=include))
         objects.append(output)
-    # Random and coverage support, say, belong to the runtime but only of designs that use them.
+    # Some parts of the runtime, such as random and coverage support, belong only to designs that use them.
     for source in manifest.runtime:
         output = common / f"{source.stem}.o"
         if not output.is_file():
@@ -153,7 +153,7 @@ def build(
 
 
 def _read(folder: Path, found: tools.VerilatorTools) -> list[str]:
-    """Return the files that Verilator has read, without its own, as it lists them."""
+    """Return the files that Verilator read, except its own, as it lists them."""
     text = (folder / f"{verilator_runtime.PREFIX}__verFiles.dat").read_text(encoding="utf-8", errors="surrogateescape")
     names = [json.loads(name) for name in _LISTED.findall(text)]
     return [name for name in names if name != _PUBLIC and not name.startswith((f"{found.root}/", found.driver[-1]))]
@@ -179,7 +179,7 @@ def _public(
     texts: Sequence[bytes],
     inner: Sequence[tuple[str, str]] = (),
 ) -> str:
-    """Return the signals that Verilator has to keep: the ports, and ``signals``, to which waves are limited as well."""
+    """Return the configuration that keeps the ports and ``signals``, and limits waves to them."""
     seen = [*((top, port) for port in ports), *inner]
     lines = [f'public_flat_rw -module "{module}" -var "{port}"' for module, port in seen]
     if signals is not None:
@@ -192,7 +192,7 @@ def _public(
 
 
 def _traced(source: str, text: bytes, names: set[bytes]) -> list[str]:
-    """Return the limits of waves to the lines of ``source`` that first mention, and so declare, one of ``names``."""
+    """Return rules that limit waves to the lines of ``source`` that first mention, so declare, one of ``names``."""
     lines, unseen = [f'tracing_off -file "{source}"'], set(names)
     for number, line in enumerate(text.split(b"\n"), 1):
         new = unseen.intersection(_NAMES.findall(line))
@@ -203,7 +203,7 @@ def _traced(source: str, text: bytes, names: set[bytes]) -> list[str]:
 
 
 def _units(build_dir: Path, manifest: verilator_runtime.Manifest) -> list[Path]:
-    """Write the compilation units, the one with our own C++ among them; largest first."""
+    """Write the compilation units, including the one with our own C++; largest first."""
     own = verilator_runtime.NATIVE / "design.cpp"
     units = []
     for number, group in enumerate(_groups([*manifest.fast, *manifest.slow, own])):
@@ -215,7 +215,7 @@ def _units(build_dir: Path, manifest: verilator_runtime.Manifest) -> list[Path]:
 
 
 def _groups(files: Sequence[Path]) -> list[list[Path]]:
-    """Split ``files``, largest first, into groups of at most ``_UNIT_SIZE`` bytes or one file."""
+    """Split ``files``, largest first, into groups of at most ``_UNIT_SIZE`` bytes, or of one file."""
     groups: list[list[Path]] = []
     for file in sorted(files, key=lambda file: -file.stat().st_size):
         for group in groups:

@@ -1,1 +1,1 @@
-"""Code that runs inside a simulator: cocotb testbenches, their jobs, and ports as bits."""
+"""Code that runs in a simulator's process: cocotb testbenches, their jobs, and ports as bits."""

@@ -1,7 +1,7 @@
-"""The cocotb testbench of a core in its AXI4-Stream wrapper: every beat of every scenario against the golden model.
+"""The cocotb testbench of a core in its AXI4-Stream wrapper: compare every beat of every scenario.
 
-Runs inside the simulator. It makes the clock itself: set the inputs, wait, read, then the rising edge. So what is
-read is what a register would see at that edge, in every simulator, and one clock costs two steps.
+Runs in the simulator's process. It drives the clock itself: set the inputs, wait, read, then the rising edge. So it
+reads what a register would sample at that edge, in every simulator, and one clock costs two steps.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ async def every_beat_equals_golden_model(dut: Any) -> None:
         heard.append(await _Run(dut, job, scenario, inputs, expected, idle).all())
     AxisAnswer(heard).save(Path(job.answer))
     problems = [f"{one.scenario}: {text}" for one in heard for text in one.problems]
-    # Not by ``assert``, which an optimised Python leaves out.
+    # Not ``assert``, which Python's optimisation removes.
     if problems:
         raise AssertionError(problems[0])
     if not all(one.compared and one.compared + one.dropped == job.rows for one in heard):
@@ -48,7 +48,7 @@ async def every_beat_equals_golden_model(dut: Any) -> None:
 
 
 class _Run(StreamRun):
-    """One scenario. ``idle``: the first input, then the other value in turn, of a core without input bits."""
+    """One scenario. ``idle``: the first value of the unused input of a core without input bits; it alternates."""
 
     def __init__(
         self, dut: Any, job: AxisJob, scenario: Scenario, inputs: list[str], expected: list[str], idle: int | None
@@ -148,12 +148,12 @@ class _Run(StreamRun):
         return Beat(data, str(int(last)), user)
 
     def passed_on(self, beat: Beat) -> Beat:
-        """Return the expected output for ``beat``, the one just taken."""
+        """Return the expected output for ``beat``, which was just taken."""
         text = self.expected[self.taken]
         return Beat("0" * (-len(text) % 8) + text, beat.last, beat.user if self.job.user_bits else "0")
 
 
 def _texts(path: Path, rows: int, bits: int) -> list[str]:
-    """Packed rows as strings, most significant bit first."""
+    """Return packed rows as strings, most significant bit first."""
     words = np.fromfile(path, dtype="<u8").reshape(rows, row_words(bits))
     return [bits_of_row(words, row, bits) for row in range(rows)]

@@ -15,17 +15,17 @@ __all__ = ["AXIS_JOB_VARIABLE", "QUIET", "SCENARIOS", "AxisAnswer", "AxisJob", "
 AXIS_JOB_VARIABLE = "DAIS_VERIF_AXIS_JOB"
 
 
-#: Inputs of an AXI4-Lite block, which the design may have: it is not used here.
+#: Inputs of an optional AXI4-Lite block of the design, unused here.
 QUIET = tuple(f"s_axil_{name}" for name in ("awvalid", "wvalid", "bready", "arvalid", "rready"))
 
 
 @dataclass(frozen=True)
 class Scenario:
-    """The behaviour of both sides. ``packet``: the mean length of a packet, in beats.
+    """The behaviour of source and sink. ``packet``: the mean length of a packet, in beats.
 
-    ``resets``: resets in mid-stream, spread over the run, some while a beat waits. ``patient``: the sink is ready only
-    for a beat that it has seen waiting. ``still``: the clocks of one long stop of each side, and of silence at the end.
-    Without pauses, the number of clocks is checked.
+    ``resets``: the number of resets in mid-stream, spread over the run, some while a beat waits. ``patient``: the sink
+    is ready only after TVALID. ``still``: the clocks of one long stop of each side, and of silence at the end. Without
+    pauses, the number of clocks is checked.
     """
 
     name: str
@@ -42,10 +42,10 @@ class Scenario:
         return not (self.source.stop or self.sink.stop or self.resets or self.patient or self.still)
 
 
-#: Longer than a counter of 8 bits in a wrapper takes to overflow.
+#: Longer than an 8-bit counter in a wrapper takes to overflow.
 _STILL = 320
 
-#: Scenarios for wrappers. Chances of one half find most; long stops fill every register, and empty it.
+#: Scenarios for wrappers. Probabilities of one half find most faults; long stops fill and empty every register.
 SCENARIOS = (
     Scenario("no side pauses"),
     Scenario("both pause", Pauses(0.5, 0.5), Pauses(0.5, 0.5)),
@@ -59,7 +59,7 @@ SCENARIOS = (
 
 @dataclass(frozen=True)
 class AxisJob:
-    """All vectors through every scenario. ``inputs``, ``expected``: files of packed rows, 64-bit words."""
+    """All vectors, for every scenario. ``inputs``, ``expected``: files of packed rows, 64-bit words."""
 
     inputs: str
     expected: str
@@ -74,7 +74,7 @@ class AxisJob:
 
     @property
     def widths(self) -> dict[str, int]:
-        """The bits of every port that the design must have."""
+        """The width of every port that the design must have."""
         streams = {
             f"{side}_axis_{name}": width
             for side, bits in (("s", self.input_bits), ("m", self.output_bits))
@@ -107,8 +107,8 @@ class AxisJob:
 class Heard:
     """The result of one scenario.
 
-    ``sent`` beats were taken; each was ``compared`` or ``dropped`` by a reset. ``clocks``: from the first beat taken
-    to the last one delivered, both included. ``unknown``: beats with X or Z.
+    ``sent`` beats were taken; each was ``compared`` or ``dropped`` by a reset. ``clocks``: from the first beat taken to
+    the last one delivered, inclusive. ``unknown``: the number of beats with X or Z.
     """
 
     scenario: str

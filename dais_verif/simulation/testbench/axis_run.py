@@ -1,7 +1,7 @@
 """Shared code of AXI4-Stream benches: resets, acceptance of beats by the sink, and long stops.
 
-Requirements of the protocol are checked: TVALID does not wait for TREADY, holds until it, and is 0 in reset. Choices
-left to designs are not: TREADY in reset, and TREADY that follows TVALID within a clock.
+Requirements of the protocol are checked: TVALID does not wait for TREADY, holds until TREADY, and is 0 in reset. What
+the protocol leaves open is not: TREADY in reset, and TREADY that depends on TVALID combinationally.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ HALF = Timer(1, unit="ns")
 
 
 class StreamRun:
-    """One scenario. ``depth``: clocks in which whatever is in the design comes out, without pauses."""
+    """One scenario. ``depth``: clocks until everything in the design comes out, without pauses."""
 
     def __init__(self, dut: Any, scenario: Scenario, seed: int, depth: int) -> None:
         self.dut, self.scenario, self.depth = dut, scenario, depth
@@ -30,18 +30,18 @@ class StreamRun:
         self.sink = Sink(self.scoreboard, "m_axis")
         self.clocks = self.taken = self.dropped = self.resets = 0
         self.offering = self.going = self.accepting = False
-        #: The sink takes nothing, until the reset that is due comes while a beat waits.
+        #: The sink accepts nothing, so that the due reset comes while a beat waits.
         self.holding = False
         self.first = self.last = 0
         self.sink_stop, self.source_stop = Stop(scenario.still), Stop(scenario.still)
 
     @property
     def patience(self) -> int:
-        """Clocks in which nothing moves, after which nothing will."""
+        """Clocks without a transfer after which the stream counts as stuck."""
         return 40 * self.depth + 400
 
     def accepts(self, due: bool) -> bool:
-        """Return True if the sink takes a beat in the next clock. ``due``: its long stop is due."""
+        """Return True if the sink is ready in the next clock. ``due``: its long stop is due."""
         scenario, waits = self.scenario, self.sink.stalled is not None
         going = scenario.sink.going(self.accepting, self.chance)
         stands = self.sink_stop.stands(due, counts=waits)
@@ -49,7 +49,7 @@ class StreamRun:
 
     @property
     def stalled_reset(self) -> bool:
-        """Return True if the next reset in mid-stream comes while a beat waits; every other one does."""
+        """Return True if the next reset in mid-stream must come while a beat waits: every second one."""
         return self.resets % 2 == 0
 
     async def reset_in_stream(self) -> None:
@@ -95,7 +95,7 @@ class StreamRun:
         raise NotImplementedError
 
     def stuck(self) -> None:
-        """Nothing moves any more: say so where the sink is not ready, and so waits for TVALID."""
+        """Report a stuck stream if the sink is not ready, so waits for TVALID."""
         if not self.accepting and self.scoreboard.waiting and self.sink.stalled is None:
             self.scoreboard.problem(
                 f"clock {self.clocks}: m_axis_tvalid stays 0 while m_axis_tready is 0: TVALID must not wait for TREADY"
@@ -125,7 +125,7 @@ class StreamRun:
 
 
 def port_problem(dut: Any, widths: dict[str, int], what: str) -> str | None:
-    """Return why the ports are not those of ``what``, or None."""
+    """Return why the ports do not match those of ``what``, or None."""
     for name, bits in widths.items():
         port = getattr(dut, name, None)
         if port is None:

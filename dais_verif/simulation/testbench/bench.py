@@ -1,9 +1,9 @@
 """The cocotb testbench: drive the input ports, read the output ports, compare every bit.
 
-Runs inside the simulator. Vectors come in chunks, while later ones are still being made. Through the ports goes one
-wide write and one wide read a vector and port, as strings. Where the simulator has a bulk path, the first vectors go
-through the ports and everything through the bulk path, and both must agree on the first. A clocked design meets
-bubbles, stalls and resets in the first vectors, as far as it has pins for them, and then a sample at every edge.
+Runs in the simulator's process. Vectors come in chunks, while later ones are still being made. Each vector takes one
+wide write or read per port, as strings. If the simulator has a bulk path, all vectors go through it, and the first ones
+also through the ports; both must agree on these. A clocked design gets bubbles, stalls and resets in the first vectors,
+as far as it has pins for them, and then a sample at every edge.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from dais_verif.simulation.testbench.job import Answer, Job
 from dais_verif.simulation.testbench.packing import Words, port_strings
 from dais_verif.simulation.testbench.pins import Combinational, PortHandles, problem_with
 
-#: Vectors that also go through the ports where there is a bulk path: all corners are among them.
+#: Vectors that also go through the ports if there is a bulk path; they include all corners.
 SMOKE = 256
 
-#: Vectors between two checks of the clock, and the seconds between progress reports.
+#: Vectors between two looks at the wall clock, and the seconds between progress reports.
 _BLOCK = 256
 
 
@@ -58,7 +58,7 @@ async def outputs_equal_golden_model(dut: Any) -> None:
 
 
 def problem_of(answer: Answer, rows: int) -> str | None:
-    """Return why the test does not pass; never by ``assert``, which an optimised Python leaves out."""
+    """Return why the test does not pass. No ``assert``: Python's optimisation removes it."""
     if answer.port_error or answer.protocol_error:
         return answer.port_error or answer.protocol_error
     if not answer.rows == rows > 0:
@@ -76,7 +76,7 @@ async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
     if first is None:
         return
     with ExitStack() as opened:
-        # Before any time passes.
+        # Before simulated time passes.
         evaluators = [
             opened.enter_context(evaluator(driven(job.interface))) for _ in range(job.threads and job.threads + 1)
         ]
@@ -96,7 +96,7 @@ async def _run(dut: Any, job: Job, scoreboard: Scoreboard) -> None:
 
 
 def _given(job: Job, chunk: Chunk) -> list[Words]:
-    """Return the inputs of a design for ``chunk``: its rows, twice if there are ports that carry no data."""
+    """Return the inputs of a design for ``chunk``: its rows, twice if some ports carry no data."""
     return [filled(chunk.inputs, job.interface, chunk.start, phase) for phase in phases(job.interface)]
 
 
@@ -159,7 +159,7 @@ async def _in_bulk(
     own, *others = evaluators
 
     def work(evaluate: Evaluator) -> None:
-        for number in numbers:  # the next one that is not taken yet
+        for number in numbers:  # shared: the next chunk that no thread has taken
             chunk = Chunk.wait(job, number)
             if chunk is None:
                 return

@@ -1,6 +1,6 @@
-"""The loop that never returns to Python: ``native/design.cpp``, which every Verilator simulation holds.
+"""The bulk path: the loop in ``native/design.cpp``, part of every Verilator simulation, without Python per vector.
 
-For use inside the simulator's process only. Calls run without Python's lock, so threads run at once.
+For use in the simulator's process only. Calls release Python's lock, so threads run in parallel.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Evaluator = Callable[[Words, int], Words]
 
 @contextmanager
 def evaluator(interface: DesignInterface, output_words: int | None = None) -> Iterator[Evaluator]:
-    """Open an instance of the design, a function from packed inputs and latency to packed outputs.
+    """Open an instance of the design: a function from packed inputs and latency to packed outputs.
 
-    For one thread at a time. ``output_words``: of a row of outputs, if there are gaps between its ports. Must be made
+    For one thread at a time. ``output_words``: the words of an output row, if there are gaps between its ports. Open it
     before simulated time passes: Verilator refuses later. Raises ``RuntimeError`` if the design has another interface.
     """
     with _instance(interface) as (library, instance):
@@ -39,9 +39,9 @@ def evaluator(interface: DesignInterface, output_words: int | None = None) -> It
 
 
 def run_sequence(interface: DesignInterface, inputs: Words) -> Words:
-    """Return the outputs of a machine from power-up: two packed rows a cycle, before its edge and after it.
+    """Return the outputs of a machine from power-up: two packed rows per cycle, before its edge and after it.
 
-    As for ``evaluator``, before simulated time passes; each call has an instance of its own.
+    As with ``evaluator``, call it before simulated time passes; each call opens a new instance.
     """
     inputs = np.ascontiguousarray(inputs)
     found = np.zeros((2 * len(inputs), row_words(interface.output_bits)), dtype="<u8")
@@ -73,7 +73,7 @@ def _instance(interface: DesignInterface) -> Iterator[tuple[ctypes.CDLL, int]]:
 
 
 def _lines(interface: DesignInterface) -> list[str]:
-    """Return the interface as ``dais_verif_open`` takes it: enabled, valid, out of reset."""
+    """Return the interface in the form for ``dais_verif_open``: enabled, valid, not in reset."""
     lines = [f"input {wire.name} {wire.offset} {wire.width}" for wire in interface.inputs]
     lines += [f"output {wire.name} {wire.offset} {wire.width}" for wire in interface.outputs]
     lines += [f"set {name} {value}" for name, value in interface.ties]

@@ -1,7 +1,7 @@
-"""A clocked design from inside the simulator: one sample a cycle, bubbles, stalls, a reset in mid-stream.
+"""Drive a clocked design: one sample per cycle, bubbles, stalls, a reset in mid-stream.
 
-Expected outputs are kept in a delay line of the design's latency: so order, latency, and that nothing is lost or
-doubled are checked at every edge, whether or not the design marks valid outputs. For use in a cocotb test only.
+A delay line of the design's latency keeps the expected outputs: so order, latency, and lost or repeated samples are
+checked at every edge, whether or not the design marks valid outputs. For use in a cocotb test only.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from dais_verif.simulation.testbench.pins import PortHandles, handle_of
 
 __all__ = ["AmbiguousLatency", "Clocked", "ProtocolError", "find_latency"]
 
-#: In a lively stretch: the share of cycles that are stalled, and of those in which no sample is given.
+#: In a lively stretch: the share of stalled cycles, and of cycles without a sample.
 _STALLS, _BUBBLES = 0.125, 0.25
-#: Edges for which a reset is held, at the start and in mid-stream.
+#: Edges for which a reset is held: at the start, and in mid-stream.
 _FIRST_RESET, _RESET = 8, 2
-#: Latencies that are tried, and rows that must agree on one.
+#: Latencies to try, and rows that must agree on one.
 _MOST_LATENCY, _CALIBRATION = 128, 64
 
 
 class ProtocolError(Exception):
-    """The design breaks the protocol of its pins; which, when and how."""
+    """The design breaks the protocol of its pins; the message states the pin, the time and the fault."""
 
 
 class AmbiguousLatency(Exception):
-    """Several latencies explain what the design gives."""
+    """Several latencies explain the outputs of the design."""
 
 
 class Clocked:
@@ -50,7 +50,7 @@ class Clocked:
         self._random = random.Random(seed)
         self._wait = Timer(1, unit="ns")
         self._edges = 0
-        #: The sample that each place of the pipeline holds, the next to come out first; None: no valid one.
+        #: The sample in each stage of the pipeline, the next output first; None: no valid sample.
         self._line: deque[int | None] = deque()
         self.latency = clocking.latency
 
@@ -58,7 +58,7 @@ class Clocked:
         """Reset the design, if it can be reset; ``row`` is driven meanwhile."""
         if self._reset is not None:
             await self._hold_reset(row, _FIRST_RESET)
-        for _ in range(self.latency or 0):  # what is not reset still holds what was never driven
+        for _ in range(self.latency or 0):  # registers without a reset still hold undriven values
             await self._drive(row, valid=False)
             await self._rise()
         self._line = deque([None] * (self.latency or 0), maxlen=self.latency)
@@ -74,7 +74,7 @@ class Clocked:
         while waiting or any(sample is not None for sample in self._line):
             if waiting and waiting[0] in resets:
                 resets.discard(waiting[0])
-                # Vectors in flight are lost, as they must be, and sent again.
+                # The reset must drop samples in flight: send them again.
                 waiting.extendleft(sample for sample in self._line if sample is not None and not found[sample])
                 await self._hold_reset(rows[waiting[0]], _RESET)
                 self._line.extend([None] * len(self._line))
@@ -82,7 +82,7 @@ class Clocked:
             stalled = lively and self._enable is not None and self._random.random() < _STALLS
             bubble = not waiting or (lively and self._valid_in is not None and self._random.random() < _BUBBLES)
             sample = None if bubble else waiting[0]
-            # Inputs that are not taken must not matter.
+            # Inputs that are not sampled must not matter.
             row = rows[self._random.randrange(len(rows)) if stalled or sample is None else sample]
             await self._drive(row, enable=not stalled, valid=sample is not None)
             if self._line or not stalled:
@@ -110,7 +110,7 @@ class Clocked:
             await self._rise()
 
     def _look(self, due: int | None, found: list[str]) -> None:
-        """Judge what the design gives just before an edge, at which sample ``due`` must be there, or none."""
+        """Check the outputs just before an edge; sample ``due`` must be there, None: no sample."""
         pin = self._valid_out
         if pin is not None and str(pin.value) != str(int(due is not None)):
             later = counted(self.latency or 0, "edge")

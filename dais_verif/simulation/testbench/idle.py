@@ -1,7 +1,7 @@
-"""Input ports that carry nothing: a design must ignore them, so that a bench drives them with 0 and with 1.
+"""Input ports that carry nothing: a design must ignore them, so a bench drives them with 0 and with 1.
 
-Each takes a separate bit after those of a row. Its value looks random, by the number of the row, and in ``phase`` 1 it
-is the complement of that in phase 0: a design that gets its rows in both has seen both values with each of them.
+Each gets one more bit after the bits of a row. Its value is pseudo-random by row number, and ``phase`` 1 is the
+complement of phase 0: a design that runs in both phases gets both values with every row.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dais_verif.simulation.testbench.packing import WORD, Words, row_words
 
 __all__ = ["driven", "filled", "filled_row", "idle_inputs", "idle_text", "phases", "worst"]
 
-#: An odd number without a pattern in its bits: the top bit of its multiples looks random.
+#: An odd number without a pattern in its bits: the top bit of its multiples is pseudo-random.
 _STRIDE = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -27,18 +27,18 @@ def idle_inputs(interface: DesignInterface) -> tuple[Wire, ...]:
 
 
 def idle_text(interface: DesignInterface) -> str:
-    """Say of a design that failed which of its ports carry nothing: what is wrong may follow from them alone."""
+    """Name the ports of a failing design that carry nothing: they may cause the failure."""
     names = " and ".join(wire.name for wire in idle_inputs(interface)[:4])
     return f" ({names}, without bits here, was given 0 and 1 with each vector and must not matter)" if names else ""
 
 
 def phases(interface: DesignInterface) -> range:
-    """Return the phases in which a design must be given its rows: two if it has ports that carry nothing."""
+    """Return the phases in which a design must run: two if it has ports that carry nothing."""
     return range(2 if idle_inputs(interface) else 1)
 
 
 def driven(interface: DesignInterface) -> DesignInterface:
-    """Return ``interface`` with a bit for each input port that carries nothing: its rows are those of ``filled``."""
+    """Return ``interface`` with one bit per input port that carries nothing, for the rows of ``filled``."""
     inputs, at = [], interface.input_bits
     for wire in interface.inputs:
         inputs.append(wire if wire.width else wire._replace(offset=at, width=1))
@@ -47,7 +47,7 @@ def driven(interface: DesignInterface) -> DesignInterface:
 
 
 def filled(words: Words, interface: DesignInterface, start: int, phase: int) -> Words:
-    """Return packed rows of ``interface``, of which the first has number ``start``, as rows of ``driven``."""
+    """Convert packed rows of ``interface``, the first with number ``start``, to rows of ``driven``."""
     bits, count = interface.input_bits, len(idle_inputs(interface))
     if not count:
         return words
@@ -61,7 +61,7 @@ def filled(words: Words, interface: DesignInterface, start: int, phase: int) -> 
 
 
 def filled_row(row: str, interface: DesignInterface, number: int, phase: int) -> str:
-    """Return row ``number`` as text, most significant bit first, as a row of ``driven``."""
+    """Convert row ``number``, text with the most significant bit first, to a row of ``driven``."""
     values = _values(number, 1, len(idle_inputs(interface)), phase)
     more = "".join(str(int(value[0])) for value in reversed(values))
     return more + (row if interface.input_bits else "") or row
@@ -76,9 +76,9 @@ def _values(start: int, rows: int, count: int, phase: int) -> list[NDArray[np.ui
 def worst(
     expected: Words, answers: Sequence[tuple[Words, Words, dict[int, str]]]
 ) -> tuple[Words, Words, dict[int, str]]:
-    """Return of each row the first answer that is not the ``expected`` one, or any if all are.
+    """Return for each row the first answer that differs from ``expected``, or any answer if none does.
 
-    ``answers``, one a phase: the rows that were given, those that were found, and the bits of those with X or Z.
+    ``answers``: per phase the driven rows, the found rows, and the bits of rows with X or Z.
     """
     given, found, unknown = answers[0]
     for more_given, more_found, more_unknown in answers[1:]:

@@ -1,10 +1,10 @@
 """Job and answer of a bench: small JSON files in the run folder, and chunks of packed vectors.
 
-The cocotb side and ours meet in these types alone, so the bench needs nothing of the program or the golden model.
+The bench and the caller share only these types, so the bench needs neither the program nor the golden model.
 
-A chunk is a file: the packed input rows, then the packed output rows that the golden model expects. It appears
-under its name when it is whole and the bench removes it when it has been compared, so that files tell both sides how
-far the other is.
+A chunk is a file: the packed input rows, then the packed output rows that the golden model expects. It gets its name
+when it is complete, and the bench removes it after the comparison, so that files show each side the progress of the
+other.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ __all__ = [
 #: Environment variable that names the job file.
 JOB_VARIABLE = "DAIS_VERIF_JOB"
 
-#: Environment variable with the id of the process that writes the job file, where that may come later.
+#: Environment variable with the id of the process that writes the job file, if that may come later.
 MAKER_VARIABLE = "DAIS_VERIF_MAKER"
 
-#: Vectors that Icarus compares at least, if there are so many, where Verilator compares all.
+#: The vectors that Icarus compares at least, if there are as many, when Verilator compares all.
 LEAST_IN_ICARUS = 1000
 
 _END = "end"
@@ -50,12 +50,12 @@ _FIRST_PAUSE, _LAST_PAUSE = 0.001, 0.02
 
 
 def chunk_name(number: int) -> str:
-    """Return the file of a chunk."""
+    """Return the file name of a chunk."""
     return f"{number:06}.bin"
 
 
 def end_of(chunks: Path) -> int | None:
-    """Return how many chunks the folder ``chunks`` has had in all, once its maker has said that no more will come."""
+    """Return the total number of chunks of the folder ``chunks``, or None before its maker has written the end."""
     try:
         return int((chunks / _END).read_text())
     except FileNotFoundError:
@@ -63,12 +63,12 @@ def end_of(chunks: Path) -> int | None:
 
 
 def write_end(chunks: Path, number: int) -> None:
-    """Say that the folder ``chunks`` gets chunks below ``number`` only."""
+    """Declare that the folder ``chunks`` gets only chunks below ``number``."""
     write_atomically(chunks / _END, str(number).encode())
 
 
 def require_maker(maker: int | None) -> None:
-    """Raise ``EOFError`` if process ``maker`` has ended; zombies count as ended. None: do not check."""
+    """Raise ``EOFError`` if process ``maker`` has ended; zombies count as ended. None: no check."""
     if maker is None:
         return
     try:
@@ -80,9 +80,9 @@ def require_maker(maker: int | None) -> None:
 
 
 def wait_for(path: Path, maker: int | None, given_up: Callable[[], bool] = lambda: False) -> bool:
-    """Return True as soon as ``path`` is there, or False once ``given_up`` says that it will not come.
+    """Return True as soon as ``path`` exists, or False once ``given_up`` returns True.
 
-    Raises ``EOFError`` if process ``maker``, which makes it, is gone.
+    Raises ``EOFError`` if process ``maker``, which makes it, has ended.
     """
     pause = _FIRST_PAUSE
     require_maker(maker)
@@ -97,10 +97,10 @@ def wait_for(path: Path, maker: int | None, given_up: Callable[[], bool] = lambd
 
 @dataclass(frozen=True)
 class Job:
-    """The share of one simulation: chunks ``share, share + shares, ...`` of all.
+    """The share of one simulation: chunks ``share, share + shares, ...`` of all chunks.
 
-    Chunk k holds rows ``starts[k]`` to ``starts[k + 1]``, and is found in folder ``chunks``. The maker of an ``open``
-    job may end it early (``write_end``); ``closed`` is the job as it then was.
+    Chunk k holds rows ``starts[k]`` to ``starts[k + 1] - 1``, and is in folder ``chunks``. The maker of an ``open`` job
+    may end it early (``write_end``); ``closed`` is the job as it actually ran.
     """
 
     chunks: str
@@ -112,18 +112,18 @@ class Job:
     interface: DesignInterface
     share: int = 0
     shares: int = 1
-    #: Threads for the bulk path, where the simulator has one; 0: every vector goes through the ports.
+    #: Threads for the bulk path, if the simulator has one; 0: all vectors go through the ports.
     threads: int = 0
-    #: The chunks that the digest covers: those below this number, which every simulator runs.
+    #: The digest covers chunks below this number, which every simulator runs.
     digested: int | None = None
-    #: Process that makes the chunks; if it is gone, the simulation ends. None: this is not checked.
+    #: The process that makes the chunks; when it ends, the simulation ends. None: no check.
     maker: int | None = None
     #: The seed of the bubbles, stalls and resets for a clocked design.
     seed: int = 0
     open: bool = False
 
     def closed(self) -> Job:
-        """Return the job without the chunks that never came."""
+        """Return the job without the chunks that were not made."""
         end = end_of(Path(self.chunks)) if self.open else None
         return self if end is None else replace(self, starts=self.starts[: end + 1], open=False)
 
@@ -134,22 +134,22 @@ class Job:
 
     @property
     def input_bits(self) -> int:
-        """Bits of a packed row of inputs."""
+        """The number of bits of a packed row of inputs."""
         return self.interface.input_bits
 
     @property
     def output_bits(self) -> int:
-        """Bits of a packed row of outputs."""
+        """The number of bits of a packed row of outputs."""
         return self.interface.output_bits
 
     @property
     def numbers(self) -> range:
-        """The chunks of this share."""
+        """The numbers of the chunks of this share."""
         return range(self.share, len(self.starts) - 1, self.shares)
 
     @property
     def rows(self) -> int:
-        """Rows of this share."""
+        """The number of rows of this share."""
         return sum(self.starts[k + 1] - self.starts[k] for k in self.numbers)
 
     def save(self, path: Path) -> None:
@@ -158,7 +158,7 @@ class Job:
 
     @classmethod
     def given(cls) -> Job:
-        """Wait for the job that the environment of this process, a simulator's, names, and read it."""
+        """Wait for the job that the environment of this simulator process names, and read it."""
         path, maker = Path(os.environ[JOB_VARIABLE]), os.environ.get(MAKER_VARIABLE)
         wait_for(path, int(maker) if maker else None)
         return cls.load(path)
@@ -172,7 +172,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Difference:
-    """One row whose output differs: all ports' bits, most significant first, as found with X and Z."""
+    """One row whose output differs: the bits of all ports, most significant first; found bits include X and Z."""
 
     row: int
     inputs: str
@@ -184,14 +184,14 @@ class Difference:
 class Answer:
     """The result of one simulation.
 
-    ``digest`` covers every output bit of the digested chunks, in whatever order they were run; ``digests`` has those
-    of single chunks, by their number as text. ``bulk_rows``: how many of ``rows`` were run outside cocotb.
-    ``seconds``: busy time by stage. ``port_error``: why the design cannot be asked at all; ``protocol_error``: how it
-    breaks the protocol of its clock, enable or valid pins. ``latency``: of a clocked design, as given or found.
-    ``wrong``: in hexadecimal, the bits of a packed row of outputs that differ from the expected ones, or are X or Z, in
-    at least one row. ``departures``: of the first rows of the run those that are not as expected, by number as text.
-    ``begins``: the time step at which the first vector was given to a design without X. ``complaint``: what an
-    assertion of the RTL says that failed later, where the simulator went on.
+    ``digest`` covers every output bit of the digested chunks, independent of their order; ``digests``: of single
+    chunks, by number as text. ``bulk_rows``: how many of ``rows`` ran outside cocotb. ``seconds``: busy time by stage.
+    ``port_error``: why the ports do not match, so that nothing ran; ``protocol_error``: how the design breaks the
+    protocol of its clock, enable or valid pins. ``latency``: of a clocked design, as given or found. ``wrong``: in
+    hexadecimal, the bits of a packed output row that differ from the expected ones, or are X or Z, in at least one row.
+    ``departures``: the differences in the first rows of the run, by number as text. ``begins``: the time step of the
+    first vector, when the inputs have no X. ``complaint``: the message of an assertion of the RTL that failed later
+    without ending the simulation.
     """
 
     port_error: str | None = None
@@ -213,7 +213,7 @@ class Answer:
     complaint: str = ""
 
     def of_chunks(self, chunks: int) -> Answer:
-        """Return the same answer with the digest of the first ``chunks`` chunks, all of which were run."""
+        """Return the same answer with the digest of the first ``chunks`` chunks, which must all have run."""
         return replace(self, digest=_combined(self.digests.get(str(number), "") for number in range(chunks)))
 
     def save(self, path: Path) -> None:
@@ -230,7 +230,7 @@ class Answer:
 
 
 def merged(answers: list[Answer]) -> Answer:
-    """One answer for all shares of a job."""
+    """Merge the answers of all shares of a job."""
 
     def first(name: str) -> Any:
         found = [difference for answer in answers if (difference := getattr(answer, name))]

@@ -1,8 +1,7 @@
-"""The cocotb testbench of many designs in one: each is driven, read and compared as if it were alone, at the same time.
+"""The cocotb testbench of many designs in one: drive, read and compare all in parallel, each as if it were alone.
 
-Runs inside the simulator. Row k of every design is driven in step k, so that a step takes as long as all designs
-take, and none sees more or other rows than it would see alone. Vectors go the ways that ``bench`` has: the first ones
-through the ports, and all of them outside cocotb, where the simulator can.
+Runs in the simulator's process. Step k drives row k of every design; each design gets the same rows as alone. Vectors
+take the paths of ``bench``: the first ones through the ports, and all of them through the bulk path, if there is one.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ async def outputs_equal_golden_models(dut: Any) -> None:
     designs = [_Design(dut, member) for member in asked.members]
     able = [design for design in designs if design.problem is None]
     with ExitStack() as opened:
-        # Before any time passes.
+        # Before simulated time passes.
         wide = opened.enter_context(evaluator(*_joint(able))) if asked.bulk and able else None
         await _through_ports(able, SMOKE if asked.bulk else None)
         if wide is not None:
@@ -49,7 +48,7 @@ async def outputs_equal_golden_models(dut: Any) -> None:
 
 
 class _Design:
-    """One of them, with all its vectors."""
+    """One of the designs, with all its vectors."""
 
     def __init__(self, dut: Any, member: Member) -> None:
         self.job, self.interface = member.job, member.interface
@@ -64,7 +63,7 @@ class _Design:
             self._pins = PortHandles(dut, member.interface)
 
     def rows(self, most: int | None) -> list[str]:
-        """Return the rows for the ports, all or ``most``."""
+        """Return the rows for the ports: at most ``most``; None: all."""
         inputs = [chunk.inputs if most is None else chunk.inputs[:most] for chunk in self.chunks]
         return [row for part in (inputs if most is None else inputs[:1]) for row in self._strings(part)]
 
@@ -76,11 +75,11 @@ class _Design:
         self._pins.write(row)
 
     def read(self) -> None:
-        """Keep the row that the design gives now."""
+        """Keep the current output row of the design."""
         self._seen.append(self._pins.read())
 
     def compare(self, found: Words | None) -> None:
-        """All chunks: as they were seen at the ports, or as ``found`` in bulk, of which the ports saw the first."""
+        """Compare all chunks: as read at the ports, or as ``found`` in bulk and the first ones at the ports."""
         if found is None:
             words, unknown = words_of_text(self._seen, self.job.interface.output_bits)
             self._compare_chunks(words, unknown, bulk=False)
@@ -100,7 +99,7 @@ class _Design:
             at += chunk.rows
 
     def answer(self) -> Answer:
-        """Return its results."""
+        """Return the results of the design."""
         if self.problem is not None:
             return Answer(port_error=f"the design does not fit the program: {self.problem}")
         return self._scoreboard.answer()
@@ -130,7 +129,7 @@ async def _through_ports(designs: Sequence[_Design], most: int | None) -> None:
 
 
 def _joint(designs: Sequence[_Design]) -> tuple[DesignInterface, int]:
-    """Return the ports of all, each design's from the beginning of a word on, and the words of a row of outputs."""
+    """Return the ports of all designs, each aligned to a word, and the words of an output row."""
     inputs, _ = _placed([design.interface.inputs for design in designs])
     outputs, words = _placed([design.interface.outputs for design in designs])
     return DesignInterface(inputs, outputs), words
@@ -145,7 +144,7 @@ def _placed(groups: Sequence[Sequence[Wire]]) -> tuple[tuple[Wire, ...], int]:
 
 
 def _in_bulk(designs: Sequence[_Design], evaluate: Evaluator) -> None:
-    """All rows of all designs in C++."""
+    """Run all rows of all designs in C++."""
     inputs = [np.concatenate([chunk.inputs for chunk in design.chunks]) for design in designs]
     found = [
         np.zeros((len(rows), row_words(design.job.output_bits)), dtype="<u8")

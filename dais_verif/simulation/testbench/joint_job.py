@@ -1,4 +1,4 @@
-"""The job of the bench for many designs in one: the job of each, and its position."""
+"""The job of the bench for many designs in one: the job of each, and its place in the design."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["JointJob", "Member"]
 
 @dataclass(frozen=True)
 class Member:
-    """A design among others: its ``job`` as if it were alone, and where it is found.
+    """One of the designs: its ``job`` as if it were alone, and its place.
 
-    ``instance``: of its top; ``interface``: its ports as they are called at the top of all.
+    ``instance``: of its top; ``interface``: its ports as named in the joint top.
     """
 
     job: Job
@@ -28,7 +28,7 @@ class Member:
 
 @dataclass(frozen=True)
 class JointJob:
-    """All ``members``, whose chunks are there already. ``bulk``: vectors are run outside cocotb, too."""
+    """All ``members``, whose chunks exist already. ``bulk``: also run vectors outside cocotb."""
 
     members: tuple[Member, ...]
     bulk: bool
@@ -47,7 +47,7 @@ class JointJob:
 
     @classmethod
     def given(cls) -> JointJob:
-        """Return the job of this process, a simulator's, as its environment says."""
+        """Read the job that the environment of this simulator process names."""
         tree = json.loads(Path(os.environ[JOB_VARIABLE]).read_text())
         members = tuple(
             Member(

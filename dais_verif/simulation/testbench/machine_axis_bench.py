@@ -1,8 +1,8 @@
-"""The cocotb testbench of a machine wrapped in AXI4-Stream: all output beats, in order, against the golden model.
+"""The cocotb testbench of a machine wrapped in AXI4-Stream: compare all output beats, in order.
 
-It knows the ports of the streams alone. What goes in is said when it is taken, and what must come out is known before,
-since neither pauses nor resets may change it; how many beats that are is for the machine to say. The clock is made
-here, as in the bench of programs: set the inputs, wait, read, then the rising edge.
+It uses the stream ports only. The expected beats are known beforehand, since pauses must not change them; the machine
+determines their number. The bench drives the clock as that of programs does: set the inputs, wait, read, then the
+rising edge.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dais_verif.simulation.testbench.axis_run import HALF, StreamRun, port_probl
 from dais_verif.simulation.testbench.machine_axis_job import MACHINE_AXIS_JOB_VARIABLE, MachineAxisJob, Stretch
 from dais_verif.simulation.testbench.stream import Beat
 
-#: The number of beats before a reset from which the sink takes no more, if one is to wait there.
+#: The number of beats before a reset at which the sink stops, so that a beat waits at the reset.
 _HELD = 4
 
 
@@ -34,7 +34,7 @@ async def every_beat_equals_golden_model(dut: Any) -> None:
     heard = [await _Run(dut, job, scenario).all() for scenario in job.scenarios]
     AxisAnswer(heard).save(Path(job.answer))
     problems = [f"{one.scenario}: {text}" for one in heard for text in one.problems]
-    # Not by ``assert``, which an optimised Python leaves out.
+    # Not ``assert``, which Python's optimisation removes.
     if problems:
         raise AssertionError(problems[0])
 
@@ -122,6 +122,6 @@ class _Run(StreamRun):
         self.clocks += 1
 
     def padded(self, data: str, chance: random.Random | None = None) -> str:
-        """Return ``data`` as TDATA, above it zeros or what ``chance`` says."""
+        """Return ``data`` as TDATA, padded with zeros or with random bits from ``chance``."""
         pad = -len(data) % 8
         return (format(chance.getrandbits(pad) if chance else 0, f"0{pad}b") if pad else "") + data

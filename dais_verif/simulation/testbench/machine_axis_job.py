@@ -19,10 +19,10 @@ MACHINE_AXIS_JOB_VARIABLE = "DAIS_VERIF_MACHINE_AXIS_JOB"
 
 @dataclass(frozen=True)
 class Stretch:
-    """Beats ``start .. stop - 1`` of the inputs after a reset, and all that must come out of them, in order.
+    """Beats ``start .. stop - 1`` of the inputs after a reset, and all their outputs, in order.
 
-    ``last``: the cycle of the machine that gives the last one, if no cycle is without an input while there are some.
-    ``spare``: so many of the last ones of ``expected`` may stay in the machine, or not.
+    ``last``: the cycle of the last output, if every cycle has an input until all inputs are used. ``spare``: the number
+    of last beats of ``expected`` that may stay in the machine.
     """
 
     start: int
@@ -34,10 +34,10 @@ class Stretch:
 
 @dataclass(frozen=True)
 class MachineAxisJob:
-    """All beats through every scenario. ``inputs``: bits of the data, most significant first.
+    """All beats, for every scenario. ``inputs``: bits of the data, most significant first.
 
-    ``stretches``: by the number of resets in mid-stream, as text. ``depth``: clocks after which a machine that gives
-    nothing more, though neither side pauses, gives nothing at all.
+    ``stretches``: by the number of resets in mid-stream, as text. ``depth``: clocks without an output and without
+    pauses after which no more output comes.
     """
 
     answer: str
@@ -51,7 +51,7 @@ class MachineAxisJob:
 
     @property
     def widths(self) -> dict[str, int]:
-        """The bits of every port that the design must have."""
+        """The width of every port that the design must have."""
         streams = {
             f"{side}_axis_{name}": width
             for side, bits in (("s", self.input_bits), ("m", self.output_bits))

@@ -1,9 +1,9 @@
 """The cocotb testbench of a machine: sequences from power-up, every output bit before and after every edge.
 
-Runs inside the simulator. It makes the clock itself: clock low and inputs, wait, read; the rising edge, wait, read.
-Registers have their initial values at power-up only, so one sequence goes through the ports. Where the simulator has a
-bulk path, all sequences go through that, each with an instance of the design of its own, and the first cycles of the
-first one through the ports, too: both must agree.
+Runs in the simulator's process. It drives the clock itself: clock low and inputs, wait, read; rising edge, wait, read.
+Registers have their initial values only at power-up, so one sequence goes through the ports. If the simulator has a
+bulk path, all sequences go through it, each with a separate instance of the design, and the first cycles of the first
+sequence also through the ports: both must agree.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from dais_verif.simulation.testbench.machine_job import (
 from dais_verif.simulation.testbench.packing import Words
 from dais_verif.simulation.testbench.pins import PortHandles, handle_of, problem_with
 
-#: Cycles that also go through the ports where there is a bulk path.
+#: Cycles that also go through the ports if there is a bulk path.
 _SMOKE = 256
-#: Cycles whose rows are text at one time.
+#: Cycles whose rows are converted to text at once.
 _BLOCK = 1024
 
 
@@ -56,7 +56,7 @@ async def outputs_equal_golden_model(dut: Any) -> None:
         answers = [(await _Ports(dut, job.interface).run(files.rows(), files.number))]
     save_answers(Path(job.answer), answers)
     problem = _problem(answers, job)
-    # Not by ``assert``, which an optimised Python leaves out.
+    # Not ``assert``, which Python's optimisation removes.
     if problem:
         raise AssertionError(problem)
 
@@ -95,7 +95,7 @@ async def _in_bulk(dut: Any, job: MachineJob) -> list[MachineAnswer]:
 
 
 def compare(rows: SequenceRows, found: Words, bits: int, number: int = 0) -> MachineAnswer:
-    """Return the result of sequence ``number`` in bulk, where no bit is ever X."""
+    """Return the result of sequence ``number`` in bulk, which has no X."""
     wrong = found ^ rows.expected
     if rows.known is not None:
         wrong &= rows.known
@@ -170,7 +170,7 @@ class _Ports:
 
 
 def _known(expected: str, found: str) -> str:
-    """Return the bits of ``found``, with 0 for those of which any value will do."""
+    """Return the bits of ``found``, with 0 for bits that are not compared."""
     if UNKNOWN not in expected:
         return found
     return "".join("0" if e == UNKNOWN else f for e, f in zip(expected, found, strict=True))

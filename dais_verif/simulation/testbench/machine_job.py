@@ -31,15 +31,15 @@ __all__ = [
 #: Environment variable that names the job file.
 MACHINE_JOB_VARIABLE = "DAIS_VERIF_MACHINE_JOB"
 
-#: In expected rows as text: a bit that depends on what nothing initialises, so that any value will do.
+#: In expected rows as text: a bit that depends on uninitialised state, so that any value matches.
 UNKNOWN = "-"
 
 
 @dataclass(frozen=True)
 class SequenceRows:
-    """A sequence from power-up as packed rows: ``inputs`` one a cycle, ``expected`` two, before its edge and after it.
+    """A sequence from power-up as packed rows: per cycle one of ``inputs``, two of ``expected``, around its edge.
 
-    ``known``: which bits of ``expected`` are, where not all of them are known; the others are 0 there.
+    ``known``: the known bits of ``expected``, None if all are known; unknown bits of ``expected`` are 0.
     """
 
     inputs: Words
@@ -47,7 +47,7 @@ class SequenceRows:
     known: Words | None = None
 
     def save(self, folder: Path) -> None:
-        """Write into ``folder``, which is made if need be."""
+        """Write into ``folder``, created if missing."""
         folder.mkdir(parents=True, exist_ok=True)
         for name, words in (("inputs", self.inputs), ("expected", self.expected), ("known", self.known)):
             if words is not None:
@@ -63,7 +63,7 @@ class SequenceRows:
 
 @dataclass(frozen=True)
 class SequenceFiles:
-    """Sequence ``number`` of a run: the folder of its rows, and how many ``cycles`` it has."""
+    """Sequence ``number`` of a run: the folder of its rows, and its number of ``cycles``."""
 
     number: int
     folder: str
@@ -76,9 +76,9 @@ class SequenceFiles:
 
 @dataclass(frozen=True)
 class MachineJob:
-    """``sequences``, of which one alone can go through the ports; with ``threads`` all go through the bulk path.
+    """``sequences``: only one if they go through the ports; with ``threads``, all go through the bulk path.
 
-    The first cycles of the first one go through the ports, too.
+    With ``threads``, the first cycles of the first sequence also go through the ports.
     """
 
     interface: DesignInterface
@@ -100,7 +100,7 @@ class MachineJob:
 
 @dataclass(frozen=True)
 class MachineDifference:
-    """Outputs that are not those expected. ``after``: they were read after the edge of the cycle, else before it."""
+    """Outputs that differ from the expected ones. ``after``: read after the edge of the cycle, else before it."""
 
     cycle: int
     after: bool
@@ -115,10 +115,10 @@ class MachineDifference:
 
 @dataclass(frozen=True)
 class MachineAnswer:
-    """The result of the bench for a sequence. ``bulk``: of its ``cycles``, those outside cocotb.
+    """The result of the bench for a sequence. ``bulk``: how many of its ``cycles`` ran outside cocotb.
 
-    ``mismatching``, ``unknown``: cycles with a wrong bit, with X or Z in place of a bit. ``digest``: of the known bits
-    of all rows that were found, as ``digest_of_sequence`` gives it.
+    ``mismatching``, ``unknown``: the number of cycles with a wrong bit, and with X or Z. ``digest``: of the known bits
+    of all found rows, from ``digest_of_sequence``.
     """
 
     cycles: int = 0
@@ -132,7 +132,7 @@ class MachineAnswer:
 
 
 def save_answers(path: Path, answers: Sequence[MachineAnswer]) -> None:
-    """Write ``answers``, one a sequence, as JSON."""
+    """Write ``answers``, one per sequence, as JSON."""
     write_atomically(path, json.dumps([asdict(answer) for answer in answers]).encode())
 
 
@@ -146,7 +146,7 @@ def load_answers(path: Path) -> list[MachineAnswer]:
 
 
 def differs(expected: str, found: str) -> bool:
-    """Return True if a bit of ``found`` is not the expected one."""
+    """Return True if a bit of ``found`` differs from ``expected``."""
     if expected == found:
         return False
     if len(expected) != len(found):
@@ -155,7 +155,7 @@ def differs(expected: str, found: str) -> bool:
 
 
 def text_of_rows(words: Words, bits: int, known: Words | None = None) -> Iterator[str]:
-    """Each packed row as text, most significant bit first; a row without bits is one 0."""
+    """Yield each packed row as text, most significant bit first; a row without bits is one 0."""
     text = _bits_of(words, bits) + np.uint8(ord("0"))
     if known is not None and bits:
         text = np.where(_bits_of(known, bits) == 1, text, np.uint8(ord(UNKNOWN)))

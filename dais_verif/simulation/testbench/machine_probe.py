@@ -70,13 +70,13 @@ async def replay_machine(dut: Any) -> None:
 
 
 class _Design:
-    """The signals of a design by their paths; a scope at a time, since single names are slow to look up in Icarus."""
+    """The signals of a design by path, read scope by scope, since looking up single names is slow in Icarus."""
 
     def __init__(self, dut: Any) -> None:
         self._scopes: dict[str, dict[str, Any]] = {"": {child._name: child for child in dut}}
 
     def find(self, paths: tuple[str, ...], bits: int | None = None) -> Any:
-        """Find the first of ``paths`` that is a signal with logic values, of ``bits`` if that is said; or None."""
+        """Find the first of ``paths`` that is a signal with logic values, of width ``bits`` if given; or None."""
         for path in paths:
             scope, _, name = path.rpartition(".")
             handle = self._scope(scope).get(name)
@@ -96,7 +96,7 @@ class _Design:
 
 
 def _bits(handle: Any) -> str:
-    """Return the bits of a vector, or of all words of an array, word 0 last; empty if it is neither."""
+    """Return the bits of a vector, or of all words of an array, word 0 last; empty for anything else."""
     value = getattr(handle, "value", None)
     if value is None:
         return ""

@@ -14,9 +14,9 @@ __all__ = ["Look", "MachineQuestion", "MachineSeen", "Register"]
 
 @dataclass(frozen=True)
 class Register:
-    """The expected register at power-up and after each edge: bits, most significant first, ``-`` where unknown.
+    """The expected value of a register at power-up and after each edge: bits, most significant first, ``-``: unknown.
 
-    ``paths``: what it may be called; a vector, or an array whose word 0 has the least significant bits.
+    ``paths``: its possible paths; a vector, or an array whose word 0 has the least significant bits.
     """
 
     paths: tuple[str, ...]
@@ -25,7 +25,7 @@ class Register:
 
 @dataclass(frozen=True)
 class Look:
-    """Read ``signals``, each by the first of its paths that is there, in ``cycle``, ``after`` its edge or before it."""
+    """Read ``signals``, each by the first of its paths that exists, in ``cycle``, ``after`` its edge or before it."""
 
     cycle: int
     after: bool
@@ -34,7 +34,7 @@ class Look:
 
 @dataclass(frozen=True)
 class MachineQuestion:
-    """Drive ``rows`` from power-up, one a cycle, and compare ``registers``; and ``look``."""
+    """Drive ``rows`` from power-up, one per cycle, compare ``registers``, and ``look`` once."""
 
     interface: DesignInterface
     rows: tuple[str, ...]
@@ -63,10 +63,9 @@ class MachineQuestion:
 class MachineSeen:
     """``outputs``: the last two rows, before the last edge and after it.
 
-    ``wrong``: the first edge after which registers are wrong, -1 for power-up, and what those hold, by their numbers.
-    ``there``: the numbers of registers that the design has. ``seen``: bits of each signal that was looked at, and what
-    it is called. ``ranges``: the bounds of its declaration. ``start`` and ``end`` of that cycle are in units of the
-    waves.
+    ``wrong``: the first edge after which registers are wrong, -1 for power-up, and their values, by number. ``there``:
+    the numbers of the registers that the design has. ``seen``: bits of each signal that was read, and its path.
+    ``ranges``: its declared bounds. ``start`` and ``end`` of that cycle are in time units of the waves.
     """
 
     outputs: tuple[str, str]

@@ -1,8 +1,8 @@
-"""Integers to port bits and back, whole batches at a time.
+"""Convert integers to port bits and back, in whole batches.
 
-A packed row is the port's bits, bit 0 first, in little-endian 64-bit words: ``ceil(bits / 64)`` of them but at
-least one, as a port has at least one bit, and 0 beyond the port. Words, because shifting whole columns into place
-costs a few nanoseconds a value where spreading them into single bits costs fifty.
+A packed row is the port's bits, bit 0 first, in ``max(ceil(bits / 64), 1)`` little-endian 64-bit words; bits beyond the
+port are 0. Words, because shifting whole columns into place costs a few nanoseconds per value, and spreading them into
+single bits fifty.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ WORD = 64
 
 
 def row_words(bits: int) -> int:
-    """Words of a packed row of a port that stands for ``bits`` bits."""
+    """Return the number of words of a packed row for ``bits`` bits."""
     return (max(bits, 1) + WORD - 1) // WORD
 
 
 def pack_inputs(batch: Batch, ports: Ports) -> Words:
-    """Packed rows of ``model_inp``: ``floor(x * 2**-lo) mod 2**width`` an element."""
+    """Return packed rows of ``model_inp``: ``floor(x * 2**-lo) mod 2**width`` per element."""
     raw = [floor_to_grid(column, -element.lo) for column, element in zip(batch.columns, ports.inputs, strict=True)]
     return _pack(raw, ports.inputs, ports.input_bits, batch.rows)
 
 
 def pack_outputs(raw: Sequence[IntArray], ports: Ports, rows: int) -> Words:
-    """Packed rows of ``model_out`` from raw outputs, (rows,) each."""
+    """Return packed rows of ``model_out`` from raw outputs, shape (rows,) each."""
     return _pack(raw, ports.outputs, ports.output_bits, rows)
 
 
@@ -52,12 +52,12 @@ def _pack(raw: Sequence[IntArray], elements: Sequence[Element], total: int, rows
 
 
 def _parts(values: IntArray, element: Element) -> list[tuple[int, int, Words]]:
-    """Return an element in pieces of at most a word: (offset in the port, width, values modulo ``2**64``)."""
+    """Return an element in parts of at most one word: (offset in the port, width, values modulo ``2**64``)."""
     if element.width == 0:
         return []
     if values.dtype != object:
         whole = [(element.offset, min(element.width, WORD), values.astype(np.int64, copy=False).view(np.uint64))]
-        for done in range(WORD, element.width, WORD):  # what an int64 has above its 64 bits is its sign
+        for done in range(WORD, element.width, WORD):  # above its 64 bits, an int64 is sign-extended
             sign = (values >> 63).astype(np.int64, copy=False).view(np.uint64)
             whole.append((element.offset + done, min(element.width - done, WORD), sign))
         return whole
@@ -69,12 +69,12 @@ def _parts(values: IntArray, element: Element) -> list[tuple[int, int, Words]]:
 
 
 def bits_of_row(words: Words, row: int, bits: int) -> str:
-    """One packed row as the port's bits, most significant first; a port that stands for no bits has one."""
+    """Return one packed row as the port's bits, most significant first; a port without data has one bit."""
     return format(int.from_bytes(words[row].tobytes(), "little"), f"0{max(bits, 1)}b")
 
 
 def port_strings(words: Words, bits: int) -> list[str]:
-    """Each row as a string, most significant bit first; a port that stands for no bits has one, a 0."""
+    """Return each row as a string, most significant bit first; a port without data has one bit, 0."""
     bits = max(bits, 1)
     little = np.unpackbits(words.view(np.uint8), axis=1, count=bits, bitorder="little")
     text = (np.ascontiguousarray(little[:, ::-1]) + np.uint8(ord("0"))).tobytes().decode()
@@ -82,6 +82,6 @@ def port_strings(words: Words, bits: int) -> list[str]:
 
 
 def unpack_element(bits: str, element: Element) -> str:
-    """Return the bits of one element, most significant first, out of a port's bits written most significant first."""
+    """Extract the bits of one element from the bits of a port, both most significant first."""
     end = len(bits) - element.offset
     return bits[end - element.width : end]

@@ -1,4 +1,4 @@
-"""A design's ports from inside the simulator: rows of bits in, rows of bits out.
+"""Access a design's ports in the simulator: rows of bits in, rows of bits out.
 
 For use in a cocotb test only. Rows are written most significant bit first.
 """
@@ -20,7 +20,7 @@ _ELEMENT = re.compile(r"(.*)\[(\d+)\]$")
 
 
 def handle_of(dut: Any, name: str) -> Any:
-    """Return the handle of port ``name`` or of an element ``name[3]`` of one; None if the design has none."""
+    """Return the handle of port ``name``, or of an element such as ``name[3]``; None if the design has none."""
     element = _ELEMENT.match(name)
     port = getattr(dut, element[1] if element else name, None)
     if port is None or element is None:
@@ -32,7 +32,7 @@ def handle_of(dut: Any, name: str) -> Any:
 
 
 def problem_with(dut: Any, interface: DesignInterface) -> str | None:
-    """Return why the design's ports are not those of ``interface``, or None."""
+    """Return why the design's ports do not match ``interface``, or None."""
     pins = [
         name for name in interface.ports if name not in {wire.port for wire in (*interface.inputs, *interface.outputs)}
     ]
@@ -49,11 +49,11 @@ def problem_with(dut: Any, interface: DesignInterface) -> str | None:
 
 
 def read_named(dut: Any, names: Sequence[str]) -> tuple[dict[str, str], dict[str, tuple[int, int]]]:
-    """Return the bits of the signals of ``names`` that exist, most significant first, and the declared bounds of each.
+    """Return the bits of those signals of ``names`` that exist, most significant first, and their declared bounds.
 
     Bounds are left and right; a scalar has none.
     """
-    # A scope at a time: Icarus looks a single name up by trying one signal after the other.
+    # Scope by scope: to look up a single name, Icarus tries one signal after the other.
     signals = {signal._name: signal for signal in dut}
     for scope in {name.rpartition(".")[0] for name in names} & set(signals):
         signals.update({f"{scope}.{signal._name}": signal for signal in signals[scope]})
@@ -63,7 +63,7 @@ def read_named(dut: Any, names: Sequence[str]) -> tuple[dict[str, str], dict[str
         signal = signals.get(name) if not name.endswith("]") else handle_of(dut, name)
         value = str(getattr(signal, "value", ""))
         if not value or set(value) - set("01xXzZuUwWlLhH-"):
-            continue  # not there, or no vector: a memory, an instance
+            continue  # missing, or not a vector: a memory, an instance
         bits[name] = value
         bounds = getattr(signal, "range", None)
         if bounds is not None:
@@ -72,7 +72,7 @@ def read_named(dut: Any, names: Sequence[str]) -> tuple[dict[str, str], dict[str
 
 
 class PortHandles:
-    """The data ports of a design, written and read as rows. Inputs that keep one value get it here."""
+    """The data ports of a design, written and read as rows. Constant inputs get their values here."""
 
     def __init__(self, dut: Any, interface: DesignInterface) -> None:
         self._inputs = _cuts(dut, interface.inputs, interface.input_bits)
@@ -88,14 +88,14 @@ class PortHandles:
             handle.value = row[start:stop]
 
     def read(self) -> str:
-        """Return the row that the design gives now, with X and Z."""
+        """Return the current output row, with X and Z."""
         if len(self._outputs) == 1:
             return str(self._outputs[0].value)
         return "".join([str(handle.value) for handle in self._outputs])
 
 
 def _cuts(dut: Any, wires: Sequence[Wire], bits: int) -> list[tuple[Any, int, int]]:
-    """Every input port with its characters in a row. Of ports that carry nothing, ``idle.driven`` knows."""
+    """Return every input port with its position in a row; ``idle.driven`` adds the ports that carry nothing."""
     return [
         (handle_of(dut, wire.name), bits - wire.offset - wire.width, bits - wire.offset) for wire in wires if wire.width
     ]

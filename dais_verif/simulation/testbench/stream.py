@@ -1,6 +1,6 @@
-"""A valid/ready stream as a bench sees it: when it pauses, what must come out, and what the protocol forbids.
+"""A valid/ready stream in a bench: pauses, expected outputs, and checks of the protocol.
 
-Plain Python that knows no simulator, one call a clock, so that its own mistakes can be tested without one.
+Plain Python without a simulator, one call per clock, so that it can be tested without a simulator.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dais_verif.counts import counted
 
 __all__ = ["NEVER", "Beat", "Pauses", "Sink", "Stop", "StreamScoreboard"]
 
-#: The number of beats that are searched for a beat that is not the expected one.
+#: The number of expected beats that are searched for a beat that is out of order.
 _LOOK_AHEAD = 64
-#: Problems that are kept; a broken stream has one for every beat.
+#: Problems that are kept; a broken stream has one per beat.
 _KEPT = 8
 
 
@@ -30,7 +30,7 @@ class Beat(NamedTuple):
 
 @dataclass(frozen=True)
 class Pauses:
-    """When a side pauses: the chance to stop while it goes, and to go on while it stands, each clock."""
+    """The pauses of a side: the probability per clock to stop while active, and to continue while stopped."""
 
     stop: float = 0.0
     go: float = 1.0
@@ -45,12 +45,12 @@ NEVER = Pauses()
 
 @dataclass
 class Stop:
-    """One long stop of a side, for this many clocks, as soon as it is due."""
+    """One long stop of a side, for a number of clocks, as soon as it is due."""
 
     clocks: int
 
     def stands(self, due: bool, *, counts: bool = True) -> bool:
-        """Return True if the side is stopped in the next clock. ``counts``: this clock is one of the stop's."""
+        """Return True if the side is stopped in the next clock. ``counts``: this clock counts towards the stop."""
         if not due or not self.clocks:
             return False
         self.clocks -= counts
@@ -58,42 +58,42 @@ class Stop:
 
 
 class StreamScoreboard:
-    """Beats that went in, those that came out, and every difference in order, number or content."""
+    """Compares output beats with expected ones: every difference in order, number or content."""
 
     def __init__(self) -> None:
         self._waiting: deque[tuple[int, Beat]] = deque()
         self._last: tuple[int, Beat] | None = None
         self.problems: list[str] = []
-        #: All problems, also those that were not kept.
+        #: The number of all problems, including those that were not kept.
         self.total = 0
         self.compared = 0
-        #: Beats that came out with X or Z in them.
+        #: The number of output beats with X or Z.
         self.unknown = 0
 
     def problem(self, text: str) -> None:
-        """Note what is wrong."""
+        """Note a problem."""
         self.total += 1
         if len(self.problems) < _KEPT:
             self.problems.append(text)
 
     def expect(self, number: int, beat: Beat) -> None:
-        """Beat ``number`` was taken, and must come out as ``beat``."""
+        """Expect ``beat`` as the output of input beat ``number``, which was taken."""
         self._waiting.append((number, beat))
 
     @property
     def waiting(self) -> int:
-        """Beats that went in and did not come out yet."""
+        """The number of beats taken but not yet returned."""
         return len(self._waiting)
 
     def forget(self) -> int:
-        """Return a reset: whatever is on its way must never come out. Returns how many beats that are."""
+        """Handle a reset: beats in flight must not come out. Return their number."""
         dropped = len(self._waiting)
         self._waiting.clear()
         self._last = None
         return dropped
 
     def found(self, beat: Beat) -> None:
-        """Judge a beat that came out."""
+        """Check an output beat."""
         self.unknown += any(set(field) - {"0", "1"} for field in beat)
         if not self._waiting:
             again = f", it repeats beat {self._last[0]}" if self._last and self._last[1] == beat else ""
@@ -114,7 +114,7 @@ class StreamScoreboard:
         self.compared += 1
 
     def finish(self) -> None:
-        """Nothing more will come out."""
+        """Report beats that did not come out, at the end."""
         if self._waiting:
             self.problem(
                 f"{counted(len(self._waiting), 'beat')} never came out, the first is beat {self._waiting[0][0]}"
@@ -122,20 +122,20 @@ class StreamScoreboard:
 
 
 class Sink:
-    """Checks on the receiving side: valid holds until ready, the payload is stable meanwhile, nothing is X."""
+    """Checks on the receiving side: valid holds until ready, the payload is stable until then, nothing is X."""
 
     def __init__(self, scoreboard: StreamScoreboard, name: str) -> None:
         self._scoreboard = scoreboard
         self._name = name
-        #: The beat that was offered at the last edge and not taken.
+        #: The beat that was valid at the last edge and not taken.
         self.stalled: Beat | None = None
 
     def reset(self) -> None:
-        """In reset valid may drop."""
+        """Handle a reset: valid may drop."""
         self.stalled = None
 
     def clock(self, number: int, valid: str, ready: bool, beat: Beat | None) -> bool:
-        """One clock edge; returns whether a beat was transferred. ``beat`` is None unless ``valid`` is ``1``."""
+        """Check one clock edge; return True if a beat was transferred. ``beat`` is None unless ``valid`` is ``1``."""
         name, before = self._name, self.stalled
         self.stalled = None
         if valid not in "01":
@@ -170,7 +170,7 @@ def _shown(beat: Beat) -> str:
 
 
 def _hex(bits: str) -> str:
-    """Bits as a hexadecimal number; as they are where one of them is X or Z."""
+    """Return bits as a hexadecimal number; unchanged if one of them is X or Z."""
     if len(bits) == 1 or set(bits) - {"0", "1"}:
         return bits
     return f"0x{int(bits, 2):0{(len(bits) + 3) // 4}x}"

@@ -1,4 +1,4 @@
-"""The cocotb testbench that watches a machine: a sequence from power-up, and what comes out where a bit says so."""
+"""The cocotb testbench that watches a machine: drive a sequence from power-up, keep outputs where a bit is not 0."""
 
 from __future__ import annotations
 

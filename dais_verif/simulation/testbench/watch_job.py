@@ -14,7 +14,7 @@ __all__ = ["WatchAnswer", "WatchJob"]
 
 @dataclass(frozen=True)
 class WatchJob:
-    """Drive ``rows`` from power-up, one a cycle; keep the outputs before each edge at which bit ``valid`` is not 0."""
+    """Drive ``rows`` from power-up, one per cycle; keep outputs before each edge at which bit ``valid`` is not 0."""
 
     interface: DesignInterface
     rows: tuple[str, ...]
@@ -35,7 +35,7 @@ class WatchJob:
 
 @dataclass(frozen=True)
 class WatchAnswer:
-    """``cycles`` that were run; those that were ``kept``, each with the row of its outputs."""
+    """``cycles``: how many ran; ``kept``: the kept cycles, each with its output row."""
 
     cycles: int
     kept: tuple[tuple[int, str], ...]
