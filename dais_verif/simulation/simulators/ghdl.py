@@ -26,7 +26,7 @@ __all__ = [
     "simulation",
 ]
 
-#: No output is worth caching: GHDL with the common mcode backend generates code anew in each run, and a build leaves
+#: No output is worth caching: GHDL with the common mcode backend generates code again in each run, and a build leaves
 #: only a list of design units and their files, made in a tenth of a second.
 OUTPUT = None
 
