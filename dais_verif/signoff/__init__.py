@@ -1,1 +1,1 @@
-"""Sign-off: the stages of a policy are run, judged by their records, and certified; a certificate can be rechecked."""
+"""Sign-off: run the stages of a policy, judge them by their records, certify the result, and recheck certificates."""

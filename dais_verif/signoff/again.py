@@ -1,4 +1,4 @@
-"""Repeating the sign-off behind a certificate, to compare the results."""
+"""Repeat the sign-off of a certificate, to compare the results."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def run_again(
 
 
 def _where_they_are(context: Context) -> Policy:
-    """Return the policy, with the files where they are now."""
+    """Return the policy with the current paths of its files."""
     subject, policy = context.subject, context.policy
     if subject.emitted:
         files: tuple[str, ...] = ()

@@ -3,7 +3,7 @@
     line    = principals [options] keytype key [comment]
     options = cert-authority | namespaces="pattern,!pattern" | valid-after="time" | valid-before="time", each once
 
-A line that ``ssh-keygen`` cannot read is refused with the whole file: it may have been meant to take a permission away.
+If ``ssh-keygen`` cannot read a line, the whole file is refused: the line may be meant to revoke a permission.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _read(line: str) -> _Line:
 
 
 def _principals(line: str) -> tuple[str, str]:
-    """Return the principals, which may be quoted for their spaces, and what follows."""
+    """Return the principals, which may be quoted because of spaces, and the rest of the line."""
     end = next((place for place, letter in enumerate(line) if letter in _SPACE + '"'), len(line))
     if line[end : end + 1] != '"':
         return line[:end], line[end:].lstrip(_SPACE)
@@ -139,7 +139,7 @@ def _in_list(name: str, patterns: str) -> bool:
 
 
 def _matches(name: str, pattern: str) -> bool:
-    """Match with ``*`` and ``?`` only, in linear time for each: a later star never backtracks past an earlier one."""
+    """Match with ``*`` and ``?`` only, in linear time per star: a later star never backtracks past an earlier one."""
     place, at, star, resume = 0, 0, -1, 0
     while place < len(name):
         if at < len(pattern) and pattern[at] == "*":
@@ -157,7 +157,7 @@ def _matches(name: str, pattern: str) -> bool:
 def absolute_time(text: str) -> datetime:
     """Return a time such as 20270131, 202701311200 or 20270131120000: local, or UTC if it ends in Z.
 
-    Raises ``ValueError`` if it is none.
+    Raises ``ValueError`` if ``text`` is not a time.
     """
     digits = text[:-1] if text[-1:] in ("Z", "z") else text
     form = _FORMS.get(len(digits))
@@ -167,7 +167,7 @@ def absolute_time(text: str) -> datetime:
         found = datetime.strptime(digits, form)
         if digits is not text:
             return found.replace(tzinfo=timezone.utc)
-        # As in C: where clocks were put back, the library decides which of two hours is meant.
+        # As in C: when clocks are set back, the library chooses one of the two hours.
         return datetime.fromtimestamp(time.mktime(found.timetuple()), timezone.utc)
     except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not a time like 20270131 or 202701311200Z") from None

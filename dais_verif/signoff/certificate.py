@@ -1,6 +1,6 @@
 """The certificate: the signed-off design, the policy, the tools and the evidence, all by hash.
 
-It has exactly one form, byte for byte: sorted keys, a fixed layout, and the hash of everything else in ``self``.
+It has exactly one form, byte for byte: sorted keys, a fixed layout, and the hash of all other fields in ``self``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _SCHEMA = "dais-verif/certificate/2"
 _STATEMENT = "SIGNED OFF"
 _LOCK = ".lock"
 
-#: Limit of evidence files, so that the time to hash one is bounded.
+#: Limits of evidence files and their bytes, so that the time for hashing is bounded.
 _MOST_FILES, _MOST_BYTES = 100_000, 8 << 30
 
 
@@ -52,7 +52,7 @@ class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class CertifiedFile(_Part, frozen=True):
-    """A file that was signed off. ``near``: its path as seen from the folder of the certificate."""
+    """A signed-off file. ``near``: its path relative to the folder of the certificate."""
 
     role: str
     path: str
@@ -62,7 +62,7 @@ class CertifiedFile(_Part, frozen=True):
 
 
 class CertifiedStage(_Part, frozen=True):
-    """A stage, without its story."""
+    """A stage, without its messages."""
 
     name: str
     verdict: Verdict
@@ -73,7 +73,7 @@ class CertifiedStage(_Part, frozen=True):
 
 
 class CertifiedScore(_Part, frozen=True):
-    """The result for mutants of the RTL: how many there were, how many equivalent and unknown, and percent killed."""
+    """The result for mutants of the RTL: the numbers of all, equivalent and unknown ones, and percent killed."""
 
     mutants: int
     equivalent: int
@@ -84,8 +84,8 @@ class CertifiedScore(_Part, frozen=True):
 class Certificate(_Part, frozen=True, rename={"itself": "self"}, omit_defaults=True):
     """A complete certificate. ``layout``: as given. ``signer``: fingerprint of the key that signs it, or empty.
 
-    ``issued``: ISO 8601, UTC. ``evidence``: SHA-256 of every file that is judged; ``logs``: of all else in its folder,
-    which is for people, and which is not checked.
+    ``issued``: ISO 8601, UTC. ``evidence``: SHA-256 of every judged file; ``logs``: of all other files in its folder,
+    which are for people and are not checked.
     """
 
     schema: str
@@ -121,7 +121,7 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}, omit_defaults=T
         signer: str,
         mutation: CertifiedScore | None = None,
     ) -> Certificate:
-        """Return the certificate of what ``record`` says, with all evidence in ``folder``."""
+        """Return the certificate of the sign-off in ``record``, with all evidence in ``folder``."""
         files = [
             CertifiedFile(file.role, file.path, _near(file.path, folder), file.sha256, file.name)
             for file in subject.files
@@ -150,7 +150,7 @@ class Certificate(_Part, frozen=True, rename={"itself": "self"}, omit_defaults=T
 
 
 def stages_in(results: Sequence[StageResult]) -> list[CertifiedStage]:
-    """Return the stages of a sign-off as a certificate has them."""
+    """Return the stages of a sign-off for a certificate."""
     return [CertifiedStage(r.name, r.verdict, r.passed, r.must_fail, r.waived, r.optional) for r in results]
 
 
@@ -159,13 +159,13 @@ def _near(path: str, folder: Path) -> str:
 
 
 def written(certificate: Certificate) -> bytes:
-    """Its bytes, with the hash of itself."""
+    """Return the bytes of ``certificate``, with its own hash."""
     tree = msgspec.to_builtins(certificate)
     return _canonical({**tree, "self": _hash_of(tree)})
 
 
 def parse_certificate(data: bytes, name: str) -> Certificate:
-    """Return the certificate in ``data``. Raises ``InputError`` unless every byte is as it was written."""
+    """Return the certificate in ``data``. Raises ``InputError`` unless every byte has the canonical form."""
     try:
         tree = json.loads(data, object_pairs_hook=_once, parse_constant=_no_constant)
     except (ValueError, RecursionError) as error:
@@ -207,14 +207,14 @@ def _no_constant(text: str) -> None:
 
 
 def is_evidence(name: str) -> bool:
-    """Is the file ``name`` in the folder of a certificate one that is judged?"""
+    """Return True if the file ``name`` in the folder of a certificate is judged."""
     return name.startswith(f"{EVIDENCE}/")
 
 
 def files_in(folder: Path) -> dict[str, str]:
-    """Return the SHA-256 of every file in ``folder`` but the certificate itself and its signature, by path.
+    """Return the SHA-256 of every file in ``folder`` except the certificate and its signature, by path.
 
-    Raises ``InputError`` for anything but a plain file, because its content is not in the folder.
+    Raises ``InputError`` for anything except a regular file, because its content is not in the folder.
     """
     found: dict[str, str] = {}
     left = _MOST_BYTES

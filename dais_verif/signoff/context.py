@@ -1,4 +1,4 @@
-"""The context of all stages, and the arguments that it means for commands."""
+"""The context of all stages, and the command-line arguments that follow from it."""
 
 from __future__ import annotations
 
@@ -60,8 +60,8 @@ class SignOffStage:
     """A stage: ``run`` leaves evidence in ``folder``, ``judge`` reads it.
 
     ``must_fail``: a bug is seeded, and the stage passes if the bug is detected. ``needs``: the folders of stages that
-    must have passed before it makes sense. ``waiver``: its name in waivers; empty: it cannot be waived. ``gate``:
-    stages that need it also run if it is waived.
+    must have passed first. ``waiver``: its name in waivers; empty: it cannot be waived. ``gate``: stages that need it
+    also run if it is waived.
     """
 
     name: str
@@ -78,23 +78,23 @@ class SignOffStage:
 
 
 def program_arguments(subject: Subject) -> list[str]:
-    """Return the program, under a path that no verb takes for an option."""
+    """Return the program, with a path that no verb mistakes for an option."""
     return [plain_path(subject.path), *(["--layout", subject.layout] if subject.layout else [])]
 
 
 def plain_path(path: Path) -> str:
-    """Return ``path``; if it begins with a dash, by way of its folder."""
+    """Return ``path``; if it begins with a dash, with its folder."""
     return f"./{path}" if str(path).startswith("-") else str(path)
 
 
 def pipeline_arguments(policy: Policy) -> list[str]:
-    """Our own RTL as a pipeline with all its pins, where verbs take pins apart."""
+    """Return our own RTL as a pipeline with all its pins, for verbs that take pins separately."""
     stages = policy.rtl.pipeline
     return [] if stages is None else ["--stages", str(stages), "--reset", "--enable", "--valid"]
 
 
 def design_arguments(subject: Subject, policy: Policy) -> list[str]:
-    """Return the RTL that is signed off, as ``sim`` takes it."""
+    """Return the signed-off RTL as arguments of ``sim``."""
     rtl = policy.rtl
     if subject.emitted:
         return ["--top", subject.top, *([] if rtl.pipeline is None else ["--stages", str(rtl.pipeline)])]
@@ -103,7 +103,7 @@ def design_arguments(subject: Subject, policy: Policy) -> list[str]:
 
 
 def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | None = None) -> list[str]:
-    """RTL as files, ours too, and with ``more`` of them under another ``top``; whatever pins it has."""
+    """Return the RTL as files, including our own, with ``more`` files below another ``top``; without pins."""
     rtl = policy.rtl
     arguments = [part for file in (*subject.rtl, *map(str, more)) for part in ("--rtl", file)]
     arguments += ["--top", top or subject.top, *(part for name in rtl.data for part in ("--data", name))]
@@ -111,7 +111,7 @@ def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | Non
 
 
 def interface_of(context: Context, record: SimulationRecord) -> DesignInterface:
-    """Return the ports of the design that ``record`` is of, with the latency that was found."""
+    """Return the ports of the design in ``record``, with the latency found."""
     if record.rtl.face is None:
         return packed(context.subject.program).interface
     interface = DesignInterface.from_tree(record.rtl.face)
@@ -119,7 +119,7 @@ def interface_of(context: Context, record: SimulationRecord) -> DesignInterface:
 
 
 def pin_arguments(context: Context, record: SimulationRecord) -> list[str]:
-    """Return all pins of that design as options of ``sim``, because a design with a bug may not reveal its latency."""
+    """Return all pins of that design as options of ``sim``: with a bug, its latency may not be detectable."""
     pins = interface_of(context, record).clocking
     if pins is None:
         return []
@@ -136,12 +136,12 @@ def pin_arguments(context: Context, record: SimulationRecord) -> list[str]:
 
 
 def simulator_arguments(simulators: Sequence[str]) -> list[str]:
-    """One simulator or both, as verbs take them."""
+    """Return the arguments for one simulator or both."""
     return ["--sim", "both" if len(simulators) == 2 else simulators[0]] if simulators else []
 
 
 def prove_arguments(context: Context, program: list[str], design: list[str]) -> list[str]:
-    """``prove`` of ``program`` and ``design``, that takes no earlier proof on trust."""
+    """Return the arguments of ``prove`` for ``program`` and ``design``, without cached proofs."""
     policy = context.policy
     arguments = [*program, *design, "--no-cache", "--timeout", f"{policy.proof_timeout:g}"]
     arguments += simulator_arguments([name for name in policy.simulators if name != GHDL])
@@ -160,15 +160,15 @@ def reader_arguments(context: Context, both: bool = False) -> list[str]:
 def simulate(
     context: Context, folder: Path, design: list[str], asked: Asked, vectors: int, program: list[str] | None = None
 ) -> None:
-    """Run ``sim`` on ``design``, generating ``vectors``, and sum up all that it sent.
+    """Run ``sim`` on ``design`` with ``vectors`` generated vectors, and write the summary of all vectors.
 
-    ``program``: the arguments of another one than that which is signed off.
+    ``program``: the arguments of a program other than the signed-off one.
     """
     policy, subject = context.policy, context.subject
     arguments = [*(program or program_arguments(subject)), *design]
     arguments += ["--vectors", str(vectors), "--seed", str(asked.seed)]
     arguments += simulator_arguments(asked.simulators)
-    # A policy's vectors are those of each of its simulators.
+    # The policy's number of vectors applies to each simulator.
     arguments += ["--icarus-vectors", "all"] if len(asked.simulators) == 2 else []
     arguments += [part for file in subject.of("input") for part in ("--inputs", file.path)]
     bits = policy.exhaustive_bits if asked.swept else 0
@@ -184,5 +184,5 @@ def simulate(
 
 
 def write_json(path: Path, tree: dict[str, Any]) -> None:
-    """``tree`` as a file of evidence."""
+    """Write ``tree`` as a file of evidence."""
     write_atomically(path, (json.dumps(tree, indent=2) + "\n").encode())

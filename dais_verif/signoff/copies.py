@@ -1,7 +1,7 @@
-"""Copies of all signed-off files: the hashed content is what is built and proved, even if a file changes meanwhile.
+"""Copy all signed-off files: the hashed content is built and proved, even if a file changes in the meantime.
 
-The copies are part of the evidence. Files that share a folder also do so among the copies, and the folder holds nothing
-else: RTL finds its include files as before, and finds no file that is not certified.
+The copies are part of the evidence. Files that share a folder also share a folder of copies, with nothing else in it:
+RTL finds its include files as before, and finds no file that is not certified.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from dais_verif.signoff.subject import FileHash, Subject, sha256_of
 
 __all__ = ["SUBJECT", "copied"]
 
-#: The folder of the copies, in that of the evidence.
+#: The folder of the copies, in the folder of the evidence.
 SUBJECT = "subject"
 
 
 def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Policy]:
-    """Return ``subject`` and ``policy`` with copies in ``folder / SUBJECT`` in the place of all files.
+    """Return ``subject`` and ``policy`` with copies in ``folder / SUBJECT`` instead of all files.
 
     Our own RTL is evidence already. Raises ``InputError`` if a file no longer matches its hash, or if its copy would
     not be found under the name that the RTL uses.
@@ -43,7 +43,7 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
             made[number] = copies[0]
         elif file.role == "kernel":
             made[number] = _copy(file, root / file.role / path.name)
-        elif file.role == "configuration":  # beside the program, as it was
+        elif file.role == "configuration":  # stays beside the program
             made[number] = _copy(file, root / "program_0" / path.name)
         elif file.role == "data" and "/" in file.name:
             # Found next to the RTL by its name; one with a folder of its own is skipped, since our RTL never names it.
@@ -70,7 +70,7 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
 
 
 def _included(path: Path, places: list[Path]) -> list[str]:
-    """Return where an included file has to lie, so that it is found from each folder of the RTL as before."""
+    """Return the places of an included file so that each folder of the RTL finds it as before."""
     found = [
         f"rtl_{number}/{path.relative_to(place).as_posix()}"
         for number, place in enumerate(places)

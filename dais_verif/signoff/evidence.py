@@ -1,4 +1,4 @@
-"""The output of a command, read back strictly: its record, and the vectors that were simulated.
+"""Read the output of a command strictly: its record, and the simulated vectors.
 
 Anything missing, truncated, unfinished or inconsistent raises ``InputError``: it is not evidence.
 """
@@ -55,7 +55,7 @@ _T = TypeVar("_T")
 
 
 class Unusable(InputError):
-    """A verb that ended in an error has no record beyond it; ``verdict`` is its own."""
+    """A verb ended in an error, so has no record; ``verdict`` is that of the error."""
 
     def __init__(self, failed: Failed) -> None:
         super().__init__(failed.message)
@@ -63,7 +63,7 @@ class Unusable(InputError):
 
 
 class CheckEvidence(msgspec.Struct, frozen=True):
-    """The output of ``check``, as far as it is judged."""
+    """The judged part of the output of ``check``."""
 
     verdict: Verdict
     program: ProgramInfo
@@ -164,7 +164,7 @@ def _printed(folder: Path) -> bytes:
 
 
 def _agree(folder: Path, verdict: Verdict) -> None:
-    """Refuse a process that says otherwise than its record."""
+    """Refuse a process whose exit code contradicts its record."""
     code = read_call(folder).exit_code
     if code != verdict.exit_code:
         raise InputError(f"the run exited with code {code}, but {_name(folder)} says {verdict.value}")
@@ -183,17 +183,17 @@ def _kept(folder: Path, printed: bytes, name: str = "result.json") -> None:
 
 
 class Bits(NamedTuple):
-    """Bits of a packed row of inputs, and of outputs."""
+    """The number of bits of a packed row of inputs, and of outputs."""
 
     inputs: int
     outputs: int
 
 
 def bits_of(record: SimulationRecord, program: Program) -> Bits:
-    """Return the rows of the run that ``record`` is of."""
+    """Return the bits of rows in the run of ``record``."""
     rtl = record.rtl
     if rtl.bits is not None:
-        return Bits(0, rtl.bits)  # nothing else of them is evidence
+        return Bits(0, rtl.bits)  # the inputs are not evidence
     if rtl.face is not None:
         try:
             interface = DesignInterface.from_tree(rtl.face)
@@ -205,7 +205,7 @@ def bits_of(record: SimulationRecord, program: Program) -> Bits:
 
 
 def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
-    """First row, packed inputs and packed expected outputs of each chunk that the simulators of ``run`` were given."""
+    """Yield first row, packed inputs and packed expected outputs of each chunk of ``run``."""
     words = row_words(bits.inputs), row_words(bits.outputs)
     start = 0
     for path in sorted((run / "vectors").glob("*.bin")):
@@ -220,10 +220,10 @@ def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
 
 @dataclass(frozen=True)
 class Sent:
-    """The vectors of a run, without the vectors.
+    """A summary of the vectors of a run.
 
-    ``distinct``: different ones among the first ``rows``, which are not exhaustive. ``digest``: the digest that a
-    simulator must report if it found exactly what the golden model expects of the first ``digested`` of ``total``.
+    ``distinct``: the number of different vectors among the first ``rows``, which are not exhaustive. ``digest``: the
+    digest that a simulator must report if the outputs of the first ``digested`` of ``total`` vectors are as expected.
     """
 
     rows: int
@@ -235,7 +235,7 @@ class Sent:
 
     @classmethod
     def load(cls, path: Path) -> Sent:
-        """Load it from a file."""
+        """Load a summary from a file."""
         try:
             return msgspec.convert(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
@@ -243,7 +243,7 @@ class Sent:
 
 
 def summary(run: Path, bits: Bits, rows: int, digested: int) -> Sent:
-    """Return the vectors that were sent in ``run``, of which ``rows`` are not swept."""
+    """Return the summary of the vectors of ``run``, of which ``rows`` are not exhaustive."""
     inputs, seen, digest, total = hashlib.sha256(), [], 0, 0
     for start, given, expected in chunks(run, bits):
         inputs.update(given.tobytes())

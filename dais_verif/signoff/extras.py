@@ -1,4 +1,4 @@
-"""Stages that a policy may add: coverage, the synthesized netlist, the AXI4-Stream wrapper, a board, others."""
+"""Optional stages of a policy: coverage, the synthesized netlist, the AXI4-Stream wrapper, a board, others."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def extra_stages(context: Context) -> list[SignOffStage]:
 
 
 def coverage_stage(good: str) -> SignOffStage:
-    """Return the stage that judges what the simulation in folder ``good`` has counted."""
+    """Return the stage that judges the coverage counted by the simulation in folder ``good``."""
     judge = partial(_judge_coverage, good=good)
     return SignOffStage("coverage", "coverage", _run_nothing, judge, needs=(good,), waiver="coverage")
 
@@ -105,7 +105,7 @@ def _run_netlist(context: Context, folder: Path, good: str) -> None:
 
 
 def require_call(folder: Path, without: str) -> None:
-    """Raise what ended the call in ``folder``, if anything did."""
+    """Raise the error that ended the call in ``folder``, if any."""
     if read_call(folder).exit_code:
         tree = read_tree(folder / PRINTED)
         kind = ToolError if tree.get("verdict") == Verdict.TOOL_FAILURE.value else InputError
@@ -147,7 +147,7 @@ def _run_axis(context: Context, folder: Path) -> None:
 
 
 def _vectors(context: Context, vectors: int) -> list[str]:
-    """Vectors of files, and so many more."""
+    """Return the arguments for the vectors of files, and for ``vectors`` generated ones."""
     policy = context.policy
     arguments = ["--vectors", str(vectors), "--seed", str(policy.seeds[0] if policy.seeds else 0)]
     arguments += [part for file in context.subject.of("input") for part in ("--inputs", file.path)]

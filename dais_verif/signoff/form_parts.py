@@ -1,4 +1,4 @@
-"""The retained parts of an evidence file: parts of the forms of programs and of machines."""
+"""The retained parts of evidence files that the forms of programs and of machines share."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def canonical(tree: Tree) -> bytes:
 
 
 def failed(verdict: str, *, excused: bool) -> Tree:
-    """Return what is retained of a stage that did not pass. ``excused``: the policy tolerates it."""
+    """Return the retained part of a stage that did not pass. ``excused``: the policy tolerates it."""
     return {"verdict": verdict, "message": "", **({"excused": True} if excused else {})}
 
 
@@ -66,7 +66,7 @@ def kept_head(tree: Tree) -> Tree:
 
 
 def kept_call(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the retained part of how a command ended."""
+    """Return the retained part of the exit of a command."""
     return {"arguments": [], "exit_code": tree["exit_code"], "seconds": 0.0}
 
 
@@ -76,7 +76,7 @@ def kept_check(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def kept_stimulus(tree: Tree, covered: bool) -> list[Tree]:
-    """Return the files, and how many vectors were computed from the program."""
+    """Return the files, and the number of vectors computed from the program."""
     files = [one for one in tree["stimulus"] if one["name"] == "file"]
     directed = sum(one["vectors"] for one in tree["stimulus"] if one["name"] == "directed") if covered else 0
     kept = [{"name": "file", "vectors": 0, "sha256": one["sha256"]} for one in files]
@@ -84,7 +84,7 @@ def kept_stimulus(tree: Tree, covered: bool) -> list[Tree]:
 
 
 def kept_coverage(found: Tree | None, context: Context) -> Tree | None:
-    """Return as much as the policy requires, in thousandths, if it was reached."""
+    """Return the coverage that the policy requires, in thousandths, if it was reached."""
     thousandths = math.ceil(round(context.policy.coverage * 10, 6))
     if found is None or found["percent"] * 10 < thousandths:
         return None

@@ -1,7 +1,7 @@
-"""The judged parts of each file that a stage writes, stage by stage: a form is a tree that holds nothing else.
+"""The judged parts of each file of a stage: a form is a tree that contains nothing else.
 
-Fields that a reader requires but no judge uses have a fixed value. Numbers that may exceed a requirement are reduced to
-what is required, so that any other value is detected.
+Fields that a reader requires but no judge uses get a fixed value. Numbers that may exceed a requirement are reduced to
+the required value, so that any other value is detected.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = ["forms_of"]
 
 
 def forms_of(folder: str, context: Context) -> dict[str, Form]:
-    """Return the files in the folder of a stage that are judged field by field."""
+    """Return the forms of the files in the folder of a stage that are judged field by field."""
     for pattern, forms in (MACHINE_FORMS if context.subject.is_machine else _FORMS).items():
         if re.fullmatch(pattern, folder):
             return forms
@@ -59,7 +59,7 @@ def _stage(folder: Path) -> Path:
 
 
 def _simulated(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return what is retained of a simulation of the signed-off RTL."""
+    """Return the retained part of a simulation of the signed-off RTL."""
     policy, subject = context.policy, context.subject
     covered = bool(policy.coverage) and _stage(folder).name == f"simulation-{policy.seeds[0]}"
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
@@ -81,7 +81,7 @@ def _simulated(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _run(tree: Tree, context: Context, *, covered: bool = False) -> Tree:
-    """Return what is retained of a run: every simulator, every vector, every bit."""
+    """Return the retained part of a run: every simulator, every vector, every bit."""
     names = ("name", "version", "vectors_compared", "bits_compared", "mismatches", "vectors_with_x", "digest", "cached")
     return {
         **kept_head(tree),
@@ -125,7 +125,7 @@ def _seeded_in_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result with a seeded fault: that it was detected, by which tool, and on how many vectors."""
+    """Return the result for a seeded fault: that it was detected, the tool, and the number of vectors."""
     nothing = {"real": None, "raw": None, "bits": ""}
     fixed = {"simulator": "", "output": 0, "expected": nothing, "found": nothing, "inputs": []}
     names = ("name", "version", "vectors_compared", "mismatches", "failure")
@@ -144,7 +144,7 @@ def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _beats(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return what is retained of a run with streams or on a board, which computes no digest of outputs."""
+    """Return the retained part of a run with streams or on a board, which computes no digest of outputs."""
     board, simulators = tree.get("board"), list[Tree]()
     for one in tree["simulators"]:
         vectors = min(one["vectors_compared"], tree["vectors"])
@@ -196,7 +196,7 @@ def _proved(tree: Tree, context: Context, folder: Path) -> Tree:
             "front_ends": _enough_readers(tree, context),
         },
         **only(tree, "unchecked", "cached_claims"),
-        # The method that decided a claim is not judged: it is replaced by a fixed word, so that every edit is detected.
+        # The method that decided a claim is not judged: a fixed word replaces it, so that every edit is detected.
         "outputs": [
             {"output": output, "status": status, "method": Method.IDENTICAL.value}
             for output, status in sorted(claims.items())

@@ -1,1 +1,1 @@
-"""Sign-off of an FPGA bitstream: read back, simulated, proved, fast enough; and a seeded fault is detected."""
+"""Sign off an FPGA bitstream: read it back, simulate and prove it, check its timing, and detect a seeded fault."""

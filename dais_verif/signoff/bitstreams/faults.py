@@ -1,4 +1,4 @@
-"""A fault seeded in a bitstream: the table of a cell turned upside down, so that an output bit is always wrong."""
+"""Seed a fault in a bitstream: invert the table of a cell, so that an output bit is always wrong."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _NEVER = "1'b0"
 
 
 class WrongTable(NamedTuple):
-    """The ``cell`` whose table is wrong, and the ``output`` bit that is; ``always``, unless a reset is at work."""
+    """The ``cell`` with the wrong table, and the wrong ``output`` bit; ``always``: no reset can mask it."""
 
     cell: str
     output: str
@@ -35,11 +35,11 @@ class WrongTable(NamedTuple):
 
 
 def wrong_table(bitstream: Path, pins: Path, device: str, path: Path, controls: Collection[str] = ()) -> WrongTable:
-    """Write ``bitstream`` to ``path`` with the table upside down that makes an output bit, directly or by a register.
+    """Write ``bitstream`` to ``path`` with an inverted table that drives an output bit, directly or by a register.
 
     ``controls``: ports that carry no output of the program.
 
-    Raises ``InputError`` if no output bit is made by a table: of such a bitstream nothing shows that a fault is found.
+    Raises ``InputError`` if no table drives an output bit: then no fault can be seeded.
     """
     with tempfile.TemporaryDirectory(dir=path.parent) as name:
         folder = Path(name)
@@ -59,7 +59,7 @@ def wrong_table(bitstream: Path, pins: Path, device: str, path: Path, controls: 
 
 
 def _behind(found: ReadBack, controls: Collection[str] = ()) -> tuple[Cell, str, bool]:
-    """Choose the cell of an output bit, preferably one whose register has no reset, which may be logic."""
+    """Choose the cell of an output bit, preferably one whose register has no reset; such a reset may be logic."""
     tables = {lut.name: lut.cell for lut in found.luts}
     registers = {register.name: register for register in found.registers}
     candidates = []
@@ -76,7 +76,7 @@ def _behind(found: ReadBack, controls: Collection[str] = ()) -> tuple[Cell, str,
 
 
 def _bits_of(chip: Chip, configuration: Configuration, cell: Cell) -> list[Bit]:
-    """Return the places of the sixteen bits of a table in its tile."""
+    """Return the positions of the sixteen bits of a table in its tile."""
     bits = chip.functions(configuration.kinds[cell.x, cell.y])[f"LC_{cell.number}"]
     return [bits[place] for place in TABLE]
 

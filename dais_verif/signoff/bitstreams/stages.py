@@ -1,6 +1,6 @@
-"""The stages of a bitstream: it is read back, simulated and proved; and the same with a wrong table seeded in it.
+"""The stages of a bitstream: read it back, simulate and prove it; and do the same with a seeded wrong table.
 
-Only the bitstream and the file of its pins are read. RTL, netlist and placement that it was made of are not.
+They read only the bitstream and its pin file, not the RTL, netlist and placement from which it was made.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
     "with_read_back",
 ]
 
-#: The logic of the bitstream as ``sim`` and ``prove`` had it, in the folder of a stage.
+#: The logic of the bitstream as given to ``sim`` and ``prove``, in the folder of a stage.
 READ_BACK = f"{RUN}/read_back.v"
 
 #: The stage that reads a bitstream back and simulates it.
@@ -50,7 +50,7 @@ _WRONG = "wrong_table.bin"
 
 
 def bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """Return the stages; ``good``: the first simulation. Nothing is proved where ``policy`` asks for no proofs."""
+    """Return the stages; ``good``: the folder of the first simulation. Proofs only if ``policy`` requires proofs."""
     run = partial(_run, good=good)
     stages = [
         SignOffStage("bitstream", FOLDER, run, _judge, needs=(good,), waiver="bitstream"),
@@ -76,7 +76,7 @@ def bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
 
 
 def _design(context: Context, good: str, bitstream: Path | None = None) -> list[str]:
-    """Return the arguments that name the bitstream, its pins, and which of them do what."""
+    """Return the arguments that name the bitstream, its pin file, and the functions of pins."""
     subject, policy = context.subject, context.policy
     bits = subject.only("bitstream").path if bitstream is None else str(bitstream)
     words = ["--bitstream", bits, "--pins", subject.only("pins").path, "--device", str(policy.bitstream.device)]
@@ -100,7 +100,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 
 def with_read_back(judged: Judgement, folder: Path) -> Judgement:
-    """Return the judgement of a simulation, with another problem if it did not simulate what was read back."""
+    """Return the judgement of a simulation, with one more problem if it did not simulate the read-back logic."""
     problems = list(judged.problems)
     if judged.verdict is Verdict.PASS and simulated(folder).rtl.sha256 != [sha256_of(folder / READ_BACK)]:
         problems.append("the simulated logic is not what was read back")
@@ -140,7 +140,7 @@ def problems_of_proof(context: Context, folder: Path, record: ProofRecord) -> It
 
 
 def _seed(context: Context, folder: Path, good: str) -> Path:
-    """Return a bitstream of which an output bit, none that says when outputs are there, is wrong."""
+    """Return a bitstream with a wrong output bit, which is not a valid bit."""
     clocking = interface_of(context, simulated(context.folder / good)).clocking
     return seed_wrong_table(
         context, folder, [] if clocking is None or clocking.valid_out is None else [clocking.valid_out]

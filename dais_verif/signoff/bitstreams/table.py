@@ -1,4 +1,4 @@
-"""The table ``[bitstream]`` of a policy: which bitstream, of which device, and how fast it must be."""
+"""The table ``[bitstream]`` of a policy: the bitstream, its device, and its required clock."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ __all__ = ["Bitstream", "problem_of_bitstream", "with_files"]
 
 
 class Bitstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``[bitstream]``: the ``file`` that is loaded into a ``device``, and the file of its ``pins``.
+    """``[bitstream]``: the ``file`` for a ``device``, and its pin file ``pins``.
 
-    ``clock``: MHz that it must allow, and ``margin`` percent more.
+    ``clock``: the required MHz; ``margin``: percent on top.
     """
 
     file: str | None = None
@@ -26,18 +26,18 @@ class Bitstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def files(self) -> dict[str, str]:
-        """The files that are given, by what they are."""
+        """The given files, by role."""
         given = {"bitstream": self.file, "pins": self.pins}
         return {role: name for role, name in given.items() if name is not None}
 
     @property
     def required(self) -> float:
-        """MHz, the margin included."""
+        """The required MHz, including the margin."""
         return self.clock * (1 + self.margin / 100)
 
 
 def with_files(table: Bitstream, files: Mapping[str, str]) -> Bitstream:
-    """Return ``table`` with other ``files``, by what they are."""
+    """Return ``table`` with other ``files``, by role."""
     return msgspec.structs.replace(table, file=files.get("bitstream"), pins=files.get("pins"))
 
 

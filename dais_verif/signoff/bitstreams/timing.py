@@ -1,4 +1,4 @@
-"""The stage that asks how fast a bitstream is: by icetime, which reads nothing but the bitstream."""
+"""The stage that checks the timing of a bitstream, with icetime, which reads only the bitstream."""
 
 from __future__ import annotations
 
@@ -62,6 +62,6 @@ def _read(folder: Path) -> tuple[str, float | None]:
 
 
 def kept_timing(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:
-    """Return the bitstream, and the slowest path that would do: a faster one is more than enough."""
+    """Return the bitstream, and the slowest permitted path instead of the actual one."""
     path, enough = tree["path"], 1000 / context.policy.bitstream.required
     return {"bitstream": tree["bitstream"], "path": enough if path is not None and path <= enough else path}
