@@ -11,10 +11,10 @@ __all__ = ["SignOffListener"]
 
 
 class SignOffListener:
-    """Told of the stages; this one does nothing."""
+    """Receives the progress of the stages; this base class ignores it."""
 
     def stage_begins(self, name: str, number: int, total: int) -> None:
-        """Take that stage ``name`` begins, the ``number``-th of ``total``."""
+        """Receive the start of stage ``name``, the ``number``-th of ``total``."""
 
     def stage_ends(self, result: StageResult) -> None:
-        """Take what became of a stage."""
+        """Receive the result of a stage."""

@@ -1,6 +1,6 @@
-"""The stage that asks how good the verification is: mutants of the RTL, and how many of them are killed.
+"""The stage that measures the verification: the share of mutants of the RTL that are killed.
 
-The numbers of mutants by fate are judged. The score is computed again from them, and stands in the certificate.
+The numbers of mutants by fate are judged. The score in the certificate is computed again from them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ _MOST_MUTANTS = 1_000_000
 
 
 class Mutation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``[mutation]``: so many mutants of the RTL, and how many of them must be killed, in percent."""
+    """``[mutation]``: the number of mutants of the RTL, and the percentage that must be killed."""
 
     mutants: int = 200
     vectors: int = 1000

@@ -1,7 +1,7 @@
-"""The stage that looks for what RTL asks of the world outside of its ports, before anything runs it.
+"""The stage that looks for RTL with effects outside of its ports, before anything runs it.
 
-Simulators do not treat such RTL as hardware does: it may run a command or read a file that is not certified. A policy
-allows single names; a waiver stands in for the stage.
+In simulators, such RTL differs from hardware: it may run a command or read a file that is not certified. A policy can
+allow single names; a waiver can cover the stage.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class _Found(msgspec.Struct, frozen=True):
 
 
 def outside_stage() -> SignOffStage:
-    """Return the stage; others go on where it is waived."""
+    """Return the stage; if it is waived, the others continue."""
     return SignOffStage("outside", "outside", _look, _judge, waiver="outside", gate=True)
 
 

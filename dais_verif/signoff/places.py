@@ -1,4 +1,4 @@
-"""The current locations of the files of a certificate, and if their content is what was certified."""
+"""Find the current locations of the files of a certificate, and compare their content with the certified one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Places", "find_files"]
 
 @dataclass(frozen=True)
 class Places:
-    """Locations of files that were moved. ``rtl``: files, or folders that hold them by name."""
+    """Locations of moved files. ``rtl``: files, or folders with files of these names."""
 
     program: Path | None = None
     rtl: tuple[Path, ...] = ()

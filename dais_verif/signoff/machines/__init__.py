@@ -1,1 +1,1 @@
-"""Sign-off of machines: the same stages where they make sense, over cycles from power-up in the place of vectors."""
+"""Sign-off of machines: the stages that apply to them, over cycles from power-up instead of vectors."""

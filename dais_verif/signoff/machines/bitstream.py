@@ -1,4 +1,4 @@
-"""The stages that read the bitstream of a machine back, simulate and prove it; and see a wrong table in it found."""
+"""The stages that read back, simulate and prove the bitstream of a machine; and that detect a seeded wrong table."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ BITSTREAM, PROVED_BITSTREAM, KNOWN_BAD = FOLDER, "bitstream-proof", "known-bad-b
 
 
 def machine_bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """Return the stages; ``good``: the first simulation. Nothing is proved where ``policy`` asks for no proofs.
+    """Return the stages; ``good``: the folder of the first simulation. Proofs only if ``policy`` requires proofs.
 
-    The fault is seeded where there is a proof: no cycles are known beforehand in which a wrong table must show.
+    The fault is seeded only for a proof: the cycles in which a wrong table must show are not known beforehand.
     """
     stages = [SignOffStage("bitstream", BITSTREAM, _run, _judge, needs=(good,), waiver="bitstream")]
     if policy.proof == "off":

@@ -1,4 +1,4 @@
-"""The cycles that a machine's RTL is simulated for, made again here, and what must be found of them."""
+"""Regenerate the simulated cycles of a machine's RTL, and the required results."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ __all__ = [
 
 
 def clock_of(context: Context) -> str:
-    """Return the port that clocks the RTL."""
+    """Return the clock port of the RTL."""
     return context.policy.rtl.clock or CLOCK
 
 
 def machine_design(context: Context) -> list[str]:
-    """Return the RTL that is signed off, as ``sim`` and ``prove`` take it."""
+    """Return the signed-off RTL as arguments of ``sim`` and ``prove``."""
     subject, policy = context.subject, context.policy
     if subject.emitted:
         return ["--top", subject.top]
@@ -59,7 +59,7 @@ def machine_design(context: Context) -> list[str]:
 
 
 def clock_arguments(context: Context) -> list[str]:
-    """Return the clock of RTL of files, if the policy names it."""
+    """Return the arguments for the clock of RTL files, if the policy names it."""
     clock = context.policy.rtl.clock
     return [] if clock is None else ["--clock", clock]
 
@@ -111,7 +111,7 @@ class SentCycles:
 
     @classmethod
     def load(cls, path: Path) -> SentCycles:
-        """Load it from a file."""
+        """Load a summary from a file."""
         try:
             return msgspec.convert(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
@@ -138,7 +138,7 @@ class SentCycles:
 
 
 def _ever_known(rows: SequenceRows) -> np.ndarray:
-    """Bits of outputs that are known in any row."""
+    """Return the output bits that are known in any row."""
     if rows.known is None:
         return np.full(rows.expected.shape[1], (1 << 64) - 1, dtype="<u8")
     found: np.ndarray = np.bitwise_or.reduce(rows.known, axis=0)
@@ -152,7 +152,7 @@ def _known_bits(rows: SequenceRows, width: int) -> int:
 
 
 def _unseen(machine: Machine, known: int) -> list[int]:
-    """Elements of outputs with bits, all outputs in a row, of which no bit is ever ``known``."""
+    """Return the numbers of output elements with bits of which no bit is ever ``known``."""
     kinds = [kind for signal in machine.outputs for kind in signal.types]
     found, offset = [], 0
     for number, kind in enumerate(kinds):
@@ -165,14 +165,14 @@ def _unseen(machine: Machine, known: int) -> list[int]:
 def simulate_machine(
     context: Context, folder: Path, design: list[str], asked: Asked, vectors: int, machine: list[str] | None = None
 ) -> SimulationRecord:
-    """Run ``sim`` on ``design`` in every simulator for every cycle, and summarise what a passing run must find.
+    """Run ``sim`` on ``design`` in every simulator for every cycle, and summarise the results required for a pass.
 
-    ``machine``: the arguments of another one than that which is signed off.
+    ``machine``: the arguments of a machine other than the signed-off one.
     """
     policy, subject = context.policy, context.subject
     arguments = [*(machine or program_arguments(subject)), *design]
     arguments += ["--vectors", str(vectors), "--seed", str(asked.seed)]
-    # A policy's cycles are those of each of its simulators, and all go through the ports.
+    # The policy's number of cycles applies to each simulator, and all cycles go through the ports.
     arguments += [*simulator_arguments(asked.simulators), "--no-bulk"]
     arguments += [part for file in subject.of("input") for part in ("--inputs", file.path)]
     arguments += ["--unchecked"] if policy.overflow == "unchecked" else []

@@ -1,4 +1,4 @@
-"""The stage that proves a machine to compute a program, frame by frame; and one with a fault in that program."""
+"""The stage that proves that a machine computes a program, frame by frame; and one with a fault in that program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dais_verif.verdict import Verdict
 __all__ = ["DIFFERENCE", "POISONED_DIFFERENCE", "difference_stages"]
 
 DIFFERENCE, POISONED_DIFFERENCE = "diff", "poisoned-diff"
-#: Vectors on which the program that is wrong must show it.
+#: Vectors on which the faulty program must differ.
 _VECTORS = 1000
 
 
@@ -96,7 +96,7 @@ def _of_subject(context: Context, record: DiffRecord) -> Iterator[str]:
 
 
 def _proved(record: DiffRecord, program: Program) -> Iterator[str]:
-    """Is every output of the program proved?"""
+    """Yield problems unless every output of the program is proved."""
     with_bits = [number for number, kind in enumerate(program.output_types) if kind.width]
     found = [] if record.proof is None else record.proof.proved
     missing = [number for number in with_bits if number not in found]

@@ -1,4 +1,4 @@
-"""Stages that a policy may add for a machine: coverage, a netlist, a bitstream, the program that it computes."""
+"""Optional stages of a policy for a machine: coverage, a netlist, a bitstream, the program that it computes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judged parts of each file that a stage of a machine writes, stage by stage: a form holds nothing else."""
+"""The judged parts of each file of a machine's stage: a form contains nothing else."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _stage(folder: Path) -> Path:
 
 
 def _simulated(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return what is retained of a run: every simulator, every cycle, every known bit of the signed-off RTL."""
+    """Return the retained part of a run: every simulator, every cycle, every known bit of the signed-off RTL."""
     policy, subject = context.policy, context.subject
     covered = bool(policy.coverage) and _stage(folder).name == f"simulation-{policy.seeds[0]}"
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
@@ -92,7 +92,7 @@ def _seeded_in_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _spoilt(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result with a seeded fault: that it was detected, by which tool, and in how many cycles."""
+    """Return the result for a seeded fault: that it was detected, the tool, and the number of cycles."""
     nothing = {"real": None, "raw": None, "bits": ""}
     fixed = {"simulator": "", "output": 0, "expected": nothing, "found": nothing, "inputs": []}
     return {
@@ -136,7 +136,7 @@ def _tensors(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _of_kernel(tree: Tree) -> Tree | None:
-    """Return if any element was compared, and if one is wrong."""
+    """Return whether any element was compared, and whether one is wrong."""
     found = tree.get("kernel")
     if found is None:
         return None
@@ -146,7 +146,7 @@ def _of_kernel(tree: Tree) -> Tree | None:
 
 
 def _poisoned_tensors(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result with another block: the tensors read differ from what its members compute, in any simulator."""
+    """Return the result for another block: tensors differ from those of its members in any simulator."""
     return {
         **_run({**tree, "simulators": []}),
         "rtl": only(tree["rtl"], "top", "sha256", "data"),
@@ -183,12 +183,12 @@ def _proof(tree: Tree) -> Tree:
     }
 
 
-#: What is said of the machine is for people; that there is something is judged.
+#: Texts about the machine are for people; only their presence is judged.
 _NOTHING_MORE: Tree = {"outputs": [], "registers": {}, "invariants": [], "assumed": [], "replay": None}
 
 
 def _claims(tree: Tree, context: Context) -> list[Tree]:
-    """Of each output with bits; and of registers those that are not proved: there must be none."""
+    """Return the claims of each output with bits, and of unproved registers, of which there must be none."""
     with_bits, proved = elements_with_bits(context.subject.machine), Status.PROVED.value
     found = {one["output"]: one["status"] for one in tree["outputs"]}
     kept = sorted(number for number, status in found.items() if number in with_bits or status != proved)
@@ -221,7 +221,7 @@ def _of_members(tree: Tree) -> Tree | None:
 
 
 def _refuted_kernel(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return what is retained of the refutation with another block, whose members the machine does not compute."""
+    """Return the retained part of the refutation with another block, whose members the machine does not compute."""
     kept = {**_proof(tree), "kernel": _of_members(tree)}
     return {**kept, "rtl": {**kept["rtl"], **only(tree["rtl"], "data")}}
 
@@ -246,7 +246,7 @@ def _proved_of(tree: Tree, context: Context, netlist: str) -> Tree:
 
 
 def _refuted(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result with a seeded fault: a sequence that shows it, confirmed by a simulator."""
+    """Return the result for a seeded fault: a sequence that shows it, confirmed by a simulator."""
     said = tree["machine"]
     replay = None if said is None or said["replay"] is None else f"{said['replay'].partition(':')[0]}:"
     return {**_proof(tree), "machine": None if said is None else {**_NOTHING_MORE, "replay": replay}}

@@ -1,4 +1,4 @@
-"""Decide if the evidence of a machine's stage suffices, by numbers as for programs, in cycles instead of vectors."""
+"""Judge the evidence of a machine's stage as for programs, by numbers of cycles instead of vectors."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = [
 
 
 def elements_with_bits(machine: Machine) -> list[int]:
-    """Elements of outputs, all outputs in a row, that have bits."""
+    """Return the numbers of output elements that have bits."""
     kinds = (kind for signal in machine.outputs for kind in signal.types)
     return [number for number, kind in enumerate(kinds) if kind.width]
 
@@ -64,7 +64,7 @@ def _complete(record: SimulationRecord, asked: Asked, sent: SentCycles) -> Itera
 
 
 def of_simulators(record: SimulationRecord, sent: SentCycles) -> Iterator[str]:
-    """Has every simulator compared all that is known of ``sent``, and found just that?"""
+    """Yield problems unless every simulator compared all known bits of ``sent`` and found them equal."""
     for simulator in record.simulators:
         yield from _of_simulator(simulator, sent)
 
@@ -100,7 +100,7 @@ def _worth_it(machine: Machine, record: SimulationRecord, asked: Asked, sent: Se
 
 
 def judge_machine_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
-    """``prove``: in every cycle from power-up all outputs are equal, for all inputs, and all registers correspond."""
+    """Judge a ``prove``: all outputs equal in every cycle from power-up, for all inputs, and all registers match."""
     return judge_what_proves(subject, policy, folder, _proof_problems)
 
 
@@ -116,7 +116,7 @@ def _proof_problems(subject: Subject, policy: Policy, record: ProofRecord) -> It
 
 
 def all_claims_proved(subject: Subject, record: ProofRecord) -> Iterator[str]:
-    """Is every output proved, and all that the induction says of registers?"""
+    """Yield problems unless every output and all claims of registers from the induction are proved."""
     if record.machine is None:
         yield "the proof is not one of a machine: it says nothing of its registers"
     found = {claim.output: claim.status for claim in record.outputs}
@@ -134,7 +134,7 @@ def all_claims_proved(subject: Subject, record: ProofRecord) -> Iterator[str]:
 
 
 def machine_outputs(context: Context, results: Sequence[StageResult], proved: bool) -> list[OutputEvidence]:
-    """Return the best that is known of each element of the outputs; ``proved``: by a proof that counts."""
+    """Return the best evidence for each output element; ``proved``: there is a valid proof."""
     machine = context.subject.machine
     with_bits = set(elements_with_bits(machine))
     cycles = [0] * sum(len(signal.types) for signal in machine.outputs)

@@ -1,7 +1,7 @@
-"""A machine that is a kernel's: its tensors in simulation, its members in the proof, and a kernel that is not its own.
+"""Stages for the machine of a kernel: tensors in simulation, members in the proof, and the same for a wrong kernel.
 
-The files of the folder stay together among the copies, so that commands accept them as that folder. The proof of such a
-machine also shows that each law of the mapping holds and that all members together compute the same.
+The copies of the folder's files stay together, so that commands accept them as that folder. The proof of such a machine
+also shows that each law of the mapping holds and that all members together compute the same.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _POISONED = "poisoned.bin"
 _OURS = "ours"
 #: In the folder of a stage: the folder of the kernel with a seeded fault.
 _FOLDER = "kernel"
-#: Vectors on which the block that is wrong must show it.
+#: Vectors on which the faulty block must differ.
 _VECTORS = 1000
 _MOST_BYTES = 1 << 30
 
@@ -87,7 +87,7 @@ def _meaning(folder: Path) -> tuple[str, str]:
 
 
 def kernel_arguments(context: Context) -> list[str]:
-    """Return the kernel in the place of the machine, for verbs that know both."""
+    """Return the kernel instead of the machine, for verbs that accept both."""
     return [plain_path(kernel_folder(context.subject))]
 
 
@@ -103,7 +103,7 @@ def kernel_readers(context: Context, folder: Path) -> list[str]:
 
 
 def tensor_stages() -> list[SignOffStage]:
-    """Tensors through the RTL; and those of another kernel, which must fail."""
+    """Return the stages that run tensors through the RTL, and those of another kernel, which must fail."""
     poisoned = "poisoned kernel, simulated"
     return [
         SignOffStage("tensors", TENSORS, _simulate, _judge),
@@ -143,7 +143,7 @@ def _simulate(context: Context, folder: Path) -> None:
 
 
 def _rows(run: Path) -> Iterator[SequenceRows]:
-    """Yield what simulators were given and had to answer, sequence by sequence."""
+    """Yield inputs and expected outputs of the simulators, sequence by sequence."""
     for number in count():
         place = run / f"sequence_{number}"
         if not place.is_dir():
@@ -166,7 +166,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 
 def _of_kernel(context: Context, record: SimulationRecord) -> list[str]:
-    """Return why a record does not speak of this machine, this RTL, no files of tensors, and every simulator."""
+    """Return why a record does not match this machine, this RTL and all simulators, or uses tensor files."""
     asked = Asked(0, _seed(context), context.policy.simulators)
     files = tuple(file for file in context.subject.files if file.role != "input")
     subject = replace(context.subject, files=files)
@@ -177,7 +177,7 @@ def _of_kernel(context: Context, record: SimulationRecord) -> list[str]:
 
 
 def _poisoned(context: Context, folder: Path) -> Path:
-    """Return the folder of the kernel with another block, or network, which is written into ``folder`` as well."""
+    """Return the folder of the kernel with another block, or network, which is also written into ``folder``."""
     source, kernel = kernel_folder(context.subject), folder / _FOLDER
     if holds_network(source):
         changed, output = poison_network(source, kernel)

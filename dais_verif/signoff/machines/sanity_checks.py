@@ -1,4 +1,4 @@
-"""Stages that must fail, of machines: the RTL and the machine, each with a fault seeded in it, run just as without.
+"""Stages that must fail, for machines: RTL or machine with a seeded fault, otherwise run in the same way.
 
 Each passes only if exactly this fault is detected: in every simulator in as many cycles as were affected, with the same
 first cycle; by the prover with a sequence from power-up that a simulator confirms.
@@ -47,7 +47,7 @@ _POISONED = "poisoned.json"
 
 
 def seed_faults_in_machine_simulation(good: str) -> list[SignOffStage]:
-    """Beside the simulation in folder ``good``."""
+    """Return the stages for the simulation in folder ``good``."""
     known_bad, poisoned = "known-bad RTL, simulated", "poisoned model, simulated"
     return [
         SignOffStage(known_bad, "known-bad-rtl", _simulate_bad, _judge_simulated, True, (good,)),
@@ -56,7 +56,7 @@ def seed_faults_in_machine_simulation(good: str) -> list[SignOffStage]:
 
 
 def seed_faults_in_machine_proof(good: tuple[str, ...]) -> list[SignOffStage]:
-    """Beside the proof; ``good``: the simulation and the proof."""
+    """Return the stages for the proof; ``good``: the folders of the simulation and the proof."""
     known_bad, poisoned = "known-bad RTL, proof", "poisoned model, proof"
     return [
         SignOffStage(known_bad, "known-bad-proof", _prove_bad, _judge_proved, True, good),
@@ -101,7 +101,7 @@ def _asked(context: Context) -> Asked:
 
 
 def _poisoned(context: Context, folder: Path) -> list[str]:
-    """Return the arguments for the poisoned machine, which goes into ``folder``."""
+    """Return the arguments for the poisoned machine, which is written into ``folder``."""
     made = poisoned_machine(context)
     make_folder(folder)
     path = folder / _POISONED

@@ -1,4 +1,4 @@
-"""Faults that are seeded in a machine to see them found: RTL with wrong bits, and a machine that means something else.
+"""Seed faults that must be detected: RTL with wrong bits, and a machine with another meaning.
 
 For each, the cycles in which it is visible, and the first of them, are known in advance.
 """
@@ -33,7 +33,7 @@ __all__ = ["PoisonedMachine", "poisoned_machine", "sometimes_wrong_cycles"]
 
 #: The number of rows, spread over all, with a wrong bit in RTL that is sometimes wrong; each in another output bit.
 _WRONG_ROWS = 8
-#: Machines that mean something else are looked for until one shows so early, and so often in a thousand cycles.
+#: A faulty machine is acceptable if it shows a difference this early, and this often in a thousand cycles.
 _EARLY, _OFTEN = 64, 5
 #: The largest number of tries, with a fault of control and of data.
 _MOST_TRIED = 32
@@ -41,7 +41,7 @@ _MOST_TRIED = 32
 
 @dataclass(frozen=True)
 class PoisonedMachine:
-    """A machine that means something else: ``what`` is wrong. ``cycles`` in which it shows, from ``first`` on."""
+    """A faulty machine: ``what`` is wrong, and the ``cycles`` in which it shows, from ``first`` on."""
 
     machine: Machine
     data: bytes
@@ -56,15 +56,15 @@ class PoisonedMachine:
 def poisoned_machine(context: Context) -> PoisonedMachine:
     """Return the machine with a fault in its control, else in its data, that is visible in simulation.
 
-    Its difference is one of known bits, so that every simulator must see it in just those cycles. Raises
-    ``InputError`` if no fault shows so.
+    Known bits differ, so that every simulator must see the fault in exactly these cycles. Raises ``InputError`` if no
+    fault qualifies.
     """
     machine = context.subject.machine
     best: PoisonedMachine | None = None
     for what, faulty in _tried(machine):
         try:
             found = _planted(context, machine, what, faulty)
-        except DaisError:  # it breaks a promise, or no file can say it
+        except DaisError:  # it breaks a promise, or no file can represent it
             continue
         if found is None:
             continue
@@ -127,9 +127,9 @@ def _planted(context: Context, machine: Machine, what: str, faulty: Machine) -> 
 
 
 def _wrong(ours: SequenceRows, theirs: SequenceRows, bits: Words) -> NDArray[np.bool_] | None:
-    """Return the cycles in which rows differ; None if theirs knows bits that ours does not: simulators would see X.
+    """Return the cycles in which rows differ; None if theirs knows bits that ours does not: simulators would show X.
 
-    ``bits``: a row with all bits that there are.
+    ``bits``: a row with all existing bits set.
     """
     known = bits if theirs.known is None else theirs.known
     if ours.known is not None and (known & ~ours.known).any():
@@ -174,7 +174,7 @@ def sometimes_wrong_cycles(
 
 
 def _any(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the rows that hold anything but 0."""
+    """Return the rows that are not 0."""
     found: NDArray[np.bool_] = (rows != 0).any(axis=1)
     return found
 
