@@ -24,10 +24,10 @@ _XLS_OUT = "out"
 def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, open_inputs: bool = False) -> Dut:
     """Return the interface of a module for ``program``.
 
-    ``found``: its ports; None: unknown, and they are taken to be as ``said``.
-    ``open_inputs``: there may be inputs of which nothing is said.
+    ``found``: its ports; None: unknown, so assumed to be as ``said``.
+    ``open_inputs``: allow inputs that ``said`` does not mention.
 
-    Raises ``InputError`` if the module does not fit, with what was expected and what it has.
+    Raises ``InputError`` with the expected and the actual ports if the module does not match.
     """
     xls = found is not None and _is_of_xls(said, found)
     if xls:
@@ -44,13 +44,13 @@ def bind(program: Program, said: PortsFile, found: Sequence[Port] | None, *, ope
 
 
 def _is_of_xls(said: PortsFile, found: Sequence[Port]) -> bool:
-    """Return True if a module without named ports is one of XLS: its one output is the return value of its function."""
+    """Return True if a module without named ports is from XLS: its only output is its function's return value."""
     unsaid = said.inputs == PortsFile().inputs and said.outputs == PortsFile().outputs
     return unsaid and [port.name for port in found if port.direction == "out"] == [_XLS_OUT]
 
 
 def _as_xls_names(said: PortsFile, found: Sequence[Port]) -> PortsFile:
-    """Return ``said`` with the names of XLS: the input is called as the only parameter of the function is."""
+    """Return ``said`` with the names of XLS: the input has the name of the function's only parameter."""
     pins = {*(said.clocking.driven if said.clocking else []), *(name for name, _ in said.ties)}
     data = [port.name for port in found if port.direction == "in" and port.name not in pins]
     inputs = Side(data[0]) if len(data) == 1 else said.inputs
@@ -87,7 +87,7 @@ def _usable(found: Sequence[Port], direction: str) -> dict[str, int]:
 def _packed(
     name: str, candidates: Sequence[Sizing], known: Mapping[str, int] | None, found: Sequence[Port] | None, what: str
 ) -> tuple[Sizing, tuple[Wire, ...]]:
-    """All elements in one port."""
+    """Assign all elements to one port."""
     first = candidates[0]
     if known is None:
         return first, (Wire(name, 0, first.bits),)
@@ -126,7 +126,7 @@ def _apart(
     found: Sequence[Port] | None,
     what: str,
 ) -> tuple[Sizing, tuple[Wire, ...]]:
-    """Return a port an element."""
+    """Assign one port per element."""
     problems: list[str] = []
     for sizing in candidates:
         wrong = _differences(names, sizing.elements, known)
@@ -184,7 +184,7 @@ def _differences(names: Sequence[str], wanted: Iterable[Element], known: Mapping
 def _wired(names: Sequence[str], sizing: Sizing, known: Mapping[str, int] | None) -> tuple[Sizing, tuple[Wire, ...]]:
     placed, kinds, wires, offset = [], [], [], 0
     for name, element, kind in zip(names, sizing.elements, sizing.types, strict=True):
-        # A port of an element without bits carries 0, or what nothing reads.
+        # The port of an element without bits carries 0, or a value that nothing reads.
         width = element.width or (known or {}).get(name, 0)
         placed.append(element._replace(offset=offset, width=width))
         kinds.append(kind if element.width else FixedType(0, width, 0))
@@ -195,7 +195,7 @@ def _wired(names: Sequence[str], sizing: Sizing, known: Mapping[str, int] | None
 
 
 def _check_pins(interface: DesignInterface, found: Sequence[Port]) -> None:
-    """Every pin exists and goes the right way."""
+    """Raise ``InputError`` unless every pin exists and has the correct direction."""
     ports = {port.name: port for port in found}
     driven = _driven(interface)
     read = [interface.clocking.valid_out] if interface.clocking and interface.clocking.valid_out else []
@@ -214,7 +214,7 @@ def _driven(interface: DesignInterface) -> list[str]:
 
 
 def _check_driven(interface: DesignInterface, found: Sequence[Port]) -> None:
-    """No input of the design is left open."""
+    """Raise ``InputError`` if an input of the design is not driven."""
     taken = {*_driven(interface), *(wire.name for wire in interface.inputs)}
     for port in found:
         for name in port.wires if port.direction != "out" else ():
@@ -237,5 +237,5 @@ def _listed(found: Sequence[Port] | None) -> str:
 
 
 def with_pins(said: PortsFile, pins: Clocking | None) -> PortsFile:
-    """Return ``said`` with the pins of the command line, which have the last word."""
+    """Return ``said`` with the pins of the command line, which take precedence."""
     return said if pins is None else PortsFile(said.inputs, said.outputs, pins, said.ties)

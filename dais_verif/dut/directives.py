@@ -1,7 +1,7 @@
 """Directives that make RTL differ between synthesis and simulation: macros of tools, hidden text.
 
-The text is split by a lexer, so that a comment in a string is not a comment, nor a string in a comment a string. Text
-hidden by the design's own macros is read too: no tool sees more than is seen here.
+A lexer splits the text, so that comments in strings and strings in comments are not mistaken. Text hidden by the
+design's own macros is read too: no tool reads more than this module.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ READINGS: dict[str, frozenset[str]] = {
     "Lattice": frozenset({"SYNTHESIS", "LATTICE", "LSE", "RADIANT", "DIAMOND"}),
     "others": frozenset({"SYNTHESIS", "GOWIN", "EFINIX", "EFX", "FPGA", "ASIC", "MICROSEMI", "LIBERO", "ODIN", "VTR"}),
 }
-#: Macros that only simulators and readers define: in synthesis they are undefined.
+#: Macros that only simulators and readers define, not synthesis.
 _OF_SIMULATORS = frozenset(
     re.findall(
         r"\w+",
@@ -69,12 +69,12 @@ _VHDL = re.compile(rb"(?P<comment>--[^\n]*|/\*.*?(?:\*/|\Z))|\"[^\"\n]*\"|'.'", 
 _HIDING = re.compile(
     rb"^[/*\-\s]*(?:[\w$]+?[\s:]*)?(?:translate|synthesis)[_ ](off|on)\b|^[/*\-\s]*rtl_synthesis\s+(off|on)\b", re.I
 )
-#: A comment that contains it without being a plain mark may be a mark to some tool.
+#: A comment that matches but is not a plain mark may be a mark for some tool.
 _DOUBTFUL = re.compile(rb"(?:translate|synthesis)[\s_]*off(?![a-z])", re.I)
 _MARK = re.compile(rb"(?:translate|synthesis)[\s_]*o(?:n|ff)(?![a-z])", re.I)
-#: Within a comment Yosys takes the letters, whatever is around them.
+#: Within a comment, Yosys finds these letters in any context.
 _CASES = re.compile(rb"(full_case)")
-#: ``parallel_case`` among them: which of two items that match is taken is up to the tool.
+#: Including ``parallel_case``: the tool chooses between two matching items.
 _OTHERS = re.compile(rb"(parallel_case|read_comments_as_hdl|\b(?:%s)\b)" % _WORDS, re.I)
 
 
@@ -105,7 +105,7 @@ class Directives:
 
 
 def directives_of(text: bytes, vhdl: bool = False) -> Directives:
-    """Return the parts of ``text`` that apply to one tool and not to another."""
+    """Return the parts of ``text`` that apply only to some tools."""
     if not _HINTS.search(text):
         return Directives()
     macros, others, marks = set[str](), set[str](), set[bytes]()
@@ -175,7 +175,7 @@ def _follow(branches: list[int], found: re.Match[bytes]) -> None:
 
 
 def _spelling(said: bytes, hiding: re.Match[bytes]) -> bytes:
-    """Return a mark without its on or off and without the blanks that no tool looks at."""
+    """Return a mark without its on or off and without blanks that all tools ignore."""
     low, high = hiding.span(1) if hiding[1] else hiding.span(2)
     body = re.sub(rb"[ \t\r]", b"", said[:low] + said[high:])
     return body[2:].removesuffix(b"*/") if body[:2] in (b"//", b"/*", b"--") else b"`pragma" + body

@@ -1,4 +1,4 @@
-"""The ports that a Verilog module really has, asked of an elaborator: parameters and expressions are evaluated."""
+"""Find the actual ports of a Verilog module with an elaborator, which evaluates parameters and expressions."""
 
 from __future__ import annotations
 
@@ -34,21 +34,21 @@ class Port:
 
     @property
     def wires(self) -> dict[str, int]:
-        """The names by which a bench can drive or read it, with the bits of each."""
+        """The names by which a bench can drive or read it, with their widths."""
         if self.elements is None:
             return {self.name: self.width}
         return {f"{self.name}[{index}]": self.width for index in self.elements}
 
 
 def ports_in(sources: Sequence[Path], top: str) -> tuple[Port, ...] | None:
-    """Return the ports of module ``top`` in the Verilog ``sources``; None if they cannot be told.
+    """Return the ports of module ``top`` in the Verilog ``sources``; None if unknown.
 
     Raises ``InputError`` if the sources were understood and hold no such module.
     """
     try:
         compilation, _manager = _compiled(sources, top)
         if compilation is None:
-            return None  # the simulators say it in the user's terms
+            return None  # the simulators report it in the user's terms
         instances = [instance for instance in compilation.getRoot().topInstances if instance.name == top]
     except (RuntimeError, ValueError):
         return None
@@ -78,14 +78,14 @@ def errors_in(sources: Sequence[Path], top: str) -> bool:
 
 
 def ast_bag(options: Any) -> Any:
-    """Options in the container that the elaborator takes."""
+    """Return options in the container that the elaborator accepts."""
     import pyslang
 
     return pyslang.Bag([options])
 
 
 class Interface(NamedTuple):
-    """The interface of a module instance. ``ports``: by name, None for ports that are not made of bits.
+    """The interface of a module instance. ``ports``: by name, None for ports that do not consist of bits.
 
     ``parameters``: those that may be given, and the value that each has: a number, or whether it is one at all.
     """

@@ -30,14 +30,14 @@ __all__ = [
 ]
 
 
-#: So many ports, types or elements are listed in a message.
+#: The most ports, types or elements that a message lists.
 MOST_LISTED = 12
 
 
 class Sizing(NamedTuple):
-    """The elements of one direction, from bit 0 on without gaps, and in words whose widths they are.
+    """The elements of one direction, from bit 0 on without gaps, and the source of their widths as text.
 
-    ``types``: of every element, as the port carries it. Of an input only the weights matter.
+    ``types``: of every element in the port. For inputs, only the weights matter.
     """
 
     elements: tuple[Element, ...]
@@ -46,7 +46,7 @@ class Sizing(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """All bits."""
+        """The total number of bits."""
         return sum(element.width for element in self.elements)
 
 
@@ -54,7 +54,7 @@ _PROGRAM, _DA4ML, FROM_FILE = "the program's types", "da4ml's intervals", "the p
 
 
 def sizings_of_inputs(program: Program) -> list[Sizing]:
-    """Return the ways in which inputs are known to be carried, the likelier first."""
+    """Return the known sizings of inputs, the most likely first."""
     inputs = ports_of(program).inputs
     own = Sizing(inputs, tuple(FixedType(0, e.width + e.lo, -e.lo) for e in inputs), _PROGRAM)
     kinds = [FixedType(0, 0, 0)] * program.n_in
@@ -67,7 +67,7 @@ def sizings_of_inputs(program: Program) -> list[Sizing]:
 
 
 def sizings_of_outputs(program: Program) -> list[Sizing]:
-    """Return the ways in which outputs are known to be carried, the likelier first."""
+    """Return the known sizings of outputs, the most likely first."""
     own = _sizing(program.output_types, _PROGRAM)
     return _in_order(program, own, _sizing(_da4ml_outputs(program), _DA4ML))
 
@@ -78,7 +78,7 @@ def _da4ml_outputs(program: Program) -> list[FixedType]:
         if not program.n_ops:
             kinds.append(FixedType(0, 0, 0))
             continue
-        op = program.ops[index]  # of -1, Python's last one, as in da4ml
+        op = program.ops[index]  # -1 is the last op, as in da4ml
         lo, hi = program.intervals[op.index] if program.intervals else (op.type.raw_min, op.type.raw_max)
         kind = type_of_interval(-hi, -lo, op.type.f) if negated else type_of_interval(lo, hi, op.type.f)
         kinds.append(FixedType(kind.k, kind.i + shift, kind.f - shift))

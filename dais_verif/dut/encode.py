@@ -1,4 +1,4 @@
-"""Golden outputs as a design's ports carry them, where those are not of the program's own types."""
+"""Convert golden outputs to the types of a design's ports, if these differ from the program's types."""
 
 from __future__ import annotations
 

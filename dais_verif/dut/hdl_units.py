@@ -1,6 +1,6 @@
-"""Which modules of Verilog and entities of VHDL files declare and use, as far as their words tell.
+"""Find the Verilog modules and VHDL entities that files declare and use, from their words.
 
-It decides which files a reader is given, and nothing else: what a file means is for the readers to say.
+This only selects the files for a reader; readers determine their meaning.
 """
 
 from __future__ import annotations

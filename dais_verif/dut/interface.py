@@ -1,7 +1,7 @@
-"""The interface of a design: which ports carry which bits of a packed row, and the pins that say when.
+"""The interface of a design: the ports with their bits of a packed row, and the pins for timing.
 
-A packed row is the bits of all data ports of one direction, one port after the other. The bench inside the simulator
-knows a design by its interface alone; what the bits mean is known outside only.
+A packed row is the concatenation of the bits of all data ports of one direction. The bench in the simulator uses only
+the interface of a design; the meaning of the bits is known only outside.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _ELEMENT = re.compile(r"\[\d+\]$")
 class Wire(NamedTuple):
     """A port, or an element ``name[3]`` of one, that carries bits ``offset`` to ``offset + width - 1`` of a row.
 
-    One of width 0 stands for a port that carries nothing: it is one bit wide, ignored or tied to 0.
+    Width 0 denotes a port that carries nothing: it is one bit wide, ignored or tied to 0.
     """
 
     name: str
@@ -41,8 +41,8 @@ class Wire(NamedTuple):
 class Clocking:
     """The pins of a clocked design.
 
-    ``latency``: rising edges from driving an input to seeing its output; None: the bench finds out. ``reset_low``: the
-    reset is active at 0. All pins but the clock are optional.
+    ``latency``: rising edges from driving an input to its output; None: the bench measures it. ``reset_low``: the reset
+    is active at 0. All pins except the clock are optional.
     """
 
     clock: str
@@ -87,7 +87,7 @@ class DesignInterface:
         return tuple(dict.fromkeys([*wires, *pins, *(name for name, _ in self.ties)]))
 
     def with_latency(self, latency: int | None) -> DesignInterface:
-        """Return the same, of a design whose latency was found."""
+        """Return the same interface with a known latency."""
         return self if self.clocking is None else replace(self, clocking=replace(self.clocking, latency=latency))
 
     def to_tree(self) -> dict[str, Any]:
@@ -104,9 +104,9 @@ class DesignInterface:
 
 @dataclass(frozen=True)
 class Dut:
-    """An interface, and what its rows mean: where each element of the program lies in them.
+    """An interface, and the meaning of its rows: the position of each element of the program.
 
-    ``output_types``: of every output as the design gives it. ``how``: in words, whose widths they are.
+    ``output_types``: of every output in the design. ``how``: the source of the widths, as text.
     """
 
     interface: DesignInterface
@@ -131,7 +131,7 @@ def _within(wires: Sequence[Wire], element: Element) -> tuple[str, Element]:
 
 
 def packed(program: Program, clocking: Clocking | None = None) -> Dut:
-    """Return a module as we emit it: everything in ``model_inp`` and ``model_out``."""
+    """Return the interface of our emitted modules: all elements in ``model_inp`` and ``model_out``."""
     ports = ports_of(program)
     inputs = (Wire(MODEL_INP, 0, ports.input_bits),)
     outputs = (Wire(MODEL_OUT, 0, ports.output_bits),)

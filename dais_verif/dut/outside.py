@@ -1,8 +1,8 @@
-"""Uses of the outside world in RTL, besides its ports: system calls, other languages, files, switches of its readers.
+"""Find effects of RTL outside of its ports: system calls, other languages, files, switches of its readers.
 
-RTL is code. A simulator runs commands at the request of the RTL, opens files and asks for the time; hardware does
-nothing of all that. The text is read as a lexer reads it, with all that any macro hides or shows, so that no reader
-sees more of it; what is not known to be harmless is reported.
+RTL is code. A simulator runs commands for the RTL, opens files and reads the time; hardware does not. A lexer splits
+the text, including all parts that any macro hides or shows, so that no reader reads more; anything that is not known to
+be harmless is reported.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dais_verif.dut.verilog import read_files
 
 __all__ = ["HARMLESS", "Use", "included_in", "macros_in", "outside_of", "uses_in"]
 
-#: System calls that compute from their arguments or print, and nothing else; ``$readmemh`` is looked at on its own.
+#: System calls that only compute from their arguments or print; ``$readmemh`` is checked separately.
 HARMLESS = frozenset(
     re.findall(
         r"\$\w+",
@@ -32,7 +32,7 @@ HARMLESS = frozenset(
 )
 _TABLES = ("$readmemh", "$readmemb")
 
-#: Directives that only choose text, or say how it is to be read in a way that all readers share.
+#: Directives that only select text, or affect reading in the same way for all readers.
 _DIRECTIVES = (
     *("define", "undef", "undefineall", "ifdef", "ifndef", "elsif", "else", "endif", "timescale", "default_nettype"),
     *("resetall", "celldefine", "endcelldefine", "nounconnected_drive", "unconnected_drive", "begin_keywords"),
@@ -92,7 +92,7 @@ _UNENDED = "may not end on its line, or not in all tools: code and comments cann
 
 
 class Use(NamedTuple):
-    """``name``, in a line of a file, and what it does."""
+    """``name``, in a line of a file, and its effect."""
 
     file: str
     line: int
@@ -116,7 +116,7 @@ _NONE = _Token("", "", 0)
 def outside_of(
     verilog: Sequence[Path], included: Sequence[Path], vhdl: Sequence[Path], data: Sequence[str], top: str
 ) -> list[Use]:
-    """Everything in these files that reaches outside; ``included``: files that the Verilog ones include.
+    """Return all uses with outside effects in these files; ``included``: files that the Verilog ones include.
 
     ``data``: names of the tables that module ``top`` may read.
     """
@@ -129,12 +129,12 @@ def outside_of(
 
 
 def macros_in(texts: Iterable[bytes]) -> frozenset[str]:
-    """Return the macros that a design defines, in whatever branch."""
+    """Return the macros that a design defines, in any branch."""
     return frozenset(name.decode() for text in texts for name in _MACRO.findall(text))
 
 
 def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str]) -> Iterator[Use]:
-    """Yield what the Verilog ``text`` uses. ``macros``: those of the whole design."""
+    """Yield the uses of the Verilog ``text``. ``macros``: of the whole design."""
     reads = any(table.encode() in text for table in _TABLES)
     every = _tokens(_VERILOG, text)
     yield from _undecided(text, file, every)
@@ -150,7 +150,7 @@ def uses_in(text: bytes, file: str, macros: frozenset[str], data: Sequence[str])
 
 
 def _undecided(text: bytes, file: str, tokens: Sequence[_Token]) -> Iterator[Use]:
-    """Yield what may be anything once macros are expanded: readers differ in that, and branches hide it."""
+    """Yield text whose meaning depends on macro expansion: readers differ there, and branches hide it."""
     for token in tokens:
         end = token.at + len(token.text.encode(errors="surrogateescape"))
         why = None

@@ -1,6 +1,6 @@
-"""A Verilog module with other parameters than it declares: a module around it that gives them.
+"""Set parameters of a Verilog module with a wrapper module.
 
-All tools read that module as they read any other, so none has to be told of parameters in its own way.
+All tools read the wrapper like any other module, so no tool needs its own option for parameters.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _check(top: str, parameters: Mapping[str, str], offered: Interface) -> None:
 
 
 def _number(text: str) -> int | None:
-    """Return the integer that ``text`` is, if it is a literal of one without X and Z."""
+    """Return the value of ``text`` if it is an integer literal without X and Z."""
     found = _LITERAL.fullmatch(text)
     if found is None:
         return None

@@ -43,14 +43,14 @@ _TABLES = {
     "clock": ("port", "latency", "reset", "reset_active", "enable", "valid_in", "valid_out"),
 }
 
-#: Deeper pipelines than this are not believed.
+#: A larger latency is refused as implausible.
 _MOST_LATENCY = 100_000
 _MOST_BYTES = 4 << 20
 
 
 @dataclass(frozen=True)
 class Side:
-    """Inputs or outputs. ``port``: one packed port, or with ``{}`` in it one an element; ``ports``: a name an element.
+    """Inputs or outputs. ``port``: one packed port, or with ``{}`` one per element; ``ports``: one name per element.
 
     ``types``: one for all elements or one each; None if the file does not say.
     """
@@ -68,7 +68,7 @@ class Side:
 
 @dataclass(frozen=True)
 class PortsFile:
-    """The content of a ports file; without a file, the defaults. ``where``: what messages call it."""
+    """The content of a ports file; without a file, the defaults. ``where``: its name in messages."""
 
     inputs: Side = Side(MODEL_INP)
     outputs: Side = Side(MODEL_OUT)
@@ -93,7 +93,7 @@ def ports_from_tree(tree: Mapping[str, Any]) -> PortsFile:
 
 
 def latency_of(value: object) -> int | None:
-    """Return a latency as it is written: a number of edges, or ``auto``, which is None. Raises ``ValueError``."""
+    """Parse a latency: a number of edges, or ``auto``, which is None. Raises ``ValueError``."""
     if value == "auto":
         return None
     text = str(value)
