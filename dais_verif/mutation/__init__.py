@@ -1,1 +1,1 @@
-"""Mutants of RTL: small changes of the kinds that people and generators get wrong; benches that hold many of them."""
+"""Mutants of RTL: small changes of the kinds that people and generators get wrong; benches for many mutants."""

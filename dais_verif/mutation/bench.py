@@ -1,8 +1,8 @@
-"""The bench of many mutants: each is run from the beginning, until an output bit is wrong.
+"""The bench of many mutants: run each from the beginning, until an output bit is wrong.
 
-Beside the design stands a judge: a line as long as the latency that moves on as the pins say, and knows what must come
-out. Pins change while the clock is low, outputs are looked at before each rising edge. Icarus and Verilator run the
-same text.
+The bench contains a judge: a delay line of the design's latency, controlled by the same pins, with the expected
+outputs. Pins change while the clock is low; outputs are read before each rising edge. Icarus and Verilator run the same
+text.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ TICK = 64
 
 
 class Cycle(NamedTuple):
-    """Pins before a rising edge, 1 being active; ``row``: of the vectors."""
+    """Pins before a rising edge, active at 1; ``row``: of the vectors."""
 
     reset: int
     enable: int
@@ -52,8 +52,8 @@ class Cycle(NamedTuple):
 class Plan:
     """The stimulus of every mutant: rows of the ports' bits, most significant first, and the cycles.
 
-    ``known``: of each wanted row, which bits are compared; None: all. ``spans``: where sequences that start at power-up
-    begin and end among the cycles; none: all cycles are one run, and what a mutant leaves in registers stays there.
+    ``known``: the compared bits of each expected row; None: all. ``spans``: the ranges of cycles of sequences from
+    power-up; empty: all cycles are one run, and registers keep their values between mutants.
     """
 
     given: Sequence[str]
@@ -64,12 +64,12 @@ class Plan:
 
 
 def combinational(rows: int) -> list[Cycle]:
-    """Every vector once."""
+    """Return cycles with every vector once."""
     return [Cycle(0, 1, 1, row) for row in range(rows)]
 
 
 def cycles(rows: int, seed: int) -> list[Cycle]:
-    """Every vector at least once, in stretches with other habits: every edge, stalls, bubbles, resets."""
+    """Return cycles with every vector at least once, in different stretches: every edge, stalls, bubbles, resets."""
     rng = random.Random(seed)
     found = [Cycle(0, 1, 1, 0), Cycle(1, 1, 0, 0)]
     row = 0
@@ -81,7 +81,7 @@ def cycles(rows: int, seed: int) -> list[Cycle]:
             cycle = Cycle(rng.random() < reset, rng.random() < enabled, rng.random() < valid, row % max(rows, 1))
             found.append(cycle)
             row += cycle.enable and cycle.valid and not cycle.reset
-        if rng.random() < 0.5:  # a reset of one edge, in the middle of all that is under way
+        if rng.random() < 0.5:  # a reset of one edge, in mid-stream
             found.append(Cycle(1, rng.randrange(2), rng.randrange(2), rng.randrange(max(rows, 1))))
     return [Cycle(*map(int, cycle)) for cycle in found]
 
@@ -130,7 +130,7 @@ def memories(plan: Plan) -> dict[str, str]:
 
 
 def bench_of(top: str, interface: DesignInterface, plan: Plan) -> str:
-    """Return the module ``BENCH``: the design ``top`` beside its judge; ``chosen`` is the mutant."""
+    """Return the module ``BENCH``: the design ``top`` and its judge; ``chosen`` is the mutant."""
     count, inp, out = len(plan.cycles), max(interface.input_bits, 1), max(interface.output_bits, 1)
     clocking = interface.clocking
     lines = [

@@ -1,4 +1,4 @@
-"""A mutant: one place of the text of RTL that says something else, and the statement in which it stands."""
+"""A mutant: one change in the text of RTL, and the statement that contains it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 __all__ = ["Files", "Form", "Mutant", "Statement"]
 
-#: Texts by file name, a character a byte (ISO 8859-1), so that places in them are those of the readers of Verilog.
+#: Texts by file name, one character per byte (ISO 8859-1), so that positions match those of Verilog readers.
 Files = Mapping[str, str]
 
-#: The signal of an op, as we name it and as da4ml does; a pipeline of ours has it once a stage.
+#: The signal of an op, with our name or da4ml's; our pipelines have it once per stage.
 _OP = re.compile(r"(?:op_|neg_|v)(\d+)(?:_s\d+)?")
 
 
@@ -21,20 +21,20 @@ class Form(Enum):
 
     #: An assignment in a block, with ``=`` or ``<=``: ``if`` chooses the whole statement.
     PROCEDURAL = "procedural"
-    #: A right side of a net, ``assign`` or in a declaration: an expression that chooses.
+    #: A right side of a net, in ``assign`` or in a declaration: a conditional expression chooses.
     CONTINUOUS = "continuous"
     #: The condition of an ``if`` in a block.
     CONDITION = "condition"
-    #: Anything else, a declaration say: a design of its own.
+    #: Anything else, such as a declaration: it needs a separate design.
     ALONE = "alone"
 
 
 class Statement(NamedTuple):
-    """The text from ``start`` to ``end`` of ``file``; ``module``: in which it stands.
+    """The text from ``start`` to ``end`` of ``file``, in ``module``.
 
-    ``target``: what it assigns, or "". ``events``: where the list of events of its block ends, if the block waits for
-    no edge; None: there is nothing to add to. ``item``, ``width``: of a right side of a net, where its declaration or
-    ``assign`` begins, and how many bits it is given to.
+    ``target``: the assigned name, or "". ``events``: the end of the event list of its block, if the block waits for no
+    edge; None: there is no list to extend. ``item``, ``width``: for a right side of a net, the start of its declaration
+    or ``assign``, and the width of the net.
     """
 
     form: Form
@@ -49,7 +49,7 @@ class Statement(NamedTuple):
 
 
 class Mutant(NamedTuple):
-    """``old`` at ``offset`` of ``file`` is ``new``; ``line`` counts from 1."""
+    """``new`` replaces ``old`` at ``offset`` of ``file``; ``line`` counts from 1."""
 
     kind: str
     file: str
@@ -61,12 +61,12 @@ class Mutant(NamedTuple):
 
     @property
     def op(self) -> int | None:
-        """The op whose signal the statement assigns, as its name tells."""
+        """The op whose signal the statement assigns, from its name."""
         match = _OP.fullmatch(self.statement.target)
         return int(match[1]) if match else None
 
     def applied(self, files: Files) -> dict[str, str]:
-        """All files, with the change."""
+        """Return all files, with the change."""
         text = files[self.file]
         end = self.offset + len(self.old)
         return {**files, self.file: text[: self.offset] + self.new + text[end:]}

@@ -1,7 +1,6 @@
-"""The changes: for each kind of expression of Verilog, what may stand in its place.
+"""The changes: the replacements for each kind of Verilog expression.
 
-Operators do not know which changes matter: many mutants are equivalent to the original, and the judges must recognize
-that too.
+Many mutants are equivalent to the original; the judges must recognize that.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ __all__ = ["KINDS", "Change", "Declared", "changes_of"]
 
 
 class Change(NamedTuple):
-    """The text from ``start`` to ``end`` becomes ``new``."""
+    """``new`` replaces the text from ``start`` to ``end``."""
 
     kind: str
     start: int
@@ -23,14 +22,14 @@ class Change(NamedTuple):
 
 
 class Declared(NamedTuple):
-    """A vector as its module declares it: its bounds, and whether it is signed."""
+    """The declaration of a vector: its bounds, and whether it is signed."""
 
     high: int
     low: int
     signed: bool
 
 
-#: The kinds, in the order in which tables have them. Those of single statements come from ``sites``.
+#: The kinds, in the order of tables. Those of single statements come from ``sites``.
 KINDS = (
     "operator", "constant", "sign", "slice", "shift", "width", "condition", "choice", "table entry", "enable", "reset",
     "stage", "valid", "instance", "connection", "stuck",
@@ -74,7 +73,7 @@ _Text = Callable[[Any], str]
 
 
 def changes_of(node: Any, text: _Text, declared: Mapping[str, Declared]) -> Iterator[Change]:
-    """All changes at ``node`` itself, not at what is within. ``text`` gives the text of a node.
+    """Yield all changes of ``node`` itself, not of nodes within. ``text``: returns the text of a node.
 
     ``declared``: the vectors of the module, by name.
     """
@@ -124,7 +123,7 @@ def _binary(node: Any, text: _Text) -> Iterator[Change]:
 
 
 def _choice(node: Any, text: _Text) -> Iterator[Change]:
-    """Yield changes: the arms of ``c ? a : b`` change places, or the condition is the opposite."""
+    """Yield changes of ``c ? a : b``: the arms are swapped, or the condition is inverted."""
     (low, high), (start, end), (other, last) = _span(node.predicate), _span(node.left), _span(node.right)
     del high
     yield Change("choice", start, last, f"{text(node.right)} : {text(node.left)}")
@@ -139,7 +138,7 @@ def _bracketed(text: str) -> str:
 
 
 def _sized(text: str) -> Iterator[tuple[str, str]]:
-    """Another value of a sized literal, or one without its sign."""
+    """Yield changes of a sized literal: another value, or without its sign."""
     match = _SIZED.fullmatch(text)
     if match is None or not int(match[1]):
         return
@@ -157,7 +156,7 @@ def _sized(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _selects(node: Any, text: _Text, declared: Mapping[str, Declared]) -> Iterator[Change]:
-    """Bits next to those that are selected, as far as the vector has them."""
+    """Yield changes that select the adjacent bits, if the vector has them."""
     selectors = list(node.selectors)
     if len(selectors) != 1 or selectors[0].selector is None:
         return

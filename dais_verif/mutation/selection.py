@@ -1,7 +1,7 @@
-"""Many mutants in one text: a number, seen from every module, chooses which of them the design is.
+"""Many mutants in one text: a number that every module can read selects the mutant.
 
-0 is the design as it was. Whole statements are chosen, and right sides by way of nets of their own, so no width and no
-sign of what a mutant leaves alone depends on the others.
+0 selects the original design. Whole statements are selected, and right sides through separate nets, so that no width
+or sign of unchanged parts depends on other mutants.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dais_verif.mutation.mutant import Files, Form, Mutant, Statement
 
 __all__ = ["BENCH", "SELECT", "can_be_chosen", "with_choice"]
 
-#: The module of the bench, and the number in it.
+#: The module of the bench, and the path of the number of the mutant in it.
 BENCH = "dais_mutants"
 SELECT = f"{BENCH}.chosen"
 
@@ -58,7 +58,7 @@ def _net(number: int, what: str = "is") -> str:
 
 
 def _nets(files: Files, statement: Statement, mutants: Sequence[tuple[int, Mutant]]) -> str:
-    """Right sides of a net, as it was and as the mutants are, each cut or extended as the net itself does it."""
+    """Return nets for the original right side and the mutants, each truncated or extended as the net itself does."""
     old, bits = files[statement.file][statement.start : statement.end], f"wire [{statement.width - 1}:0]"
     made = f"{bits} {_net(mutants[0][0], 'was')} = {old}; "
     return made + "".join(f"{bits} {_net(n)} = {m.statement_in(files)}; " for n, m in mutants)

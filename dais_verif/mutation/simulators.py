@@ -1,4 +1,4 @@
-"""Benches of mutants, built and run in Icarus or Verilator: which mutants go wrong, and in which cycle first."""
+"""Build and run benches of mutants in Icarus or Verilator: find wrong mutants, and the first wrong cycle of each."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ int main(int argc, char** argv) {
 
 
 class Build(NamedTuple):
-    """The simulated design: Verilog in ``sources``, in ``folder``, which holds the files that it reads.
+    """The simulated design: Verilog in ``sources``, in ``folder``, with the files that it reads.
 
-    ``timeout``: seconds for each command; ``silence``: those that a mutant may take for ``TICK`` cycles. ``spans``: of
+    ``timeout``: seconds per command; ``silence``: seconds that a mutant may take for ``TICK`` cycles. ``spans``: of
     ``Plan``.
     """
 
@@ -92,16 +92,16 @@ class Build(NamedTuple):
 
 
 class Ran(NamedTuple):
-    """Mutants that went wrong, and in which cycle first; and those that came to no end, and why.
+    """Wrong mutants with their first wrong cycle; and mutants that did not finish, with the reason.
 
-    0 is the design as it was.
+    0 is the original design.
     """
 
     wrong: dict[int, int]
     endless: dict[int, ToolError]
 
 
-#: Commands that run the mutants from a number on, then the design as it was.
+#: Commands that run the mutants from a number on, then the original design.
 _From = Callable[[int], list[list[str]]]
 
 
@@ -161,7 +161,7 @@ SIMULATORS: Mapping[str, Callable[[Build], _From]] = {"icarus": _icarus, "verila
 def run(simulator: str, build: Build) -> Ran:
     """Return the fates of the mutants. Raises ``ToolError`` if a tool fails or exceeds the time limit.
 
-    One that never settles, or ends the simulation, leaves the others as they are: these are run without it.
+    If a mutant never settles or ends the simulation, the others are run without it.
     """
     commands, found, first = SIMULATORS[simulator](build), Ran({}, {}), 1
     log = build.folder / "run.log"
@@ -184,7 +184,7 @@ def run(simulator: str, build: Build) -> Ran:
 
 
 def _run_to_the_end(simulator: str, build: Build, log: Path, commands: Sequence[Sequence[str]]) -> None:
-    """Run ``commands``. Raises ``ToolError`` if the simulation does not come to its end."""
+    """Run ``commands``. Raises ``ToolError`` if the simulation does not finish."""
     session = Session(log, cwd=build.folder, timeout=build.timeout, silence=build.silence)
     session.check(simulator, *commands)
     if len(re.findall(rf"^{END}$", log.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)) < len(commands):

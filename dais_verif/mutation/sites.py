@@ -1,7 +1,7 @@
 """Every mutant of some RTL, found on the syntax tree that pyslang reads.
 
-Expressions are changed where they are values: right sides, conditions, arguments of instances. Whatever a macro or an
-included file brings is left alone, for it stands in no text of ours.
+Expressions are changed where they are values: right sides, conditions, arguments of instances. Text from a macro or an
+included file is not changed, since it is not in the mutated file.
 """
 
 from __future__ import annotations
