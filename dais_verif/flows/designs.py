@@ -26,7 +26,7 @@ from dais_verif.flows.wrapper import WrapperFolder
 from dais_verif.program import Program
 from dais_verif.record.rtl import BitstreamFacts
 from dais_verif.simulation.simulators.build import RtlDesign
-from dais_verif.synthesis.netlist import SynthesizedNetlist, find_netlist, netlist_sources
+from dais_verif.synthesis.netlist import MODELS, SynthesizedNetlist, find_netlist, netlist_sources
 from dais_verif.synthesis.targets import NETLISTS
 from dais_verif.toolchain.data_files import data_files
 from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl, read_others
@@ -100,6 +100,8 @@ class DesignRequest:
     @property
     def written(self) -> tuple[str, ...]:
         """The names of files that are written into the folder of a run."""
+        if self.netlist is not None:
+            return (MODELS,)
         return () if self.rtl or self.wrapped or self.of_bits else (f"{self.module}.v",)
 
     @property

@@ -25,11 +25,14 @@ __all__ = ["CELLS", "FILES", "NETLIST", "RTLIL", "STEP", "Synthesis", "reading",
 CELLS = Path(__file__).parent / "cells"
 
 #: The netlist, as Verilog for simulators and as RTLIL for Yosys; and what else a run leaves.
-NETLIST, RTLIL, SCRIPT, LOG = FILES = "netlist.v", "netlist.il", "synth.ys", "yosys.log"
+NETLIST, RTLIL, SCRIPT, LOG = "netlist.v", "netlist.il", "synth.ys", "yosys.log"
 _STATISTICS, _PATH = "stat.json", "ltp.txt"
 
 #: Of our own maps, the one that a script reads.
 _SUMS = "sums.v"
+
+#: All that a run writes into its folder.
+FILES = (NETLIST, RTLIL, SCRIPT, LOG, _STATISTICS, _PATH, _SUMS)
 
 #: The name of a pass, where the log says that it begins.
 STEP = re.compile(r"^\d+(?:\.\d+)*\. Executing (\S+) pass", re.MULTILINE)

@@ -36,11 +36,12 @@ def copied(sources: Sequence[Path], folder: Path, texts: Sequence[bytes] | None 
     """Copy ``sources`` into ``folder``, in the place of earlier copies. ``texts``: their bytes, if they were read.
 
     If they include files, the folders that they lie in are linked as well, under safe names. Else there are no links: a
-    link to a parent folder would make a copy endless.
+    link to a parent folder would make a copy endless. Raises ``InputError`` if their place holds files of the user.
     """
     for old in (folder / _COPIES, folder / _BESIDE):
         if old.is_symlink():
             old.unlink()
+        _refuse_foreign(old)
         shutil.rmtree(old, ignore_errors=True)
     copies, folders, written = [], [], []
     for number, source in enumerate(sources):
@@ -55,6 +56,16 @@ def copied(sources: Sequence[Path], folder: Path, texts: Sequence[bytes] | None 
         (folder / _BESIDE / str(number)).symlink_to(place)
         folders.append(Path(_BESIDE, str(number)))
     return Private(tuple(copies), tuple(folders))
+
+
+def _refuse_foreign(folder: Path) -> None:
+    """Raise ``InputError`` if ``folder`` holds anything but the numbered entries that ``copied`` makes."""
+    found = sorted(entry.name for entry in folder.iterdir() if not entry.name.isdecimal()) if folder.is_dir() else []
+    if found:
+        raise InputError(
+            f"folder {str(folder)!r} holds {found[0]!r}, which would be lost: dais-verif keeps copies of RTL there; "
+            "choose another folder with -o"
+        )
 
 
 def options(own: Private) -> list[str]:

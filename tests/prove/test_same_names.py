@@ -83,3 +83,19 @@ endmodule
     assert "defparam" in run.tree["message"]
     once = text.replace("defparam u.i.P = 8;", "").replace("i.P = 0", "i.P = 8")
     assert run_prove(ADDER, tmp_path, "--front-end", front_end, rtl=once).ending == ("RTL_MISMATCH", 1)
+
+
+@pytest.mark.parametrize("front_end", FRONT_ENDS)
+@pytest.mark.parametrize("literal", ["4294967296", "3000000000", "P"])
+def test_a_literal_that_needs_more_than_32_bits(literal: str, front_end: str, tmp_path: Path) -> None:
+    """Simulators keep its bits, which pyslang does not; where one operand value counts, they do not find that."""
+    text = f"""module model(input [7:0] model_inp, output [4:0] model_out); parameter P = 6442450944;
+  wire [35:0] z = {literal}; wire odd = {"z[35]" if literal == "3000000000" else "z[32]"};
+  assign model_out = model_inp[3:0] + model_inp[7:4] ^ {{4'b0, &model_inp & odd}};
+endmodule
+"""
+    run = run_prove(ADDER, tmp_path, "--front-end", front_end, rtl=text)
+    assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]
+    sized = text.replace("P;", "36'd4294967296;").replace("P = 6442450944", "P = 0").replace("z = 4", "z = 36'd4")
+    if literal != "3000000000":
+        assert run_prove(ADDER, tmp_path, "--front-end", front_end, rtl=sized).ending == ("RTL_MISMATCH", 1)

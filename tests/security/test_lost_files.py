@@ -11,7 +11,10 @@ import pytest
 
 from dais_verif.cli import main
 from dais_verif.cli.verb import FiniteRange, OutputPath, Verb
+from dais_verif.errors import InputError
+from dais_verif.flows.proof.confirm import _remove
 from dais_verif.signoff.session import require_ours
+from dais_verif.toolchain.private_files import copied
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 
@@ -23,6 +26,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     assert main._run(["show", "p.bin", "-o", "p.dais"]) == 0
     Path("x.csv").write_text("1,2,3\n")
     Path("good.v").write_text("module model; endmodule\n")
+    Path("cells.v").write_text("module model; endmodule\n")
+    os.link("cells.v", "sums.v")
     os.link("p.bin", "same.bin")
     Path("sub").mkdir()
     Path("sub/c.dais").write_text("input x\na = s4.0 input x\nb = s5.0 a + 1\noutput 0 = b\n")
@@ -55,6 +60,9 @@ def files() -> dict[str, bytes]:
         "sim p.bin --rtl good.v --html good.v",
         "sim p.bin --html x.csv",
         "prove p.bin --rtl good.v --html good.v",
+        "prove p.bin --netlist cells.v --target ice40 -o .",
+        "sim p.bin --netlist cells.v --target ice40 -o .",
+        "synth p.bin --target generic --rtl sums.v -o .",
         "signoff p.bin --html p.bin",
         "regress p.bin --junit p.bin",
         "regress . --junit good.v",
@@ -144,3 +152,28 @@ def test_a_sign_off_that_could_not_begin_left_a_folder_of_ours(capfd: pytest.Cap
         assert main._run(words) == 2
         assert "nothere.v" in capfd.readouterr().err
         require_ours(Path("out"))
+
+
+def test_copies_of_rtl_take_no_folder_of_the_user(tmp_path: Path) -> None:
+    work, source = tmp_path / "work", tmp_path / "good.v"
+    copied([source], work)
+    copied([source], work)  # its own are replaced
+    assert [path.name for path in (work / "rtl").iterdir()] == ["0"]
+    kept = work / "beside" / "notes.txt"
+    kept.parent.mkdir()
+    kept.write_text("mine")
+    with pytest.raises(InputError, match=r"beside' holds 'notes.txt', which would be lost"):
+        copied([source], work)
+    assert kept.read_text() == "mine"
+
+
+def test_a_confirmed_proof_removes_only_what_simulations_left(tmp_path: Path) -> None:
+    folder = tmp_path / "confirmation"
+    for name in ("icarus", "verilator", "with_pins"):
+        (folder / name / "build").mkdir(parents=True)
+    _remove(folder)
+    assert not folder.exists()
+    (folder / "icarus").mkdir(parents=True)
+    (folder / "notes.txt").write_text("mine")
+    _remove(folder)
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from dais_verif.errors import InputError
 from dais_verif.flows.designs import bound
 from dais_verif.flows.proof.decide import ProofTask, prove_design
 from dais_verif.flows.proof.replay import several_readings, with_found_pins
+from dais_verif.simulation.simulators.known import KNOWN
 from dais_verif.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from dais_verif.simulation.simulate import PendingRun
 
 __all__ = ["prove_and_confirm"]
+
+_PINNED = "with_pins"
 
 
 def prove_and_confirm(
@@ -45,15 +48,23 @@ def prove_and_confirm(
             if early is not None and early.design.ports == request.design.ports:
                 confirmation = confirm(request, begun)
             else:  # the proof inferred pins that were not given
-                request = replace(request, folder=folder / "with_pins")
+                request = replace(request, folder=folder / _PINNED)
                 with prepare(request) as begun:
                     confirmation = confirm(request, begun)
     if confirmation.verdict is Verdict.PASS:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
     verdict, message = confirmation.weigh(proof.message, several_readings(readings) if readings else "")
     # If a simulator contradicts the proof, the proof holds for another reading of the RTL.
     standing = proof.proved_outputs if verdict is Verdict.PASS else ()
     return replace(proof, verdict=verdict, message=message, proved_outputs=standing), dut, confirmation
+
+
+def _remove(folder: Path) -> None:
+    """Remove what simulations left in ``folder``, and no file of the user."""
+    for name in (*KNOWN, _PINNED):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    with suppress(OSError):  # not empty
+        folder.rmdir()
 
 
 def _as_declared(request: ConfirmationRequest, said: PortsFile | None) -> ConfirmationRequest | None:

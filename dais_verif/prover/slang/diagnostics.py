@@ -18,6 +18,7 @@ _ERRORS = (
     pyslang.Diags.DuplicateDefparam,  # the last one counts, and pyslang takes the first
     pyslang.Diags.ParameterDoesNotExist,
     pyslang.Diags.RangeSelectReversed,
+    pyslang.Diags.SignedIntegerOverflow,  # simulators give the literal more bits, and pyslang wraps it
 )
 #: Most module names that a message lists.
 _SHOWN = 8

@@ -26,6 +26,10 @@ _OPERANDS: dict[Any, Callable[[Any], Sequence[Any]]] = {
     ast.CaseStatement: lambda s: (s.expr,),
     ast.ElementSelectExpression: lambda e: (e.selector,),
 }
+_MISREAD = {
+    pyslang.Diags.DuplicateDefparam: "Yosys ignores this second defparam; remove one",
+    pyslang.Diags.SignedIntegerOverflow: "Yosys wraps a literal that needs more than 32 bits; give it a size",
+}
 _SIGNALS = (ast.SymbolKind.Net, ast.SymbolKind.Variable)
 
 
@@ -42,8 +46,8 @@ def refuse_misread(sources: Sequence[Path], top: str, files: Mapping[str, Path])
     design = SlangDesign(manager, files, call_value)
     _Search(design, compilation.getRoot()).look()
     for diagnostic in compilation.getAllDiagnostics():
-        if diagnostic.code == pyslang.Diags.DuplicateDefparam:
-            raise InputError(f"{design.where(diagnostic.location)}: Yosys ignores this second defparam; remove one")
+        if diagnostic.code in _MISREAD:
+            raise InputError(f"{design.where(diagnostic.location)}: {_MISREAD[diagnostic.code]}")
 
 
 class _Search:

@@ -10,6 +10,7 @@ from typing import Final
 
 from dais_verif.errors import ToolError
 from dais_verif.simulation.simulators.attributes import without_computed_attributes
+from dais_verif.simulation.simulators.driven_inputs import refuse_in_icarus
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions
 from dais_verif.stopwatch import Stopwatch
@@ -65,11 +66,13 @@ module dais_verif_dump;
 endmodule
 """
 
+_OWN_ROOTS = frozenset({"dais_verif_dump"})
+
 
 def identity(options: BuildOptions) -> list[str]:
     """Return all that a build depends on except sources and top module."""
     del options
-    return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP]
+    return [tools.icarus().version, str(tools.icarus().iverilog), _LANGUAGE, _TIMESCALE, _DUMP, "inputs have no driver"]
 
 
 def build(
@@ -110,6 +113,11 @@ def build(
             if hint:
                 raise ToolError(f"{error}; {hint}") from None
             raise
+    try:
+        refuse_in_icarus(build_dir / OUTPUT, top, _OWN_ROOTS)
+    except ToolError:
+        (build_dir / OUTPUT).unlink()
+        raise
     also = private_files.others(_read(build_dir / _READ), own, sources)
     return replace(simulation(top, build_dir, waves=True), also_read=also)
 

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from dais_verif.simulation.simulators.driven_inputs import refuse_unchecked_in_verilator
 from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.simulation.simulators.simulator import DEFAULT, BuildOptions
 from dais_verif.stopwatch import Stopwatch
@@ -75,7 +76,7 @@ def identity(options: BuildOptions) -> list[str]:
     fixed = [*_TWO_STATE, *_LIMITS, *_SHORT_FUNCTIONS, str(_UNIT_SIZE), _optimisation(signals), *_EXPORTED]
     readable = [str(len(ports)), *ports, *(["none"] if signals is None else signals)]
     readable += [word for pair in options.inner for word in pair]
-    return [str(common), str(tools.cocotb_library("verilator")), *readable, *fixed]
+    return [str(common), str(tools.cocotb_library("verilator")), *readable, *fixed, "inputs have no driver"]
 
 
 def _optimisation(signals: Sequence[str] | None) -> str:
@@ -127,6 +128,8 @@ def build(
     with watch.stage("verilator verilate"):
         session.check("verilator", [*found.driver, *shared, *arguments, *folders, _PUBLIC, *files])
 
+    also = private_files.others(_read(build_dir / _OBJECTS, found), own, sources)
+    refuse_unchecked_in_verilator([*texts, *(private_files.read(path) for path in also)])
     manifest = verilator_runtime.Manifest.read(build_dir / _OBJECTS)
     verilator_runtime.check_fits(common, manifest)
     optimisation = _optimisation(signals)
@@ -148,7 +151,6 @@ def build(
     with watch.stage("verilator compile"):
         session.check("g++", *commands, jobs=os.cpu_count() or 1)
         session.check("g++", _link_command(found, objects))
-    also = private_files.others(_read(build_dir / _OBJECTS, found), own, sources)
     return replace(simulation(top, build_dir, waves=waves), also_read=also)
 
 
