@@ -225,6 +225,24 @@ def test_a_pull_that_simulators_see_otherwise_is_refused(text: str, message: str
         values(text, tmp_path)
 
 
+PAIR = "module k({a, b}, q); input [3:0] a, b; output [4:0] q; assign q = a + b; endmodule\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (PAIR + combinational("k k1(IN, OUT);"), r":1: a port made of several signals"),
+        (PAIR.replace("{a, b}", ".p({a, b})") + combinational("k k1(.p(IN), .q(OUT));"), r"port 'p'.* several signals"),
+        (PAIR.replace("module k(", "module dut(").replace("{a, b}", ".p({a, b})"), r"port 'p'.* several signals"),
+        (combinational("or g[4:0](OUT, sum, 5'd0);"), r"'g': an array of gates is not supported"),
+    ],
+    ids=["a concatenation", "a named one", "one of the top module", "gates"],
+)
+def test_what_is_no_single_port_or_gate_is_refused(text: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=message):
+        values(text, tmp_path)
+
+
 def test_the_top_modules_pulled_input_is_an_input(tmp_path: Path) -> None:
     text = combinational("assign OUT = sum;").replace("input [7:0]", "input tri1 [7:0]")
     assert values(text, tmp_path) == SUMS

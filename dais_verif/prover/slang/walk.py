@@ -106,6 +106,7 @@ class _Walk:
         self._later: list[Any] = []
 
     def netlist(self, top: Any) -> Netlist:
+        _refuse_joined(self._design, top.body.portList)
         self._given = {p.internalSymbol for p in top.body.portList if p.direction == ast.ArgumentDirection.In}
         self._scope(top.body, "")
         for symbol, (name, where) in self._arrays.items():
@@ -183,6 +184,7 @@ class _Walk:
 
     def _scope(self, scope: Any, path: str) -> None:
         ports = getattr(scope, "portList", ())
+        _refuse_joined(self._design, ports)
         self._ports.update(port.internalSymbol for port in ports if _is_bundle(port))
         for port in ports:  # the initial value of an output variable is part of the port declaration
             value = getattr(port, "initializer", None)
@@ -352,6 +354,9 @@ class _Walk:
 
     def _array(self, array: Any, path: str) -> None:
         for element in array:
+            if element.kind is ast.SymbolKind.PrimitiveInstance:
+                where = self._design.where(array.location)
+                raise InputError(f"{where}: {array.name!r}: an array of gates is not supported; write each gate")
             self._instance(element, path)
 
     def _instance(self, instance: Any, path: str) -> None:
@@ -363,6 +368,14 @@ class _Walk:
         self._scope(instance.body, f"{path}{instance.name}.")
         self._interfaces -= interface
         self._later.append(lambda: connect(self._design, instance, self._targets))
+
+
+def _refuse_joined(design: SlangDesign, ports: Any) -> None:
+    """Refuse ports that join several signals, as in ``.a({high, low})``."""
+    for port in ports:
+        if port.kind is ast.SymbolKind.MultiPort:
+            what = f"{design.where(port.location)}: port {port.name!r}" if port.name else design.where(port.location)
+            raise InputError(f"{what}: a port made of several signals is not supported; declare it as one")
 
 
 def _is_bundle(port: Any) -> bool:
