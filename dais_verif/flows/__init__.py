@@ -1,4 +1,4 @@
-"""Use cases: a request goes in, a record comes out, and the verdict is decided here or below.
+"""Use cases: each takes a request and returns a record; the verdict is decided here or in a layer below.
 
-No terminal and no command line: progress goes to a ``Progress``, which drops it by default.
+This package does not use the terminal or the command line: progress goes to a ``Progress``, which drops it by default.
 """

@@ -1,6 +1,6 @@
-"""Values of requests: each is of its field's type, or one line names it, the value and the rule.
+"""Check the values of requests: each must have the type of its field, or an error names the field, value and rule.
 
-The command line can give no others; callers of functions can.
+The command line only gives values of the right type; callers of functions may give others.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def shown(value: object) -> str:
     """Return ``value`` on one line, of at most 60 characters."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # whatever a foreign type raises, or an integer of too many digits
+    except Exception:  # any exception of a foreign type, or an integer of too many digits
         text = f"a value of type {type(value).__name__}"
     return text if len(text) <= 60 else f"{text[:57]}..."
 
@@ -70,7 +70,7 @@ def _all(holds: Callable[[Any], bool]) -> Callable[[Any], bool]:
 _TEXT: _Rule = (_is_text, "text without NUL")
 _WHOLE = "a number, whole and of at most 63 bits"
 
-#: By the annotation of a field, ``| None`` left out: what its values must be, in code and in words.
+#: The rule for the values of a field, in code and in words, by the field's annotation without ``| None``.
 RULES: dict[str, _Rule] = {
     "Callable[[Sequence[str]], str]": (callable, "a function"),
     "Callable[[str], str]": (callable, "a function"),
@@ -91,7 +91,7 @@ RULES: dict[str, _Rule] = {
     "tuple[tuple[str, str], ...]": (_all(_all(_is_text)), "pairs of a name and a value"),
 }
 
-#: Annotations of what has checks of its own, or is never a caller's.
+#: Annotations of types that check themselves, or that callers never give.
 OWN_TYPES = (
     "Covering",
     "DesignRequest",
@@ -107,7 +107,7 @@ OWN_TYPES = (
 
 
 def require_types(request: Any) -> None:
-    """Raise ``RequestError`` unless every field of the dataclass ``request`` holds what its annotation says."""
+    """Raise ``RequestError`` unless every field of the dataclass ``request`` has the type of its annotation."""
     for field in fields(request):
         kind = str(field.type)
         value = getattr(request, field.name)
@@ -145,8 +145,8 @@ def required_path(name: str, value: object) -> Path:
 def paths_from(name: str, value: object) -> tuple[Path, ...]:
     """Return argument ``name``, a path or a list of paths, as a tuple; None: an empty one.
 
-    Raises ``RequestError`` if it is neither, or an empty list: what a pattern did not find must not be taken for
-    nothing that was asked for.
+    Raises ``RequestError`` if it is neither, or an empty list: a pattern that matched no file must not be read as a
+    request without files.
     """
     if value is None:
         return ()

@@ -1,4 +1,4 @@
-"""Show or remove what earlier runs left on this machine so that later ones need not build or prove it again."""
+"""Show or remove the builds and proofs that earlier runs cached on this machine for later runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Check a program or a machine: its structure, what is in it, and what is known of overflow.
+"""Check a program or a machine: its structure, its content, and possible overflow.
 
 Cases that intervals cannot exclude go to the prover, which proves them impossible or finds an input.
 """
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 __all__ = ["CheckRequest", "check"]
 
-#: The most ops that a proof is tried of, unless ``everything`` is asked for.
+#: The largest number of ops to try to prove, unless ``everything`` is requested.
 _EXAMINED = 200
-#: Larger programs would take half a minute to look for what cancels in their sums.
+#: The largest program, in ops, whose sums are searched for cancelling terms: larger ones would take half a minute.
 _LARGEST = 500_000
 
 
 @dataclass(frozen=True, kw_only=True)
 class CheckRequest:
-    """A program to check. ``proof``: decide what intervals leave open, for ``everything`` or the first 200 ops.
+    """A program to check. ``proof``: decide ops that intervals leave open: all (``everything``), or the first 200.
 
     ``timeout``: seconds for each question to the solver.
     """
@@ -62,9 +62,9 @@ class CheckRequest:
 
 
 def check(request: CheckRequest, *, progress: Progress = SILENT) -> CheckRecord:
-    """Return the content of the program, and whether an op can break its promise not to change a value.
+    """Report the content of the program, and whether an op can break its promise not to change a value.
 
-    Verdicts: PASS, PROGRAM_INVALID where an input breaks a promise, UNKNOWN where neither was shown. Raises
+    Verdicts: PASS, PROGRAM_INVALID if an input breaks a promise, UNKNOWN if neither was shown. Raises
     ``ProgramError`` if the program is invalid, ``InputError`` if a file cannot be read.
     """
     folded = find_folded(request.program)
@@ -106,7 +106,7 @@ def _opcodes(program: Program) -> dict[str, int]:
     """Return the number of ops of each opcode, by number and word."""
     codes = Counter(program.columns.code.tolist())
     counts = Counter({OPCODES[code]: count for code, count in codes.items() if code != Code.SUM})
-    if Code.SUM in codes:  # which ALIR has several numbers for
+    if Code.SUM in codes:  # ALIR has several numbers for it
         counts.update(op.spec for op in program.ops if op.terms)
     rows = sorted(counts, key=lambda row: (row.number, row.mnemonic))
     return {f"{row.number} {row.mnemonic}": counts[row] for row in rows}
@@ -126,7 +126,7 @@ def _by_intervals(program: Program) -> Overflow:
 
 
 def _by_proof(program: Program, overflow: Overflow, request: CheckRequest, progress: Progress) -> Overflow:
-    """Return ``overflow`` with what the prover found of what is possible."""
+    """Return ``overflow`` with the prover's results for the possible overflows."""
     try:
         from dais_verif.prover.overflow import examine
         from dais_verif.prover.results import ProofOptions, ProofWatcher

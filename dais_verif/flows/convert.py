@@ -1,4 +1,4 @@
-"""Write a program in another form: ALIR, da4ml's JSON, a binary of any layout, text. Or a machine: ALIRFSM, text."""
+"""Write a program as ALIR, da4ml's JSON, a binary of any layout, or text; or a machine as ALIRFSM or text."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ __all__ = ["TARGETS", "ConversionRequest", "convert"]
 
 #: The formats for programs: JSON of alkaid and of da4ml, binaries, text.
 _OF_PROGRAMS = ("alir", "json", *LAYOUTS, "dais")
-#: And of a machine: alkaid's JSON, text.
+#: The formats for machines: alkaid's JSON, text.
 _OF_MACHINES = ("alirfsm", "mach")
 TARGETS = (*_OF_PROGRAMS, *_OF_MACHINES)
-#: By the suffix of the file, ``.gz`` left out; JSON is ALIRFSM if a machine is written.
+#: Formats by the suffix of the file without ``.gz``; for a machine, JSON is ALIRFSM.
 _SUFFIXES = {".json": "alir", ".alir": "alir", ".bin": "v1", ".dais": "dais", ".mach": "mach"}
 _TEXTS = ("dais", "mach")
 
 
 @dataclass(frozen=True, kw_only=True)
 class ConversionRequest:
-    """A program and the file to write; its suffix says what, unless ``to`` does. ``layout``: of what is read.
+    """A program, and the file to write. ``to``: its format; None: the suffix selects it. ``layout``: of the input.
 
     ``.json``, ``.alir``: ALIR; ``.bin``: the layout of the binary that ALIR was made from, else v1; ``.dais``: text. An
-    additional ``.gz`` compresses it. For a machine, ``.json`` is ALIRFSM, and ``.mach`` its text.
+    additional ``.gz`` compresses the output. For a machine, ``.json`` is ALIRFSM and ``.mach`` is text.
     """
 
     program: AnyProgram
@@ -79,15 +79,16 @@ class ConversionRequest:
         return Path(self.output.stem).suffix if self.compressed else self.output.suffix
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         options = option_words({"--to": self.to, "--layout": self.layout}, {})
         return ["convert", path_of(self.program), str(self.output), *options]
 
 
 def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> ConversionRecord:
-    """Write the program, or the machine. It computes the same for every input, and what breaks a promise breaks it.
+    """Write the program or the machine, with the same outputs and the same broken promises for every input.
 
-    Raises ``InputError`` that names the op if the format cannot express it, ``ProgramError`` if the program is invalid.
+    Raises ``InputError``, which names the op, if the format cannot express it; ``ProgramError`` if the program is
+    invalid.
     """
     machine = find_machine(request.program)
     if machine is not None:
@@ -128,7 +129,7 @@ def convert(request: ConversionRequest, *, progress: Progress = SILENT) -> Conve
 
 
 def _made(program: Program, was: Program | None, target: str) -> tuple[Program, bytes]:
-    """Return the program that ``target`` can say, and the bytes of its file."""
+    """Return the program as ``target`` can express it, and the bytes of its file."""
     if target == "alir":
         made = to_alir(program)
         return made, alir_json(made, program.notes if was is not None else notes_of(program, made))

@@ -1,4 +1,4 @@
-"""Count what vectors make a program do, look for vectors that do the rest, and show what no input can do."""
+"""Count the coverage bins that vectors hit, find vectors for open bins, and show which bins are unreachable."""
 
 from __future__ import annotations
 
@@ -30,17 +30,18 @@ if TYPE_CHECKING:
 
 __all__ = ["Covered", "CoverageRequest", "cover"]
 
-#: Files that it writes into its folder.
+#: Files that ``cover`` writes into its folder.
 _WRITTEN = ("coverage.json", "open.csv", "unreachable.csv", DIRECTED)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CoverageRequest:
-    """A program and the vectors to count: those of ``inputs``, then ``vectors`` generated ones.
+    """A program and the vectors to count: the vectors of ``inputs``, then ``vectors`` generated ones.
 
-    ``directed``: compute vectors for bins that are open, and count them too. ``unreachable``: show which bins no input
-    can hit. ``floor``: percent below which the verdict is NOT_SIGNED_OFF. ``timeout``: seconds for the solver, in all.
-    ``output``: a folder for ``coverage.json`` and the bins as CSV. ``command``: the line that asks for the same.
+    ``directed``: compute vectors for open bins, and count them too. ``unreachable``: show which bins no input can hit.
+    ``floor``: the verdict is NOT_SIGNED_OFF below this percentage. ``timeout``: total seconds for the solver.
+    ``output``: a folder for ``coverage.json`` and the bins as CSV. ``command``: the command line of this request; None:
+    derived from the request.
     """
 
     program: AnyProgram
@@ -68,7 +69,7 @@ class CoverageRequest:
         require_no_loss(self.output, _WRITTEN, program=self.program, inputs=self.inputs)
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         valued = {
             "--layout": self.layout,
             "--vectors": self.vectors,
@@ -89,16 +90,16 @@ class CoverageRequest:
 
 @dataclass(frozen=True)
 class Covered:
-    """A run of ``cover``: its record, and the program."""
+    """The result of ``cover``: its record, and the program."""
 
     record: CoverageRecord
     program: Program
 
 
 def cover(request: CoverageRequest, *, progress: Progress = SILENT) -> Covered:
-    """Count the bins of the program that its vectors hit.
+    """Count the bins of the program that the vectors hit.
 
-    Verdicts: PASS, NOT_RUN where nothing was counted, NOT_SIGNED_OFF below the floor. Raises ``ViolationError`` if a
+    Verdicts: PASS, NOT_RUN if nothing was counted, NOT_SIGNED_OFF below the floor. Raises ``ViolationError`` if a
     vector breaks a promise and ``request`` is not ``unchecked``.
     """
     from dais_verif.coverage import Effort, measured, summary
@@ -153,7 +154,7 @@ def _judge(coverage: Coverage, floor: float | None) -> tuple[Verdict, str]:
 
 
 def _files(found: Measured) -> dict[str, str]:
-    """Return every bin that is open, every one that is unreachable and how that was shown, and the directed vectors."""
+    """Return CSV files by name: open bins, unreachable bins with the method that showed it, directed vectors."""
     from dais_verif.coverage import How
 
     never = (found.how != How.NOT).nonzero()[0].tolist()

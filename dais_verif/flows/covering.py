@@ -42,9 +42,9 @@ class Covering:
         jobs: int | None,
         progress: Progress,
     ) -> tuple[Stimulus, SimulationRecord]:
-        """Add directed vectors, kept in ``folder``, and return all with the record and its coverage.
+        """Return the stimulus with directed vectors, which are written into ``folder``, and the record with coverage.
 
-        Inputs keep to what ``program`` declares.
+        Directed vectors stay within the input intervals that ``program`` declares.
         """
         if not self.program:
             return stimulus, record
@@ -61,7 +61,7 @@ class Covering:
                     jobs=threads(jobs),
                     notice=tell,
                 )
-        except ViolationError:  # which the run itself will find, and tell
+        except ViolationError:  # the run itself will find and report it
             return stimulus, record
         if not found.rows:
             return stimulus, replace(record, coverage=coverage)
@@ -71,7 +71,7 @@ class Covering:
         return Stimulus([stimulus, found]), record
 
     def check(self, simulators: Sequence[str], wrapped: bool) -> None:
-        """Raise ``RequestError`` where coverage of the RTL cannot be had."""
+        """Raise ``RequestError`` if coverage of the RTL cannot be measured."""
         if self.rtl and wrapped:
             raise RequestError.of(
                 "{rtl_coverage} is not for {wrapped}: measure the coverage of the core without a wrapper."
@@ -80,7 +80,7 @@ class Covering:
             raise RequestError.of("{rtl_coverage} is counted in Verilator; use {simulators} verilator or both.")
 
     def of_rtl(self, record: SimulationRecord, folder: Path) -> SimulationRecord:
-        """Return the record with the coverage of the RTL, if it was asked for and Verilator has run."""
+        """Return the record with the coverage of the RTL, if it was requested and Verilator has run."""
         ran = any(one.name == "verilator" and one.vectors_compared for one in record.simulators)
         if not self.rtl or not ran:
             return record

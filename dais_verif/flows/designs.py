@@ -41,7 +41,7 @@ __all__ = [
     "told_apart",
     "with_bitstream",
     "with_netlist",
-    # what options are read with
+    # to read options
     "NETLISTS",
     "find_netlist",
     "parse_parameter",
@@ -50,12 +50,12 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True)
 class DesignRequest:
-    """Somebody's RTL, or ours where ``rtl`` is empty; and the pins of a clocked design, if they are given.
+    """User RTL, or emitted RTL if ``rtl`` is empty; and the pins of a clocked design, if given.
 
-    ``data``: what user RTL reads. ``pipeline``: what ours is to be, if not combinational. ``parameters``: of
-    the user's top module, with their values as Verilog writes them. ``netlist``, ``bitstream``: verified in place of
-    RTL; ``bitstream_facts``: of that which was read. ``top``: if None, that of the project folder that ``rtl``
-    is, and else ``model``.
+    ``data``: files that user RTL reads. ``pipeline``: of emitted RTL; None: combinational. ``parameters``: names of
+    parameters of the user's top module, and their values in Verilog. ``netlist``, ``bitstream``: verified instead of
+    RTL; ``bitstream_facts``: about the bitstream that was read. ``top``: the top module; None: the top of the project
+    folder if ``rtl`` is one, else ``model``.
     """
 
     rtl: tuple[Path, ...] = ()
@@ -85,7 +85,7 @@ class DesignRequest:
 
     @property
     def read(self) -> dict[str, object]:
-        """The files of others that are read, by the names of arguments."""
+        """The user's files that are read, by the names of arguments."""
         netlist = None if self.netlist is None else self.netlist.path
         bits, pins = self.bitstream[:2] if self.bitstream else (None, None)
         return {
@@ -99,18 +99,18 @@ class DesignRequest:
 
     @property
     def written(self) -> tuple[str, ...]:
-        """The names of files that are written into the folder of a run."""
+        """The names of the files that are written into the folder of a run."""
         if self.netlist is not None:
             return (MODELS,)
         return () if self.rtl or self.wrapped or self.of_bits else (f"{self.module}.v",)
 
     @property
     def of_bits(self) -> bool:
-        """True if it is given as cells of a technology, whose signals are bits without names."""
+        """True if the design consists of cells of a technology, whose signals are bits without names."""
         return self.netlist is not None or self.bitstream is not None
 
     def words(self) -> list[str]:
-        """Return the options of the command line that ask for this design."""
+        """Return the command line options for this design."""
         pipeline, pins = self.pipeline, self.pins
         valued = {
             "--ports": self.ports,
@@ -134,14 +134,14 @@ class DesignRequest:
         words = option_words(valued, {})
         words += [word for name, value in self.parameters for word in ("--param", f"{name}={value}")]
         words += [word for path in self.data for word in ("--data", str(path))]
-        rtl = () if self.of_bits else self.rtl  # else made of them, with models of their cells
+        rtl = () if self.of_bits else self.rtl  # for a netlist or bitstream, ``rtl`` is derived from it
         return [*words, *(word for path in rtl for word in ("--rtl", str(path)))]
 
 
 def with_bitstream(
     asked: DesignRequest, bitstream: Path | None, pins: Path | None, device: str | None, hints: Path | None = None
 ) -> DesignRequest:
-    """Return ``asked`` with a bitstream, if there is one. Raises ``RequestError`` for what does not go together."""
+    """Return ``asked`` with the bitstream, if there is one. Raises ``RequestError`` for options that conflict."""
     if bitstream is None:
         if pins is not None or device is not None or hints is not None:
             raise RequestError.of("{pins}, {device} and {hints} are for a bitstream; name it with {bitstream}.")
@@ -157,7 +157,7 @@ def with_bitstream(
 
 
 def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
-    """Return ``asked`` with what its netlist or bitstream is as RTL, written into ``folder``."""
+    """Return ``asked`` with its netlist or bitstream as RTL, for which files are written into ``folder``."""
     if asked.netlist is not None:
         return replace(asked, rtl=netlist_sources(asked.netlist, folder))
     if asked.bitstream is not None:
@@ -176,7 +176,10 @@ def with_netlist(asked: DesignRequest, folder: Path) -> DesignRequest:
 
 
 def design_of(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
-    """Return the RTL to verify; our own is written into ``folder``. Raises ``InputError`` if it does not fit."""
+    """Return the RTL to verify; emitted RTL is written into ``folder``.
+
+    Raises ``InputError`` if the RTL does not fit the program.
+    """
     if asked.wrapped is not None:
         return asked.wrapped.design
     if not asked.rtl:
@@ -185,7 +188,7 @@ def design_of(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign
 
 
 def bound(program: Program, design: RtlDesign, said: PortsFile) -> RtlDesign:
-    """Return ``design`` with its ports, as its sources declare them and ``said`` says of them."""
+    """Return ``design`` with its ports, from the declarations in its sources and the ports file ``said``."""
     if any(map(is_vhdl, design.sources)):
         found = vhdl_ports_in(design.sources, design.top)
     else:
@@ -194,10 +197,10 @@ def bound(program: Program, design: RtlDesign, said: PortsFile) -> RtlDesign:
 
 
 def told_apart(design: RtlDesign, asked: DesignRequest, progress: Progress) -> list[str]:
-    """Return warnings, sent to ``progress`` too, about user RTL that simulation and synthesis may read differently."""
+    """Return warnings about user RTL that simulation and synthesis may read differently; send them to ``progress``."""
     lines, texts = [], design.sources if asked.rtl else ()
     if read_others([source.read_bytes() for source in texts]):
-        with contextlib.suppress(InputError, OSError, RuntimeError):  # the reader says what is wrong
+        with contextlib.suppress(InputError, OSError, RuntimeError):  # the reader reports the error
             texts = (*texts, *included_by(texts))
     for source in texts:
         text = source.read_bytes()
@@ -218,10 +221,10 @@ def told_apart(design: RtlDesign, asked: DesignRequest, progress: Progress) -> l
 
 
 def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
-    """Return user RTL with the given ports and pins, which are not checked yet.
+    """Return user RTL and its ports and pins as given, which are not checked yet.
 
-    A module that gives it parameters is written into ``folder``.
-    Raises ``InputError`` if a file cannot be read, or an option is for our own module.
+    With parameters, a module that sets them is written into ``folder``.
+    Raises ``InputError`` if a file cannot be read, or an option is for the emitted module.
     """
     if asked.pipeline:
         raise InputError.of(
@@ -246,7 +249,7 @@ def given(asked: DesignRequest, folder: Path) -> tuple[RtlDesign, PortsFile]:
 
 
 def emitted(program: Program, asked: DesignRequest, folder: Path) -> RtlDesign:
-    """Return our own RTL, written into ``folder``. Raises ``InputError`` for options that are for user RTL."""
+    """Emit RTL into ``folder`` and return it. Raises ``InputError`` for options that are for user RTL."""
     if asked.pins.given or asked.ports:
         raise InputError.of(
             "the emitted module has fixed ports: {clock} and {ports} need {rtl} (to pipeline the emitted module, "

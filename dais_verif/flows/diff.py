@@ -41,12 +41,12 @@ __all__ = ["DiffRequest", "diff"]
 
 @dataclass(frozen=True, kw_only=True)
 class DiffRequest:
-    """Two programs, with as many inputs and outputs, and on what vectors they are compared.
+    """Two programs with the same numbers of inputs and outputs, and the vectors on which to compare them.
 
-    ``layout_b``: of ``b``, if it is not that of ``a``. ``prove``: where no vector shows a difference, prove that no
-    input does, or find one; ``timeout``: seconds for each of its questions. ``output``: a file for the witness, if
-    there is one: .npy, else CSV. ``frame``: a TOML file that says which cycles of the machine ``a`` compute ``b``.
-    ``command``: the line that asks for the same; None: it is derived from the request.
+    ``layout_b``: of ``b``, if it differs from the layout of ``a``. ``prove``: if no vector shows a difference, prove
+    that no input does, or find one; ``timeout``: seconds for each solver query. ``output``: a file for the witness, if
+    there is one: .npy, else CSV. ``frame``: a TOML file that says in which cycles the machine ``a`` computes ``b``.
+    ``command``: the command line of this request; None: derived from the request.
     """
 
     a: AnyProgram
@@ -75,7 +75,7 @@ class DiffRequest:
         require_no_loss(self.output, a=self.a, b=self.b, inputs=self.inputs, frame=self.frame)
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         valued = {
             "--vectors": self.vectors,
             "--seed": self.seed,
@@ -87,7 +87,7 @@ class DiffRequest:
         return [*self._programs(), *option_words(valued, {"--prove": self.prove}, self.inputs), *self._reading()]
 
     def replay_words(self, file: Path) -> list[str]:
-        """Return the words that compare the programs on the vector in ``file`` alone."""
+        """Return the arguments of ``dais-verif`` to compare the programs on the vector in ``file`` alone."""
         return [*self._programs(), "--inputs", str(file), "--vectors", "0", *self._reading()]
 
     def _programs(self) -> list[str]:
@@ -101,9 +101,9 @@ class DiffRequest:
 def diff(request: DiffRequest, *, progress: Progress = SILENT) -> DiffRecord:
     """Compare the outputs of both programs as exact real numbers.
 
-    Verdicts: PASS, PROGRAMS_DIFFER, NOT_RUN where nothing was compared, UNKNOWN where a proof was asked for and did not
-    decide. Raises ``InputError`` if the programs have not as many inputs and outputs, ``ViolationError`` if one breaks
-    a promise on a vector and ``request`` is not ``unchecked``.
+    Verdicts: PASS, PROGRAMS_DIFFER, NOT_RUN if nothing was compared, UNKNOWN if a requested proof did not decide.
+    Raises ``InputError`` if the numbers of inputs or outputs differ, ``ViolationError`` if a program breaks a promise
+    on a vector and ``request`` is not ``unchecked``.
     """
     if request.frame is not None or find_machine(request.a) is not None:
         return diff_machine(request, progress, _diff)
@@ -176,7 +176,7 @@ def _prove(a: Program, b: Program, request: DiffRequest, progress: Progress) -> 
 
 
 def _judge_proof(proof: Equivalence) -> tuple[Verdict, str]:
-    """Return the result of a proof; its witness is still to be evaluated."""
+    """Return the verdict and message of a proof, before its witness is evaluated."""
     if proof.witness is not None:
         return Verdict.PROGRAMS_DIFFER, f"output {proof.equal.index(False)} differs; no generated vector shows it"
     if proof.undecided:
@@ -197,7 +197,7 @@ def _summary(proof: Equivalence) -> EqualityProof:
 
 
 def _structure(a: Program, b: Program) -> DifferentOp | None:
-    """Return the first op that is not the same in both, in words."""
+    """Return the first op that differs between the programs, in words."""
     index = first_different_op(a, b)
     return None if index is None else DifferentOp(index, _in_words(a, index), _in_words(b, index))
 
@@ -230,7 +230,7 @@ def _difference(a: Program, b: Program, witness: Witness) -> OutputDifference:
 def _with_file(
     record: DiffRecord, witness: Witness, path: Path, request: DiffRequest, progress: Progress
 ) -> DiffRecord:
-    """Write the witness into ``path``, if it can hold it, and say in ``record`` how to run it."""
+    """Write the witness into ``path`` if the format can hold it; return ``record`` with the command to replay it."""
     data = _file_of(witness.inputs, path)
     if data is not None:
         write_atomically(path, data)
@@ -241,9 +241,9 @@ def _with_file(
 
 
 def _file_of(inputs: Sequence[Fraction], path: Path) -> bytes | None:
-    """Return the vector as ``--inputs`` reads it back from ``path``: .npy, or CSV, which also takes large integers.
+    """Return the vector in the format of ``path`` for ``--inputs``: .npy, or CSV, which also takes large integers.
 
-    None if such a file cannot hold it exactly.
+    None if the format cannot hold it exactly.
     """
     if path.suffix == ".npy":
         if not all(_is_double(value) for value in inputs):

@@ -1,4 +1,4 @@
-"""Write a program or a machine as Verilog: a module, a pipeline, or a folder with all that synthesis needs."""
+"""Write a program or a machine as Verilog: a module, a pipeline, or a folder with all files for synthesis."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ from dais_verif.verilog_names import require_module_name
 
 __all__ = ["WRAPS", "EmitRequest", "WrapRequest", "emit"]
 
-#: Signatures for these are given too, where the self-check asked for is longer: shorter ones tell when it fails.
+#: Numbers of beats with a signature each, if the requested self-check is longer: they show how early it fails.
 _SHORTER = (1, 16, 256, 4096, 65536)
 
 
 @dataclass(frozen=True, kw_only=True)
 class WrapRequest:
-    """The wrapper, if any; None for settings that are not requested.
+    """The wrapper; None for settings that are not requested.
 
-    ``wrap``: ``axis``, ``uart``, ``spi`` or ``fifo``. ``axil``: AXI4-Lite, and a self-check of ``check_beats`` vectors
-    (4096). ``user_bits``: of TUSER (1). ``period``: of the clock, in ns, for constraints (5). ``stream``: of a machine,
-    a file that says which of its signals are valid bits, enable and reset. ``cycles``: of a machine on a board, in a
-    vector (32).
+    Defaults are in parentheses. ``wrap``: ``axis``, ``uart``, ``spi`` or ``fifo``. ``axil``: add AXI4-Lite and a
+    self-check of ``check_beats`` vectors (4096). ``user_bits``: the width of TUSER (1). ``period``: of the clock, in
+    ns, for constraints (5). For machines: ``stream``, a file that names the valid bits, enable and reset; ``cycles``,
+    the number of cycles per vector on a board (32).
     """
 
     wrap: str | None = None
@@ -95,17 +95,17 @@ class WrapRequest:
         )
 
     def beats(self) -> list[int]:
-        """Return after how many beats of the self-check the signature is computed."""
+        """Return the numbers of beats of the self-check after which a signature is computed."""
         last = 4096 if self.check_beats is None else self.check_beats
         return [*(beats for beats in _SHORTER if beats < last), last]
 
 
 @dataclass(frozen=True, kw_only=True)
 class EmitRequest:
-    """A design to emit. ``output``: the file, or with a wrapper the folder, to write; None: only return it.
+    """A design to emit. ``output``: the file to write, or with a wrapper the folder; None: only return the Verilog.
 
-    ``form``: of a network, ``unrolled``, or ``memory``: a machine with memories, in a folder. ``parallel``: members of
-    each of its stages side by side, at most; ``at_once``: fused nodes, by number, that one member computes as a whole.
+    ``form``: of a network, ``unrolled``, or ``memory``: a machine with memories, in a folder. ``parallel``: the largest
+    number of parallel members per stage; ``at_once``: fused nodes, by number, that one member computes as a whole.
     """
 
     program: AnyProgram
@@ -129,7 +129,7 @@ class EmitRequest:
 
 
 def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord:
-    """Write the Verilog that a request asks for, and return it.
+    """Write the requested Verilog, and return it.
 
     Raises ``ProgramError`` if the program is invalid, ``InputError`` for a pipeline that cannot be made or a path that
     cannot be written; a folder that differs from what an earlier call wrote is never replaced.
@@ -167,7 +167,7 @@ def emit(request: EmitRequest, *, progress: Progress = SILENT) -> EmissionRecord
 
 
 def _held(options: PipelineOptions | None) -> PipelineOptions | None:
-    """Return the pipeline that a wrapper needs: it can be held, and what is valid is known outside."""
+    """Return the pipeline options for a wrapper: with an enable, and without valid bits, which the wrapper handles."""
     if options is None:
         return None
     if options.reset or options.valid:
@@ -182,7 +182,7 @@ def _write_wrapper(
 ) -> WrapperFolderInfo:
     options = request.wrapper.options(kind, pipeline.latency if pipeline else 0)
     if options.axil:
-        # The golden model's, and so computed here: what is judged must not know the judge.
+        # Signatures come from the golden model, which the emitter must not import, so they are computed here.
         from dais_verif.simulation.selfcheck import selfcheck_signatures
 
         options = replace(options, signatures=selfcheck_signatures(program, request.wrapper.beats()))

@@ -1,4 +1,4 @@
-"""Protection of input files: no request overwrites a file that it reads."""
+"""Protect input files: no request overwrites a file that it reads."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ _Record = TypeVar("_Record", bound=Record)
 def require_other_file(
     output: Path, name: str, read: Iterable[tuple[str, Path]], error: type[InputError] = RequestError
 ) -> None:
-    """Raise ``error`` if ``output`` is one of the files that are ``read``, or that one of those refers to.
+    """Raise ``error`` if ``output`` is one of the files in ``read``, or a file that one of them refers to.
 
-    ``name``, and those of ``read``: in words. A file that does not exist yet cannot be another one.
+    ``name``, and the names in ``read``, are for the message. A file that does not exist yet is never refused.
     """
     if not _is_file(output):
         return
-    # Imported when needed: what knows machines and kernels, for runs that find something where they write.
+    # Imported when needed, since it imports machines and kernels: only runs whose output file exists need it.
     from dais_verif.referred_files import referred_files
 
     for other, path in read:
@@ -50,10 +50,10 @@ def require_other_file(
 
 
 def require_no_loss(output: Path | None, names: Iterable[str] = (), **read: object) -> None:
-    """Raise ``RequestError`` if writing ``output`` would destroy what is ``read``, by the names of arguments.
+    """Raise ``RequestError`` if writing ``output`` would destroy a file in ``read``, which has names of arguments.
 
-    ``names``: of the files that are written if ``output`` is a folder; none: it is a file. In ``read``, a program or a
-    machine stands for its file; a tuple holds several; anything that is not a path is ignored.
+    ``names``: of the files that are written if ``output`` is a folder; empty: ``output`` is a file. In ``read``, a
+    program or a machine stands for its file; a tuple holds several; values that are not paths are ignored.
     """
     if output is None:
         return
@@ -76,12 +76,15 @@ def _paths(value: object) -> Iterator[Path]:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # ValueError: NUL in a name, of which the reader speaks
+    except (OSError, ValueError):  # ValueError: NUL in a name, which the reader reports
         return False
 
 
 def require_form(name: str, output: Path, begins: bytes) -> None:
-    """Raise ``InputError`` unless the file ``output``, argument ``name``, is empty or begins so, whatever the case."""
+    """Raise ``InputError`` unless file ``output``, argument ``name``, is empty or starts with ``begins``.
+
+    White space at the start and the case of letters do not matter; ``begins`` is in lower case.
+    """
     if begins and (size := output.stat().st_size):
         with output.open("rb") as file:
             start = file.read(min(size, 64))
@@ -93,9 +96,9 @@ def require_form(name: str, output: Path, begins: bytes) -> None:
 
 
 def earlier_record(path: Path, kind: type[_Record]) -> _Record | None:
-    """Return the record that an earlier run left as ``path``; None if nothing is there.
+    """Return the record that an earlier run wrote to ``path``; None if ``path`` does not exist.
 
-    Raises ``InputError`` if something else is, which would be lost.
+    Raises ``InputError`` if ``path`` is anything else, which would be lost.
     """
     if not os.path.lexists(path):
         return None
@@ -110,9 +113,9 @@ def earlier_record(path: Path, kind: type[_Record]) -> _Record | None:
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes], manifest: str) -> None:
-    """Put ``files``, of which one is the ``manifest``, in the place of what an earlier call left.
+    """Write ``files``, one of which is the ``manifest``, into ``folder``, replacing the files of an earlier call.
 
-    Raises ``InputError`` if that was changed since, or is in use.
+    Raises ``InputError`` if the folder was changed since, or is in use.
     """
     with _turn(folder):
         replace_folder(folder, files, manifest)
@@ -122,7 +125,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], manifest: str) -> Non
 def _turn(folder: Path) -> Iterator[None]:
     """Lock ``folder`` against other runs. Raises ``InputError`` if another run holds it.
 
-    The lock lies elsewhere: the folder holds what is manufactured and nothing else, and is replaced as a whole.
+    The lock file is in the cache: the folder holds only files for manufacturing, and is replaced as a whole.
     """
     from filelock import FileLock, Timeout
 

@@ -1,4 +1,4 @@
-"""The pins of a clocked design, as options name them: each overrides that one key of a ports file."""
+"""The pins of a clocked design, as given by options: each option overrides one key of a ports file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Pins", "latency_of"]
 
 @dataclass(frozen=True)
 class Pins:
-    """The options; None for what is not given. ``reset``: a port, or one with its active level, ``NAME:low``."""
+    """The options; None for options that are not given. ``reset``: a port, or a port and its level, ``NAME:low``."""
 
     clock: str | None = None
     latency: int | Literal["auto"] | None = None
@@ -40,11 +40,11 @@ class Pins:
 
     @property
     def given(self) -> list[str]:
-        """The names of those that are given."""
+        """The names of the options that are given."""
         return [field.name for field in fields(self) if getattr(self, field.name) is not None]
 
     def over(self, said: Clocking | None, without: str) -> Clocking | None:
-        """Return ``said``, which is a ports file's, with what is given in its place. ``without``: why it is None."""
+        """Return the pins ``said`` of a ports file, overridden by the options. ``without``: why ``said`` is None."""
         if said is None and self.clock is None:
             if self.given:
                 raise RequestError.of(

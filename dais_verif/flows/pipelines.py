@@ -1,4 +1,4 @@
-"""The pipeline that a request asks for."""
+"""The requested pipeline."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["MOST_STAGES", "PipelineRequest"]
 
 @dataclass(frozen=True, kw_only=True)
 class PipelineRequest:
-    """A pipeline in so many ``stages``, or with at most ``max_depth`` of estimated delay in each; else none.
+    """A pipeline of ``stages``, or with an estimated delay of at most ``max_depth`` per stage; both None: no pipeline.
 
-    ``delay_model``: a TOML file of coefficients. ``reset``, ``enable``, ``valid``: which ports it has beside its clock.
+    ``delay_model``: a TOML file of coefficients. ``reset``, ``enable``, ``valid``: ports in addition to the clock.
     """
 
     stages: int | None = None

@@ -1,4 +1,4 @@
-"""The program of a request: a path, the bytes of a file, a ``Program``, or where machines are taken a ``Machine``.
+"""Read the program of a request: a path, the bytes of a file, a ``Program``, or a ``Machine`` where allowed.
 
 A file may hold a network, which is unrolled.
 """
@@ -36,14 +36,15 @@ def is_folder(program: AnyProgram) -> bool:
     """Return True if ``program`` is the path of a folder."""
     try:
         return isinstance(program, str | Path) and Path(program).is_dir()
-    except (OSError, ValueError):  # NUL in a name, of which the reader speaks
+    except (OSError, ValueError):  # NUL in a name, which the reader reports
         return False
 
 
 def read_program(program: AnyProgram, layout: str | None, progress: Progress) -> tuple[Program, list[str]]:
     """Return the valid program and the warnings of reading it, which are also sent to ``progress``.
 
-    For a project folder this is the model, for one of ``approx apply`` the program. Raises ``ProgramError`` if it is
+    For a project folder this is the model; for a folder of ``approx apply``, the program. Raises ``ProgramError`` if it
+    is
     invalid, ``InputError`` if a file cannot be read, ``RequestError`` if ``layout`` is given with a ``Program``.
     """
     if isinstance(program, Program):

@@ -18,21 +18,21 @@ def _nothing(text: str) -> None:
 
 
 class Progress(SimulationWatcher, SignOffListener, RegressionWatcher):
-    """Listen to a flow; this one says nothing. A subclass overrides what it wants to show."""
+    """Listen to a flow. This class shows nothing; a subclass overrides the methods whose reports it shows."""
 
     def warning(self, text: str) -> None:
-        """Take a warning, which the record holds, too."""
+        """Take a warning, which is also in the record."""
 
     def spelled(self, error: DaisError) -> str:
-        """Return the message of an error that a record keeps, with arguments as who asked for the record calls them."""
+        """Return the message of an error for a record, with arguments named as in the caller's interface."""
         return str(error)
 
     def stage(self, name: str) -> None:
-        """Take the name of a stage that begins; those of a simulator begin with its name."""
+        """Take the name of a stage that begins; for stages of a simulator it starts with the simulator's name."""
 
     @contextmanager
     def working(self, what: str) -> Iterator[Callable[[str], None]]:
-        """Show ``what`` while the block runs; what it yields takes another text."""
+        """Show ``what`` while the block runs; yields a function that replaces the text."""
         yield _nothing
 
     @contextmanager
@@ -46,7 +46,7 @@ SILENT = Progress()
 
 
 def listener(progress: object) -> Progress:
-    """Return ``progress``, or one that drops reports if it is None. Raises ``RequestError`` for other types."""
+    """Return ``progress``, or a listener that drops reports if it is None. Raises ``RequestError`` for other types."""
     if progress is None:
         return SILENT
     if not isinstance(progress, Progress):

@@ -1,4 +1,4 @@
-"""A project folder of da4ml or alkaid in the place of a program, of RTL, or of both."""
+"""Accept a project folder of da4ml or alkaid instead of a program, of RTL, or of both."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _DIALECTS = {"json": "DAIS", "alir": "ALIR"}
 
 @dataclass(frozen=True)
 class Opened:
-    """A program and a design, with files in the place of project folders. ``project``: as records have it."""
+    """A program and a design, with project folders replaced by their files. ``project``: its entry in records."""
 
     program: AnyProgram
     design: DesignRequest
     project: ProjectInfo | None = None
 
     def require_dialect(self, program: Program) -> None:
-        """Raise ``InputError`` unless the model of the folder is written as those who wrote the folder write it."""
+        """Raise ``InputError`` unless the folder's model is in the dialect of the tool that wrote the folder."""
         if self.project is None or self.project.model is None:
             return
         found = _DIALECTS.get(program.origin.layout, "DAIS")
@@ -47,10 +47,10 @@ class Opened:
 
 
 def open_projects(program: AnyProgram, design: DesignRequest) -> Opened:
-    """Return ``program`` and ``design`` with files in the place of folders.
+    """Return ``program`` and ``design`` with project folders replaced by their files.
 
-    RTL is that of the folder that ``design`` names, or of the program's if nothing else is to be verified. Raises
-    ``InputError`` for a folder that cannot be used, ``RequestError`` for options that do not go with it.
+    RTL comes from the folder that ``design`` names, or from the program's folder if ``design`` names no other design.
+    Raises ``InputError`` for a folder that cannot be used, ``RequestError`` for options that conflict with it.
     """
     applied = applied_program(Path(str(program))) if is_folder(program) else None
     program = program if applied is None else applied
@@ -86,7 +86,7 @@ def _read(folder: Path, design: DesignRequest) -> ProjectFolder:
 
 
 def _with_rtl(design: DesignRequest, project: ProjectFolder) -> DesignRequest:
-    """Return ``design`` with what was found, wherever an option does not say otherwise."""
+    """Return ``design`` with the RTL, data, clock and latency of the project; options take precedence."""
     files = (*project.sources, *project.data, *design.data)
     known = {path.name for path in files}
     lost = [name for name in mentioned(project.sources) if Path(name).name not in known]

@@ -54,9 +54,9 @@ __all__ = ["Proved", "ProveRequest", "prove"]
 
 @dataclass(frozen=True)
 class Proved:
-    """A run of ``prove``: its record, the program, if it was one and no machine, and the folder that was kept.
+    """The result of ``prove``: its record, the program (None for other designs), and the folder that was kept.
 
-    ``mismatch``: what a simulator showed to be wrong. ``bitwise``: a netlist was proved, bit by bit.
+    ``mismatch``: the mismatch that a simulator showed. ``bitwise``: a netlist was proved, bit by bit.
     """
 
     record: ProofRecord
@@ -68,7 +68,7 @@ class Proved:
 
 @dataclass(frozen=True)
 class _Answer:
-    """The prover's answer, and ``design`` with the facts found. ``finding``: of a simulator, if it is wrong."""
+    """The prover's answer, and ``design`` with facts that were found. ``finding``: of a simulator, on a mismatch."""
 
     proof: Proof
     design: RtlDesign
@@ -80,9 +80,9 @@ class _Answer:
 def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatch | None = None) -> Proved:
     """Prove that the design computes the program, or refute it.
 
-    Counterexamples are replayed in a simulator, and RTL that is not ours is simulated before it passes: simulators have
-    the final say. Raises ``InputError``, ``ProgramError`` or ``RequestError`` for unusable arguments, ``ToolError`` if
-    a package or a tool is missing.
+    Counterexamples are replayed in a simulator, and user RTL is simulated before it passes: the simulator's result
+    decides. Raises ``InputError``, ``ProgramError`` or ``RequestError`` for unusable arguments, ``ToolError`` if a
+    package or a tool is missing.
     """
     watch = watch or Stopwatch()
     kernel = find_kernel(request.program)
@@ -103,7 +103,7 @@ def prove(request: ProveRequest, *, progress: Progress = SILENT, watch: Stopwatc
         return Proved(*prove_machine(machine, request, options, progress, watch), bitwise=False)
     kind = link_asked(request)
     if kind is not None:
-        hints = hints_of(request)  # before all that takes long
+        hints = hints_of(request)  # before the long steps
         core = prove(core_request(request), progress=progress, watch=watch)
         record, kept = prove_link(request, kind, core.record, hints, progress)
         return Proved(record, core.program, kept, None, bitwise=False)
@@ -174,7 +174,7 @@ def _options(request: ProveRequest, asked: DesignRequest) -> ProofOptions:
 def _answer(
     request: ProveRequest, task: ProofTask, asked: DesignRequest, folder: WorkFolder, readings: list[str]
 ) -> _Answer:
-    """Return the result of the proof; if registers do not advance together, that of a simulator."""
+    """Return the result of the proof, or of a simulator if registers do not advance together."""
     try:
         if asked.rtl and request.confirm:
             proof, dut, confirmation = prove_and_confirm(task, folder.path / "confirmation", readings)
@@ -192,7 +192,7 @@ def _answer(
 
 
 def _written(statements: Path, task: ProofTask, found: _Answer) -> WrittenStatements | None:
-    """Write all that the proof rests on."""
+    """Write all obligations of the proof; return None if it has no outputs. Raises ``InputError`` for netlists."""
     if found.proof.bits:
         raise InputError.of("a netlist is proved bit by bit: there are no obligations of ops for {dump_smt} to write")
     if not found.proof.outputs:
@@ -203,7 +203,7 @@ def _written(statements: Path, task: ProofTask, found: _Answer) -> WrittenStatem
 def _replayed(
     request: ProveRequest, task: ProofTask, found: _Answer, folder: WorkFolder, readings: list[str]
 ) -> _Answer:
-    """Return ``found`` with what simulators say of what is wrong."""
+    """Return ``found`` with the replay of its counterexample or handshake trace in a simulator, if it has one."""
     proof = found.proof
     if proof.counterexample is not None:
         design = replace(found.design, dut=with_found_pins(found.dut, proof))

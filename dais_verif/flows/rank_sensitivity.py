@@ -1,4 +1,4 @@
-"""Flip bits of the values in a program and rank the ops by what that changes at the outputs."""
+"""Flip bits of the values in a program and rank the ops by the changes at the outputs."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = ["SensitivityRequest", "rank_sensitivity"]
 
 @dataclass(frozen=True, kw_only=True)
 class SensitivityRequest:
-    """A program, the vectors to flip bits in, and whether to flip every bit of an op or its last one.
+    """A program and the vectors to flip bits in. ``bits``: flip every bit of each op; else only the last one.
 
     ``timeout``: seconds after which no more flips are started. ``output``: a file for all effects: .json, else CSV.
     """
@@ -53,7 +53,7 @@ class SensitivityRequest:
 def rank_sensitivity(request: SensitivityRequest, *, progress: Progress = SILENT) -> SensitivityRecord:
     """Flip bits one at a time in every vector, and rank the ops by the largest change of an output.
 
-    Verdicts: PASS, NOT_RUN where nothing was flipped, UNKNOWN where time was up. Raises ``ViolationError`` if a vector
+    Verdicts: PASS, NOT_RUN if nothing was flipped, UNKNOWN if the time was up. Raises ``ViolationError`` if a vector
     breaks a promise and ``request`` is not ``unchecked``.
     """
     program, warnings = read_program(request.program, request.layout, progress)

@@ -45,7 +45,7 @@ _MOST_RETRIES = 100
 
 
 def shard_from(text: str) -> tuple[int, int]:
-    """Return a share as ``text`` says it, ``2/5``. Raises ``ValueError``."""
+    """Parse a share such as ``2/5``. Raises ``ValueError`` for other texts."""
     number, _, shards = text.partition("/")
     if number.isdecimal() and shards.isdecimal() and 1 <= int(number) <= int(shards) <= _MOST_SHARDS:
         return int(number), int(shards)
@@ -54,15 +54,15 @@ def shard_from(text: str) -> tuple[int, int]:
 
 @dataclass(frozen=True, kw_only=True)
 class RegressionRequest:
-    """Simulations to run. Empty or None values come from the manifests, or are the defaults of ``regress``.
+    """Simulations to run. For empty or None values the manifests decide, else the defaults of ``regress``.
 
-    ``paths``: programs, folders, globs, or TOML manifests. ``seed_from``: the seeds of an earlier run, by its folder or
-    record; ``fresh_seed``: draw one. ``stages``: pipeline stages of the emitted RTL, 0: combinational. ``shard``:
-    ``(2, 5)`` is the second of five shares. ``resume``: take over what an interrupted run in the same folder had
-    finished; ``rerun_failed``: only what passed there. ``retries``: further attempts at a job that failed; if they
-    differ it is flaky, which ``allow_flaky`` accepts if the last one passed. ``timeout``: seconds for each
-    attempt. ``cluster``: ``local[:N]``, ``tcp://host:port``, ``slurm[:N]`` or ``lsf[:N]`` of Dask. ``command``: the
-    line that asks for the same; None: it is derived from the request.
+    ``paths``: programs, folders, globs, or TOML manifests. ``seed_from``: the folder or record of an earlier run whose
+    seeds are used; ``fresh_seed``: draw a random seed. ``stages``: pipeline stages of the emitted RTL, 0:
+    combinational. ``shard``: ``(2, 5)`` is the second of five shares. ``resume``: reuse the finished jobs of an
+    interrupted run in the same folder; ``rerun_failed``: reuse only the jobs that passed there. ``retries``: further
+    attempts at a failed job; a job whose attempts differ is flaky, which ``allow_flaky`` accepts if the last attempt
+    passed. ``timeout``: seconds for each attempt. ``cluster``: ``local[:N]``, ``tcp://host:port``, ``slurm[:N]`` or
+    ``lsf[:N]`` of Dask. ``command``: the command line of this request; None: derived from the request.
     """
 
     paths: tuple[str, ...]
@@ -112,7 +112,7 @@ class RegressionRequest:
             )
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         many = {"--sim": self.simulators, "--seed": self.seeds, "--stages": self.stages}
         valued = {
             "--seed-from": self.seed_from,
@@ -139,10 +139,10 @@ class RegressionRequest:
 
 
 def regress(request: RegressionRequest, *, progress: Progress = SILENT) -> RegressionRecord:
-    """Run ``sim`` on all that is asked for, each job in a process of its own; what failed last time runs first.
+    """Run ``sim`` for all requested jobs, each in a separate process; jobs that failed last time run first.
 
-    Verdicts: PASS only if every planned job ran and passed, else that of the worst; NOT_RUN where something that was
-    asked for is missing. Raises ``InputError`` if what is asked for cannot be used, or another run works in the folder.
+    Verdicts: PASS only if every planned job ran and passed, else the worst verdict; NOT_RUN if something requested is
+    missing. Raises ``InputError`` if the request cannot be used, or another run works in the folder.
     """
     if request.cluster is not None:
         cluster.check_name(request.cluster)
@@ -193,7 +193,7 @@ def _seeds(request: RegressionRequest, progress: Progress) -> tuple[int, ...]:
 
 
 def _parts(paths: Iterable[str], stages: Sequence[int]) -> tuple[list[Part], list[str]]:
-    """Return the parts that ``paths`` name, and the paths that name nothing."""
+    """Return the parts that ``paths`` name, and warnings for paths without programs."""
     parts: list[Part] = []
     empty: list[str] = []
     for path in paths:
@@ -215,12 +215,12 @@ def _executor(name: str | None, jobs: int, progress: Progress) -> executors.Exec
 
 
 def _environment() -> dict[str, str]:
-    """Return the parts of our environment that a remote worker needs."""
+    """Return the environment variables that a remote worker needs."""
     return {name: value for name, value in os.environ.items() if name.startswith("DAIS_VERIF_")}
 
 
 def _tools(plan: Iterable[Planned]) -> dict[str, str]:
-    """Return the versions of all that decides results; a simulator that is missing here may be there on a cluster."""
+    """Return the versions of tools that influence results: ``none`` if missing here, since a cluster may have it."""
     found = {"dais-verif": VERSION, "python": platform.python_version()}
     found |= {name: version(name) for name in ("cocotb", "numpy")}
     asked = {planned.job.simulator for planned in plan}

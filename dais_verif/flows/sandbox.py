@@ -11,6 +11,6 @@ __all__ = ["confine_tools"]
 
 
 def confine_tools() -> None:
-    """Start every tool in bubblewrap from now on. Raises ``ToolError`` if it is missing, before anything is built."""
+    """Start every tool in bubblewrap from now on. Raises ``ToolError`` at once if bubblewrap is missing."""
     os.environ[SANDBOX] = "1"
     confined([], Path())

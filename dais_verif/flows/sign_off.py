@@ -1,4 +1,4 @@
-"""Sign a program or a machine and its RTL off: run all that a policy asks for, and certify it if all of it is there."""
+"""Sign off the RTL of a program or a machine: run everything that a policy requires; certify it if nothing is missing."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ __all__ = ["BUILT_IN", "SignOffRequest", "default_folder", "sign_off", "withdraw
 
 @dataclass(frozen=True, kw_only=True)
 class SignOffRequest:
-    """A design to sign off, and the policy.
+    """A design to sign off, and the policy for it.
 
-    ``program``: a file of a program or a machine, since that is what is certified, or a project folder. ``policy``: a
-    TOML file; None: what is built in. ``design``: user RTL, in place of the RTL of the policy. ``seed``: in
-    place of the policy's seeds. ``key``: an Ed25519 key that signs the certificate; ``passphrase`` is asked for its
-    own, given a prompt. ``output``: the folder that is kept; None: ``default_folder``. ``command``: the line that asks
-    for the same; None: it is derived.
+    ``program``: a file of a program or a machine, since the certificate is about a file, or a project folder.
+    ``policy``: a TOML file; None: the built-in policy. ``design``: user RTL, instead of the RTL of the policy.
+    ``seed``: instead of the policy's seeds. ``key``: an Ed25519 key that signs the certificate; ``passphrase``: a
+    function that takes a prompt and returns the passphrase of the key. ``output``: the folder that is kept; None:
+    ``default_folder``. ``command``: the command line of this request; None: derived from the request.
     """
 
     program: str | Path
@@ -80,7 +80,7 @@ class SignOffRequest:
         return self.output or default_folder(Path(self.program))
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         valued = {
             "--layout": self.layout,
             "--policy": self.policy,
@@ -97,7 +97,7 @@ def default_folder(program: Path) -> Path:
 
 
 def withdraw_certificate(folder: Path) -> None:
-    """Remove an earlier certificate in ``folder``: a new sign-off replaces it.
+    """Remove an earlier certificate from ``folder``, since a new sign-off replaces it.
 
     Raises ``InputError`` if another sign-off works there.
     """
@@ -107,11 +107,11 @@ def withdraw_certificate(folder: Path) -> None:
 
 
 def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOffRecord:
-    """Run all that the policy asks for, each verb in a process of its own, and certify it if all of it is there.
+    """Run everything that the policy requires, each verb in a separate process; certify it if nothing is missing.
 
-    Verdicts: PASS, or NOT_SIGNED_OFF with the reason. Every sign-off also seeds faults, in the RTL and in the golden
-    model, which must be found. The folder holds what the stages found either way. Raises ``InputError`` for unusable
-    arguments.
+    Verdicts: PASS, or NOT_SIGNED_OFF with the reason. Every sign-off also seeds faults in the RTL and in the golden
+    model, which must be found. In both cases the folder holds the findings of all stages. Raises ``InputError`` for
+    unusable arguments.
     """
     folder = request.folder
     withdraw_certificate(folder)
@@ -153,12 +153,12 @@ def sign_off(request: SignOffRequest, *, progress: Progress = SILENT) -> SignOff
 
 
 def _verified(folder: Path) -> list[Path]:
-    """Return the files of a folder that say what its machine is to compute."""
+    """Return the files of a folder that specify what its machine must compute."""
     return verified_files(folder) if holds_network(folder) else [folder / name for name in KERNEL_FILES]
 
 
 def _policy(request: SignOffRequest, design: DesignRequest) -> Given:
-    """Return the policy for the RTL of the request. The built-in one takes the simulators of its language."""
+    """Return the policy for the RTL of the request. The built-in policy selects simulators by the RTL's language."""
     given = read_policy(request.policy)
     if design.rtl:
         pins = design.pins

@@ -45,16 +45,16 @@ __all__ = [
     "simulation_options",
 ]
 
-#: Ops evaluated in about a second: outside cocotb, in Icarus, and in GHDL where an op is an instance.
+#: Ops evaluated in about a second: outside cocotb, in Icarus, and in GHDL, which has one instance per op.
 _BULK_BUDGET, _PORT_BUDGET, _GHDL_BUDGET = 1_000_000_000, 2_000_000, 30_000
 
-#: In a program of more ops, only to look for outputs that could be exhausted takes seconds.
+#: Programs with more ops are not searched for outputs to test exhaustively: the search alone would take seconds.
 _LARGE = 20_000
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """A run of ``simulate``: its record, the program if it was of one, and the folder that was kept."""
+    """The result of ``simulate``: its record, the program (None for other designs), and the folder that was kept."""
 
     record: SimulationRecord
     program: Program | None
@@ -62,10 +62,10 @@ class Simulated:
 
 
 def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: Stopwatch | None = None) -> Simulated:
-    """Compare every output bit of the design with the golden model, on every vector that ``request`` asks for.
+    """Compare every output bit of the design with the golden model, on every vector of ``request``.
 
     Tool failures and broken promises are verdicts of the record. Raises ``InputError``, ``ProgramError`` or
-    ``RequestError`` for what cannot be used, ``ToolError`` where nothing can be begun.
+    ``RequestError`` for an unusable request, ``ToolError`` if the run cannot start.
     """
     watch = watch or Stopwatch()
     with watch.stage("read"):
@@ -115,7 +115,7 @@ def simulate(request: SimulationRequest, *, progress: Progress = SILENT, watch: 
 
 @dataclass(frozen=True)
 class OpenedRequest:
-    """A request for a program, with what was read of it. ``stimulated``: what says which inputs are generated."""
+    """A request for a program, and the data read for it. ``stimulated``: the program that limits generated inputs."""
 
     request: SimulationRequest
     opened: Opened
@@ -134,7 +134,7 @@ class OpenedRequest:
 
 @dataclass(frozen=True)
 class BegunRun:
-    """A run of which all is known but what the simulators find."""
+    """A run before the simulators report their findings."""
 
     asked: DesignRequest
     design: RtlDesign
@@ -143,7 +143,7 @@ class BegunRun:
 
 
 def opened_request(request: SimulationRequest, watch: Stopwatch, progress: Progress) -> OpenedRequest:
-    """Read what ``request``, which is for a program, names. Raises ``InputError`` or the like if it cannot be used."""
+    """Read the files of ``request``, which is for a program. Raises ``DaisError`` if they cannot be used."""
     with watch.stage("read"):
         opened = open_projects(request.program, request.design)
     simulators = simulators_for(request.simulator, opened.design.rtl)
@@ -162,7 +162,7 @@ def opened_request(request: SimulationRequest, watch: Stopwatch, progress: Progr
 
 
 def begun_run(given: OpenedRequest, folder: Path, watch: Stopwatch, progress: Progress) -> BegunRun:
-    """Write or find the design, and the record as it is while simulators run."""
+    """Write or find the design, and return the run with its record while simulators run."""
     request, program, warnings = given.request, given.program, list(given.warnings)
     with watch.stage("emit"), _working(progress, program, "writing Verilog"):
         asked = with_netlist(given.opened.design, folder)
@@ -204,7 +204,7 @@ def _verified(
         timeout=request.timeout,
         watch=watch,
     ) as begun:
-        # Only now, while the simulators start: to load all this takes as long as to simulate a small design.
+        # Imported while the simulators start: loading it takes as long as simulating a small design.
         from dais_verif.simulation.verify import verify
 
         options = simulation_options(given, stimulus.rows)
@@ -236,9 +236,9 @@ def simulation_options(given: OpenedRequest, rows: int) -> SimulationOptions:
 
 
 def _exhaustive_rows(request: SimulationRequest, program: Program, simulators: Sequence[str], sampled: int) -> int:
-    """Return how many vectors may be spent on exhaustive outputs: those of a second, unless forced.
+    """Return how many vectors may be spent on exhaustive outputs: about a second's worth, unless forced.
 
-    Returns 0 if no vectors were asked for.
+    Returns 0 if no vectors were requested.
     """
     if not request.exhaustive_bits:
         return 0
@@ -254,7 +254,7 @@ def _exhaustive_rows(request: SimulationRequest, program: Program, simulators: S
 
 
 def _data_not_found(design: RtlDesign, progress: Progress) -> list[str]:
-    """Warn about data files that the RTL mentions and that were not found. Only called for runs that did not pass."""
+    """Warn about data files that the RTL mentions but were not found. Only called for runs that did not pass."""
     there = [file.name for file in design.data]
     defaults = never_read(design.sources)
     lost = [name for name in mentioned(design.sources) if name not in there and name not in defaults]
@@ -266,5 +266,5 @@ def _data_not_found(design: RtlDesign, progress: Progress) -> list[str]:
 
 
 def _working(progress: Progress, program: Program, what: str) -> AbstractContextManager[object]:
-    """Show ``what`` if it takes long enough to be read."""
+    """Show ``what`` if the program is so large that the step takes noticeable time."""
     return progress.working(what) if program.n_ops > _LARGE else nullcontext()

@@ -1,4 +1,4 @@
-"""Many small simulations that share one build and one run: those that pass. All others are to be run alone."""
+"""Run many small simulations in one build and one run. Only passes are reported; all others must be run alone."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class _Begun:
 
 
 def simulate_jointly(requests: Sequence[SimulationRequest]) -> list[Simulated | None]:
-    """Simulate ``requests`` and return what ``simulate`` does for each that passes; None for others.
+    """Simulate ``requests`` together; return the result of ``simulate`` for each that passes, None for the others.
 
-    A request that is None is one for ``simulate``: nothing is known of it, and nothing was written for it. Builds and
-    logs of those that pass are not kept, and their seconds in simulators are a share of what all took.
+    None does not mean a failure: the caller must run that request with ``simulate``. Builds and logs of passing
+    requests are not kept, and their seconds in simulators are a share of the total.
     """
     found: list[Simulated | None] = [None] * len(requests)
     with ExitStack() as folders:
@@ -83,7 +83,7 @@ def _simulated(begun: Sequence[_Begun]) -> list[Simulated | None]:
 
 
 def _begun(number: int, request: SimulationRequest, folders: ExitStack) -> _Begun | None:
-    """Return what is known before simulators start, or None if the request must go to ``simulate``."""
+    """Return the run before simulators start, or None if the request must go to ``simulate``."""
     design, covering = request.design, request.covering
     if covering.program or covering.rtl or request.waves or request.printf or design.of_bits or design.pipeline:
         return None

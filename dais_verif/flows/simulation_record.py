@@ -1,4 +1,4 @@
-"""The record of a simulation: what is known before the simulators start, and what they add."""
+"""Write the record of a simulation: the part before the simulators start, and their results."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ __all__ = ["begun_machine_record", "begun_record", "finished_record", "given_vec
 
 
 def given_vectors(path: Path, rows: int) -> StimulusClass:
-    """Return the vectors of a file."""
+    """Return the entry of a record for the ``rows`` vectors of file ``path``. Raises ``InputError``."""
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()
     except OSError as error:
@@ -62,7 +62,7 @@ def begun_record(
     simulators: Sequence[str],
     project: ProjectInfo | None = None,
 ) -> SimulationRecord:
-    """Return the record while the run goes on. ``watched``: the files of the design."""
+    """Return the record of a run in progress. ``watched``: the files of the design."""
     decisions = _decisions(request, program, watched.design, asked, simulators)
     return _begun(request, ProgramInfo.of(program), watched, asked, warnings, classes, decisions, project)
 
@@ -77,7 +77,7 @@ def begun_machine_record(
     simulators: Sequence[str],
     project: ProjectInfo | None = None,
 ) -> SimulationRecord:
-    """Return the record of a machine's run while it goes on; its vectors are cycles."""
+    """Return the record of a machine's run in progress; its vectors are cycles."""
     why = "the simulation is restarted for it: registers have their initial values only at its start"
     decisions = [Decision("sequences", "each from power-up", why), _overflow(request)]
     decisions += _left_out(watched.design) if "icarus" in simulators and asked.rtl else []
@@ -103,7 +103,7 @@ def _begun(
         vectors=sum(part.vectors for part in classes),
         reproduce=request.reproduce(),
         rtl=replace(_rtl(watched, asked), project=project),
-        tools={},  # to ask for versions takes as long as to start a simulator
+        tools={},  # reading the versions takes as long as starting a simulator
         unchecked=request.unchecked,
         warnings=warnings,
         state="running",
@@ -114,7 +114,7 @@ def _begun(
 
 
 def finished_record(record: SimulationRecord, finding: Finding, watch: Stopwatch) -> SimulationRecord:
-    """Return the record of a run that found ``finding``. The time is that since the command started."""
+    """Return the record of a run with the result ``finding``. Its time counts from the start of the command."""
     assert record.times is not None
     swept = [StimulusClass("exhaustive", finding.exhaustive_vectors)] if finding.exhaustive_vectors else []
     found = {simulator.latency for simulator in finding.simulators if simulator.latency is not None}
@@ -140,9 +140,9 @@ def finished_record(record: SimulationRecord, finding: Finding, watch: Stopwatch
 
 
 def with_share_of_icarus(record: SimulationRecord, request: SimulationRequest) -> SimulationRecord:
-    """Say in ``record`` which vectors Icarus ran beside Verilator, if not all: it depends on the machine.
+    """Add to ``record`` which vectors Icarus ran in addition to Verilator, if not all: it depends on the computer.
 
-    The command to copy asks for those very vectors.
+    The command to reproduce the run requests the same number of vectors.
     """
     icarus = next((one for one in record.simulators if one.name == "icarus" and one.failure is None), None)
     if icarus is None or icarus.vectors_compared >= record.vectors:
@@ -156,7 +156,7 @@ def with_share_of_icarus(record: SimulationRecord, request: SimulationRequest) -
 def _decisions(
     request: SimulationRequest, program: Program, design: RtlDesign, asked: DesignRequest, simulators: Sequence[str]
 ) -> list[Decision]:
-    """Return the choices that the input leaves open, and how they were made."""
+    """Return the choices that the input leaves open, with the reason for each."""
     origin = program.origin
     told = request.layout is not None
     why = "--layout" if told else "assumed: both word orders are valid" if origin.assumed else "detected"
@@ -186,7 +186,7 @@ def _overflow(request: SimulationRequest) -> Decision:
 
 
 def _left_out(design: RtlDesign) -> list[Decision]:
-    """Return the parts of the RTL that Icarus does not get."""
+    """Return the parts of the RTL that are removed for Icarus."""
     places = [
         f"{source.name}:{line}"
         for source in design.sources

@@ -34,7 +34,7 @@ ALL = sys.maxsize
 
 
 def vectors_in_icarus(text: str) -> int:
-    """Return ``icarus_vectors`` as ``text`` says it: a number, or ``all``. Raises ``ValueError``."""
+    """Parse ``icarus_vectors``: a number, or ``all``. Raises ``ValueError`` for other texts."""
     if text == "all":
         return ALL
     if not (text.isascii() and text.isdigit() and 0 < int(text[:18]) == int(text)):
@@ -44,14 +44,15 @@ def vectors_in_icarus(text: str) -> int:
 
 @dataclass(frozen=True, kw_only=True)
 class SimulationRequest:
-    """The subject and the options of a simulation; every default is that of ``dais-verif sim``.
+    """The design and the options of a simulation; defaults are the same as in ``dais-verif sim``.
 
-    ``simulator``: ``icarus``, ``verilator``, ``ghdl``, ``both`` of the first two, or None: what fits the RTL.
-    ``icarus_vectors``: how many vectors Icarus compares beside Verilator; None: as many as it can until that has ended.
-    ``inputs``: files of vectors, before ``vectors`` generated ones. ``exhaustive_bits``: outputs that so few input bits
-    reach are checked on all of them, where that takes about a second, or however long with ``exhaustive``.
-    ``timeout``: seconds for each build and each run. ``output``: a folder to keep. ``command`` makes the line to
-    copy, which the record holds, given words to add; None: it is derived from the request.
+    ``simulator``: ``icarus``, ``verilator``, ``ghdl``, ``both`` (Icarus and Verilator), or None: selected by the RTL.
+    ``icarus_vectors``: how many vectors Icarus compares in addition to Verilator; None: as many as it can until
+    Verilator ends. ``inputs``: files of vectors, which come before ``vectors`` generated ones. ``exhaustive_bits``:
+    outputs that depend on at most this number of input bits are checked for all values of these bits if that takes
+    about a second, or always with ``exhaustive``. ``timeout``: seconds for each build and each run. ``output``: a
+    folder to keep. ``command``: a function that takes additional arguments and returns the command line for the record;
+    None: derived from the request.
     """
 
     program: AnyProgram
@@ -90,11 +91,11 @@ class SimulationRequest:
         require_no_loss(self.output, written, program=self.program, inputs=self.inputs, **self.design.read)
 
     def reproduce(self, more: Sequence[str] = ()) -> str:
-        """Return the line to copy that asks for the same, with ``more`` words."""
+        """Return the command line of this request, with the additional arguments ``more``."""
         return self.command(more) if self.command is not None else own_command([*self.words(), *more])
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this. ``PROGRAM`` is one without a file."""
+        """Return the arguments of ``dais-verif`` for this request; ``PROGRAM`` stands for a program without a file."""
         valued = {
             "--layout": self.layout,
             "--sim": self.simulator,

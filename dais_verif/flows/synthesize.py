@@ -1,4 +1,4 @@
-"""Synthesize RTL of a program or a machine with Yosys: its costs, a netlist, and the clock that it allows."""
+"""Synthesize RTL of a program or a machine with Yosys: return its costs, a netlist, and its highest clock frequency."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ __all__ = ["TARGETS", "SynthesisRequest", "require_target", "synthesize"]
 class SynthesisRequest:
     """A design to synthesize, and the FPGA family: ``ice40``, ``ecp5``, ``xilinx``, or ``generic`` gates.
 
-    ``rtl``: user files; without them RTL is emitted, as ``pipeline`` asks. ``alumacc``: let Yosys merge chains
-    of sums. ``bram``: let it put tables into block RAMs. ``pnr``: also place and route; ``clock``: of user RTL,
-    if it has one. ``timeout``: seconds for Yosys, and again for nextpnr; ``memory``: megabytes for each process.
-    ``output``: a folder to keep.
+    ``rtl``: user files; if empty, RTL is emitted with ``pipeline``. ``alumacc``: let Yosys merge chains of sums.
+    ``bram``: let Yosys put tables into block RAMs. ``pnr``: also place and route; ``clock``: of user RTL, if it has
+    one. ``timeout``: seconds for Yosys, and again for nextpnr; ``memory``: megabytes for each process. ``output``: a
+    folder to keep.
     """
 
     program: AnyProgram
@@ -81,21 +81,21 @@ class SynthesisRequest:
 
 
 def require_target(target: str) -> None:
-    """Raise ``RequestError`` if nothing is synthesized for ``target``."""
+    """Raise ``RequestError`` unless ``target`` is one of ``TARGETS``."""
     if target not in tuple(TARGETS):
         raise RequestError.of("{target} must be one of {known}, not {value!r}.", known=", ".join(TARGETS), value=target)
 
 
 def synthesize(request: SynthesisRequest, *, progress: Progress = SILENT) -> SynthesisRecord:
-    """Map the RTL that a request names to its target, and count the cells.
+    """Map the RTL of a request to its target, and count the cells.
 
-    Raises ``ToolError`` if Yosys is missing, fails or meets a limit; that nextpnr does is a verdict of the record.
+    Raises ``ToolError`` if Yosys is missing, fails or meets a limit; for nextpnr this is a verdict in the record.
     """
     options = request.pipeline.options()
     program = _read(request, progress)
     tools.yosys()  # before anything is written
     with work_folder(request.output) as folder:
-        # However this run ends, the netlist of an earlier one is not its netlist.
+        # The record of an earlier run must not remain, however this run ends.
         (folder.path / RECORD).unlink(missing_ok=True)
         with progress.working("writing Verilog"):
             sources = _sources(program, request, options, folder.path)
@@ -126,10 +126,10 @@ def _mapped(
     folder: WorkFolder,
     progress: Progress,
 ) -> tuple[Synthesis, PlaceAndRoute | None]:
-    """Return the results of Yosys, and of nextpnr if requested; if one of them fails, its log is kept.
+    """Return the results of Yosys, and of nextpnr if requested; if one of them fails, the folder is kept.
 
-    Registers of a machine keep their names, which propose to a proof what they hold. Of a program's pipeline names are
-    those of ops, and would be taken for them where bits are gone.
+    Registers of a machine keep their names, from which a proof guesses their content. Registers of a program's pipeline
+    do not: they are named after ops, and a proof would take them for these ops even if bits were optimized away.
     """
     target, limits = request.target, Limits(request.timeout, request.memory)
     try:
@@ -170,7 +170,7 @@ def _placed(
 
 
 def _read(request: SynthesisRequest, progress: Progress) -> Program | Machine:
-    """Return the program or machine, whatever RTL of it is synthesized."""
+    """Return the program or machine of the request, for emitted and for user RTL."""
     machine = find_machine(request.program)
     if machine is None:
         return read_program(request.program, request.layout, progress)[0]
@@ -202,7 +202,7 @@ def _sources(
 
 
 def _verify(program: AnyProgram, output: Path, top: str, options: PipelineOptions | None) -> str:
-    """Return the command that verifies the netlist, to copy."""
+    """Return the command that verifies the netlist."""
     words = ["sim", path_of(program), "--netlist", str(output)]
     if top != "model":
         words += ["--top", top]

@@ -1,4 +1,4 @@
-"""Vectors of a request; and those that were found, the prover's as bits of port elements, as ``sim`` takes them."""
+"""Read the vectors of a request, and convert found vectors into the form that ``sim`` reads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["batch_of", "decimal", "decimal_rows", "real_inputs", "signed_inputs"
 
 
 def batch_of(programs: Sequence[Program], files: Sequence[Path], vectors: int, seed: int) -> Batch:
-    """Return the vectors in ``files``, then generated ones for ``programs``, all with the same number of inputs.
+    """Return the vectors in ``files``, then generated ones for ``programs``, which have the same number of inputs.
 
     Raises ``InputError`` if a file cannot be used.
     """
@@ -26,9 +26,9 @@ def batch_of(programs: Sequence[Program], files: Sequence[Path], vectors: int, s
 
 
 def signed_inputs(program: Program, vector: Sequence[int], elements: Sequence[Element] | None = None) -> list[int]:
-    """Return the raw inputs: negative where the top bit is set and some op reads it as a sign.
+    """Return the raw integer of each input: negative if the top bit is set and an op reads it as a sign.
 
-    ``elements``: what bits they are; None: those that the program's types need.
+    ``vector``: the bits of each port element. ``elements``: the port elements; None: those of the program's types.
     """
     elements = elements or ports_of(program).inputs
     signed = set()
@@ -45,7 +45,7 @@ def signed_inputs(program: Program, vector: Sequence[int], elements: Sequence[El
 
 
 def real_inputs(program: Program, vector: Sequence[int], elements: Sequence[Element] | None = None) -> list[Fraction]:
-    """Return the inputs, exact."""
+    """Return the exact real value of each input. Arguments are those of ``signed_inputs``."""
     elements = elements or ports_of(program).inputs
     pairs = zip(signed_inputs(program, vector, elements), elements, strict=True)
     return [raw * Fraction(2) ** element.lo for raw, element in pairs]
@@ -62,7 +62,7 @@ def decimal(value: Fraction) -> str:
 def decimal_rows(batch: Batch) -> str:
     """Return the vectors as CSV for ``--inputs``, every number in full.
 
-    Readers take a fraction as the nearest double: of more than 53 bits it comes back as another number.
+    Readers round a fraction to the nearest double, so fractions with more than 53 bits are not read back exactly.
     """
     rows = (",".join(map(decimal, batch.row(row))) for row in range(batch.rows))
     return "".join(f"{row}\n" for row in rows)

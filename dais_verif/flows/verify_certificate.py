@@ -28,13 +28,13 @@ __all__ = ["CertificateRequest", "absolute_time", "verify_certificate"]
 
 @dataclass(frozen=True, kw_only=True)
 class CertificateRequest:
-    """A certificate, as a file or the folder of a sign-off, and the current locations of its files.
+    """A certificate, given by its file or by the folder of the sign-off, and the current locations of its files.
 
-    ``program``, ``rtl``: files, or folders that hold them, where they are not where they were. ``allowed_signers``: who
-    may sign; then one of them must have signed, at ``verify_time``, or now. ``same_tools``: the tools must be those
-    that it was made with. ``rerun``: sign off again by the same policy, and compare what is found. ``command``:
-    the line that asks for the same; None: it is derived from the request. ``bitstream``: what is on its way to a
-    device, which must configure that as the certified bitstream does.
+    ``program``, ``rtl``: files, or folders that hold them, if they were moved. ``allowed_signers``: a file of signers,
+    one of whom must have signed, and be allowed to at ``verify_time`` (None: now). ``same_tools``: require the tools
+    with which the certificate was made. ``rerun``: sign off again by the same policy, and compare the findings.
+    ``command``: the command line of this request; None: derived from the request. ``bitstream``: a bitstream to be
+    deployed, which must configure the device in the same way as the certified one.
     """
 
     certificate: Path
@@ -56,7 +56,7 @@ class CertificateRequest:
             raise RequestError.of("{verify_time} {value} must say its time zone.", value=self.verify_time)
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         when = self.verify_time
         valued = {
             "--program": self.program,
@@ -70,9 +70,9 @@ class CertificateRequest:
 
 
 def verify_certificate(request: CertificateRequest, *, progress: Progress = SILENT) -> CertificateRecord:
-    """Take every hash again, and judge all evidence again by the policy.
+    """Compute all hashes again, and judge all evidence again by the policy.
 
-    Verdicts: PASS, or NOT_SIGNED_OFF with findings, each with the file, the expected and the found value. Raises
+    Verdicts: PASS, or NOT_SIGNED_OFF with findings, each with the file, the expected value and the found value. Raises
     ``InputError`` if there is no certificate.
     """
     try:
@@ -104,7 +104,7 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
 
 
 def _deployed(checked: CertificateCheck, deployed: Path) -> list[CertificateFinding]:
-    """Return findings about ``deployed``; none where the certificate's files were not examined."""
+    """Return findings about ``deployed``; none if the certificate's files were not examined."""
     if checked.context is None:
         return []
     certified = [Path(file.path) for file in checked.context.subject.of("bitstream")]

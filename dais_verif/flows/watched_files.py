@@ -1,4 +1,4 @@
-"""The files of a design, which must not change during a run: a verdict is about one design only."""
+"""Watch the files of a design, which must not change during a run: a verdict is about one design only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["WatchedFiles"]
 class WatchedFiles:
     """The sources and the data files of ``design``, and the SHA-256 of each, sources first.
 
-    ``bitstream``: of which the sources were read back, if they were.
+    ``bitstream``: facts about the bitstream from which the sources were read back; None: they were not.
     """
 
     design: RtlDesign
@@ -26,7 +26,7 @@ class WatchedFiles:
 
     @classmethod
     def of(cls, design: RtlDesign, bitstream: BitstreamFacts | None = None) -> WatchedFiles:
-        """Return the files of ``design`` as they are now."""
+        """Return the files of ``design`` with their current digests."""
         return cls(design, _sha256(design), bitstream)
 
     @property
@@ -36,12 +36,12 @@ class WatchedFiles:
 
     @property
     def of_data(self) -> dict[str, str]:
-        """The SHA-256 of each data file, by the name that the RTL has for it."""
+        """The SHA-256 of each data file, by its name in the RTL."""
         names = (file.name for file in self.design.data)
         return dict(zip(names, self.sha256[len(self.design.sources) :], strict=True))
 
     def require_unchanged(self, what: str) -> None:
-        """Raise ``InputError`` if a file is another one now. ``what``: what was done to the RTL meanwhile."""
+        """Raise ``InputError`` if a file has changed. ``what``: what was done to the RTL, a participle."""
         for path, before, after in zip(_paths(self.design), self.sha256, _sha256(self.design), strict=True):
             if before != after:
                 raise InputError(f"RTL file {str(path)!r} was changed while it was {what}; run again")

@@ -1,4 +1,4 @@
-"""The words of a command line that ask for what a request does."""
+"""Turn a request into command line arguments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["option_words"]
 
 
 def option_words(valued: Mapping[str, object], flags: Mapping[str, bool], inputs: Iterable[Path] = ()) -> list[str]:
-    """Return ``inputs``, the options of ``valued`` that are not None with their values, and ``flags`` that are set."""
+    """Return arguments for ``inputs``, options of ``valued`` with their values unless None, and the set ``flags``."""
     words = [word for path in inputs for word in ("--inputs", str(path))]
     words += [word for option, value in valued.items() if value is not None for word in (option, str(value))]
     return [*words, *(option for option, asked in flags.items() if asked)]

@@ -1,4 +1,4 @@
-"""The folder in which a run works: the user's, kept and locked, or a temporary one."""
+"""The work folder of a run: the user's, kept and locked, or a temporary one."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ class WorkFolder:
         self._begun: SimulationRecord | None = None
 
     def begin(self, record: SimulationRecord) -> None:
-        """Write what is known before the run begins, so that a run that is killed leaves that."""
+        """Write ``record`` before the run begins, so that a killed run leaves it."""
         if self._users:
             self._begun = record
             write_atomically(self.path / "result.json", record.to_json().encode())
 
     def broken_off(self, verdict: Verdict, message: str) -> None:
-        """Mark that the run ended without a finding, so that it is not taken for one in progress."""
+        """Record that the run ended without a finding, so that it does not look like a run in progress."""
         if self._begun is not None:
             record = replace(self._begun, verdict=verdict, message=message, state="complete")
             write_atomically(self.path / "result.json", record.to_json().encode())
 
     def keep(self, record: SimulationRecord) -> None:
-        """Write the record if the folder stays."""
+        """Write the record if the folder is kept: the user's, or after a simulation that did not pass."""
         self._begun = None
         self.kept = self._users or (record.simulators != [] and record.verdict is not Verdict.PASS)
         if self.kept:
@@ -54,7 +54,7 @@ class WorkFolder:
 def work_folder(output: Path | None, found: str | None = None) -> Iterator[WorkFolder]:
     """Yield the folder ``output``, or a temporary one. Raises ``InputError`` if it cannot be used.
 
-    ``found``: the file into which a proof writes what it finds to be wrong; that of an earlier proof is removed.
+    ``found``: the file for the counterexample of a proof; the file of an earlier proof is removed.
     """
     if output is None:
         with temporary_folder() as temporary:
@@ -64,12 +64,12 @@ def work_folder(output: Path | None, found: str | None = None) -> Iterator[WorkF
             finally:
                 temporary.kept = folder.kept
         return
-    from filelock import FileLock, Timeout  # only now: a run without -o needs none
+    from filelock import FileLock, Timeout  # imported here: a run without -o needs no lock
 
     make_folder(output)
     try:
         with FileLock(output / ".lock", timeout=0):
-            # However this run ends, the result of an earlier one is not its result.
+            # The result of an earlier run must not remain, however this run ends.
             if found is not None and _has_found(output / "result.json"):
                 (output / found).unlink(missing_ok=True)
             (output / "result.json").unlink(missing_ok=True)
@@ -98,7 +98,7 @@ def work_folder(output: Path | None, found: str | None = None) -> Iterator[WorkF
 
 
 def _has_found(record: Path) -> bool:
-    """Return True if ``record`` is of a proof that wrote a counterexample: no other file of that name is ours."""
+    """Return True if ``record`` is of a proof that wrote a counterexample; only then may that file be removed."""
     try:
         tree = json.loads(read_plain(record, _MOST_RECORD))
         return bool(tree["schema"] == PROOF_SCHEMA and tree["simulate"])

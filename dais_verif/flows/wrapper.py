@@ -1,4 +1,4 @@
-"""A folder of ``emit --wrap axis`` as the design that ``sim`` verifies: through its streams, as it is deployed."""
+"""Verify a folder of ``emit --wrap axis`` in ``sim``, through its streams, as it is deployed."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _FACTS = "dais.json"
 
 @dataclass(frozen=True)
 class WrapperFolder:
-    """A ``folder``, and what its ``dais.json`` says of it. ``latency``: of the core, in clocks.
+    """A ``folder`` and the facts in its ``dais.json``. ``latency``: of the core, in clock cycles.
 
-    ``pins``: of a machine, which ``program_hash`` then is the hash of.
+    ``pins``: of a machine; ``program_hash`` is then the hash of the machine.
     """
 
     folder: Path
@@ -44,7 +44,7 @@ class WrapperFolder:
 
 
 def find_wrapper(folder: Path) -> WrapperFolder:
-    """Read what ``emit --wrap axis`` wrote into ``folder``, whose files may be changed since: they are verified.
+    """Read a folder of ``emit --wrap axis``. Its files may have changed since: the current files are verified.
 
     Raises ``InputError`` if it is not such a folder.
     """
@@ -86,7 +86,7 @@ def verify_wrapper(
     waves: bool,
     timeout: float | None,
 ) -> Finding:
-    """Every vector of ``batch`` as a beat, in all scenarios of pauses and resets, in all ``simulators``.
+    """Send every vector of ``batch`` as a beat, in all scenarios of pauses and resets, in all ``simulators``.
 
     Raises ``InputError`` if the folder holds another program.
     """
@@ -116,7 +116,7 @@ def verify_wrapper(
         return Finding(Verdict.PROGRAM_INVALID, f"{error}; --unchecked carries on with the quantised value", [])
     output_bits = sum(kind.width for kind in program.output_types)
     results = [_result(name, outcome, output_bits) for name, outcome in found.outcomes.items()]
-    # A stream that goes wrong may lose beats: then nothing can be said of single outputs.
+    # A faulty stream may lose beats, so results of single outputs are only given for a pass.
     passed = found.verdict is Verdict.PASS
     outputs = outputs_of(ports_of(program), batch.rows) if passed else []
     return Finding(found.verdict, found.message, results, outputs=outputs)
