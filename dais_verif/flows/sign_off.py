@@ -1,4 +1,4 @@
-"""Sign off the RTL of a program or a machine: run everything that a policy requires; certify it if nothing is missing."""
+"""Sign off the RTL of a program or a machine: run all that a policy requires, and certify it if nothing is missing."""
 
 from __future__ import annotations
 
