@@ -37,7 +37,7 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True, kw_only=True)
 class ApplyRequest:
-    """An ONNX file, a file of configurations, the name of one, and the folder to write.
+    """An ONNX file, a file of configurations, the name of one configuration, and the folder to write.
 
     ``grid``: fractional bits of the weights that a knob multiplies by 4/3; None: 2 more than they have. ``form``:
     ``unrolled``, a program, or ``memory``, a machine with memories, with ``parallel`` members of each stage side by
@@ -68,11 +68,11 @@ class ApplyRequest:
 
     @property
     def names(self) -> list[str]:
-        """The names of configurations, by the number that the machine has for them."""
+        """The names of configurations; their positions are the numbers by which the machine selects them."""
         return [self.config] if self.config is not None else [name.strip() for name in (self.select or "").split(",")]
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         valued = {
             "--config": self.config,
             "--select": self.select,
@@ -94,7 +94,7 @@ def apply_configuration(request: ApplyRequest, *, progress: Progress = SILENT) -
     opened = open_network(request.network, request.configurations, request.knobs, progress)
     if request.form != "unrolled":
         return _folded(request, opened, progress)
-    assert request.config is not None  # else a machine is asked for
+    assert request.config is not None  # else a machine is requested
     with progress.working(f"applying {request.config}"):
         made = approximate(opened.data, opened.file, request.config, grid=request.grid)
         program, exact = made.network.program(), opened.exact.program()

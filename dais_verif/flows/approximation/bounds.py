@@ -1,4 +1,4 @@
-"""By how much outputs of an approximated network can differ from the exact ones: what is proved, and what was reached.
+"""Bound the difference between outputs of an approximated and the exact network: proved bounds, reached differences.
 
 The bound holds for every input whatsoever. What some input was seen to reach is below it, and says how much of the
 bound there is to lose: by a search that changes a few inputs at a time, and by the solver, which also lowers the bound.
@@ -26,7 +26,7 @@ __all__ = ["Bounds", "exact_outputs", "plain_bounds", "sharpened"]
 
 #: Inputs that are kept from round to round of the search, what is made of each, and rounds.
 _KEPT, _CHILDREN, _ROUNDS = 24, 8, 24
-#: Inputs that are changed at once, at most.
+#: The largest number of inputs that are changed at once.
 _CHANGED = 6
 #: Inputs with more bits are not exact in float64.
 _MOST_BITS = 53
@@ -34,9 +34,9 @@ _MOST_BITS = 53
 
 @dataclass(frozen=True)
 class Bounds:
-    """For each output, ``bound``, which no input exceeds, and ``reached``, a difference that some input causes.
+    """For each output, ``bound``, which no input exceeds, and ``reached``, the largest difference found for an input.
 
-    ``unfinished``: outputs of which the time ended before the two met.
+    ``unfinished``: outputs for which the time ended before the two values were equal.
     """
 
     bound: tuple[Fraction, ...]
@@ -45,7 +45,7 @@ class Bounds:
 
 
 def plain_bounds(exact: Network, made: Approximated) -> tuple[Fraction, ...]:
-    """Return of each output what it cannot differ by, by following differences from tensor to tensor."""
+    """Return an upper bound of the difference of each output, propagated from tensor to tensor."""
     if made.network.program().hash == exact.program().hash:
         return (Fraction(0),) * exact.program().n_out
     pairs = output_differences(exact, made.network, made.applied)
@@ -53,7 +53,7 @@ def plain_bounds(exact: Network, made: Approximated) -> tuple[Fraction, ...]:
 
 
 def exact_outputs(program: Program, vectors: NDArray[np.float64], jobs: int | None) -> NDArray[np.object_]:
-    """Return the outputs of each vector, exact: (vectors, outputs) of ``Fraction``."""
+    """Return the exact outputs of each vector, shape (vectors, outputs), of ``Fraction``."""
     columns = Golden(program).run_raw(Batch.of(vectors, program.n_in), check=True, jobs=jobs)
     found = np.empty((len(vectors), len(columns)), dtype=object)
     for number, (column, kind) in enumerate(zip(columns, program.output_types, strict=True)):
@@ -70,7 +70,7 @@ def sharpened(
     seconds: float,
     show: Callable[[str], None],
 ) -> Bounds:
-    """Search for inputs that reach more, and let the solver lower the bounds, ``seconds`` for each output.
+    """Search for inputs with larger differences, and let the solver lower the bounds, ``seconds`` for each output.
 
     ``start``: vectors that the search begins with. The same start finds the same reached values; what the solver
     decides within its time may differ from machine to machine, and is true on each.
@@ -114,7 +114,7 @@ def sharpened(
 
 
 class _Search:
-    """Inputs changed a few at a time, those kept that differ most; seeds are fixed."""
+    """Change a few inputs at a time, and keep the vectors with the largest differences; seeds are fixed."""
 
     def __init__(
         self, programs: tuple[Program, Program], kinds: Sequence[FixedType], start: NDArray[np.float64]
@@ -134,7 +134,7 @@ class _Search:
         return Fraction(2) ** -max(program.output_types[output].f for program in self._programs)
 
     def on_grid(self, output: int, limit: Fraction) -> Fraction:
-        """Return ``limit``, down to the next difference that can be."""
+        """Return ``limit``, rounded down to the next possible difference."""
         unit = self.unit(output)
         return (limit / unit).__floor__() * unit
 

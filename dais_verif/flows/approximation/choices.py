@@ -19,7 +19,7 @@ __all__ = ["Choice", "Space", "choice_of", "word_of"]
 
 #: Knobs of convolutions in single precision, and those in half precision.
 _SINGLE, _HALF = (*range(121, 139), *range(231, 240)), (12, *range(151, 169), *range(261, 270))
-#: The knob of a layer that is as exact as it can be.
+#: The knob without approximation.
 _EXACT = 11
 
 #: The knob of each layer, in the order of the network.
@@ -27,12 +27,12 @@ Choice = tuple[int, ...]
 
 
 def word_of(choice: Choice) -> str:
-    """Return a choice as a word."""
+    """Encode a choice as a word."""
     return ",".join(map(str, choice))
 
 
 def choice_of(word: str) -> Choice:
-    """Return the choice that a word is of."""
+    """Decode a choice from a word."""
     return tuple(map(int, word.split(",")))
 
 
@@ -58,16 +58,16 @@ class Space:
 
     @property
     def exact(self) -> Choice:
-        """The choice that approximates nothing."""
+        """The choice without any approximation."""
         return (_EXACT,) * len(self.places)
 
     @property
     def costs(self) -> list[list[int]]:
-        """Multiply-adds of every op."""
+        """The number of multiply-adds of every op."""
         return [[op.cost for op in node.ops] for node in self.nodes]
 
     def singles(self) -> list[Choice]:
-        """Return the choices with one knob, those first that save most multiply-adds."""
+        """Return the choices with one knob, sorted by saved multiply-adds, largest first."""
         gains = []
         for place, (n, at) in enumerate(self.places):
             for knob in self.knobs[place]:
@@ -80,7 +80,7 @@ class Space:
         return (*choice[:place], knob, *choice[place + 1 :])
 
     def changed(self, choice: Choice, rng: np.random.Generator) -> Choice:
-        """Return ``choice`` with one or two knobs turned."""
+        """Return ``choice`` with one or two knobs changed at random."""
         for _ in range(int(rng.integers(1, 3))):
             place = int(rng.integers(len(self.places)))
             numbers = (_EXACT, *self.knobs[place])
@@ -88,7 +88,7 @@ class Space:
         return choice
 
     def random(self, rng: np.random.Generator) -> Choice:
-        """Return any choice, each as likely as any other."""
+        """Return a random choice, uniformly distributed."""
         return tuple(int(rng.choice((_EXACT, *knobs))) for knobs in self.knobs)
 
     def speedup(self, choice: Choice) -> Fraction:
@@ -96,7 +96,7 @@ class Space:
         return predicted_speedup(self.configuration(choice, "one"), self.costs)
 
     def configuration(self, choice: Choice, name: str) -> Configuration:
-        """Return a choice as a configuration; columns are filled in later."""
+        """Return the configuration of a choice; its columns are filled in later."""
         knobs = dict(zip(self.places, choice, strict=True))
         nodes = tuple(
             Node(n + 1, "gpu", tuple(_op(node.ops[at].op, knobs.get((n, at))) for at in range(len(node.ops))))
@@ -105,7 +105,7 @@ class Space:
         return Configuration(name, Number.of(1.0), Number.of(1.0), Number.of(0.0), Number.of(0.0), nodes)
 
     def file_of(self, choice: Choice) -> ConfigurationFile:
-        """Return a file of that choice alone, called ``one``."""
+        """Return a file with this choice only, named ``one``."""
         return ConfigurationFile(Number.of(0.0), (self.configuration(choice, "one"),))
 
     def name(self, choice: Choice) -> str:

@@ -1,4 +1,4 @@
-"""Write configurations in the form of the tuner's files; what is in that form stays as it is, byte for byte."""
+"""Write configurations in the format of the tuner's files; input already in this format stays identical."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class ConvertConfigurationsRequest:
         require_no_loss(self.output, configurations=self.configurations, knobs=self.knobs)
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         options = option_words({"-o": self.output, "--knobs": self.knobs}, {"--strict": self.strict})
         return ["approx", "convert", str(self.configurations), *options]
 
@@ -68,7 +68,7 @@ def convert_configurations(
 
 
 def _changes(file: ConfigurationFile, made: ConfigurationFile) -> Iterator[str]:
-    """Yield what is written otherwise than it was read, in words."""
+    """Yield the differences between the file that was read and the file that is written, in words."""
     if text_of(file) == text_of(made):
         return
     if file.baseline is None:

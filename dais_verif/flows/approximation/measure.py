@@ -1,4 +1,4 @@
-"""Measure configurations on labelled samples: accuracy, how far results are from the exact ones, and what they cost."""
+"""Measure configurations on labelled samples: accuracy, distance from the exact results, and cost."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from dais_verif.verdict import Verdict
 __all__ = ["MeasureRequest", "exact_budget", "measure_configurations"]
 
 _FILE, _RECORD = "measured.txt", "measured.json"
-#: Kinds of cells that a curve is drawn by, where there are such.
+#: Kinds of cells for which a curve is drawn, if the target has them.
 _CELLS = ("LUT", "gate")
-#: Files of the configurations on a curve, by what is gained.
+#: Files of the configurations on a curve, by the quantity that improves.
 _CURVES = {by: f"pareto_{by}.txt" for by in ("speedup", "cycles", *_CELLS)}
 
 
@@ -92,7 +92,7 @@ class MeasureRequest:
         require_no_loss(self.output, (_FILE, _RECORD, *_CURVES.values()), **read, knobs=self.knobs)
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         valued = {
             "--data": self.data,
             "--budget": self.budget,
@@ -248,7 +248,7 @@ class _Cost(NamedTuple):
 
 
 def _cycles(network: Network, parallel: int) -> tuple[int | None, list[str]]:
-    """Return the cycles of the network as a machine with memories, from start to done; or why it cannot be one."""
+    """Return the cycles from start to done of the network as a machine with memories; or why it cannot be one."""
     try:
         return memory_latency(chain_of([network]), parallel)[0], []
     except InputError as error:

@@ -1,4 +1,4 @@
-"""A network and a file of configurations, opened for a request; and what a network computes of labelled samples."""
+"""Read a network, a file of configurations and labelled samples for a request, and evaluate networks on samples."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from dais_verif.networks import Network, parse
 __all__ = ["Opened", "Samples", "open_network", "read_network", "read_samples"]
 
 _MOST_BYTES = 1 << 30
-#: Names of the array that says which output of a sample is to be the largest.
+#: Names of the array of labels: for each sample, the number of the output that must be the largest.
 _LABELS = ("label", "labels", "target", "targets")
 
 
@@ -41,7 +41,7 @@ class Opened:
 
 @dataclass(frozen=True)
 class Samples:
-    """``vectors``: a row a sample, elements of all inputs. ``labels``: the number of the output that is to win."""
+    """``vectors``: one row per sample, with the elements of all inputs. ``labels``: the output that must be largest."""
 
     vectors: NDArray[np.float64]
     labels: NDArray[np.int64]

@@ -1,4 +1,4 @@
-"""A file of configurations, read as a request asks for, and the part of the record that says what is in it."""
+"""Read a file of configurations for a request, and describe its content for the record."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _shape(one: Configuration) -> list[tuple[int, tuple[str, ...]]]:
 
 
 def describe(file: ConfigurationFile) -> tuple[list[ConfigurationInfo], list[str]]:
-    """Return every configuration as records have it, and the names of those on the curve."""
+    """Return the entry of every configuration in records, and the names of those on the curve."""
     curve = pareto(file)
     kept = frozenset(curve)
     return [_info(one, one.name in kept, file.knobs) for one in file.configurations], curve

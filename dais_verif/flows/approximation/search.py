@@ -15,19 +15,19 @@ from dais_verif.flows.approximation.choices import Choice, Space
 
 __all__ = ["Search"]
 
-#: Choices that are measured at once: the result of one influences only choices after all of them.
+#: Choices per round, measured at once: results influence only choices of later rounds.
 ROUND = 16
 #: The share of a round that is predicted to fit, or nearly; the others have the best predicted gain for their cost.
 _LIKELY = 10
-#: Choices that predictions are made for, at most.
+#: The largest number of choices for which predictions are made.
 _PREDICTED = 20_000
 
 
 class Search:
-    """The state of a search. ``measure``: takes choices, and returns correct samples of each, None where it cannot be.
+    """The state of a search. ``measure``: returns the correct samples of each choice, None if it cannot be applied.
 
-    ``allowed``: samples that may be wrong more than with the exact network. ``tries``: choices that are measured, at
-    most, the ones that ``known`` has already included.
+    ``allowed``: how many samples more than with the exact network may be wrong. ``tries``: the largest number of
+    measured choices, including those in ``known``.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class Search:
         return self._speedup(choice) >= self._speedup(self.best())
 
     def _take(self, choices: Iterable[Choice]) -> bool:
-        """Measure those that are new, as many as are left; return whether there was one."""
+        """Measure new choices, at most the number of remaining tries; return True if there was one."""
         new = [one for one in dict.fromkeys(choices) if one not in self.known]
         new = new[: max(self._tries - len(self.known), 0)]
         if new:
@@ -105,7 +105,7 @@ class Search:
         return bool(new)
 
     def _together(self) -> list[Choice]:
-        """Return the next round of several knobs together: losses are taken to add up."""
+        """Return the next round of choices with several knobs, assuming that their losses add up."""
         losses = self._losses()
         fastest = self._speedup(self.best())
         found = []
@@ -137,7 +137,7 @@ class Search:
             total *= len(here)
         if total <= _PREDICTED:
             return itertools.product(*losses)
-        # Too many to look at each: of those that lose little, at random.
+        # Too many to try each: draw at random from those with little loss.
         rng = np.random.default_rng(self._seed)
         near = [[knob for knob, loss in here.items() if loss <= self._allowed] for here in losses]
         return {tuple(int(rng.choice(here)) for here in near): None for _ in range(_PREDICTED // len(near))}

@@ -37,7 +37,7 @@ class ShowConfigurationsRequest:
             raise RequestError.of("{config} names one configuration and {pareto} asks for several: give one of them.")
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         options = option_words(
             {"--config": self.config, "--knobs": self.knobs}, {"--pareto": self.pareto, "--strict": self.strict}
         )

@@ -1,4 +1,4 @@
-"""Configurations measured many at a time, here or on workers of Dask: samples that are classified as they should be."""
+"""Measure many configurations at once, here or on workers of Dask: count correctly classified samples."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ class Trial:
     grid: int | None
 
     def correct(self, text: bytes, jobs: int | None = None) -> int | None:
-        """Return how many samples the first configuration of ``text`` gets right; None if it cannot be applied."""
+        """Return the number of samples that the first configuration of ``text`` classifies correctly.
+
+        None if it cannot be applied.
+        """
         file = parse(text)
         try:
             made = approximate(self.network, file, file.configurations[0].name, grid=self.grid)
@@ -71,7 +74,7 @@ class Workers:
             return [future.result() for future in futures]
         except (InputError, ToolError):
             raise
-        except Exception as error:  # whatever Dask raises of workers that are lost
+        except Exception as error:  # any exception of Dask for lost workers
             raise ToolError.of("{cluster} {name}: {error}", name=self._name, error=error) from None
 
 

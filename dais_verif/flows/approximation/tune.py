@@ -1,4 +1,4 @@
-"""Search configurations of a network under a budget of accuracy, and keep all that was measured."""
+"""Search configurations of a network under a budget of accuracy, and keep all measurements."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class TuneRequest:
         return self.output.with_name(f"{self.output.name}.tried.json")
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         valued = {
             "--data": self.data,
             "--budget": self.budget,
@@ -100,7 +100,7 @@ class _Kept:
 
 
 def tune_configurations(request: TuneRequest, *, progress: Progress = SILENT) -> TunedRecord:
-    """Search, and write a file of the configurations that are worth having: the exact one first.
+    """Search, and write a file of the useful configurations, the exact one first.
 
     A better configuration is faster by the tuner's model, with a loss within the budget; ties go to the smaller loss.
     The same seed gives the same result. Raises ``RequestError`` for a network without a convolution that a knob could
@@ -149,7 +149,7 @@ def tune_configurations(request: TuneRequest, *, progress: Progress = SILENT) ->
 
 
 class _Measuring:
-    """Choices measured a round at a time, and kept as soon as they are."""
+    """Measure choices one round at a time, and write each result at once."""
 
     def __init__(self, request: TuneRequest, space: Space, kept: _Kept, workers: Workers, progress: Progress) -> None:
         self._request, self._space, self._kept = request, space, kept

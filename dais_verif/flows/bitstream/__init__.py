@@ -1,1 +1,1 @@
-"""Bitstreams: built of programs and machines."""
+"""Use cases that build bitstreams from programs and machines."""

@@ -1,4 +1,4 @@
-"""Build the bitstream of a program or a machine: RTL, Yosys, nextpnr, icepack, and the time that icetime finds."""
+"""Build the bitstream of a program or a machine: RTL, Yosys, nextpnr, icepack, and timing by icetime."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from dais_verif.toolchain.limits import Limits
 
 __all__ = ["BUILD_WRAPS", "DEFAULT_CLOCK", "DEVICES", "BuildRequest", "build"]
 
-#: MHz of a clock if none is given: that of the oscillator on most boards with these devices.
+#: The default clock in MHz: the oscillator of most boards with these devices.
 DEFAULT_CLOCK = 12.0
-#: MHz beyond which no device of the table works.
+#: A clock in MHz that is faster than any device of the table.
 _MOST_CLOCK = 1000.0
 
 
@@ -91,10 +91,10 @@ class BuildRequest:
 
 
 def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
-    """Build the bitstream that a request asks for; its folder is replaced if it is as an earlier call left it.
+    """Build the requested bitstream; its folder is replaced if it is unchanged since an earlier call.
 
-    Raises ``InputError`` for what does not fit, saying by how much, or is too slow for the clock; ``ToolError`` if a
-    tool is missing, fails or meets a limit. Then nothing is written.
+    Raises ``InputError`` if the design does not fit, with the excess, or is too slow for the clock; ``ToolError`` if a
+    tool is missing, fails or meets a limit. After an error nothing is written.
     """
     if request.dsp and DEVICES[request.device].chip != "5k":
         raise InputError.of(
@@ -105,13 +105,13 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
     versions = build_tools()
     model = _read(request, progress)
     kind = request.wrap or _wrap(model, request)
-    if kind == NONE:  # before Yosys takes its time
+    if kind == NONE:  # before the long run of Yosys
         require_pins(request.device, bare_bits(model, options))
     clock = DEFAULT_CLOCK if request.clock is None else request.clock
     design = build_design(model, kind, options, period=1000 / clock, cycles=request.cycles)
     required = clock if design.clock or request.clock is not None else None
     bram = (kind != NONE or isinstance(model, Machine)) if request.bram is None else request.bram
-    named = kind != NONE or isinstance(model, Machine)  # for hints: nothing else has registers that go by names
+    named = kind != NONE or isinstance(model, Machine)  # for hints: only these have registers matched by name
     limits = Limits(request.timeout, request.memory)
     with temporary_folder() as temporary:
         try:
@@ -159,7 +159,7 @@ def _read(request: BuildRequest, progress: Progress) -> Program | Machine:
 
 
 def _wrap(model: Program | Machine, request: BuildRequest) -> str:
-    """Return the wrapper that is used by default."""
+    """Return the default wrapper."""
     fits = bare_bits(model, request.pipeline.options()) <= len(package_pins(DEVICES[request.device]))
     return NONE if fits else "uart"
 
@@ -205,7 +205,7 @@ def _made(
 
 
 def _require_clock(timing: BuildTiming) -> None:
-    """Raise ``InputError`` if the bitstream is too slow for the clock that is asked for."""
+    """Raise ``InputError`` if the bitstream is too slow for the requested clock."""
     if timing.required is None or timing.met:
         return
     assert timing.allowed is not None
@@ -218,7 +218,7 @@ def _require_clock(timing: BuildTiming) -> None:
 
 
 def _files(design: BuildDesign, folder: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield what is kept of a build, by relative name."""
+    """Yield the kept files of a build: relative name and content."""
     for name, text in design.files.items():
         yield f"rtl/{name}", text.encode()
     for name in (BITSTREAM, PINS, PLACED, NETLIST):

@@ -87,7 +87,7 @@ def build_design(
 
 
 def _pins(options: PipelineOptions | None) -> list[str]:
-    """Return the options that name the pins of a pipeline of ours."""
+    """Return the options that name the pins of an emitted pipeline."""
     if options is None:
         return []
     words = ["--clock", "clk"]

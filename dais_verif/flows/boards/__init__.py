@@ -1,1 +1,1 @@
-"""Boards held against the golden model: vectors run on them, links to them, and which op is wrong on one."""
+"""Compare boards with the golden model: run vectors on them, open links to them, and find a wrong op."""

@@ -1,4 +1,4 @@
-"""The link to a board: a real one, or one in simulation, made of RTL or of what a bitstream makes of a device."""
+"""Open the link to a board: a real one, or a simulated one, from RTL or from the logic read back from a bitstream."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["board_link"]
 def board_link(
     target: Target, model: Program | Machine, folder: Path, timeout: float, progress: Progress
 ) -> Iterator[tuple[Link, BitstreamFacts | None]]:
-    """Open the link to a board, and yield the bitstream that a simulated one was made of, too."""
+    """Yield the link to a board, and the facts of the bitstream if the board is simulated from one."""
     if target.scheme == "sim":
         progress.notice("building a board in simulation")
         cycles = BOARD_CYCLES if target.cycles is None else target.cycles

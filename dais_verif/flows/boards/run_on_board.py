@@ -85,14 +85,14 @@ class BoardRequest:
         require_no_loss(self.output, ("result.json", _SEQUENCE), program=self.program, inputs=self.inputs)
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         program, *words = self._vectors()
         more = option_words({"--blame": self.blame, "--load": self.load}, {"--resume": self.resume})
         more += ["--output", str(self.output)] if self.output is not None else []
         return ["hil", program, "--target", self.target, "--timeout", f"{self.timeout:g}", *words, *more]
 
     def replay_words(self, only: Path | None = None) -> list[str]:
-        """Return the words that run the same vectors in the simulators, or ``only`` those of a file."""
+        """Return the arguments that run the same vectors in the simulators, or ``only`` the vectors of a file."""
         return ["sim", *(self._vectors() if only is None else self._vectors((only,), 0))]
 
     def _vectors(self, inputs: Sequence[Path] | None = None, vectors: int | None = None) -> list[str]:
@@ -104,7 +104,7 @@ class BoardRequest:
 
 @dataclass(frozen=True)
 class BoardRun:
-    """A run of ``run_on_board``: its record, what was run, the folder that was kept, and whether it can be resumed."""
+    """The result of ``run_on_board``: its record, the design, the folder that was kept, whether it can be resumed."""
 
     record: SimulationRecord
     program: Program | Machine
@@ -113,7 +113,7 @@ class BoardRun:
 
 
 def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> BoardRun:
-    """Compare every output bit of every vector on a board, which must say that it runs this program.
+    """Compare every output bit of every vector on a board, which must identify itself as running this program.
 
     Vectors lost on the link are sent again; a mismatch is sent again too, to see if the board repeats it. Raises
     ``InputError`` if the board runs another program, ``ToolError`` if no board answers.
@@ -164,7 +164,7 @@ def _search(
 
 
 def _run_machine(machine: Machine, board: Target, request: BoardRequest, progress: Progress) -> BoardRun:
-    """Return the same for a machine: a vector is some cycles from a reset, and the board says how many."""
+    """Run a machine on a board: a vector is a number of cycles after a reset, which the board reports."""
     require_whole(layout=request.layout, resume=request.resume, blame=request.blame)
     restart = restart_of(machine)
     with work_folder(request.output) as folder:
@@ -196,7 +196,7 @@ def _run_machine(machine: Machine, board: Target, request: BoardRequest, progres
 
 
 def _with_advice(finding: Finding, board: Target) -> Finding:
-    """Say what is left to go wrong where the logic of a bitstream is right."""
+    """Add to ``finding`` the possible causes of an error if the logic of the bitstream is right."""
     if board.bitstream is None or finding.verdict is not Verdict.PASS:
         return finding
     return replace(
@@ -246,7 +246,7 @@ def _find(run: Run, request: BoardRequest, progress: Progress) -> Finding:
 
 
 def _what(program: Program, request: BoardRequest) -> dict[str, str]:
-    """Return everything that the vectors of a run, and their expected outputs, depend on."""
+    """Return all inputs that determine the vectors of a run and their expected outputs."""
     try:
         files = [hashlib.sha256(path.read_bytes()).hexdigest() for path in request.inputs]
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``hil --blame``: bitstreams with taps, built as the one on the board was and loaded one after the other."""
+"""Search a wrong op on a board (``hil --blame``): build bitstreams with taps and load them one after the other."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ __all__ = ["TapsSearch", "read_built"]
 
 #: Seconds for the command that loads a bitstream.
 _LOADING = 600.0
-#: Seconds for each tool that builds one.
+#: Seconds for each tool in a build of a bitstream.
 _BUILDING = 900.0
-#: Vectors that are sent to a bitstream with taps, and ops that the oracle may evaluate for them.
+#: The most vectors for a bitstream with taps, and the most ops that the oracle may evaluate for them.
 _MOST_ROWS, _ORACLE_OPS = 64, 200_000
 _MOST_RECORD_BYTES = 1 << 26
-#: Nextpnr's names of the cells of which each bit of a result needs at least one.
+#: Nextpnr's name of the logic cell; each bit of a result needs at least one.
 _CELLS = "ICESTORM_LC"
 
 
@@ -59,9 +59,9 @@ def read_built(folder: Path, program: Program) -> BuildRecord:
 
 @dataclass
 class TapsSearch:
-    """The search for the op that is wrong on a board which runs the bitstream of ``built``, in the folder ``given``.
+    """The search for the wrong op on a board that runs the bitstream of ``built``, in the folder ``given``.
 
-    ``load``: the command that loads a bitstream; None: the board is simulated, and is made of the bitstream again.
+    ``load``: the command that loads a bitstream; None: the board is simulated, and is created again from the bitstream.
     ``folder``: where bitstreams with taps are built.
     """
 
@@ -92,7 +92,7 @@ class TapsSearch:
         folder: Path,
         progress: Progress,
     ) -> TapsSearch:
-        """Return a search that has not begun. Raises ``InputError`` if it can not be made with what is ``given``."""
+        """Return a search that has not begun. Raises ``InputError`` if the folder ``given`` cannot be used for it."""
         if target.scheme == "sim" and target.bitstream is None:
             raise RequestError.of("{blame} is for boards that run a bitstream, and {text} runs RTL.", text=target.text)
         if target.scheme != "sim" and load is None:
@@ -105,7 +105,7 @@ class TapsSearch:
         return cls(program, vectors, target, given, read_built(given, program), command, timeout, folder, progress)
 
     def blame(self, mismatch: Mismatch) -> Blame:
-        """Return the result of the search, added to what was known before. Errors are findings, too."""
+        """Return the result of the search, added to earlier findings. Errors become findings, too."""
         again = "" if mismatch.blame is None else f"{mismatch.blame.text}; "
         self._rows = self._chosen(mismatch.row)
         self._output = mismatch.output
@@ -119,13 +119,13 @@ class TapsSearch:
         return replace(blame, text=again + blame.text)
 
     def _chosen(self, row: int) -> list[int]:
-        """Return the vectors that are tried: the one that failed first."""
+        """Return the vectors to try, the failed one first."""
         most = max(1, min(_MOST_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1)))
         step = max(1, self.vectors.rows // most)
         return [row, *(other for other in range(0, self.vectors.rows, step) if other != row)][:most]
 
     def _room(self) -> int:
-        """Bits of taps for which there may be room: each takes a cell of the device at least."""
+        """Return an upper limit of the bits of taps: each takes at least one cell of the device."""
         used, available = self.built.used.get(_CELLS, (0, 0))
         return max(available - used, 1)
 
@@ -156,9 +156,9 @@ class TapsSearch:
         return Reading(shown.wrong, self._output in shown.wrong_outputs)
 
     def _built(self, with_taps: Program, folder: Path) -> DaisError | None:
-        """Build it, and return None, or why it cannot be: it does not fit, is too slow, or its wires find no way."""
+        """Build the bitstream; return the reason if that fails: it does not fit, is too slow, or cannot be routed."""
         failure: DaisError | None = None
-        for seed in (self.built.seed, self.built.seed + 1):  # nextpnr may try for ever with one, and not with another
+        for seed in (self.built.seed, self.built.seed + 1):  # nextpnr may run without end for one seed only
             try:
                 build(self._request(with_taps, folder, seed), progress=self.progress)
                 return None

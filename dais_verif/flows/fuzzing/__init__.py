@@ -1,1 +1,1 @@
-"""Use cases that look for what goes wrong: random cases through everything that must agree, and cases made small."""
+"""Use cases of fuzzing: run random cases through implementations that must agree, and shrink failing cases."""

@@ -1,4 +1,4 @@
-"""Durations as people write them: ``90``, ``90s``, ``10m``, ``2h``."""
+"""Parse durations: ``90``, ``90s``, ``10m``, ``2h``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def seconds_from(text: str) -> float:
-    """Return the seconds that ``text`` says. Raises ``ValueError``."""
+    """Return a duration in seconds. Raises ``ValueError`` if ``text`` is not a duration."""
     unit = _UNITS.get(text[-1:])
     try:
         value = float(text if unit is None else text[:-1]) * (unit or 1)

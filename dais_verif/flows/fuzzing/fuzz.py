@@ -1,4 +1,4 @@
-"""Fuzz: random cases through all that must agree, or through another tool; what disagrees is kept, small."""
+"""Fuzz: run random cases through implementations that must agree, or through another tool; keep shrunk failures."""
 
 from __future__ import annotations
 
@@ -43,18 +43,18 @@ __all__ = ["RECORD_NAME", "fuzz"]
 #: The record of the last run, in the folder of kept cases.
 RECORD_NAME = "fuzz.json"
 
-#: Cases that a worker judges in one go: about a second of them, or a build. Of tools of others: one.
+#: Cases that a worker judges together: about a second's worth, or a build. For external tools: one.
 _STRETCH, _BUILD = 25, 40
 _ALL = 1 << 60
 
 
 def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
-    """Judge cases until time is up or all are done; one small case a cause is kept in the folder ``request.output``.
+    """Judge cases until time is up or all are done; keep one small case per cause in the folder ``request.output``.
 
     Verdicts: PASS if all agreed, DISAGREEMENT if a case was kept, NOT_RUN if nothing was compared; of ``replay``
-    UNKNOWN if a case could not be judged. Interrupted, it writes a record of what was judged until then, INTERRUPTED,
-    and raises ``KeyboardInterrupt`` again. Raises ``RequestError`` if a tool cannot be run, ``InputError`` for a folder
-    without cases that are to be replayed, ``ToolError`` if a tool that a pair needs is not there.
+    UNKNOWN if a case could not be judged. If interrupted, it writes a record of the cases judged so far, with verdict
+    INTERRUPTED, and raises ``KeyboardInterrupt`` again. Raises ``RequestError`` if a tool cannot be run, ``InputError``
+    for a folder without cases to replay, ``ToolError`` if a tool that a pair needs is missing.
     """
     if request.replay is not None:
         return replayed(request, request.replay, progress)
@@ -92,7 +92,7 @@ def fuzz(request: FuzzRequest, *, progress: Progress = SILENT) -> FuzzRecord:
 
 
 def _pairs_of(request: FuzzRequest) -> Mapping[str, PairSpec | MachinePair]:
-    """Return the pairs that judge cases of the kind that is asked for."""
+    """Return the pairs that judge cases of the requested kind."""
     return PAIRS if request.kind == "program" else MACHINE_KINDS[request.kind].pairs
 
 
@@ -133,7 +133,7 @@ def _resumed(request: FuzzRequest, before: FuzzRecord | None) -> int:
 def _judgements(
     request: FuzzRequest, tool: Callable[[Path], Pair] | None, first: int, begun: float, scratch: Path
 ) -> Iterator[Iterator[Judged]]:
-    """Judged stretches, in the order of their numbers."""
+    """Yield judged stretches in the order of their numbers."""
     jobs = threads(request.jobs)
     known = _pairs_of(request)
     names = request.pairs or tuple(name for name, pair in known.items() if not pair.needs)
@@ -158,13 +158,13 @@ def _judgements(
 
 @contextmanager
 def _connected(name: str, jobs: int) -> Iterator[tuple[Executor, int]]:
-    """Use cluster ``name`` as an executor, and tell how many can work there. Raises ``ToolError`` if it is lost."""
+    """Yield an executor on cluster ``name``, and its number of workers. Raises ``ToolError`` if it is lost."""
     cluster, client = connect(name, jobs)
     try:
         yield client.get_executor(pure=False), max(sum(client.nthreads().values()), jobs)
     except DaisError:
         raise
-    except Exception as error:  # whatever Dask raises of workers that are lost
+    except Exception as error:  # any exception of Dask for lost workers
         raise ToolError.of("{cluster} {name}: {error}", name=name, error=error) from None
     finally:
         for each in (client, cluster):
@@ -179,7 +179,7 @@ def _on_worker(stretch: Stretch, version: str) -> Judged:
 
 
 def _stretches(request: FuzzRequest, first: int, begun: float, size: int, names: tuple[str, ...]) -> Iterator[Stretch]:
-    """Yield what is to be judged, for as long as there is time; one stretch in any case."""
+    """Yield stretches of cases to judge until the time is up; at least one."""
     left, number = request.count or _ALL, first
     while left:
         count = min(size, left)
@@ -202,7 +202,7 @@ def _in_order(
 
 
 def _foreign(stretch: Stretch, free: SimpleQueue[Pair]) -> Judged:
-    """One case, judged by the other tool, in a folder that is free."""
+    """Judge one case by the other tool, in a free folder."""
     made = made_case(stretch.seed, stretch.first, plain=True)
     judge = free.get()
     try:

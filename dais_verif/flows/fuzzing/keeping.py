@@ -1,4 +1,4 @@
-"""Storing cases that disagree: shrunk, one folder per cause."""
+"""Store cases that disagree: shrunk, one folder per cause."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ __all__ = ["Keeper", "smallest_machine", "smallest_program"]
 
 #: The number of cases of one pair and kind that are shrunk; run the fuzzer again after these are fixed.
 _MOST_ALIKE = 6
-#: Seconds to make a case small; and where each step of that takes tools of others.
+#: Seconds to shrink a case; and if each step of that runs external tools.
 _SECONDS, _TOOL_SECONDS = 10.0, 60.0
 
 
 class Smallest(NamedTuple):
-    """A case made small: what disagrees there, its opcodes, ops and vectors, and what writes its files."""
+    """A shrunk case: its disagreement, its opcodes, ops and vectors, and the function that writes its files."""
 
     text: str
     opcodes: tuple[str, ...]
@@ -47,18 +47,18 @@ class Smallest(NamedTuple):
 
 
 class Keeper:
-    """Keeps the cases of ``request`` that disagree. ``smallest``: makes one small."""
+    """Keep the cases of ``request`` that disagree. ``smallest``: shrinks a case."""
 
     def __init__(self, request: FuzzRequest, smallest: Callable[[Finding], Smallest]) -> None:
         self._request, self._smallest = request, smallest
         self._alike: Counter[str] = Counter()
         self._places: dict[str, int] = {}
         self.found: list[FoundCase] = []
-        #: Cases that disagreed and were not looked at.
+        #: The number of cases that disagreed and were not shrunk.
         self.left_out = 0
 
     def keep(self, finding: Finding) -> None:
-        """Make the case of ``finding`` small and keep it, unless one of the same cause is kept."""
+        """Shrink the case of ``finding`` and keep it, unless a case of the same cause is kept."""
         cause = finding.found.cause
         self._alike[cause] += 1
         if self._alike[cause] > _MOST_ALIKE:
@@ -97,7 +97,7 @@ class Keeper:
 
 
 def smallest_program(request: FuzzRequest, tool: Pair | None, finding: Finding) -> Smallest:
-    """Return the smallest program of the same pair and kind. ``tool``: what judges those of another tool."""
+    """Return the smallest program of the same pair and kind. ``tool``: the pair for cases of another tool."""
     made, pair = made_case(request.seed, finding.number, plain=tool is not None), finding.found.pair
     judge = tool if tool is not None else PAIRS[pair].judge
 

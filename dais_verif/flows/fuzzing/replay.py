@@ -1,4 +1,4 @@
-"""Kept cases judged again: what a regression test runs."""
+"""Judge kept cases again, as a regression test."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DEPTH = 20_000
 
 
 def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzRecord:
-    """Judge every case in ``folder`` by its own pair; a tool of others is that of ``request``, never the file's.
+    """Judge every case in ``folder`` by its own pair. External tools come from ``request``, never from the file.
 
     A case that no longer fails passes; one whose tool is not given is not a PASS. Raises ``InputError`` without cases.
     """
@@ -75,7 +75,7 @@ def replayed(request: FuzzRequest, folder: Path, progress: Progress) -> FuzzReco
 
 
 def _judged_machine(case: MachineCase, kept: KeptCase, folder: Path) -> FoundCase:
-    """Return the same of a machine, by the pair of its name."""
+    """Return the case of a machine with its current result, by the pair of its name."""
     pairs = MACHINE_KINDS["machine" if case.kernel is None else "kernel"].pairs
     fails, text = None, f"{folder.name} belongs to an unknown pair: {kept.pair}"
     if kept.pair in pairs:
@@ -91,7 +91,7 @@ def _judged_machine(case: MachineCase, kept: KeptCase, folder: Path) -> FoundCas
 
 
 def _judged(case: Case, kept: KeptCase, folder: Path, tool: Pair | None) -> FoundCase:
-    """Return the case with what is found of it now."""
+    """Return the case with its current result."""
     try:
         fails, text = _outcome(case, kept, folder, tool)
     except NotJudged as reason:

@@ -25,12 +25,12 @@ KINDS = {"program": tuple(PAIRS), **{name: tuple(kind.pairs) for name, kind in M
 #: The names of all of them.
 ALL_PAIRS = tuple(dict.fromkeys(name for pairs in KINDS.values() for name in pairs))
 
-#: Forms in which programs are given to tools of others.
+#: Forms in which programs are given to external tools.
 FORMS = ("v1", "headerless", "published", "alir", "json", "dais")
 
-#: Tools that are known by name in the place of a command, and the form that each reads.
+#: Tools that can be given by name instead of a command, and the form that each reads.
 ADAPTERS = {"da4ml": "v1", "alkaid": "alir"}
-#: The same of what writes Verilog; these forms have the intervals that their ports are sized by.
+#: The same for generators of Verilog; these forms have the intervals that determine the widths of their ports.
 RTL_ADAPTERS = {"da4ml": "json", "alkaid": "alir"}
 
 _SECONDS = 60.0
@@ -39,16 +39,17 @@ _MOST_CASES = 1 << 53
 
 @dataclass(frozen=True, kw_only=True)
 class FuzzRequest:
-    """The target of fuzzing: random cases through ``pairs`` of ours, or programs through another tool.
+    """The target of fuzzing: random cases through built-in ``pairs``, or programs through another tool.
 
-    ``kind``: of the cases: ``program``, ``machine`` or ``kernel``, which is a machine that does a random request.
+    ``kind``: of the cases: ``program``, ``machine`` or ``kernel``, the machine of a random request for a kernel.
 
-    ``time``: seconds; ``count``: cases; both: whatever ends first; neither: a minute. ``against``: an interpreter, as
-    a command with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``; ``rtl_from``: what writes
-    Verilog, with ``{program}`` and ``{folder}``, or ``da4ml`` or ``alkaid``, whose module is ``top``; ``form``: how a
-    program is given to either. ``timeout``: seconds for each of its runs. ``replay``: a folder of kept cases, which
-    are judged again in the place of new ones. ``resume``: go on behind the last case of the run that ``output`` holds.
-    ``cluster``: judge on workers of Dask, as ``regress`` names them. ``command``: the line that asks for the same.
+    ``time``: seconds; ``count``: cases; both: the first limit that is reached; neither: a minute. ``against``: an
+    interpreter, as a command with ``{program}``, ``{inputs}`` and ``{outputs}``, or ``da4ml`` or ``alkaid``;
+    ``rtl_from``: a generator of Verilog with module ``top``, as a command with ``{program}`` and ``{folder}``, or
+    ``da4ml`` or ``alkaid``; ``form``: the form of programs for either. ``timeout``: seconds for each of its runs.
+    ``replay``: a folder of kept cases, which are judged again instead of new ones. ``resume``: continue after the last
+    case of the run in ``output``. ``cluster``: judge on workers of Dask, named as for ``regress``. ``command``: the
+    command line of this request.
     """
 
     kind: str = "program"
@@ -115,12 +116,12 @@ class FuzzRequest:
 
     @property
     def program_form(self) -> str:
-        """The form in which a tool is given programs."""
+        """The form of programs for the tool."""
         known = ADAPTERS.get(self.against or "") or RTL_ADAPTERS.get(self.rtl_from or "")
         return self.form or known or "v1"
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         valued = {
             "--kind": None if self.kind == "program" else self.kind,
             "--time": None if self.time is None else f"{self.time:g}s",

@@ -1,4 +1,4 @@
-"""Judges of a smaller RTL case: it is still wrong in the same way, or a command still fails."""
+"""Judge smaller RTL cases: they must still be wrong in the same way, or a command must still fail."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ VECTORS_NAME = "vectors.csv"
 
 
 def write_vectors(rows: tuple[Row, ...], folder: Path) -> Path:
-    """Write the vectors as ``sim --inputs`` takes them, exact."""
+    """Write the exact vectors in the format of ``sim --inputs``."""
     path = folder / VECTORS_NAME
     path.write_text("".join(",".join(map(decimal, row)) + "\n" for row in rows))
     return path
@@ -51,19 +51,19 @@ def pins_of(clocking: Clocking | None) -> Pins:
 
 
 class RtlJudges:
-    """Judges cases of the design ``asked``, each in ``folder``; ``timeout``: seconds for each build and each run."""
+    """Judge cases of the design ``asked``, each in ``folder``; ``timeout``: seconds for each build and each run."""
 
     def __init__(self, asked: DesignRequest, data: tuple[Path, ...], folder: Path, timeout: float) -> None:
         self._asked, self._data, self._folder, self._timeout = asked, data, folder, timeout
         self._simulator = "icarus" if tools.has_icarus() else "verilator"
         self._reads = True
-        #: The pins, with the latency that was found.
+        #: The pins, with the measured latency.
         self.pins = asked.pins
         #: Name of the given module.
         self.parameters = asked.parameters
 
     def begin(self, case: RtlCase) -> None:
-        """Learn whether the front end reads the RTL as it is: then it must read all that it becomes."""
+        """Check whether the front end reads the original RTL: then it must also read all smaller versions."""
         self._reads = self.is_read(case)
 
     def design(self, case: RtlCase, sources: tuple[Path, ...]) -> DesignRequest:
@@ -79,7 +79,7 @@ class RtlJudges:
         return bound(case.case.program, design, said).dut or packed(case.case.program, said.clocking)
 
     def is_read(self, case: RtlCase) -> bool:
-        """Whether the front end finds no error in the RTL, which it did not before."""
+        """Return True if the front end reads the RTL without error; also if it did not read the original."""
         return not self._reads or not errors_in(case.write(self._folder / "rtl"), case.top)
 
     def simulated(self, case: RtlCase) -> SimulationRecord | None:
@@ -102,7 +102,7 @@ class RtlJudges:
             return None
 
     def wrong(self, case: RtlCase) -> Mismatch | None:
-        """Return the first mismatch of ``case``, if that is what its simulation finds."""
+        """Return the first mismatch of ``case``, if its simulation finds one."""
         record = self.simulated(case)
         found = None if record is None or record.verdict is not Verdict.RTL_MISMATCH else record.first_mismatch
         return None if found is None or (found.blame is not None and found.blame.kind == "golden") else found

@@ -1,4 +1,4 @@
-"""Make a failing case as small as possible: a program and vectors that show what fails, and nothing else."""
+"""Shrink a failing case to the smallest program and vectors that show the failure."""
 
 from __future__ import annotations
 
@@ -48,19 +48,19 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["ShrinkRequest", "shrink"]
 
-#: The folder of RTL in that of a case.
+#: The folder of RTL in the folder of a case.
 _RTL = "rtl"
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShrinkRequest:
-    """A failing case, and what fails.
+    """A failing case, and its failure.
 
-    ``command``: a line of words that ends with another exit code than 0, with ``{program}`` and maybe ``{inputs}``
-    where the files of a case go; a smaller case must end it with the same code. None: what of ours disagrees, or a
-    promise that is broken. ``time``: seconds in all; ``timeout``: seconds for each run of the command. ``output``: the
-    folder of the case. ``design``: user RTL, which is reduced with its program: without a command
-    until a simulation does not say RTL_MISMATCH any more; a command has ``{rtl}`` where its files go.
+    ``command``: a command line with an exit code other than 0, with ``{program}`` and optionally ``{inputs}`` in place
+    of the files of a case; it must have the same exit code on a smaller case. None: a disagreement of built-in pairs,
+    or a broken promise. ``time``: total seconds; ``timeout``: seconds for each run of the command. ``output``: the
+    folder of the case. ``design``: user RTL, which is reduced with its program: without a command as long as a
+    simulation reports RTL_MISMATCH; a command has ``{rtl}`` in place of its files.
     """
 
     program: AnyProgram
@@ -86,11 +86,11 @@ class ShrinkRequest:
 
     @property
     def written(self) -> tuple[str, ...]:
-        """The files in the folder, by their possible names."""
+        """The possible names of files in the folder."""
         return (*case_names(), *((VECTORS_NAME, _RTL) if self.design.rtl else ()))
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         valued = {
             "--command": self.command,
             "--layout": self.layout,
@@ -113,7 +113,7 @@ class Failure(NamedTuple):
 
 
 def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkRecord:
-    """Find a small case that fails as the given one does, and keep it in the folder ``request.output``.
+    """Find a small case with the same failure as the given one, and keep it in the folder ``request.output``.
 
     Verdicts: PASS with the case; NOT_RUN if nothing fails. Raises ``RequestError`` if the command cannot be run,
     ``InputError`` if the folder cannot hold a case.
@@ -150,7 +150,7 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
 
 
 def _rtl_fails(request: ShrinkRequest, form: str, scratch: Path) -> RtlFails | None:
-    """Return the check that the command ends on a case as on the first one; None: there is no command."""
+    """Return the check that the command has the same exit code as on the first case; None if there is no command."""
     if request.command is None:
         return None
     run = CommandRun(Command.of("command", request.command, ("program", "rtl")), form, scratch, request.timeout)
@@ -248,7 +248,7 @@ def _of_command(request: ShrinkRequest, text: str, case: Case, form: str, scratc
 
 
 def _replay(request: ShrinkRequest, form: str) -> str:
-    """Return the line that shows the failure of the case in the folder again."""
+    """Return the command line that shows the failure of the case in the folder again."""
     if request.command is None:
         return own_command(["fuzz", "--replay", str(request.output)])
     command = Command.of("command", request.command, ("program",))

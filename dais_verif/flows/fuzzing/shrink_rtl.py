@@ -1,8 +1,8 @@
 """Reduce a failing case of user RTL: the program, its vectors, and the RTL itself.
 
-First one vector. Then one op, where the nets of the design are known by the numbers of ops: the module keeps what
-computes the guilty op of its operands, which become inputs. Else one output, by a module around the design. What then
-is left of the RTL is taken apart: whatever can go without another answer on this vector is gone.
+First reduce to one vector. Then reduce to one op, if nets are named by numbers of ops: the module keeps the logic of
+the wrong op, and its operands become inputs. Else reduce to one output, by a module around the design. Finally remove
+every part of the RTL whose removal does not change the wrong outputs for this vector.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["RtlOutcome", "shrink_rtl", "with_files"]
 
-#: The check that a case fails as the first one did.
+#: The check that a case has the same failure as the first one.
 RtlFails = Callable[[RtlCase], bool]
 
 
@@ -60,7 +60,7 @@ class RtlOutcome:
 
 
 def with_files(design: DesignRequest, case: Case) -> RtlCase:
-    """Return ``case`` with the RTL of ``design``. Raises ``RequestError`` or ``InputError`` for what cannot be cut."""
+    """Return ``case`` with the RTL of ``design``. Raises ``RequestError`` or ``InputError`` if it cannot be reduced."""
     if any(map(is_vhdl, design.rtl)):
         raise RequestError.of("{rtl} must be Verilog: VHDL cannot be reduced.")
     missing = [path for path in design.rtl if not path.is_file()]
@@ -81,7 +81,7 @@ def shrink_rtl(
     timeout: float,
     tell: Callable[[str], None],
 ) -> RtlOutcome:
-    """Return the smallest case found within ``seconds`` that ``fails``; None: of which a simulation says RTL_MISMATCH.
+    """Return the smallest case found within ``seconds`` that ``fails``; None: that a simulation finds RTL_MISMATCH for.
 
     Raises ``InputError`` if the RTL cannot be used.
     """
@@ -101,7 +101,7 @@ def shrink_rtl(
 
 
 class _Shrinker:
-    """The steps. ``fails``: by a command; None: by simulation, where each step must leave the wrong answer as it is."""
+    """The steps. ``fails``: by a command; None: by simulation, where no step may change the wrong outputs."""
 
     def __init__(
         self, judges: RtlJudges, case: RtlCase, fails: RtlFails | None, seconds: float, tell: Callable[[str], None]
@@ -133,7 +133,7 @@ class _Shrinker:
         return True
 
     def run(self) -> bool:
-        """All steps; whether they came to their end before time was up."""
+        """Run all steps; return True if they finished before the time was up."""
         try:
             self._one_vector()
             if not self._one_op():
@@ -151,7 +151,7 @@ class _Shrinker:
     # judges
 
     def _is_wrong(self, case: RtlCase) -> bool:
-        """Return True if a simulation says RTL_MISMATCH; unknown values alone count only if they did at first."""
+        """Return True if a simulation finds RTL_MISMATCH; or unknown values, if the first case had only these."""
         found = self._judges.wrong(case)
         if found is None or (found.found.raw is None and not self._with_x):
             return False
@@ -163,7 +163,7 @@ class _Shrinker:
         return self._command is not None and self._judges.is_read(case) and self._command(case)
 
     def _same_answer(self) -> None:
-        """From here on the answer to the one vector stays what it is, if that can be asked."""
+        """Require from now on the same outputs for the one vector, if they can be determined."""
         case = self.search.case
         if self._command is not None or self._last is None or len(case.case.rows) != 1:
             return
@@ -174,7 +174,7 @@ class _Shrinker:
     # steps
 
     def _one_vector(self) -> None:
-        """One vector, if one alone fails; else as few as are found."""
+        """Reduce to one vector if one alone fails; else to the fewest found."""
         case, rows = self.search.case, self.search.case.case.rows
         places = [] if self._last is None or self._last.row >= len(rows) else [self._last.row]
         for place in [*places, 0, len(rows) - 1]:
@@ -183,24 +183,24 @@ class _Shrinker:
         self.search.fewest(rows, lambda left: _with_rows(case, tuple(left)) if left else None)
 
     def _one_op(self) -> bool:
-        """Keep the op that is to blame alone, if the design has its net and those of its operands; return whether."""
+        """Keep the wrong op only, if the design has nets for it and its operands; return True if so."""
         blame = None if self._last is None else self._last.blame
         if blame is None or blame.op is None or self._judges.pins.given:
             return False
         return any(self.search.consider(case) for case in _cuts(self.search.case, blame.op))
 
     def _one_output(self) -> None:
-        """Keep the output that is wrong alone, and the inputs that reach it."""
+        """Keep the wrong output only, and the inputs in its fan-in cone."""
         if self._command is None and self._last is not None and len(self.search.case.case.rows) == 1:
             self.search.consider(_around(self._judges, self.search.case, self._last.output))
 
     def _simpler_numbers(self) -> None:
-        """Make the numbers of the one vector 0 or short, of a program of few inputs."""
+        """Simplify the numbers of the one vector to 0 or few digits, for a program with few inputs."""
         before = self.search.case
         if len(before.case.rows) != 1 or len(before.case.rows[0]) > _FEW:
             return
         if self._command is None:
-            self._judge = self._judges.differs  # a tenth of a simulation; what it finds is confirmed by one
+            self._judge = self._judges.differs  # takes a tenth of a simulation, which confirms the result
         try:
             shrunk_vector(before.case.rows[0], lambda row: self.search.consider(_with_rows(self.search.case, (row,))))
         finally:
@@ -210,7 +210,7 @@ class _Shrinker:
                     self.search.case = before
 
     def _less_rtl(self) -> None:
-        """No statement, item or module can be left out alone, and no choice can be one of its arms."""
+        """Remove RTL until no single statement, item or module can go, and no choice can become one of its arms."""
         for level in LEVELS:
             base = self.search.case
             parts = level(base.files)
@@ -225,9 +225,9 @@ class _Shrinker:
         self.search.consider(case.with_files(bare))
 
 
-#: Lines of nothing but comment, which speak of a design that is gone; those for tools stay.
+#: Comment lines, which describe the original design; comments for tools stay.
 _COMMENTS = re.compile(r"(?m)^[ \t]*//(?![^\n]*\b(?:verilator|synopsys|synthesis|pragma)\b)[^\n]*\n")
-#: Inputs of a program whose vectors are made simple.
+#: The most inputs of a program whose vectors are simplified.
 _FEW = 12
 
 
@@ -236,7 +236,7 @@ def _with_rows(case: RtlCase, rows: tuple[Row, ...]) -> RtlCase:
 
 
 def _without(base: RtlCase, parts: Sequence[Edit], left: Sequence[Edit]) -> RtlCase:
-    """Return ``base`` without the ``parts`` that are not ``left``; a file of which nothing is left is gone."""
+    """Return ``base`` without the ``parts`` that are not ``left``; empty files are removed."""
     kept = set(left)
     files = edited(base.files, [part for part in parts if part not in kept])
     filled = {name: text for name, text in files.items() if text.strip()}
@@ -244,7 +244,7 @@ def _without(base: RtlCase, parts: Sequence[Edit], left: Sequence[Edit]) -> RtlC
 
 
 def _cuts(case: RtlCase, guilty: int) -> Iterator[RtlCase]:
-    """Yield the op ``guilty`` alone, of its operands or of ops before them, with nets named as we do it, or da4ml."""
+    """Yield cases of op ``guilty`` with its operands or earlier ops as inputs, by net names of dais-verif or da4ml."""
     program = case.case.program
     declared = declared_in(case.files, case.top)
     for naming in (path_of(program), DA4ML):
@@ -284,7 +284,7 @@ def _cut_of(case: RtlCase, smaller: Case, guilty: int, cut: set[int], nets: dict
 
 
 def _kept(program: Program, guilty: int, cut: set[int]) -> set[int]:
-    """Return the ops that are left: ``guilty``, and those that it is computed from, as far as they are not ``cut``."""
+    """Return the remaining ops: ``guilty`` and the ops in its fan-in cone up to those in ``cut``."""
     found, waiting = set(), [guilty]
     while waiting:
         index = waiting.pop()
@@ -296,7 +296,7 @@ def _kept(program: Program, guilty: int, cut: set[int]) -> set[int]:
 
 
 def _around(judges: RtlJudges, case: RtlCase, output: int) -> RtlCase | None:
-    """``case`` with the one ``output``, by a module around its RTL; None where types or ports do not allow that."""
+    """Return ``case`` with one ``output``, by a module around its RTL; None if types or ports do not allow that."""
     program = case.case.program
     try:
         dut = judges.dut(case)

@@ -1,4 +1,4 @@
-"""Other tools in a fuzzing run: an interpreter, or what writes Verilog of programs."""
+"""Run other tools in fuzzing: an interpreter, or a generator of Verilog."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def tool_of(request: FuzzRequest) -> Callable[[Path], Pair]:
 
 
 def _adapter(name: str, *places: str) -> Command:
-    """Return the command that runs an adapter that is shipped."""
+    """Return the command that runs an adapter of this package."""
     return Command((sys.executable, "-m", f"dais_verif.fuzzing.adapters.{name}", *places), Path.cwd())
 
 
@@ -59,7 +59,7 @@ def _require_installed(name: str) -> None:
 
 
 class _Generator:
-    """``command`` writes Verilog of a program into a folder, and the simulation of it must agree with the program."""
+    """Judge ``command``, which writes Verilog of a program into a folder: its simulation must match the program."""
 
     def __init__(self, command: Command, request: FuzzRequest, folder: Path) -> None:
         self._command, self._request, self._folder = command, request, folder
@@ -79,7 +79,7 @@ class _Generator:
             kind = "no end" if ending.status is None else "crash" if ending.crashed else f"exit code {ending.status}"
             return Disagreement(RTL_FROM, kind, f"the other tool {ending.words}: {ending.last_line}")
         sources = sorted(path for path in rtl.rglob("*") if path.suffix in (".v", ".sv") and path.is_file())
-        if self._request.rtl_from in RTL_ADAPTERS:  # around the module, for benches of its writer
+        if self._request.rtl_from in RTL_ADAPTERS:  # a module around it, for the generator's own bench
             sources = [path for path in sources if not path.stem.endswith("_wrapper")]
         if not sources:
             return Disagreement(RTL_FROM, "no RTL", "the tool ended with 0 and wrote no .v or .sv file into the folder")
@@ -112,5 +112,5 @@ class _Generator:
         return Disagreement(RTL_FROM, record.verdict.value, record.message)
 
 
-#: Names of pairs that need their tool again to be judged.
+#: Names of pairs whose cases need the external tool again to be judged.
 FOREIGN = (AGAINST, RTL_FROM)

@@ -1,4 +1,4 @@
-"""Versions of all that has a say in whether a case fails."""
+"""Return the versions of all tools that influence whether a case fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["versions"]
 
 
 def versions() -> dict[str, str]:
-    """Return the versions, by name; of the C kernel its instruction sets, or why it is not there."""
+    """Return the versions by name; for the C kernel, its instruction sets, or why it is missing."""
     found = {"dais-verif": VERSION, "python": platform.python_version(), "machine": platform.machine()}
     found |= {name: version(name) for name in ("numpy", "pyslang", "bitwuzla")}
     return {**found, "fast engine": fast.why_not() or ", ".join(fast.isas())}

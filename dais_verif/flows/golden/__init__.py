@@ -1,1 +1,1 @@
-"""Use cases that need the program and its golden model alone."""
+"""Use cases that only need the program and its golden model."""

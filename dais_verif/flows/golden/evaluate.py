@@ -67,7 +67,7 @@ class EvaluationRequest:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A run of ``evaluate``: its record, and a column for each output, real or raw, with its name."""
+    """The result of ``evaluate``: its record, and a column for each output, real or raw, with its name."""
 
     record: EvaluationRecord
     names: tuple[str, ...]
@@ -78,7 +78,7 @@ class Evaluation:
         return self.csv() if self.record.printed is None else "".join(self.record.printed)
 
     def csv(self) -> str:
-        """Return all outputs as CSV, a row each vector, or each cycle of a machine."""
+        """Return all outputs as CSV, one row per vector, or per cycle of a machine."""
         file = io.StringIO()
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(self.names)
@@ -87,7 +87,7 @@ class Evaluation:
 
 
 def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Evaluation:
-    """Return the outputs, exact, and write them if a file is asked for.
+    """Return the exact outputs, and write them if a file is requested.
 
     Raises ``ViolationError``, with row and op, if a promise of the program is broken and that is checked.
     """
@@ -135,7 +135,7 @@ def evaluate(request: EvaluationRequest, *, progress: Progress = SILENT) -> Eval
 
 
 def _of_folder(folder: NetworkFolder, request: EvaluationRequest) -> Network:
-    """Return the network under the configuration that is asked for."""
+    """Return the network under the requested configuration."""
     require_no_options(layout=request.layout)
     return folder.under(request.config)
 

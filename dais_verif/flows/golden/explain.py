@@ -1,4 +1,4 @@
-"""Show every value on the way from one input vector to the outputs, or every signal of a machine in one cycle."""
+"""Show every value from one input vector to the outputs, or every signal of a machine in one cycle."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ExplanationRequest:
 
 @dataclass(frozen=True)
 class Explanation:
-    """A line an op, and one that counts promises. ``violation``: the first promise that is broken, in words.
+    """One line per op, and a line that counts promises. ``violation``: the first broken promise, in words.
 
     For a machine, one line per element; ``cycle``: the same as a record.
     """
@@ -100,7 +100,7 @@ def explain(request: ExplanationRequest, *, progress: Progress = SILENT) -> Expl
         warnings.catch_warnings(),
         logging_vm_execution(text, as_json=request.as_json, only_cone=request.only_cone),
     ):
-        warnings.simplefilter("ignore", ViolationWarning)  # the answer tells it, in one line
+        warnings.simplefilter("ignore", ViolationWarning)  # the result reports it in one line
         compiled = compile_forward_and_backward(program, need_backward=False, fuse=False, optimize_locality=False)
         run = accept_instructions(compiled.forward, batch.slice(row, row + 1), opt_level=1, on_violation="warn")
     text.write((json.dumps({"checks": run.checks._asdict()}) if request.as_json else f"; {run.checks}") + "\n")

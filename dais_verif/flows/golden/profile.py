@@ -1,4 +1,4 @@
-"""Time a program on the golden model, an instruction at a time."""
+"""Time a program on the golden model, one instruction at a time."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class ProfileRequest:
             raise RequestError.of("{ignore_first} with {samples} 1 leaves nothing to measure; use {samples} 2 or more.")
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         valued = {
             "--layout": self.layout,
             "--vectors": self.vectors,
@@ -69,14 +69,14 @@ class ProfileRequest:
 
 @dataclass(frozen=True)
 class Profiled:
-    """A run of ``profile``: its record, and the same as text for a person."""
+    """The result of ``profile``: its record, and the same as readable text."""
 
     record: ProfileRecord
     text: str
 
 
 def profile(request: ProfileRequest, *, progress: Progress = SILENT) -> Profiled:
-    """Time every instruction of a program: in order, then the kinds that take most."""
+    """Time every instruction of a program; return the times in order, then the kinds that take longest."""
     program, _ = read_program(request.program, request.layout, progress)
     batch = batch_of([program], request.inputs, request.vectors, request.seed)
     compiled = compile_forward_and_backward(program, need_backward=request.pullback)

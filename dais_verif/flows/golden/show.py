@@ -32,7 +32,7 @@ class ListingRequest:
 
 @dataclass(frozen=True)
 class Listing:
-    """The ``text`` of a program of so many ``ops``, of ``machine``, or of a bitstream, ``floor_plan``."""
+    """The ``text`` of a program with ``ops`` ops, of ``machine``, or of a bitstream, ``floor_plan``."""
 
     text: str
     ops: int
