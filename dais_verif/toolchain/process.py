@@ -48,6 +48,8 @@ _ERROR = re.compile(
     r"|^\S.*\.vhdl?:\d+:\d+: (?!warning)|\(assertion failure\)|stopped @\S+ by --stop-delta|^simulation finished @",
     re.IGNORECASE,
 )
+#: Bytes that are read of the begin and of the end of a log.
+_MOST_READ = 1 << 22
 _LONGEST_EXCERPT = 300
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.001, 0.01
 _LOOK_SECONDS = 0.1
@@ -261,12 +263,22 @@ def last_error(log: Path) -> str:
 
 
 def _excerpt(log: Path, index: int) -> str:
-    text = log.read_text(encoding="utf-8", errors="replace")
+    text = _ends_of(log).decode(errors="replace")
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.startswith("$ ")]
     words = [line for line in lines if any(map(str.isalnum, line))]  # no rulers of tables
     telling = [line for line in words if _ERROR.search(line)] or words[-1:] or ["no output"]
     line = " ".join(telling[index].split())
     return line if len(line) <= _LONGEST_EXCERPT else line[:_LONGEST_EXCERPT] + "…"
+
+
+def _ends_of(log: Path) -> bytes:
+    """Return ``log``, of a long one the begin and the end: a command may write until its time is up."""
+    with log.open("rb") as file:
+        begin = file.read(_MOST_READ)
+        rest = max(os.fstat(file.fileno()).st_size - len(begin), 0)
+        file.seek(-min(rest, _MOST_READ), os.SEEK_END)
+        end = file.read(_MOST_READ) if rest else b""
+    return begin + b"\n" * (rest > _MOST_READ) + end
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

@@ -15,6 +15,7 @@ import pytest
 from dais_verif.errors import ToolError
 from dais_verif.simulation import launch
 from dais_verif.simulation.simulators.simulation import Simulation
+from dais_verif.toolchain import process
 from dais_verif.toolchain.process import Session, first_error, last_error, result_of, workers
 
 #: Starts a grandchild, notes its id, waits.
@@ -163,6 +164,25 @@ def test_the_telling_line(tmp_path: Path, lines: list[str], first: str, last: st
     log = tmp_path / "log"
     log.write_text("\n".join(lines))
     assert (first_error(log), last_error(log)) == (first, last)
+
+
+def test_of_a_long_log_the_ends_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(process, "_MOST_READ", 40)
+    log, noise = tmp_path / "log", b"\xff\n" + b"noise\n" * 1000
+    log.write_bytes(b"error: the first\n" + noise + b"error: hidden\n" + noise + b"error: the last\n")
+    assert (first_error(log), last_error(log)) == ("error: the first", "error: the last")
+    monkeypatch.setattr(process, "_MOST_READ", 1 << 20)
+    assert (first_error(log), last_error(log)) == ("error: the first", "error: the last")
+
+
+@pytest.mark.parametrize("size", range(7))
+def test_no_byte_of_a_short_log_is_read_twice_or_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
+) -> None:
+    monkeypatch.setattr(process, "_MOST_READ", 3)
+    log = tmp_path / "log"
+    log.write_text("error"[:size])
+    assert last_error(log) == ("error"[:size] or "no output")
 
 
 FINISHED = """\
