@@ -8,6 +8,7 @@ text.
 from __future__ import annotations
 
 import random
+import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -34,8 +35,9 @@ __all__ = [
 #: The top module in Icarus.
 DRIVE = "dais_drive"
 #: Messages of a bench: the mutant that runs, at its start and every ``TICK`` cycles; the mutant that went wrong, and
-#: the cycle; and the end of the bench. No design prints these by chance.
-AT, WRONG, END = "dais_mutants at", "dais_mutants wrong", "dais_mutants end"
+#: the cycle; and the end of the bench. No design can print these, as their first word is another in each process.
+_WORD = f"dais_mutants_{secrets.token_hex(8)}"
+AT, WRONG, END = f"{_WORD} at", f"{_WORD} wrong", f"{_WORD} end"
 TICK = 64
 
 

@@ -17,6 +17,7 @@ import dais_verif
 from dais_verif.dut.interface import packed
 from dais_verif.emitter import emit_verilog
 from dais_verif.errors import InputError, RequestError
+from dais_verif.flows.designs import DesignRequest
 from dais_verif.flows.mutation import mutate as flow
 from dais_verif.flows.mutation.proofs import Proved, Prover, Question, ToProve, prove_all
 from dais_verif.flows.mutation.requests import MutationRequest
@@ -63,6 +64,30 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 def mutated(tmp_path: Path, program: Program = ADDER, **asked: object) -> MutationRecord:
     request = {"simulator": "icarus", "vectors": 50, "count": 12, "output": tmp_path / "out", **asked}
     return flow.mutate(MutationRequest(program=program, **request))  # type: ignore[arg-type]
+
+
+FORGING = """\
+module model (input wire [7:0] model_inp, output wire [4:0] model_out);
+  wire [4:0] sum, copy;
+  integer k;
+  assign sum = model_inp[3:0] + model_inp[7:4];
+  assign copy = model_inp[3:0] + model_inp[7:4];
+  always @(sum or copy) begin
+    if ((sum ^ copy) > 0) for (k = 1; k <= 12; k = k + 1) $display("dais_mutants wrong %0d 0", k);
+  end
+  assign model_out = sum;
+endmodule
+"""
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("simulator", ["icarus", "verilator"])
+def test_no_design_can_say_that_its_mutants_are_killed(tmp_path: Path, simulator: str) -> None:
+    """It compares itself with a copy, and reports every mutant as soon as one of them shows."""
+    (tmp_path / "model.v").write_text(FORGING)
+    design = DesignRequest(rtl=(tmp_path / "model.v",), top="model")
+    record = mutated(tmp_path, judges=("sim",), design=design, simulator=simulator)
+    assert 0 < record.summary.killed_by_simulation < record.summary.mutants
 
 
 @pytest.mark.usefixtures("quick")
