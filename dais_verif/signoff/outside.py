@@ -6,18 +6,20 @@ allow single names; a waiver can cover the stage.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from dais_verif.dut.outside import outside_of
+from dais_verif.dut.outside import Use, outside_of
 from dais_verif.errors import InputError
+from dais_verif.files import read_plain
 from dais_verif.signoff.context import Context, SignOffStage, write_json
 from dais_verif.signoff.evidence import read_tree
 from dais_verif.signoff.judge import Judgement
-from dais_verif.signoff.subject import Subject
-from dais_verif.toolchain.sources import is_vhdl
+from dais_verif.signoff.subject import FileHash, Subject
+from dais_verif.toolchain.sources import MOST_RTL_BYTES, is_vhdl
 from dais_verif.verdict import Verdict
 
 __all__ = ["FOUND", "kept_uses", "outside_stage"]
@@ -47,14 +49,22 @@ def _hashes(subject: Subject) -> list[str]:
 
 def _look(context: Context, folder: Path) -> None:
     subject = context.subject
-    sources = [Path(path) for path in subject.rtl]
-    included = [Path(file.path) for file in subject.of("include")]
-    vhdl = [source for source in sources if is_vhdl(source)]
-    verilog = [source for source in sources if not is_vhdl(source)]
-    data = [file.name for file in subject.of("data")]
-    uses = outside_of(verilog, included, vhdl, data, subject.top)
+    uses = _uses_of(subject.files, subject.top)
     folder.mkdir(exist_ok=True)
     write_json(folder / FOUND, {"sha256": _hashes(subject), "uses": [list(use) for use in uses[:_MOST]]})
+
+
+@lru_cache(maxsize=1)
+def _uses_of(files: tuple[FileHash, ...], top: str) -> tuple[Use, ...]:
+    """Return what the RTL in ``files`` uses. Raises ``InputError`` if one cannot be read."""
+    for file in files:
+        if file.role in ("rtl", "include"):
+            read_plain(Path(file.path), MOST_RTL_BYTES, "RTL file")  # never a pipe or a device
+    sources, included = ([Path(file.path) for file in files if file.role == role] for role in ("rtl", "include"))
+    vhdl = [source for source in sources if is_vhdl(source)]
+    verilog = [source for source in sources if not is_vhdl(source)]
+    data = [file.name for file in files if file.role == "data"]
+    return tuple(outside_of(verilog, included, vhdl, data, top))
 
 
 def _judge(context: Context, folder: Path) -> Judgement:
@@ -62,8 +72,12 @@ def _judge(context: Context, folder: Path) -> Judgement:
         found = msgspec.convert(read_tree(folder / FOUND), _Found)
     except msgspec.ValidationError as error:
         raise InputError(f"{folder.name}/{FOUND} does not say what the RTL uses: {error}") from None
+    # The RTL is read again: evidence that lacks a use does not hide it.
+    again = _uses_of(context.subject.files, context.subject.top)
     problems = [
-        f"{file}:{line}: {name} {why}" for file, line, name, why in found.uses if name not in context.policy.allowed
+        f"{file}:{line}: {name} {why}"
+        for file, line, name, why in dict.fromkeys((*found.uses, *again))
+        if name not in context.policy.allowed
     ]
     if found.sha256 != _hashes(context.subject):
         problems.append("other RTL files were looked at")
@@ -72,7 +86,7 @@ def _judge(context: Context, folder: Path) -> Judgement:
         told = "; ".join(problems[:_SHOWN]) + more
         message = f"{told}; take it out of the RTL, allow the name in the policy (allowed), or waive it"
         return Judgement(Verdict.NOT_SIGNED_OFF, message, (message,))
-    allowed = sorted({name for _, _, name, _ in found.uses})
+    allowed = sorted({name for _, _, name, _ in again})
     message = f"nothing but what the policy allows: {', '.join(allowed)}" if allowed else "nothing reaches outside"
     return Judgement(Verdict.PASS, message)
 

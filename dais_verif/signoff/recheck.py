@@ -31,6 +31,7 @@ from dais_verif.signoff.evidence import simulated
 from dais_verif.signoff.judge import SENT
 from dais_verif.signoff.kept import unjudged
 from dais_verif.signoff.mutation import certified_score
+from dais_verif.signoff.own_claims import problems_of_claims
 from dais_verif.signoff.places import Places, find_files
 from dais_verif.signoff.policy import Policy, in_force, policy_of
 from dais_verif.signoff.results import EVIDENCE, issued_at, judged_again, outputs_of, time_of
@@ -210,6 +211,9 @@ def _judge(certificate: Certificate, context: Context, folder: Path) -> Iterator
                 f"stage {result.name}", "one that passes", f"{result.verdict.value}: {result.message}"
             )
     yield from _agrees(certificate, record, context, results)
+    held = [waiver.told() for waiver in waivers.values()]
+    if certificate.waivers != held:
+        yield CertificateFinding("waivers", *shortened(held, certificate.waivers))
 
 
 def _stages(
@@ -253,6 +257,7 @@ def _agrees(
         if expected != found:
             yield CertificateFinding(what, *shortened(expected, found))
     yield from _versions(certificate, context, results)
+    yield from problems_of_claims(certificate, context, results)
 
 
 def _versions(

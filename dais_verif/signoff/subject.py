@@ -20,10 +20,16 @@ from dais_verif.signoff.policy import Policy, Rtl
 from dais_verif.toolchain.data_files import data_files
 from dais_verif.toolchain.sources import is_vhdl
 
-__all__ = ["Design", "FileHash", "Subject", "file_hash", "load_design", "sha256_of", "subject_of", "top_of"]
+__all__ = ["ROLES", "Design", "FileHash", "Subject", "file_hash", "load_design", "sha256_of", "subject_of", "top_of"]
 
 #: The reference for the RTL.
 Design: TypeAlias = Program | Machine
+
+#: What a file is to the design: ``program`` (or machine), its RTL and what that reads, and files of the policy.
+ROLES = (
+    *("program", "rtl", "include", "data", "ports", "input", "kernel", "configuration"),
+    *("frame", "against", "bitstream", "pins"),
+)
 
 #: Limit of file size, so that the time to check a certificate is bounded.
 _MOST_BYTES = 4 << 30
@@ -75,11 +81,7 @@ class Subject:
         return any(file.role == "kernel" for file in self.files)
 
     def of(self, role: str) -> list[FileHash]:
-        """Return the files of one role.
-
-        Roles are ``program`` (or machine), ``rtl``, ``include``, ``data``, ``ports``, ``input``, ``kernel``,
-        ``configuration``, ``frame``, ``against``, ``bitstream`` and ``pins``.
-        """
+        """Return the files of one of ``ROLES``."""
         return [file for file in self.files if file.role == role]
 
     def only(self, role: str) -> FileHash:

@@ -17,7 +17,7 @@ from dais_verif.signoff.subject import sha256_of
 from dais_verif.toolchain import tools
 from dais_verif.toolchain.icetime import part_of
 
-__all__ = ["Tool", "tools_of"]
+__all__ = ["Tool", "tool_names", "tools_of"]
 
 #: What the verbs load and what their answers depend on.
 _PACKAGES = ("bitwuzla", "cocotb", "msgspec", "numpy", "pyslang")
@@ -54,6 +54,15 @@ def tools_of(policy: Policy, *, netlist: bool) -> dict[str, Tool]:
         chip = tools.icestorm_chip(part_of(policy.bitstream.device)[2])
         found["icestorm"] = Tool(chip.stem, _together([*map(tools.icestorm, _ICESTORM), chip]))
     return dict(sorted(found.items()))
+
+
+def tool_names(policy: Policy, *, netlist: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the names that ``tools_of`` must return, and those that it may also return."""
+    needed = {"dais-verif", "python", *policy.simulators}
+    needed |= {"g++"} if "verilator" in policy.simulators else set()
+    needed |= {"yosys"} if netlist else set()
+    needed |= {"icestorm"} if policy.bitstream.device is not None else set()
+    return frozenset(needed), frozenset(_PACKAGES)
 
 
 def _icarus() -> dict[str, Tool]:

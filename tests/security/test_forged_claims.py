@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from support.signing import GIVEN, QUICK, Ending, forge, project, sign, verify
 from dais_verif.record.read import read_record
 from dais_verif.record.signoff import SignOffRecord
 from dais_verif.signoff import again
+from dais_verif.signoff.certificate import CERTIFICATE
 from dais_verif.signoff.form_parts import canonical
 
 ASKED = QUICK.replace("exhaustive_bits = 0", "exhaustive_bits = 8") + 'stages = ["mutation"]\n' + GIVEN
@@ -161,3 +163,80 @@ def test_tools_of_another_machine_are_no_difference(copy: Path) -> None:
     forge(copy)
     ending = verify(copy, "--rerun")
     assert (told(ending), ending.tree["rerun"]) == ([], True)
+
+
+# what the certificate says itself
+
+
+def of_policy(table: str, **values: object) -> Callable[[Path], None]:
+    def forged(folder: Path) -> None:
+        in_both(folder, lambda tree: (tree["policy"][table] if table else tree["policy"]).update(values))
+
+    return forged
+
+
+def tools(**more: str) -> Callable[[Path], None]:
+    """Tools of the certificate and of the record. ``more``: versions."""
+
+    def edit(tree: dict[str, Any]) -> None:
+        certified = "self" in tree
+        tree["tools"] |= {k: {"version": v, "sha256": "0" * 64} if certified else v for k, v in more.items()}
+
+    return lambda folder: in_both(folder, edit)
+
+
+def nothing_outside(folder: Path) -> None:
+    """RTL with a time in it, of which the evidence says nothing."""
+    path = folder / "design.v"
+    path.write_text(path.read_text().replace("endmodule", "  initial if ($time > 1) $write(0);\nendmodule", 1))
+    of_other_rtl(folder, path)
+
+
+def an_include(folder: Path) -> None:
+    """RTL that includes a file, of which nothing else speaks."""
+    path = folder / "design.v"
+    path.write_text('`include "more.vh"\n' + path.read_text())
+    of_other_rtl(folder, path)
+
+
+def of_other_rtl(folder: Path, path: Path) -> None:
+    """Put the file ``path`` in the place of the RTL in all that there is."""
+    out = folder / "out"
+    was = next(file for file in json.loads((out / CERTIFICATE).read_bytes())["files"] if file["role"] == "rtl")
+    now = hashlib.sha256(path.read_bytes()).hexdigest()
+    for file in out.rglob("*"):
+        if file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == was["sha256"]:
+            shutil.copy(path, file)
+        elif file.suffix == ".json":
+            file.write_text(file.read_text().replace(was["sha256"], now))
+    forge(folder)
+
+
+CLAIMS: dict[str, tuple[Callable[[Path], None], str]] = {
+    "more RTL files": (of_policy("rtl", files=["design.v", "more.v"]), "files of role rtl design.v, more.v design.v"),
+    "vectors of a file": (of_policy("", inputs=["x.npy"]), "files of role input x.npy none"),
+    "data": (of_policy("rtl", data=["a.mem"]), "files of role data a.mem none"),
+    "ports": (of_policy("rtl", ports="ports.toml"), "files of role ports ports.toml none"),
+    "another role": (
+        lambda folder: forge(folder, lambda tree: tree["files"].append({**tree["files"][1], "role": "timing"})),
+        "roles of files",
+    ),
+    "a simulator that did not run": (tools(verilator="5.0"), "tools of the certificate"),
+    "a waiver of nothing": (
+        lambda folder: in_both(
+            folder,
+            lambda tree: tree.update(waivers=[{"what": "proof", "reason": "x", "expires": "2099-12-31", "by": "Ada"}]),
+        ),
+        "waivers [] ",
+    ),
+    "nothing reaches outside": (nothing_outside, "$time"),
+    "nothing is included": (an_include, "includes more.vh none"),
+}
+
+
+@pytest.mark.parametrize("name", CLAIMS)
+def test_a_claim_that_no_run_is_needed_for(name: str, copy: Path) -> None:
+    forgery, says = CLAIMS[name]
+    forgery(copy)
+    findings = told(verify(copy))
+    assert any(says in line for line in findings), findings
