@@ -93,8 +93,8 @@ def verify_certificate(request: CertificateRequest, *, progress: Progress = SILE
         notes.append("not run again: the files here are not those that were signed off")
     elif request.rerun:
         different = _run_again(checked, request, progress)
-        findings += [_finding(one) for one in different if not one.confirmed]
-        notes += [f"{_finding(one)}: as much, or more" for one in different if one.confirmed]
+        findings += [_finding(one) for one in different if not one.note]
+        notes += [f"{_finding(one)}; {one.note}" for one in different if one.note]
     facts = CertificateFacts(
         program=held.program, issued=held.issued, stages=len(held.stages), evidence=len(held.evidence)
     )

@@ -18,6 +18,7 @@ from dais_verif.record.campaigns.mutation import MutationSummary
 from dais_verif.record.simulation import OutputEvidence
 from dais_verif.signoff.certificate import Certificate, CertifiedFile, CertifiedStage
 from dais_verif.signoff.evidence import mutated, read_tree
+from dais_verif.signoff.extras import NETLIST
 from dais_verif.signoff.mutation import MUTATION
 from dais_verif.signoff.results import EVIDENCE, FAILED, GRADES
 from dais_verif.signoff.verbs import PRINTED, RUN
@@ -25,20 +26,23 @@ from dais_verif.signoff.verbs import PRINTED, RUN
 __all__ = ["FIELDS", "Difference", "Pair", "differences", "of_mutants", "of_stages"]
 
 
-#: Tools that make the files of evidence that are kept whole: wrappers, netlists, logic that was read back.
-_MAKERS = ("dais-verif", "yosys", "icestorm")
+_MORE = "the new run found as much, or more"
+_MADE = "another tool made it here"
+
+#: Tools that make netlists; and wrappers, seeded faults and logic that was read back.
+_SYNTHESIS, _OTHERS = ("yosys",), ("dais-verif", "icestorm")
 
 
 class Difference(NamedTuple):
     """``what`` differs: the value in the certificate, and that of a new run.
 
-    ``confirmed``: the new run found as much or more, so it does not speak against the certificate.
+    ``note``: why it does not speak against the certificate; empty if it does.
     """
 
     what: str
     claimed: object
     found: object
-    confirmed: bool = False
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,10 +61,17 @@ class Pair:
             path.parent.relative_to(folder).as_posix() for folder in folders for path in folder.rglob(FAILED)
         )
 
-    @property
-    def same_makers(self) -> bool:
-        """True if both runs had the same tools that make files."""
-        return all(self.then.tools.get(name) == self.now.tools.get(name) for name in _MAKERS)
+    def same_makers(self, name: str) -> bool:
+        """Return True if both runs had the same tools that make the file ``name``."""
+        makers = _SYNTHESIS if name.endswith(NETLIST) else _OTHERS
+        return all(self.then.tools.get(maker) == self.now.tools.get(maker) for maker in makers)
+
+    @cached_property
+    def made(self) -> dict[str, str]:
+        """The hash of each file that another tool made, and that of the same file now."""
+        then, now = self.then.evidence, self.now.evidence
+        others = (name for name in then if name in now and not name.endswith(".json") and not self.same_makers(name))
+        return {then[name]: now[name] for name in others}
 
 
 _Comparison: TypeAlias = Callable[[Pair], Iterator[Difference]]
@@ -112,7 +123,7 @@ def of_stages(then: list[CertifiedStage], now: list[CertifiedStage]) -> Iterator
         one, other = known.get(name), found.get(name)
         if one != other:
             less = one is not None and other is not None and not one.passed
-            yield Difference(f"stage {name}", _told(one), _told(other), confirmed=less)
+            yield Difference(f"stage {name}", _told(one), _told(other), _MORE if less else "")
 
 
 def _told(stage: CertifiedStage | None) -> str:
@@ -130,7 +141,7 @@ def _outputs(pair: Pair) -> Iterator[Difference]:
     for was, found in zip(then, now, strict=True):
         if was != found:
             claimed, told = (f"{one.grade}, {one.vectors} vectors" for one in (was, found))
-            yield Difference(f"output {was.output}", claimed, told, confirmed=_at_most(was, found))
+            yield Difference(f"output {was.output}", claimed, told, _MORE if _at_most(was, found) else "")
 
 
 def _at_most(then: OutputEvidence, now: OutputEvidence) -> bool:
@@ -145,8 +156,8 @@ def _at_most(then: OutputEvidence, now: OutputEvidence) -> bool:
 def _mutation(pair: Pair) -> Iterator[Difference]:
     if pair.then.mutation is None or pair.now.mutation is None:
         if pair.then.mutation != pair.now.mutation:
-            confirmed = pair.then.mutation is None
-            yield Difference("mutation", pair.then.mutation or "none", pair.now.mutation or "none", confirmed)
+            note = _MORE if pair.then.mutation is None else ""
+            yield Difference("mutation", pair.then.mutation or "none", pair.now.mutation or "none", note)
         return
     then, now = (mutated(folder / EVIDENCE / MUTATION).summary for folder in pair.folders)
     yield from of_mutants(then, now)
@@ -163,7 +174,7 @@ def of_mutants(then: MutationSummary, now: MutationSummary) -> Iterator[Differen
     better = _score(then) > _score(now) or then.unknown < now.unknown
     claimed, found = (f"{_score(one):g} %{_open(one)}" for one in (then, now))
     limit = "; a time limit decided: check again on an idle machine" if better else ""
-    yield Difference("mutation score", claimed, f"{found}{limit}", confirmed=not better)
+    yield Difference("mutation score", claimed, f"{found}{limit}", "" if better else _MORE)
 
 
 #: Fates that a mutant may have where it is unknown in the other run.
@@ -238,28 +249,20 @@ def _directed(pair: Pair) -> Iterator[Difference]:
     parts = [read_tree(place).get("stimulus", []) for place in places]
     then, now = (sum(one["vectors"] for one in part if one["name"] == "directed") for part in parts)
     if then != now:
-        yield Difference("vectors computed for coverage", then, now, confirmed=then < now)
+        yield Difference("vectors computed for coverage", then, now, _MORE if then < now else "")
 
 
 def _of_file(pair: Pair, name: str) -> Iterator[Difference]:
     """Compare a file of both runs: value by value, or as a whole if a tool made it."""
     if not name.endswith(".json"):
         # Another tool makes another file; it was simulated and proved as the certified one was.
-        yield Difference(name, pair.then.evidence[name], pair.now.evidence[name], confirmed=not pair.same_makers)
+        note = "" if pair.same_makers(name) else _MADE
+        yield Difference(name, pair.then.evidence[name], pair.now.evidence[name], note)
         return
-    made = {} if pair.same_makers else dict(_made(pair, name))
     trees = [read_tree(folder / name) for folder in pair.folders]
     for place, then, now in _values(trees[0], trees[1], ""):
-        if not isinstance(then, str) or made.get(then) != now:
+        if not isinstance(then, str) or pair.made.get(then) != now:
             yield Difference(f"{place} in {name}", then, now)
-
-
-def _made(pair: Pair, name: str) -> Iterator[tuple[str, str]]:
-    """Yield the hash of each file that tools made for the stage of ``name``, and that of the same file now."""
-    stage = "/".join(name.split("/")[:2])
-    for other, sha256 in pair.then.evidence.items():
-        if other.startswith(f"{stage}/") and not other.endswith(".json") and other in pair.now.evidence:
-            yield sha256, pair.now.evidence[other]
 
 
 def _values(then: Any, now: Any, place: str) -> Iterator[tuple[str, Any, Any]]:

@@ -240,3 +240,25 @@ def test_a_claim_that_no_run_is_needed_for(name: str, copy: Path) -> None:
     forgery(copy)
     findings = told(verify(copy))
     assert any(says in line for line in findings), findings
+
+
+def other_wrapper(folder: Path) -> None:
+    """Another seeded fault, by which the fault is as found as before."""
+    place = folder / "out" / "evidence" / "known-bad-rtl"
+    (path,) = place.glob("*.v")
+    was = hashlib.sha256(path.read_bytes()).hexdigest()
+    path.write_text(path.read_text() + "// mine\n")
+    now = hashlib.sha256(path.read_bytes()).hexdigest()
+    for file in place.rglob("*.json"):
+        file.write_text(file.read_text().replace(was, now))
+    forge(folder)
+
+
+def test_files_of_a_tool_may_differ_only_if_the_tool_does(copy: Path) -> None:
+    other_wrapper(copy)
+    findings = told(verify(copy, "--rerun"))
+    assert any("evidence/known-bad-rtl/model_sometimes_wrong.v in a new run" in line for line in findings), findings
+    forge(copy, lambda tree: tree["tools"]["dais-verif"].update(sha256="0" * 64))
+    ending = verify(copy, "--rerun")
+    assert (told(ending), ending.tree["rerun"]) == ([], False)
+    assert any("another tool made it here" in note for note in ending.tree["notes"]), ending.tree["notes"]

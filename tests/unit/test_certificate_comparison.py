@@ -48,7 +48,7 @@ def test_a_better_result_for_mutants_than_that_of_a_new_run(
 ) -> None:
     found = list(of_mutants(then, now))
     assert [one.what for one in found] == what
-    assert not any(one.confirmed for one in found)
+    assert not any(one.note for one in found)
 
 
 def test_where_a_time_limit_decided_it_is_said() -> None:
@@ -59,7 +59,7 @@ def test_where_a_time_limit_decided_it_is_said() -> None:
 
 def test_a_new_run_may_leave_fewer_mutants_unknown() -> None:
     (found,) = of_mutants(LIMITED, summary(20, 5, 1, 0, 4))
-    assert found.confirmed
+    assert found.note
     assert list(of_mutants(LIMITED, LIMITED)) == []
 
 
@@ -68,7 +68,7 @@ UNDECIDED = CertifiedStage("proof", Verdict.UNKNOWN, False, False, False, True)
 
 
 @pytest.mark.parametrize(
-    ("then", "now", "told", "confirmed"),
+    ("then", "now", "told", "noted"),
     [
         ([PASSED], [UNDECIDED], ("PASS, passed", "UNKNOWN, optional"), False),
         ([UNDECIDED], [PASSED], ("UNKNOWN, optional", "PASS, passed"), True),
@@ -76,6 +76,6 @@ UNDECIDED = CertifiedStage("proof", Verdict.UNKNOWN, False, False, False, True)
         ([], [PASSED], ("no such stage", "PASS, passed"), False),
     ],
 )
-def test_stages(then: list[CertifiedStage], now: list[CertifiedStage], told: tuple[str, str], confirmed: bool) -> None:
+def test_stages(then: list[CertifiedStage], now: list[CertifiedStage], told: tuple[str, str], noted: bool) -> None:
     (found,) = of_stages(then, now)
-    assert (found.claimed, found.found, found.confirmed) == (*told, confirmed)
+    assert (found.claimed, found.found, bool(found.note)) == (*told, noted)
