@@ -43,7 +43,9 @@ def _files(certificate: Certificate, policy: Policy) -> Iterator[CertificateFind
         wanted = [Path(name).name for name in names]
         if there[role] != wanted:
             yield CertificateFinding(f"files of role {role}", _listed(wanted), _listed(there[role]))
-    if missing := [name for name in rtl.data if Path(name).name not in there["data"]]:
+    # Data may be given as folders.
+    data = {name for file in certificate.files if file.role == "data" for name in PurePath(file.path).parts[-2:]}
+    if missing := [name for name in rtl.data if Path(name).suffix and Path(name).name not in data]:
         yield CertificateFinding("files of role data", _listed(missing), _listed(there["data"]))
     if others := sorted({file.role for file in certificate.files} - set(ROLES)):
         yield CertificateFinding("roles of files", _listed(ROLES), _listed(others))
