@@ -1,1 +1,1 @@
-"""Use cases with kernels: what libraries there are, and what their kernels take."""
+"""Use cases of kernels: list libraries and the parameters of their kernels; build, simulate and prove instances."""

@@ -1,4 +1,4 @@
-"""Write an instance of a kernel as hardware, with all that belongs to it, into a folder."""
+"""Write an instance of a kernel as hardware, with all related files, into a folder."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from dais_verif.record.kernels import KernelBuild
 
 __all__ = ["FORMS", "build_kernel"]
 
-#: Members side by side, at most.
+#: The largest number of parallel members.
 MOST_PARALLEL = 1 << 10
-#: The cost of a stream form.
+#: Names of the cost figures of a stream form.
 _OF_STREAM = ("interval", "beats", "latency", "flush", "line_bits", "window_bits")
-#: Ops of an unfolded instance, up to which it is written, too.
+#: The unfolded instance is also written if it has at most this many ops.
 _MOST_OPS = 1 << 18
 
 
@@ -68,7 +68,7 @@ def build_kernel(
     parallel: int = 1,
     printf: bool = False,
 ) -> KernelBuild:
-    """Write an instance in a ``form`` into the folder ``output``, which an earlier call may have left.
+    """Write an instance in a ``form`` into the folder ``output``, which may be from an earlier call.
 
     ``params``: a request for kernel ``name``; None: ``name`` is the file of a request, or of a kernel of one's own.
     ``parallel``: members side by side, of memories. ``printf``: with outputs that show what members print.

@@ -1,4 +1,4 @@
-"""Sequences that drive a machine with tensors, as simulations take them, and what the machine itself makes of them."""
+"""Convert sequences that drive a machine with tensors for simulations, and run the machine on them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["read_driven", "rows_of"]
 
 
 def rows_of(machine: Machine, driven: Driven) -> InputSequence:
-    """Return the inputs of all cycles."""
+    """Return the inputs of all cycles as a sequence for simulation."""
     types = {signal.name: signal.types for signal in machine.inputs}
     return InputSequence(driven.cycles, {name: ArrayRows(raw, types[name]) for name, raw in driven.inputs.items()})
 
 
 def read_driven(machine: Machine, driven: Driven, *, check: bool = True) -> Found:
-    """Return the outputs read from the machine, which runs in the fast engine."""
+    """Run the machine in the fast engine, and return the outputs read from it."""
     raw = {name: array[None] for name, array in driven.inputs.items()}
     run = run_raw(machine, raw, sequences=1, cycles=driven.cycles, after=False, check=check)
     if run is None or run.unknowns:

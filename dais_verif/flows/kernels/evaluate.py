@@ -27,7 +27,7 @@ __all__ = ["evaluate_kernel"]
 def evaluate_kernel(
     kernel: KernelFolder, request: EvaluationRequest, progress: Progress
 ) -> tuple[EvaluationRecord, tuple[str, ...], tuple[NDArray[Any], ...]]:
-    """Return the record, and a column for each element of the outputs, with its name; write them if that is asked for.
+    """Return the record, names of output elements, and a column for each element; write them if requested.
 
     Raises ``RequestError`` for options that only programs have, ``ViolationError`` with the member if the block breaks
     a promise and that is checked.

@@ -1,4 +1,4 @@
-"""Folders of ``kernel build`` in requests, in the place of a program."""
+"""Find folders of ``kernel build`` that are given in a request instead of a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The instance that a file describes: a kernel of one's own, or a request for one of a library."""
+"""Read the instance that a file describes: a user's kernel, or a request for a kernel of a library."""
 
 from __future__ import annotations
 

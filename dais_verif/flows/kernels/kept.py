@@ -1,4 +1,4 @@
-"""Stored results of a kernel run: the result of its machine alone never replaces that of the kernel."""
+"""Store results of a kernel run: the result of its machine alone must never look like a result of the kernel."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _Record = TypeVar("_Record", SimulationRecord, ProofRecord)
 
 
 def keep_answer(folder: Path | None, record: _Record) -> _Record:
-    """Write ``record`` into ``folder``, if it was kept, and return it."""
+    """Write ``record`` into ``folder``, if the folder was kept, and return it."""
     if folder is not None:
         write_atomically(folder / "result.json", record.to_json().encode())
     return record
 
 
 def keep_no_answer(folder: Path | None, record: _Record) -> None:
-    """Write that the run has not ended, as long as only the machine passes: whatever ends it, that was no PASS."""
+    """Write a record of an unfinished run while only the machine has passed, so that an interruption leaves no PASS."""
     if record.verdict is Verdict.PASS:
         keep_answer(
             folder, replace(record, verdict=Verdict.NOT_RUN, message="the members of the kernel were not looked at")

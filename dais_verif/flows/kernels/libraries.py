@@ -1,4 +1,4 @@
-"""List the kernels of all libraries that are found, or say the arguments of one of them."""
+"""List the kernels of all libraries that are found, or show the parameters of one kernel."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An instance in pictures: its index space, what a member reads and writes, and when the first members do what."""
+"""Draw an instance: its index space, the elements that a member reads and writes, and the timing of first members."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ from dais_verif.record.kernel_picture import (
 
 __all__ = ["FORMS", "picture_of"]
 
-#: The forms that a chart can be of.
+#: The forms for which there is a chart.
 FORMS = ("memory", "stream")
 
 Ints = NDArray[np.int64]
 
-#: Rows and columns of a grid, and grids of a tensor, at most.
+#: Limits: rows and columns of a grid, and grids of a tensor.
 _MOST_ROWS, _MOST_COLUMNS, _MOST_GRIDS = 24, 64, 6
 #: Members that a chart shows, and cycles of loading before them.
 _MEMBERS, _BEFORE = 6, 8
@@ -45,7 +45,7 @@ _MEMBERS, _BEFORE = 6, 8
 def picture_of(
     instance: KernelInstance, member: Sequence[int] | None = None, forms: Sequence[str] = FORMS, parallel: int = 1
 ) -> KernelPicture:
-    """Return the pictures of ``instance``, and of ``member``, by its coordinates; by default of the one in the middle.
+    """Return the pictures of ``instance``, and of ``member``, by its coordinates; by default, of the middle member.
 
     ``forms``: those that there is a chart of; in the memory form ``parallel`` members work side by side.
     Raises ``InputError`` for a member that there is not.
@@ -126,13 +126,13 @@ def _tensor(
 
 
 def _decimal(raw: int, f: int) -> str:
-    """Return a number exactly, as a decimal where it is short."""
+    """Return a number exactly, as a decimal if that is short."""
     value = Fraction(raw) / Fraction(2) ** f
     return str(value.numerator) if value.denominator == 1 else f"{float(value):g}"
 
 
 def _grids(tensor: MappedTensor, elements: Ints) -> list[Grid]:
-    """Return the planes of the two fastest dimensions that are touched; those that look the same stand as one."""
+    """Return the touched planes of the two fastest dimensions; equal planes are drawn once."""
     planes: dict[tuple[int, ...], list[int]] = {}
     for number, element in enumerate(elements.tolist()):
         planes.setdefault(tuple(element[:1:-1]), []).append(number)
@@ -152,7 +152,7 @@ def _grids(tensor: MappedTensor, elements: Ints) -> list[Grid]:
 
 
 def _places(alike: list[tuple[int, ...]]) -> list[str]:
-    """Coordinates of planes in words: one text if they are a box, else one for each plane."""
+    """Return the coordinates of planes in words: one text if they are a box, else one per plane."""
     spans = [(min(column), max(column)) for column in zip(*alike, strict=True)]
     if not spans:
         return [""]
@@ -163,7 +163,7 @@ def _places(alike: list[tuple[int, ...]]) -> list[str]:
 
 
 def _grid(title: str, touched: Ints, sizes: Sequence[int], *, around: Ints | None = None, there: bool = True) -> Grid:
-    """Mark in ``sizes`` columns and rows what is ``touched``, (elements, 2). ``there``: the plane exists.
+    """Mark ``touched`` elements, shape (elements, 2), in ``sizes`` columns and rows. ``there``: the plane exists.
 
     It is cut to what lies about ``around``.
     """
@@ -182,7 +182,7 @@ def _grid(title: str, touched: Ints, sizes: Sequence[int], *, around: Ints | Non
 
 
 def _window(touched: Ints, size: int, most: int) -> tuple[int, int, bool]:
-    """First coordinate and number of those that a grid shows, and whether there are more."""
+    """Return the first coordinate and the number of coordinates that a grid shows, and whether there are more."""
     low, high = int(touched.min()), int(touched.max())
     first, last = min(low, 0), max(high, size - 1)
     count = last - first + 1

@@ -1,4 +1,4 @@
-"""The text that members of an instance print, by the golden model and by its RTL in simulators."""
+"""Return the text that members of an instance print, by the golden model and by its RTL in simulators."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def print_members(
     rtl: Path | None = None,
     timeout: float | None = None,
 ) -> KernelPrintout:
-    """Return what members print for ``tensors``, raw integers of each input, (samples, ...), and the same for RTL.
+    """Return the printed text for ``tensors``, raw integers of each input, shape (samples, ...); and the same for RTL.
 
     ``simulators``: which of them are asked, in ``folder``. ``rtl``: the file of the RTL, a module ``model`` with the
     ports of the form and its taps; None: it is emitted. Raises ``InputError`` for an instance without messages, or of
@@ -78,7 +78,7 @@ def print_folder(
     folder: Path,
     timeout: float | None,
 ) -> KernelPrintout:
-    """Do the same as ``print_members`` for a kernel built with outputs for printed text. ``rtl``: files of it."""
+    """Do the same as ``print_members`` for a kernel built with outputs for printed text. ``rtl``: its files."""
     machine = kernel.machine
     if kernel.form == "stream":
         run = stream_run(kernel.instance, kernel.facts["flush"], machine, tensors)
@@ -152,7 +152,7 @@ def _printed_by(
     rtl: tuple[Path, ...],
     timeout: float | None,
 ) -> PrintedBy:
-    # Only now: what the golden model prints needs nothing of all this.
+    # Imported here: not needed for the text of the golden model.
     from dais_verif.simulation.machines.rows import interface_of
     from dais_verif.simulation.machines.watch import watch_outputs
     from dais_verif.simulation.simulators.build import RtlDesign
@@ -183,7 +183,7 @@ def _printed_by(
 
 
 def _difference(geometry: tuple[int, ...], golden: list[list[str]], texts: list[list[str]]) -> str | None:
-    """Return the first member that prints something else."""
+    """Return the first member that prints a different text."""
     wanted, found = (sum(map(len, each)) for each in (golden, texts))
     if wanted != found:
         return f"{counted(found, 'member prints', 'members print')}, and {wanted} must"

@@ -1,4 +1,4 @@
-"""Prove the hardware of a kernel: laws of its mapping, RTL = machine for ever, machine = all members side by side."""
+"""Prove the hardware of a kernel: laws of its mapping, RTL = machine in every cycle, machine = all members together."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["compare_with_members", "facts_of", "prove_kernel"]
 
-#: Verdicts on the RTL from tensors driven through it.
+#: Verdicts on the RTL that a simulation with tensors can show.
 _SHOWN_BY_DRIVING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
-#: Cycles of tensors that are driven through RTL of which a proof does not decide.
+#: Cycles of tensors that are driven through RTL if its proof is undecided.
 _CYCLES = 2000
 #: Verdicts on the hardware from a comparison of machine and members.
 _OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
@@ -49,7 +49,7 @@ _OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
 def prove_kernel(
     kernel: KernelFolder, request: ProveRequest, options: ProofOptions, progress: Progress, watch: Stopwatch
 ) -> tuple[ProofRecord, None, Path | None, Mismatch | None]:
-    """Return the record, no program, the folder if it was kept, and what a simulator showed.
+    """Return the record, None for the program, the folder if it was kept, and the mismatch that a simulator showed.
 
     The proof covers: each element of an output is written once, and no member accesses elements outside its mapping;
     the RTL equals the machine, in every cycle, from power-up; and the machine computes, over a frame in which all
@@ -97,9 +97,9 @@ def prove_kernel(
 
 
 def _driven(kernel: KernelFolder, request: ProveRequest, record: ProofRecord) -> tuple[ProofRecord, Mismatch | None]:
-    """Return ``record`` in the light of tensors that are driven through the RTL, and what differs then.
+    """Return ``record`` updated by a simulation of the RTL with tensors, and its mismatch.
 
-    Inputs at random, which is what a proof tries of any machine, seldom bring a kernel to where its results are seen.
+    Random inputs, which a proof tries for every machine, rarely bring a kernel to a state with visible results.
     """
     asked = SimulationRequest(
         program=request.program,
@@ -157,7 +157,7 @@ def compare_with_members(
     facts: dict[str, int],
     request: ProveRequest | None = None,
 ) -> tuple[DiffRecord, str]:
-    """Compare a machine with all members side by side: in a frame, then with memories in one of many ranges.
+    """Compare a machine with all members together: in a frame; with memories then also in a frame of many ranges.
 
     Returns the first comparison that is not a PASS, else the last, and which of the two it is.
     """

@@ -1,4 +1,4 @@
-"""Simulate the hardware of a kernel: tensors through its RTL, held against the golden model of all members."""
+"""Simulate the hardware of a kernel: drive tensors through its RTL; compare with the golden model of all members."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["simulate_kernel"]
 
-#: Samples of a sequence, back to back, at least; and sequences, about: each is a process of its own in Icarus.
+#: The least samples per sequence, back to back; the approximate number of sequences: each is an Icarus process.
 _BACK_TO_BACK, _SEQUENCES = 2, 8
 
 
 @dataclass(frozen=True)
 class _Driven:
-    """A sequence, and the tensors that it drives."""
+    """A sequence and the tensors that it drives."""
 
     driven: Driven
     tensors: tuple[Ints, ...]
@@ -48,7 +48,7 @@ class _Driven:
 def simulate_kernel(
     kernel: KernelFolder, request: SimulationRequest, progress: Progress, watch: Stopwatch
 ) -> tuple[SimulationRecord, None, Path | None]:
-    """Compare every output bit of every cycle with the machine, and what is read with the golden model of all members.
+    """Compare every output bit of every cycle with the machine, and output tensors with the golden model of members.
 
     ``vectors`` are cycles: random tensors go in, two samples a sequence, until there are as many; at least once, unless
     there are to be none. Raises as ``simulate_machine`` does, and ``InputError`` for files of tensors that do not fit.
@@ -172,7 +172,7 @@ def _compared(kernel: KernelFolder, machine: Machine, sequences: Sequence[_Drive
 
 
 def _difference(kernel: KernelFolder, found: Found, expected: tuple[Ints, ...], number: int | None) -> str | None:
-    """Return the first element, in time, that is not the kernel's."""
+    """Return the first element, in time, that differs from the golden model of the kernel."""
     which = "" if number is None else f"sequence {number}, "
     if found.problem is not None:
         return f"{which}{found.problem}"

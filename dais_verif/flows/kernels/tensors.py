@@ -1,4 +1,4 @@
-"""Files of tensors for a kernel: ``.npy`` of one, ``.npz`` of several by their names; real numbers or raw integers."""
+"""Read and write files of tensors for a kernel: ``.npy`` of one, ``.npz`` of several by name; real or raw numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_BYTES = 4 << 30
 
 
 def read_tensors(path: Path, kernel: KernelFolder, *, raw: bool = False) -> tuple[tuple[Ints, ...], bool]:
-    """Return raw integers of each input, (samples, ...), and whether the file had an axis of samples.
+    """Return the raw integers of each input, shape (samples, ...), and whether the file had an axis of samples.
 
     Real numbers are floored to the type, as inputs of a program are. Raises ``InputError`` that names file and tensor
     for wrong shapes, values that are not numbers, and numbers beyond the type.
@@ -87,7 +87,7 @@ def _wide(array: NDArray[Any]) -> Ints:
 
 
 def real_tensors(raw: Sequence[Ints], types: Sequence[FixedType]) -> tuple[NDArray[np.float64], ...]:
-    """Return raw integers as real numbers. Raises ``InputError`` for what a float64 does not hold exactly."""
+    """Return raw integers as real numbers. Raises ``InputError`` for numbers that float64 does not hold exactly."""
     return tuple(
         doubles_of_raw(array.ravel(), kind.f, at).reshape(array.shape)
         for at, (array, kind) in enumerate(zip(raw, types, strict=True))

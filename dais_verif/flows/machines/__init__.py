@@ -1,1 +1,1 @@
-"""Use cases with a machine in the place of a program: they are asked for, and recorded, as those of programs."""
+"""Use cases with a machine instead of a program; requests and records are the same as for programs."""

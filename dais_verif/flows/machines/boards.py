@@ -1,4 +1,4 @@
-"""A machine on a board: what is sent, and what the verdict does not say by itself."""
+"""Run a machine on a board: the sequences to send, and the decisions for the record."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["BoardSequences", "board_decisions", "keep_sequence", "require_whole"
 
 @dataclass(frozen=True)
 class BoardSequences:
-    """Sequences of no more cycles than a board takes for a vector; and where they come from, a class each."""
+    """Sequences with at most as many cycles as a board takes per vector; and their sources, one class each."""
 
     sequences: list[InputSequence]
     classes: list[StimulusClass]
@@ -58,7 +58,7 @@ class BoardSequences:
 
 
 def require_whole(*, layout: str | None, resume: bool, blame: Path | None) -> None:
-    """Raise ``RequestError`` for what only programs have."""
+    """Raise ``RequestError`` for options that only programs have."""
     if layout:
         raise RequestError.of("{layout} is for programs, and this is a machine (ALIRFSM): leave it out.")
     if resume:
@@ -70,7 +70,7 @@ def require_whole(*, layout: str | None, resume: bool, blame: Path | None) -> No
 
 
 def board_decisions(restart: Restart, cycles: int) -> list[Decision]:
-    """Return how the board begins each sequence, which the machine's file leaves open."""
+    """Return the decision how the board starts each sequence, which the machine's file leaves open."""
     found = [
         Decision(
             "sequences",
@@ -89,7 +89,7 @@ def board_decisions(restart: Restart, cycles: int) -> list[Decision]:
 
 
 def keep_sequence(path: Path, machine: Machine, sequence: InputSequence) -> bool:
-    """Write ``sequence`` as a file that ``sim --inputs`` reads; false if no file can hold its numbers."""
+    """Write ``sequence`` as a file that ``sim --inputs`` reads; return False if no file can hold its numbers."""
     arrays = {}
     for signal in machine.inputs:
         rows = sequence.rows[signal.name]

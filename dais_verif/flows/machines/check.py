@@ -1,4 +1,4 @@
-"""Check a machine: what is in it, and what is known of overflow and of indices, in any state whatever."""
+"""Check a machine: its content, and possible overflow and wrong indices, in any state."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ __all__ = ["check_machine"]
 def check_machine(machine: Machine, request: CheckRequest) -> CheckRecord:
     """Return the content of ``machine``, and the ops of its blocks and the indices that intervals prove safe.
 
-    Registers are taken to hold anything that their types can, whether it can be reached or not, so an op that is not
-    safe is UNKNOWN unless nothing can keep it from breaking its promise.
+    Registers may hold any value of their types, whether it is reachable or not, so an op that is not safe is UNKNOWN
+    unless it breaks its promise for all values.
     """
     require_no_options(layout=request.layout)
     step = step_of(machine)
@@ -83,7 +83,7 @@ def _summary(machine: Machine) -> MachineSummary:
 
 
 def _named(step: Step, index: int) -> NamedOp:
-    """Return an op of a block by its name and its number there; else it is one that looks at an index."""
+    """Return the entry of an op: by its block and its number there, or for the check of an index."""
     op, owner = step.program.ops[index], step.owners[index]
     if owner is not None:
         return NamedOp(op=owner[1], mnemonic=op.spec.mnemonic, type=str(op.type), block=owner[0])

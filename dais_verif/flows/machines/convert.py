@@ -25,10 +25,10 @@ __all__ = ["convert_machine"]
 
 
 def convert_machine(machine: Machine, request: ConversionRequest) -> ConversionRecord:
-    """Write ``machine``. What it computes in every cycle is the same.
+    """Write ``machine``; the written machine computes the same in every cycle.
 
-    Raises ``InputError`` that names signal, block or op for what ALIRFSM cannot say, ``RequestError`` for what is
-    written of programs.
+    Raises ``InputError``, which names signal, block or op, if ALIRFSM cannot express it; ``RequestError`` for formats
+    of programs.
     """
     require_no_options(layout=request.layout)
     target = "alirfsm" if request.target == "alir" and request.to is None else request.target

@@ -1,4 +1,4 @@
-"""The RTL of a machine: user RTL, that of alkaid's folder in the machine's place, or emitted RTL."""
+"""Find the RTL of a machine: user RTL, the RTL of alkaid's folder given as the machine, or emitted RTL."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["machine_design", "opened_design"]
 
 
 def opened_design(program: AnyProgram, design: DesignRequest) -> tuple[DesignRequest, ProjectInfo | None]:
-    """Return the design with files in the place of a folder of alkaid's, and which folder that was.
+    """Return the design with alkaid's folder replaced by its files, and the facts of that folder.
 
-    A folder in the place of the machine is that of the RTL, too, unless other RTL is given.
+    A folder given as the machine also provides the RTL, unless other RTL is given.
     """
     if is_folder(program) and not design.rtl:
         design = replace(design, rtl=(Path(str(program)),))

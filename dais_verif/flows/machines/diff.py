@@ -1,4 +1,4 @@
-"""Compare a machine, over a frame of cycles, with the program that it is to compute."""
+"""Compare a machine, over a frame of cycles, with the program that it must compute."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = ["diff_machine"]
 
 #: The number of frames from power-up that are checked if one from another state is wrong.
 _FRAMES = 3
-#: Cycles of the first frame in whose place a reset is tried, where it does not bring back all that frames need.
+#: Cycles of the first frame at which a reset is tried, if it does not restore everything that frames need.
 _RESETS = 64
 #: Elements of registers that a message names.
 _LOST = 2
@@ -52,8 +52,8 @@ _Compare = Callable[["DiffRequest", Progress], DiffRecord]
 def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) -> DiffRecord:
     """Compare every frame of the machine A with the program B, which ``compare`` does of two programs.
 
-    A frame may begin in any state that agrees with power-up in all that every frame restores. A difference from
-    power-up is one; from another state it is UNKNOWN, as nothing shows that the machine gets there.
+    A frame may begin in any state that agrees with power-up in everything that every frame restores. A difference in a
+    frame from power-up is a real one; from another state it is UNKNOWN, since that state may be unreachable.
     """
     machine = find_machine(request.a)
     if machine is None:
@@ -156,10 +156,10 @@ class _Frames:
     compare: _Compare
 
     def compared(self, every: Unrolled, b: Program) -> _Found:
-        """All frames; where one leaves inputs or registers open, from power-up first, then from any state.
+        """Compare all frames; if a frame leaves inputs or registers open, from power-up first, then from any state.
 
-        Promises are looked at on the way from power-up alone: other states may be none that ever are. And what differs
-        there is the answer: vectors of any state need not meet that one.
+        Promises are only checked from power-up, since other states may be unreachable. A difference from power-up is
+        the result: vectors for any state need not include that state.
         """
         before = self.said.frame.before
         for frames in range(before):
@@ -185,7 +185,7 @@ class _Frames:
         return replace(found, record=replace(found.record, verdict=Verdict.UNKNOWN, message=message))
 
     def after(self, frames: int, b: Program, request: DiffRequest) -> _Found:
-        """Return the frame from power-up ``after`` so many others."""
+        """Compare the frame that follows ``frames`` others from power-up."""
         found = self.unrolled(unroll(self.machine, self.said.frame, after=frames), b, request, frames)
         if found.record.verdict is not Verdict.PROGRAMS_DIFFER:
             return found
@@ -198,7 +198,7 @@ class _Frames:
         return self.found(record, unrolled.free, self.said.frame.outputs, frames)
 
     def programs(self, a: Program, b: Program, request: DiffRequest) -> DiffRecord:
-        """Two programs."""
+        """Compare two programs."""
         two = replace(request, a=a, b=b, frame=None, layout=None, layout_b=None, output=None)
         return self.compare(two, self.progress)
 
@@ -212,7 +212,7 @@ class _Frames:
         return _Found(record, FrameWitness(self.said, frames, values, outputs[record.difference.output]))
 
     def stalled(self, found: _Found) -> tuple[_Found, bool]:
-        """Return the effect of a stall on a comparison that found all equal, and if it was shown to change nothing."""
+        """Check a stall after all frames were equal; return the result, and True if a stall changes nothing."""
         machine, said = self.machine, self.said
         any_state = stall_of(machine, said.frame, said.stall)
         if not any_state.registers:
@@ -238,14 +238,14 @@ class _Frames:
         return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
 
     def reset(self, found: _Found, every: Unrolled, b: Program) -> tuple[_Found, bool]:
-        """Return the effect of a reset on a comparison that found all equal, and if any frame after one is right."""
+        """Check a reset after all frames were equal; return the result, and True if frames after a reset are right."""
         machine, said = self.machine, self.said
         begin = unroll(machine, said.frame, after=0).known if said.frame.before else every.known
         missed = missed_by_reset(machine, begin, said.reset)
         if not missed:
             return found, True
         if self.request.prove:
-            # State that survives a reset may hold anything: if frames are right even then, it does not matter.
+            # State that survives a reset may hold any value: if frames are right even then, it does not matter.
             left = frozenset(missed)
             each = [unroll(machine, said.frame, after=frames, without=left) for frames in range(said.frame.before)]
             rebuilt = [*each, unroll(machine, said.frame, without=left)]
@@ -262,7 +262,7 @@ class _Frames:
         return _Found(replace(found.record, verdict=Verdict.UNKNOWN, message=message)), False
 
     def stall(self, stall: Stall) -> DiffRecord:
-        """Return registers after and before an edge of a stall."""
+        """Compare the registers after and before an edge of a stall."""
         return self.programs(stall.after, stall.before, replace(self.request, unchecked=True, inputs=()))
 
 

@@ -28,7 +28,7 @@ __all__ = ["emit_machine"]
 
 
 def emit_machine(machine: Machine, request: EmitRequest, folded: FoldedNetwork | None = None) -> EmissionRecord:
-    """Write ``machine`` as Verilog, and return it. ``folded``: what it was written as already.
+    """Write ``machine`` as Verilog, and return it. ``folded``: the network of the machine, which is already written.
 
     Raises ``RequestError`` for options that only programs have.
     """

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["evaluate_machine", "file_of", "table_of"]
 
-#: Engines of programs, as those of machines.
+#: Engines of machines, by the engines of programs.
 _ENGINES = {"auto": "auto", "fast": "fast", "exact": "exact"}
 
 
@@ -64,7 +64,7 @@ def evaluate_machine(
 
 
 def table_of(run: MachineRun) -> tuple[tuple[str, ...], tuple[IntArray, ...]]:
-    """Names and columns of all that a run gave, a row a cycle: sequence, cycle, then the elements of every output."""
+    """Return names and columns of a run, one row per cycle: sequence, cycle, then the elements of every output."""
     names = ["sequence", "cycle"]
     shapes = [array.shape[:2] for array in run.outputs.values()]
     sequences, cycles = shapes[0] if shapes else (0, 0)

@@ -1,4 +1,4 @@
-"""Explain a cycle of a machine: what every signal is, what registers hold next, and who decides that."""
+"""Explain a cycle of a machine: the value of every signal, the next values of registers, and their causes."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ __all__ = ["explain_machine"]
 def explain_machine(machine: Machine, request: ExplanationRequest) -> CycleRecord:
     """Return the value of every element of every signal in one cycle, and its cause.
 
-    Sequences and their numbers are those of a simulation with the same options: those of files, then generated ones.
-    Raises ``InputError`` for a cycle or sequence that is not there, ``RequestError`` for options of programs.
+    Sequences and their numbers are the same as in a simulation with the same options: from files, then generated ones.
+    Raises ``InputError`` for a cycle or sequence that does not exist, ``RequestError`` for options of programs.
     """
     require_no_options(layout=request.layout, row=request.row, only_cone=request.only_cone is not None)
     sequences = [sequence for path in request.inputs for sequence in given_sequences(path, machine)]
@@ -74,7 +74,7 @@ class _Explainer:
         self.machine, self.found = machine, found
         self.spelling = Spelling(machine)
         self.by_block = {block.outputs: block.name for block in machine.blocks.values()}
-        #: For each element of each signal the connections that may give it a value.
+        #: The connections that may give a value to each element of each signal.
         self.writers: dict[tuple[str, int], list[int]] = {}
         for j, action in enumerate(found.actions):
             target = action.connection.target
@@ -124,7 +124,7 @@ class _Explainer:
         return [], f"holds: {idle}" if idle else "holds" if signal.register else ""
 
     def action(self, action: Action) -> str:
-        """Return ``din when do_write = 1, at wptr = 3``."""
+        """Return an action in words: ``din when do_write = 1, at wptr = 3``."""
         connection, spell = action.connection, self.spelling
         source = spell.view(connection.source)
         if action.taken is Taken.ALTERNATIVE and connection.alternative is not None:

@@ -1,4 +1,4 @@
-"""A cycle of a machine as text, a line an element."""
+"""Write a cycle of a machine as text, one line per element."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WIDEST = 40
 
 
 def text_of(record: CycleRecord) -> str:
-    """List all elements of signals: kind, name, type, real value, raw integer, bits, what is held next, why."""
+    """List all elements of signals: kind, name, type, real value, raw integer, bits, next value, cause."""
     return "".join(f"{line}\n" for line in _lines(record))
 
 

@@ -1,4 +1,4 @@
-"""The frame of a machine, as a TOML file says it: which elements in which cycles are a program's inputs and outputs."""
+"""Read the frame of a machine from a TOML file: the elements and cycles that are a program's inputs and outputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _KEYS = ("cycles", "inputs", "outputs", "held", "stall", "reset", "before")
 _PLACE_KEYS = ("signal", "cycle", "to", "first", "last")
 #: The value of an input in a cycle in which it may have any value.
 _ANY = "any"
-#: Cycles of a frame, at most; and frames that come before those that are alike.
+#: The most cycles of a frame, and the most frames before those that are alike.
 _LONGEST = 1 << 16
 _MOST_BEFORE = 256
 
@@ -80,7 +80,7 @@ class _Reader:
         self.name, self.machine, self.cycles = name, machine, cycles
 
     def ports(self, key: str, entries: Any, signals: Mapping[str, Signal]) -> tuple[Port, ...]:
-        """All elements that ``entries`` name, in their order."""
+        """Return all elements that ``entries`` name, in their order."""
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise InputError(f'{self.name}: {key} must be tables such as {{ signal = "x", cycle = 0 }}')
         found: list[Port] = []

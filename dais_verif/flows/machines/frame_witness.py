@@ -1,4 +1,4 @@
-"""The witness of a wrong frame of a machine: a sequence from power-up, replayed by the oracle, stored as a file."""
+"""Witnesses of a wrong frame of a machine: sequences from power-up, replayed by the oracle, stored as a file."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _Rows = dict[str, list[list[Fraction]]]
 
 @dataclass(frozen=True)
 class FrameWitness:
-    """Values of inputs, and of what registers held, for which ``port`` is wrong.
+    """Values of inputs and registers for which ``port`` is wrong.
 
-    ``frame``: so many frames after power-up; None: from a state that may never be.
+    ``frame``: the number of frames after power-up; None: from a state that may be unreachable.
     """
 
     said: FrameFile
@@ -44,7 +44,7 @@ class FrameWitness:
     port: Port
 
     def values(self) -> list[FrameValue]:
-        """All that is not 0, in the order of cycles."""
+        """Return all values that are not 0, in the order of cycles."""
         found = [_value(what, value, self._first()) for what, value in self.given.items() if value]
         return sorted(found, key=lambda each: -1 if each.cycle is None else each.cycle)
 
@@ -54,7 +54,7 @@ class FrameWitness:
         return _value(self.port, Fraction(record.difference.a.real), self._first())
 
     def rows(self, machine: Machine) -> _Rows:
-        """Every input in every cycle from power-up, up to that which shows it."""
+        """Return every input in every cycle from power-up up to the cycle that shows the difference."""
         said, frame, first, last = self.said, self.said.frame, self._first(), self.last()
         rows: _Rows = {s.name: [[Fraction(0)] * len(s.types) for _ in range(last + 1)] for s in machine.inputs}
         for (name, place), held in frame.held.items():
@@ -70,7 +70,7 @@ class FrameWitness:
         return rows
 
     def last(self) -> int:
-        """Return the cycle after power-up that shows it."""
+        """Return the cycle after power-up that shows the difference."""
         return self._first() + self.port.cycle
 
     def _first(self) -> int:
@@ -83,7 +83,7 @@ def _value(what: Port | Element, value: Fraction, first: int) -> FrameValue:
 
 
 def judged(record: DiffRecord, machine: Machine, witness: FrameWitness) -> DiffRecord:
-    """Return ``record`` of a difference, or UNKNOWN if the oracle, which runs the machine itself, does not see it."""
+    """Return ``record`` of a difference; UNKNOWN if the oracle, which runs the machine itself, does not confirm it."""
     if witness.frame is None or record.difference is None or record.verdict is not Verdict.PROGRAMS_DIFFER:
         return record
     *_, last = trace_machine(machine, witness.rows(machine), check=False, cycles=witness.last() + 1)
@@ -104,7 +104,7 @@ def with_file(
     request: DiffRequest,
     progress: Progress,
 ) -> DiffRecord:
-    """Write the sequence of a difference from power-up into the output file, and say in ``record`` how to run it."""
+    """Write the sequence of a difference from power-up into the output file; add the command for it to ``record``."""
     if request.output is None or witness is None or witness.frame is None:
         return record
     rows = witness.rows(machine)

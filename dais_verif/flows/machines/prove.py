@@ -1,4 +1,4 @@
-"""Prove that RTL does what a machine does, in every cycle, or show a sequence of inputs on which it does not."""
+"""Prove that RTL equals a machine in every cycle, or show a sequence of inputs for which it does not."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 __all__ = ["prove_machine"]
 
 _FILE = "counterexample.npz"
-#: Cycles simulated to confirm a proof of RTL that was not emitted here.
+#: Cycles simulated to confirm a proof of user RTL.
 _CYCLES = 500
 _SHOWN = 64
 #: Possible verdicts of a simulator on a sequence that the proof found to be wrong.
@@ -63,10 +63,10 @@ _CONFIRMED = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISA
 def prove_machine(
     machine: Machine, request: ProveRequest, options: ProofOptions, progress: Progress, watch: Stopwatch
 ) -> tuple[ProofRecord, None, Path | None, Mismatch | None]:
-    """Return the record, no program, the folder if it was kept, and what a simulator showed.
+    """Return the record, None for the program, the folder if it was kept, and the mismatch that a simulator showed.
 
-    A sequence that shows a difference is simulated before the RTL is called wrong, and RTL that is not ours before it
-    passes. Raises ``InputError`` for what cannot be used, ``RequestError`` for options that only programs have.
+    A sequence that shows a difference is simulated before the RTL is called wrong, and user RTL is simulated before it
+    passes. Raises ``InputError`` for unusable files, ``RequestError`` for options that only programs have.
     """
     _require_options(request)
     asked, project = opened_design(request.program, request.design)
@@ -147,7 +147,7 @@ def _require_options(request: ProveRequest) -> None:
 
 
 def _proved(machine: Machine, task: ProofTask, clock: str) -> tuple[MachineProof, Mapping[str, str] | None]:
-    """Return the proof of what each front end reads, of the worst of them; and why Yosys does not, if it need not."""
+    """Prove the reading of each front end; return the worst result, and why Yosys was left out if it may be."""
     with needed_packages():
         from dais_verif.prover.machines.proof import prove_machine as prove
 
@@ -190,7 +190,7 @@ def _replay(
 
 
 def _arrays(machine: Machine, found: MachineProof) -> dict[str, NDArray[np.float64]] | None:
-    """Return the sequence, an array (cycles, elements) a signal."""
+    """Return the sequence: for each signal, an array of shape (cycles, elements)."""
     assert found.found is not None
     sequence = sequence_of_bits(machine, found.step.inputs, found.found.inputs)
     arrays = {}
@@ -205,7 +205,7 @@ def _arrays(machine: Machine, found: MachineProof) -> dict[str, NDArray[np.float
 
 
 def _judged(proof: Proof, replayed: SimulationRecord | None, readings: Sequence[str]) -> Proof:
-    """Return ``proof`` in the light of the replay: simulators and oracle have the last word."""
+    """Return ``proof`` updated by the replay: the results of simulators and oracle take precedence."""
     if replayed is None:
         text = f"{proof.message}; not replayed: a file of numbers cannot hold inputs of more than 53 bits"
         return replace(proof, verdict=Verdict.UNKNOWN, message=text)

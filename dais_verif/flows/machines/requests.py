@@ -1,4 +1,4 @@
-"""Machines in requests: a ``Machine``, a file, its bytes, or alkaid's folder, in the place of a program."""
+"""Find machines given instead of a program: a ``Machine``, a file, its bytes, or alkaid's folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A machine as a table: blocks, signals with what they hold and when, connections."""
+"""Show a machine as a table: blocks, signals with their values and times, connections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WIDEST = 48
 
 
 def table_of(machine: Machine) -> str:
-    """Return all parts of ``machine``, a line each, in columns."""
+    """Return all parts of ``machine`` in columns, one line per part."""
     return "\n".join(line.rstrip() for line in _lines(machine)) + "\n"
 
 

@@ -30,7 +30,7 @@ __all__ = ["Sequences", "sequences_of", "simulate_machine"]
 
 
 class Sequences(NamedTuple):
-    """Sequences that stand for the files and vectors of a request, where they come from, and what they do, in words."""
+    """Sequences instead of the files and vectors of a request, their sources, and a description in words."""
 
     sequences: list[InputSequence]
     classes: list[StimulusClass]
@@ -71,7 +71,7 @@ def simulate_machine(
         if given and given.about:
             record = replace(record, decisions=[*record.decisions, Decision("stimulus", given.about, "as it is used")])
         folder.begin(record)
-        # Only now: to load all this takes as long as to simulate a small design.
+        # Imported here: loading it takes as long as simulating a small design.
         from dais_verif.dut.interface import Dut
         from dais_verif.golden.fast import threads
         from dais_verif.program.ports import Ports
@@ -110,7 +110,7 @@ def simulate_machine(
 
 
 def sequences_of(machine: Machine, request: SimulationRequest) -> tuple[list[InputSequence], list[StimulusClass]]:
-    """Return the sequences of the files of ``request``, then generated ones; and how many cycles come from where."""
+    """Return the sequences of the files of ``request``, then generated ones; and the number of cycles per source."""
     found = [given_sequences(path, machine) for path in request.inputs]
     classes = [
         given_vectors(path, sum(sequence.cycles for sequence in each))
@@ -124,7 +124,7 @@ def sequences_of(machine: Machine, request: SimulationRequest) -> tuple[list[Inp
 
 
 def _require_options(request: SimulationRequest) -> None:
-    """Raise ``RequestError`` for options that say something of programs, or of one port for all inputs."""
+    """Raise ``RequestError`` for options that are for programs, or for one port for all inputs."""
     asked, pins = request.design, request.design.pins
     require_no_options(
         layout=request.layout,

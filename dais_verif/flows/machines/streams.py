@@ -1,4 +1,4 @@
-"""A machine as a stream, as a TOML file says it: which signals are its valid bits, its enable and its reset."""
+"""Read from a TOML file how a machine is a stream: which signals are its valid bits, its enable and its reset."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _WHAT = {
 
 
 def held_stream(machine: Machine, pins: StreamPins) -> MachineStream:
-    """Return that of ``pins``. Raises ``InputError``, too, if a register may change while ``enable`` is 0."""
+    """Return the stream with ``pins``. Also raises ``InputError`` if a register may change while ``enable`` is 0."""
     stream = stream_of(machine, pins)
     held = {Element(pins.enable, 0): Fraction(0)}
     if pins.reset is not None:
@@ -58,7 +58,7 @@ def held_stream(machine: Machine, pins: StreamPins) -> MachineStream:
     stall = stall_of(machine, Frame(1, (), (), {}), held)
     if not stall.registers:
         return stream
-    from dais_verif.flows.diff import DiffRequest, diff  # only now: most machines need no proof
+    from dais_verif.flows.diff import DiffRequest, diff  # imported here: most machines need no proof
 
     asked = DiffRequest(a=stall.after, b=stall.before, prove=True, unchecked=True)
     if diff(asked).verdict is not Verdict.PASS:

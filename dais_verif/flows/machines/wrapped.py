@@ -1,4 +1,4 @@
-"""A folder of ``emit --wrap axis`` with a machine in it, simulated through its streams, as it is deployed."""
+"""Simulate a folder of ``emit --wrap axis`` with a machine, through its streams, as it is deployed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ __all__ = ["simulate_wrapped_machine"]
 def simulate_wrapped_machine(
     machine: Machine, wrapped: WrapperFolder, request: SimulationRequest, progress: Progress, watch: Stopwatch
 ) -> tuple[SimulationRecord, None, Path | None]:
-    """Compare every beat that comes out of ``wrapped`` with what ``machine`` gives; vectors are beats that go in.
+    """Compare every output beat of ``wrapped`` with the outputs of ``machine``; vectors are input beats.
 
-    Raises ``InputError`` if the folder holds something else, or if the machine is not a stream.
+    Raises ``InputError`` if the folder holds another machine, or if the machine is not a stream.
     """
     if request.inputs:
         raise RequestError.of(

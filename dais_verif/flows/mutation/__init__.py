@@ -1,1 +1,1 @@
-"""Use cases of mutation: how good was a verification?"""
+"""Use cases of mutation: measure the quality of a verification."""

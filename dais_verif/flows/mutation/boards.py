@@ -1,4 +1,4 @@
-"""Mutants on boards in simulation, driven over their link as ``hil`` does."""
+"""Run mutants on simulated boards, driven over their link as ``hil`` does."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _LINK = "fifo"
 _SECONDS = 10.0
 #: Attempts to start an unresponsive board: a busy host may delay it, and a mutant that is killed wrongly stays dead.
 _TIMES = 2
-#: Of a core on a board.
+#: The module name of a core on a board.
 _CORE = "model"
 
 
@@ -62,13 +62,13 @@ class Boards:
         return cls(program, question.files, latency, batch, question.check, folder, jobs)
 
     def original(self) -> Finding:
-        """Run the original design. Raises ``ToolError`` if no board can be built of it."""
+        """Run the original design. Raises ``ToolError`` if no board can be built from it."""
         return self._run(dict(self.files), "board_original")
 
     def judge(
         self, mutants: Mapping[int, Mutant], tell: Callable[[int], None]
     ) -> tuple[dict[int, Wrong], dict[int, str]]:
-        """Return which of ``mutants`` give a wrong result or no answer; for which no board can be built, and why."""
+        """Return the mutants that give a wrong result or no answer; and those without a board, with the reason."""
         wrong: dict[int, Wrong] = {}
         refused: dict[int, str] = {}
         with process.workers(self.jobs) as pool:
@@ -88,7 +88,7 @@ class Boards:
         return wrong, refused
 
     def goes_wrong(self, mutant: Mutant) -> bool:
-        """Return True if a mutant goes wrong on a board of its own."""
+        """Return True if a mutant is wrong on a separate board."""
         return self._run(mutant.applied(self.files), "board_again").verdict is not Verdict.PASS
 
     def _run(self, files: Files, name: str) -> Finding:
@@ -104,7 +104,7 @@ class Boards:
 
 
 def _wrong(found: Finding) -> Wrong:
-    """Return where a board went wrong. Raises ``AssertionError`` for a finding that is not about the board."""
+    """Return where a board was wrong. Raises ``AssertionError`` for a finding that is not about the board."""
     if found.verdict is Verdict.TOOL_FAILURE:
         return Wrong(BOARD, None, f"the board does not answer: {found.message}")
     if found.verdict is not Verdict.RTL_MISMATCH or found.first_mismatch is None:

@@ -1,4 +1,4 @@
-"""The manifest of expected judges: which of them must find which mutants."""
+"""The manifest of expectations: which judges must find which mutants."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _MOST_BYTES = 1_000_000
 
 @dataclass(frozen=True)
 class Expectation:
-    """Mutants whose fields are those of ``which`` meet a fate that ``by`` allows."""
+    """The expectation that mutants with the fields in ``which`` have a fate that ``by`` allows."""
 
     which: tuple[tuple[str, str | int], ...]
     by: str

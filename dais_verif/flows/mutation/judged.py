@@ -17,8 +17,8 @@ __all__ = ["Judged", "fate_of"]
 class Judged:
     """The judges' results for mutants, by number.
 
-    ``ran``: those that a simulator or a board ran. ``again``: whether a build of its own goes wrong, too. It grows
-    while they judge.
+    ``ran``: mutants that a simulator or a board ran. ``again``: whether a separate build is wrong, too. Results are
+    added while judges run.
     """
 
     wrong: dict[int, Wrong] = field(default_factory=dict)
@@ -29,7 +29,7 @@ class Judged:
     warnings: list[str] = field(default_factory=list)
 
     def add(self, asked: Iterable[int], wrong: Mapping[int, Wrong], refused: Mapping[int, str]) -> None:
-        """Note what a simulator, or boards, say of the mutants that they were ``asked`` about."""
+        """Add the results of a simulator or of boards for the mutants in ``asked``."""
         self.wrong.update(wrong)
         self.ran.update(number for number in asked if number not in refused)
         for number, text in refused.items():

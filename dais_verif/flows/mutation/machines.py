@@ -1,4 +1,4 @@
-"""Machines whose RTL is mutated: what is read of a request, and sequences in the place of vectors."""
+"""Mutate the RTL of machines: read the machine of a request, and use sequences instead of vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["mutated_machine", "opened_machine", "stimulus_of"]
 
 
 def mutated_machine(request: MutationRequest) -> Machine | None:
-    """Return the machine whose RTL is mutated; None if it is a program, or what is refused where a program is expected.
+    """Return the machine whose RTL is mutated; None for a program, or for anything that is refused as a program.
 
     Raises ``RequestError`` for options that only programs have.
     """
@@ -55,13 +55,13 @@ def mutated_machine(request: MutationRequest) -> Machine | None:
 
 
 def opened_machine(machine: Machine, request: MutationRequest, folder: Path) -> tuple[RtlDesign, Dut]:
-    """Return the RTL of ``machine``, in ``folder`` if it is ours, and its ports, outputs of the same cycle."""
+    """Return the RTL of ``machine``, in ``folder`` if it is emitted, and its ports, with outputs of the same cycle."""
     asked, _ = opened_design(request.program, request.design)
     interface = interface_of(machine, asked.pins.clock or CLOCK).with_latency(0)
     return machine_design(machine, asked, folder), Dut(interface, Ports((), ()), (), "the machine's types")
 
 
 def stimulus_of(machine: Machine, request: MutationRequest) -> list[InputSequence]:
-    """Return the sequences of files, then generated ones, as ``sim`` has them."""
+    """Return the sequences of files, then generated ones, the same as in ``sim``."""
     asked = SimulationRequest(program=machine, inputs=request.inputs, vectors=request.vectors, seed=request.seed)
     return sequences_of(machine, asked)[0]

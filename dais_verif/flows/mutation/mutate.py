@@ -1,4 +1,4 @@
-"""Mutate: how good was a verification? Mutants of the RTL, each judged by what the user runs."""
+"""Measure the quality of a verification: each mutant of the RTL is judged by the selected methods."""
 
 from __future__ import annotations
 
@@ -47,22 +47,22 @@ __all__ = ["mutate"]
 #: The stimulus: vectors, or sequences of a machine.
 _Stimulus = Batch | list[InputSequence]
 
-#: Seconds that the proof of a mutant may take which simulation has killed.
+#: Seconds for the proof of a mutant that simulation has killed.
 _KILLED_SECONDS = 2.0
-#: A proof may take so many times what that of the design as it was took, however little is asked for.
+#: A proof may always take this many times the time for the original design, however small the timeout.
 _TIMES = 2
-#: Seconds for the proof of the design as it was, at least; and for each build and each run of a simulator.
+#: The least seconds for the proof of the original design; and seconds for each build and each run of a simulator.
 _ORIGINAL_SECONDS, _SIMULATOR_SECONDS = 120.0, 600.0
 
 
 def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> MutationRecord:
     """Judge mutants of the RTL of ``request``, and keep the record in its folder.
 
-    Verdicts: PASS if all were judged and score, unknowns and expectations are as asked; NOT_SIGNED_OFF if not; UNSOUND
-    if a mutant was proved that a simulator tells from the program; NOT_RUN if there is no mutant; what becomes of the
-    design as it was, if that is no PASS. Interrupted, it keeps a record of what was judged until then, INTERRUPTED, and
-    raises ``KeyboardInterrupt`` again. Raises ``InputError``, ``ProgramError`` or ``RequestError`` for what cannot be
-    used, ``ToolError`` where a simulator fails on the design as it was.
+    Verdicts: PASS if all were judged and score, unknowns and expectations are as required; NOT_SIGNED_OFF if not;
+    UNSOUND if a mutant was proved that differs from the program in a simulator; NOT_RUN if there is no mutant; the
+    verdict on the original design if that is not PASS. If interrupted, it keeps a record of the mutants judged so far,
+    with verdict INTERRUPTED, and raises ``KeyboardInterrupt`` again. Raises ``InputError``, ``ProgramError`` or
+    ``RequestError`` for an unusable request, ``ToolError`` if a simulator fails on the original design.
     """
     begun = clock.monotonic()
     machine = mutated_machine(request)
@@ -110,7 +110,7 @@ def mutate(request: MutationRequest, *, progress: Progress = SILENT) -> Mutation
     if interrupt is not None:
         chosen = {n: mutant for n, mutant in chosen.items() if n in judged.wrong or n in judged.proved}
         message = f"interrupted when {len(chosen)} mutants were judged"
-    of = chosen if verdict in (Verdict.PASS, Verdict.INTERRUPTED) else {}  # else none has been judged
+    of = chosen if verdict in (Verdict.PASS, Verdict.INTERRUPTED) else {}  # else no mutant was judged
     rows = [_row(number, mutant, judged, program, question.dut, request) for number, mutant in of.items()]
     summary = _summary(rows)
     missed = [] if interrupt else unexpected(expectations, rows)
@@ -156,7 +156,7 @@ def _refuse_arrays(request: MutationRequest, design: RtlDesign) -> None:
 
 
 def _texts(design: RtlDesign) -> dict[str, str]:
-    """Return the sources, a character a byte. Raises ``InputError`` for two of one name."""
+    """Return the sources by name, one character per byte. Raises ``InputError`` for two files of the same name."""
     files = {source.name: source.read_bytes().decode("latin-1") for source in design.sources}
     if len(files) < len(design.sources):
         raise InputError("two files of the RTL have one name; rename one of them to have mutants of both")
@@ -193,7 +193,7 @@ def _judge(
     progress: Progress,
     judged: Judged,
 ) -> tuple[Verdict, str]:
-    """Ask all judges about the mutants that are ``chosen``, into ``judged``; what hinders that, as a verdict."""
+    """Run all judges on the ``chosen`` mutants, and add results to ``judged``; return the verdict so far, and why."""
     if not chosen:
         return Verdict.NOT_RUN, "the RTL has nothing that can be mutated"
     if first.verdict is Verdict.RTL_MISMATCH:
@@ -270,7 +270,7 @@ def _bench(question: Question, stimulus: _Stimulus, folder: Path) -> Bench:
 
 
 def _confirmed(question: Question, answer: Proved, mutant: Mutant, folder: Path, judged: Judged) -> Proved:
-    """Return ``answer``, unless it is that a machine's RTL is wrong, and no simulator says so, too."""
+    """Return ``answer``; UNKNOWN if it calls a machine's RTL wrong and no simulator confirms that."""
     if question.machine is None or answer.verdict is not Verdict.RTL_MISMATCH or answer.number in judged.wrong:
         return answer
     text = "the proof found a sequence that the simulation does not confirm"
@@ -357,6 +357,6 @@ def _verdict(request: MutationRequest, summary: MutationSummary, missed: Sequenc
 
 
 def _found_vectors(rows: Sequence[MutantRow]) -> str:
-    """Return the vectors that simulation lacked, one a line, each once."""
+    """Return the vectors that simulation lacked, one per line, without duplicates."""
     lacking = (row.inputs for row in rows if row.fate in (Fate.PROOF, Fate.SURVIVED) and row.inputs is not None)
     return "".join(f"{line}\n" for line in dict.fromkeys(",".join(inputs) for inputs in lacking))

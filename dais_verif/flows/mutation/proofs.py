@@ -1,4 +1,4 @@
-"""Mutants before the prover, each within its time, in processes of their own: terms are never forgotten."""
+"""Prove mutants, each within its time limit, in separate processes, since terms are never freed."""
 
 from __future__ import annotations
 
@@ -35,10 +35,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Proved", "Prover", "Question", "ToProve", "prove_all", "prove_original", "with_latency"]
 
-#: Mutants that a process proves, about.
+#: The approximate number of mutants that one process proves.
 _TOGETHER = 150
 _DEPTH = 20_000
-#: Seconds for each question to the solver, and their share of a mutant's; for the design that others are compared to.
+#: Seconds for each solver query, and their share of a mutant's time; seconds for the design that others are compared
+#: to.
 _QUESTION, _SHARE, _BASE_SECONDS = 5.0, 0.25, 60.0
 
 
@@ -46,7 +47,7 @@ _QUESTION, _SHARE, _BASE_SECONDS = 5.0, 0.25, 60.0
 class Question:
     """The shared part of all mutants. ``files``: the texts of the sources, by name.
 
-    ``machine``: what the RTL must do, in the place of ``program``; ``dut`` names its ports and its clock.
+    ``machine``: the specification of the RTL instead of ``program``; ``dut`` names its ports and its clock.
     """
 
     program: Program
@@ -61,9 +62,9 @@ class Question:
 
 
 class ToProve(NamedTuple):
-    """A mutant, None for the design as it is, and the seconds that its proof may take.
+    """A mutant, None for the original design, and the seconds for its proof.
 
-    ``quick``: a simulator tells it from the program, so only a PASS would be news.
+    ``quick``: it differs from the program in a simulator, so only a PASS would be a new result.
     """
 
     number: int
@@ -73,9 +74,10 @@ class ToProve(NamedTuple):
 
 
 class Proved(NamedTuple):
-    """``verdict``: None where the prover refuses the text. ``vector``: the bits of inputs on which it is wrong.
+    """The result of a proof. ``verdict``: None if the prover refuses the RTL. ``vector``: inputs with a wrong output.
 
-    ``sequence``: those of all elements of a machine's inputs, a row a cycle from power-up. ``seconds``: of CPU time.
+    ``sequence``: the bits of all elements of a machine's inputs, one row per cycle from power-up. ``seconds``: CPU
+    time.
     """
 
     number: int
@@ -89,13 +91,13 @@ class Proved(NamedTuple):
 
 
 class _Late(BaseException):
-    """The time of a mutant is over."""
+    """The time of a mutant is up."""
 
 
 def prove_all(
     question: Question, mutants: Sequence[ToProve], folder: Path, jobs: int, tell: Callable[[int], None]
 ) -> Iterator[Proved]:
-    """Yield the answers as they come. ``tell``: how many there are so far.
+    """Yield answers as they arrive. ``tell``: takes the number of answers so far.
 
     Leaving early, for example by an interrupt, leaves no process running.
     """
@@ -107,7 +109,7 @@ def prove_all(
                 answered.add(answer.number)
                 tell(len(mutants) - len(left) + len(answered))
                 yield answer
-        except BrokenProcessPool:  # for want of memory, most likely
+        except BrokenProcessPool:  # probably out of memory
             lost = next(mutant.number for mutant in left if mutant.number not in answered)
             answered.add(lost)
             yield Proved(lost, Verdict.UNKNOWN, "the prover process ended without a result")
@@ -120,12 +122,12 @@ def _answers(question: Question, mutants: Sequence[ToProve], folder: Path, jobs:
             yield future.result()
 
 
-#: In a process that proves mutants.
+#: The prover of this process, if it is one that proves mutants.
 _prover: Prover | None = None
 
 
 def _begin(question: Question, folder: Path) -> None:
-    """End when told to, without a word; Ctrl-C is for the process that started this one."""
+    """Set up a process: terminate silently on request; Ctrl-C is for the process that started this one."""
     global _prover
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -141,13 +143,13 @@ def _answer(mutant: ToProve) -> Proved:
 
 
 class Prover:
-    """Proves mutants, one after the other, with what is known of the design as it is. ``folder``: for their texts."""
+    """Prove mutants, one after the other, using the proof of the original design. ``folder``: for their RTL."""
 
     def __init__(self, question: Question, folder: Path) -> None:
         self._question, self._folder = question, folder
 
     def answer(self, mutant: ToProve) -> Proved:
-        """Return the answer for a mutant, within its time."""
+        """Return the answer for a mutant, within its time limit."""
         base = None if mutant.mutant is None or self._question.machine is not None else self._base
         begun = time.process_time()
         try:
@@ -210,7 +212,7 @@ class Prover:
 
     @cached_property
     def _base(self) -> variants.Proved | ProvedNetlist | None:
-        """The design as it is, proved op by op or bit by bit; None: each mutant takes a whole proof."""
+        """Return the proof of the original design, by ops or by bits; None: each mutant needs a full proof."""
         from dais_verif.prover.bit_level.variants import proved_netlist
         from dais_verif.prover.variants import proved_design
 
@@ -225,7 +227,7 @@ class Prover:
 
 @contextmanager
 def _at_most(seconds: float) -> Iterator[None]:
-    """Raise ``_Late`` in what takes more CPU time, so that answers do not depend on what else runs here."""
+    """Raise ``_Late`` in a block that takes more CPU time: answers do not depend on the load of this computer."""
     before = signal.signal(signal.SIGPROF, _ring)
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
@@ -240,7 +242,7 @@ def _ring(number: int, frame: FrameType | None) -> None:
 
 
 def prove_original(question: Question, folder: Path, seconds: float) -> Proved:
-    """Return the design as it was, in a process of its own, too."""
+    """Prove the original design, also in a separate process."""
     return next(prove_all(question, [ToProve(0, None, seconds)], folder, 1, lambda done: None))
 
 

@@ -34,9 +34,9 @@ _MOST = 1_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class MutationRequest:
-    """The RTL to mutate, and the judges of the mutants; every default is that of ``dais-verif mutate``.
+    """The RTL to mutate, and the judges of the mutants; defaults are the same as in ``dais-verif mutate``.
 
-    ``count``: mutants, drawn by ``seed``, as even over the kinds as they allow. ``judges``: of ``JUDGES``; none:
+    ``count``: mutants, drawn by ``seed``, as evenly over the kinds as possible. ``judges``: of ``JUDGES``; empty:
     ``sim`` and ``prove``. Without ``prove`` the prover still tells survivors from equivalent ones. ``inputs``: files of
     vectors, before ``vectors`` generated ones. ``timeout``: CPU seconds for a mutant. ``simulator``: one of
     ``MUTATION_SIMULATORS``. ``floor``: the least score, in percent; ``most_unknown``: the most unknowns, in percent.
@@ -104,7 +104,7 @@ class MutationRequest:
         return tuple(name for name in JUDGES if name in (self.judges or ("sim", "prove")))
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this."""
+        """Return the arguments of ``dais-verif`` for this request."""
         valued = {
             "--layout": self.layout,
             "--count": self.count,

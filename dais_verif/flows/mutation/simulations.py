@@ -1,4 +1,4 @@
-"""Mutants in simulators: as many as fit into one build, the others in builds of their own."""
+"""Simulate mutants: as many as possible in one build, the others in separate builds."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from dais_verif.toolchain.data_files import DataFile, copy_into
 
 __all__ = ["Bench", "Wrong", "machine_plan", "plan_of", "short_reason", "simulators_of"]
 
-#: Mutants of one build: beyond that, what a simulator compiles grows faster than what is saved.
+#: The most mutants of one build: beyond that, compile time grows faster than the time that is saved.
 _TOGETHER = 1000
 _BENCH = "dais_bench.sv"
-#: Seconds in which nothing comes of a mutant, after which it is taken to run for ever: a ring of inverters, say.
+#: Seconds without output after which a mutant is assumed to run forever, such as a ring of inverters.
 _SILENCE = 20.0
 
 
 @dataclass(frozen=True)
 class Wrong:
-    """The place where a mutant first went wrong: in a ``simulator``, or on a board, at vector ``row``.
+    """The first place where a mutant was wrong: in a ``simulator``, or on a board, at vector ``row``.
 
-    None: the board does not answer, as ``text`` says.
+    None: the board does not answer; ``text`` has the message.
     """
 
     simulator: str
@@ -46,12 +46,12 @@ class Wrong:
 
 
 def simulators_of(choice: str) -> tuple[str, ...]:
-    """Return the simulators that ``choice`` means."""
+    """Return the simulators of ``choice``."""
     return tuple(SIMULATORS) if choice == "both" else (choice,)
 
 
 def plan_of(program: Program, dut: Dut, batch: Batch, check: bool, seed: int) -> Plan:
-    """Plan what mutants are given and must answer. Raises ``ViolationError`` if ``check`` and a promise breaks."""
+    """Return the stimulus and expected outputs. Raises ``ViolationError`` if ``check`` and a promise is broken."""
     raw = encode_outputs(run_raw(program, batch, check=check), program.output_types, dut.output_types, 0)
     given, wanted = pack_inputs(batch, dut.ports), pack_outputs(raw, dut.ports, batch.rows)
     rows = range(batch.rows)
@@ -74,7 +74,7 @@ def machine_plan(machine: Machine, interface: DesignInterface, sequences: Sequen
     spans: list[tuple[int, int]] = []
     bits, every = interface.output_bits, "1" * max(interface.output_bits, 1)
     for rows in expect(machine, sequences, check=check):
-        before = range(0, len(rows.expected), 2)  # of two rows a cycle
+        before = range(0, len(rows.expected), 2)  # there are two rows per cycle
         given += [bits_of_row(rows.inputs, row, interface.input_bits) for row in range(len(rows.inputs))]
         wanted += [bits_of_row(rows.expected, row, bits) for row in before]
         known += [every if rows.known is None else bits_of_row(rows.known, row, bits) for row in before]
@@ -84,7 +84,7 @@ def machine_plan(machine: Machine, interface: DesignInterface, sequences: Sequen
 
 @dataclass(frozen=True)
 class Bench:
-    """Simulates mutants of ``files``. ``data``: files that the design reads."""
+    """Simulate mutants of ``files``. ``data``: files that the design reads."""
 
     files: Files
     top: str
@@ -97,10 +97,10 @@ class Bench:
     def judge(
         self, simulator: str, mutants: Mapping[int, Mutant], tell: Callable[[int], None]
     ) -> tuple[dict[int, Wrong], dict[int, str]]:
-        """Return which of ``mutants`` go wrong, and which the simulator rejects, and why.
+        """Return which of ``mutants`` are wrong, and which the simulator rejects, with the reason.
 
         Mutants that need a separate build are built for Icarus if possible, which takes a tenth of the time. Raises
-        ``ToolError`` if the original design does not run, or goes wrong.
+        ``ToolError`` if the original design does not run, or is wrong.
         """
         wrong: dict[int, Wrong] = {}
         refused: dict[int, str] = {}
@@ -138,7 +138,7 @@ class Bench:
             return False
 
     def goes_wrong(self, simulator: str, mutant: Mutant) -> bool:
-        """Return True if a mutant goes wrong in a build of its own."""
+        """Return True if a mutant is wrong in a separate build."""
         return bool(self._run(simulator, mutant.applied(self.files), 0, f"{simulator}_again").wrong)
 
     def _some(
@@ -149,7 +149,7 @@ class Bench:
         wrong: dict[int, Wrong],
         refused: dict[int, str],
     ) -> list[int]:
-        """Many in one build; where a simulator does not take that, halves. Return those that it takes only alone."""
+        """Run many mutants in one build, or in halves if a simulator refuses that; return those that must run alone."""
         some = [mutants[number] for number in numbers]
         name = f"{simulator}_{numbers[0]}_{len(numbers)}"
         try:
@@ -160,7 +160,7 @@ class Bench:
             middle = len(numbers) // 2
             halves = (numbers[:middle], numbers[middle:])
             return [number for half in halves for number in self._some(simulator, mutants, half, wrong, refused)]
-        if 0 in found.wrong:  # after all others, what they leave behind is gone
+        if 0 in found.wrong:  # it runs last, so remains of mutants cannot be the cause
             row = self._row(found.wrong[0])
             raise ToolError(f"{simulator}: the unmutated design fails when simulated with its mutants, at vector {row}")
         wrong |= {numbers[k - 1]: Wrong(simulator, self._row(cycle)) for k, cycle in found.wrong.items()}

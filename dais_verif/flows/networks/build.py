@@ -1,4 +1,4 @@
-"""Write a network as a machine, in one configuration or several, into a folder with all that says what it computes."""
+"""Write a network as a machine, in one configuration or several, into a folder with the complete specification."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = ["NetworkBuild", "build_network"]
 
 @dataclass(frozen=True)
 class NetworkBuild:
-    """The machine that was written, as in its file, and its description."""
+    """The machine as written in its file, and its description."""
 
     machine: Machine
     info: FoldedNetwork
@@ -46,9 +46,9 @@ def build_network(
 ) -> NetworkBuild:
     """Write the network in ``data``, the bytes of an ONNX file, into the folder ``output``, in a ``form``.
 
-    ``file``: the configurations, of which an input of the machine chooses one; None: the network as it is. ``knobs``:
+    ``file``: the configurations, from which an input of the machine selects one; None: the network as it is. ``knobs``:
     the bytes of their table, if it is not the one built in. ``unrolled``: fused nodes that become one member each.
-    ``read``: files that must not be lost. Raises ``NetworkError`` and ``ConfigurationError`` with what does not fit.
+    ``read``: files that must not be lost. Raises ``NetworkError`` or ``ConfigurationError`` that names the problem.
     """
     chain = form_chain(networks_of(data, file, grid), form, unrolled)
     names = [EXACT] if file is None else [one.name for one in file.configurations]

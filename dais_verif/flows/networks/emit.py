@@ -1,4 +1,4 @@
-"""Write a network as a machine with memories: what ``emit`` does of an ONNX file in another form than unrolled."""
+"""Write a network as a machine with memories: ``emit`` for an ONNX file in a form other than unrolled."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _MOST_BYTES = 1 << 28
 
 
 def emit_network(request: EmitRequest) -> EmissionRecord:
-    """Write the folder, and return what is in it. Raises ``RequestError`` for options of modules alone.
+    """Write the folder, and return its record. Raises ``RequestError`` for options that are only for modules.
 
     Raises ``NetworkError`` for layers that cannot be stages, ``InputError`` if it is not a network, or too large.
     """
-    # Imported when needed: it knows the operators of networks and kernels.
+    # Imported when needed, since it imports the operators of networks and kernels.
     from dais_verif.flows.networks.build import build_network
 
     if request.output is None:

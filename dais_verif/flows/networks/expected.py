@@ -1,4 +1,4 @@
-"""Expected outputs of a folded network: each sample under its configuration, unrolled, by the golden model."""
+"""Compute expected outputs of a folded network: each sample under its configuration, unrolled, by the golden model."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def raw_tensors(chain: Chain, batch: Batch) -> tuple[Ints, ...]:
 def expected_tensors(
     chain: Chain, configurations: Sequence[int], tensors: Sequence[Ints], *, check: bool = True
 ) -> tuple[Ints, ...]:
-    """Return the outputs of the network for samples, each in its configuration: for each output, (samples, elements).
+    """Return each output of the network for samples under their configurations, shape (samples, elements).
 
-    Raw integers, of the types that outputs of the machine have.
+    Values are raw integers, of the output types of the machine.
     """
     kinds = list(chain.outputs.values())
     sizes = [chain.storage[name].words * chain.storage[name].channels for name in chain.outputs]
@@ -55,7 +55,7 @@ def expected_tensors(
 
 
 def _on_grid(column: Ints, own: FixedType, kind: FixedType) -> NDArray[np.object_]:
-    """Raw integers of one type as those of another; None for what lies between them, which no machine has."""
+    """Convert raw integers of one type to another; None for values between its steps, which no machine outputs."""
     found: NDArray[np.object_] = column.astype(object)
     if kind.f >= own.f:
         return np.asarray(found << (kind.f - own.f), dtype=object)

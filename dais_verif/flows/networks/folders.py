@@ -1,4 +1,4 @@
-"""Folders with a network as hardware in requests, in the place of a program."""
+"""Find folders with a network as hardware that are given in a request instead of a program."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def find_folded(program: AnyProgram) -> NetworkFolder | None:
 
 
 def require_no_configuration(configuration: str | None) -> None:
-    """Raise ``RequestError`` if a configuration is named of what has none."""
+    """Raise ``RequestError`` if a configuration is named for a design without configurations."""
     if configuration is not None:
         raise RequestError.of(
             "{config} {value} is for a folder with a network as a machine, which `emit --form memory` and `approx apply"

@@ -1,4 +1,4 @@
-"""The forms that a network is written in: unrolled, or as a machine."""
+"""The forms in which a network is written: unrolled, or as a machine."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["FORMS", "MACHINE_FORMS", "require_form"]
 #: The forms of a network as a machine, and all forms.
 MACHINE_FORMS = ("memory", "stream")
 FORMS = ("unrolled", *MACHINE_FORMS)
-#: Members side by side, at most.
+#: The largest number of parallel members.
 _MOST_PARALLEL = 1 << 10
 
 
 def require_form(form: str, parallel: int, at_once: Sequence[int] = ()) -> None:
-    """Raise ``RequestError`` unless ``form`` is one of ``FORMS``, and as many members can be side by side in it.
+    """Raise ``RequestError`` unless ``form`` is one of ``FORMS`` and allows this many ``parallel`` members.
 
-    ``at_once``: fused nodes that are one member each, which machines alone have.
+    ``at_once``: fused nodes that are one member each, which only machines have.
     """
     if form not in FORMS:
         raise RequestError.of("{form} must be one of {forms}, not {value!r}.", forms=", ".join(FORMS), value=form)

@@ -1,4 +1,4 @@
-"""Prove a folded network: RTL = machine for ever, every frame = all members, all members = the network, unrolled.
+"""Prove a folded network: RTL = machine in every cycle, every frame = all members, all members = unrolled network.
 
 Each configuration is proved separately. The expected function is read again from the network and the configurations in
 the folder, and frames and members are generated again from it: other files in the folder are not part of the claim.
@@ -36,7 +36,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["prove_network"]
 
-#: Verdicts on the RTL from images driven through it.
+#: Verdicts on the RTL that a simulation with images can show.
 _SHOWN_BY_DRIVING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
 _OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
 
@@ -44,7 +44,7 @@ _OF_HARDWARE = {Verdict.PROGRAMS_DIFFER: Verdict.RTL_MISMATCH}
 def prove_network(
     folder: NetworkFolder, request: ProveRequest, options: ProofOptions, progress: Progress, watch: Stopwatch
 ) -> tuple[ProofRecord, None, Path | None, Mismatch | None]:
-    """Return the record, no program, the folder if it was kept, and what a simulator showed.
+    """Return the record, None for the program, the folder if it was kept, and the mismatch that a simulator showed.
 
     The proof covers: the RTL equals the machine, in every cycle, from power-up; in each configuration, every frame that
     begins with it computes what all members together do, whatever ``config`` is in any other cycle, whatever ran
@@ -55,7 +55,7 @@ def prove_network(
     if not design.rtl and not design.of_bits:
         design = replace(design, rtl=(folder.rtl,))
     asked = replace(request, design=design, command=lambda _: request.reproduce())
-    chain = folder.chain  # before anything runs: what cannot be read is refused
+    chain = folder.chain  # read before anything runs, so that unreadable folders are refused
     record, _, place, mismatch = prove_machine(folder.machine, asked, options, progress, watch)
     keep_no_answer(place, record)
     if record.verdict is Verdict.UNKNOWN:
@@ -90,7 +90,7 @@ def prove_network(
 
 
 def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress: Progress) -> ProvedSetting:
-    """Return a configuration: its frames against all members, then these against the network."""
+    """Prove a configuration: its frames against all members, then all members against the network."""
     name, chain = folder.configurations[number], folder.chain
     members = unfold_chain(chain, number)
     asked = DiffRequest(
@@ -113,7 +113,7 @@ def _proved(folder: NetworkFolder, number: int, request: ProveRequest, progress:
 
 
 def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecord:
-    """Return the machine against all members, and the signals that say when outputs are there against what is stated.
+    """Compare the machine with all members, and signals that mark valid outputs with the stated cycles.
 
     Return the first frame that is not a PASS, else the last.
     """
@@ -131,7 +131,7 @@ def _framed(folder: NetworkFolder, number: int, asked: DiffRequest) -> DiffRecor
 
 
 def _frames(folder: NetworkFolder, number: int) -> Iterator[tuple[str, Mapping[str, Mapping[int, int]]]]:
-    """Each frame in which the machine is to compute the network, and what signals must be, by cycle.
+    """Yield each frame in which the machine must compute the network, and required values of signals, by cycle.
 
     For a stream: images without a pause, and images that each wait for the result of the previous one.
     """
@@ -145,7 +145,7 @@ def _frames(folder: NetworkFolder, number: int) -> Iterator[tuple[str, Mapping[s
 
 
 def _together(proved: ProvedKernel, settings: list[ProvedSetting]) -> ProvedKernel:
-    """Return the result for all configurations: the worst single result."""
+    """Return the result for all configurations, which is the worst one."""
     findings = [
         (verdict, f"{one.name}: {what}: {message}")
         for one in settings
@@ -175,9 +175,9 @@ def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:
 
 
 def _driven(folder: NetworkFolder, request: ProveRequest, record: ProofRecord) -> tuple[ProofRecord, Mismatch | None]:
-    """Return ``record`` in the light of images that are driven through the RTL, and what differs then.
+    """Return ``record`` updated by a simulation of the RTL with images, and its mismatch.
 
-    Inputs at random, which is what a proof tries of any machine, seldom bring a network to where its results are seen.
+    Random inputs, which a proof tries for every machine, rarely bring a network to a state with visible results.
     """
     asked = SimulationRequest(
         program=request.program,

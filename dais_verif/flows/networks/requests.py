@@ -1,4 +1,4 @@
-"""Networks in requests: an ONNX file, or its bytes, in the place of a program."""
+"""Find networks given instead of a program: an ONNX file, or its bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def find_network(program: AnyProgram, layout: str | None) -> Network | None:
 
 
 def inputs_of(network: Network) -> list[InputTensor]:
-    """Return the inputs of ``network`` as files of vectors have them."""
+    """Return the inputs of ``network`` as named in files of vectors."""
     found = [network.tensors[name] for name in network.inputs]
     return [InputTensor(one.name, one.shape, one.type) for one in found if one.type is not None]
 

@@ -1,4 +1,4 @@
-"""Simulate a folded network: images through its RTL, held against the network under the configuration of each."""
+"""Simulate a folded network: drive images through its RTL, and compare with the network in each configuration."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["simulate_network"]
 
-#: Samples of a sequence, back to back, at least; and sequences, about: each is a process of its own in Icarus.
+#: The least samples per sequence, back to back; the approximate number of sequences: each is an Icarus process.
 _BACK_TO_BACK, _SEQUENCES = 2, 8
 
 
@@ -46,7 +46,7 @@ class _Driven:
 def simulate_network(
     folder: NetworkFolder, request: SimulationRequest, progress: Progress, watch: Stopwatch
 ) -> tuple[SimulationRecord, None, Path | None]:
-    """Compare every output bit of every cycle with the machine, and what is read with the network, unrolled.
+    """Compare every output bit of every cycle with the machine, and output tensors with the unrolled network.
 
     ``vectors`` are cycles: random images go in, one after the other, until there are as many, and until each
     configuration has run; none if there are to be none. Images of files take configurations in turn. Raises as
@@ -163,7 +163,7 @@ def _compared(
 def _difference(
     folder: NetworkFolder, driven: _Driven, found: Found, expected: tuple[Ints, ...], number: int | None
 ) -> str | None:
-    """Return the first element, in time, that is not the network's."""
+    """Return the first element, in time, that differs from the network."""
     which = "" if number is None else f"sequence {number}, "
     if found.problem is not None:
         return f"{which}{found.problem}"

@@ -1,1 +1,1 @@
-"""The parts of proving RTL: reading it, deciding, confirming by simulation, replaying what is wrong, the record."""
+"""The steps of proving RTL: read it, prove it, confirm by simulation, replay counterexamples, write the record."""

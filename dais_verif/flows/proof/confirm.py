@@ -1,4 +1,4 @@
-"""Proving RTL, and simulating what was proved; the simulators build it while the proof is found."""
+"""Prove RTL, and simulate the proved RTL; simulators build it during the proof."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def prove_and_confirm(
 ) -> tuple[Proof, Dut, Confirmation | None]:
     """Return the result of ``prove_design``, adjusted by simulations in ``folder``; None if nothing was proved.
 
-    ``readings``: warnings that macros of tools make another design of the RTL.
+    ``readings``: warnings that the RTL becomes another design with the macros of some tools.
     """
     options = task.options
     request = ConfirmationRequest(
@@ -60,7 +60,7 @@ def prove_and_confirm(
 
 
 def _remove(folder: Path) -> None:
-    """Remove what simulations left in ``folder``, and no file of the user."""
+    """Remove files of simulations from ``folder``, but no file of the user."""
     for name in (*KNOWN, _PINNED):
         shutil.rmtree(folder / name, ignore_errors=True)
     with suppress(OSError):  # not empty
@@ -68,7 +68,7 @@ def _remove(folder: Path) -> None:
 
 
 def _as_declared(request: ConfirmationRequest, said: PortsFile | None) -> ConfirmationRequest | None:
-    """Return the request with the ports that the sources declare; None if they do not fit, which the proof will say."""
+    """Return the request with the ports that the sources declare; None if they do not fit: the proof reports that."""
     if said is None:
         return request
     try:

@@ -1,4 +1,4 @@
-"""Elaborating and proving a design, and a proof of an earlier run that answers the same question."""
+"""Elaborate and prove a design, or reuse the proof of an earlier run for the same question."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 __all__ = ["ProofTask", "needed_packages", "prove_design", "read_design", "state_obligations"]
 
-#: Seconds of the solver for a sample of obligations.
+#: Solver seconds for a sample of obligations, of user RTL and of emitted RTL.
 _FOREIGN_SECONDS, _OWN_SECONDS = 4.0, 1.0
 
-#: Options that say how to find an answer, and not of what.
+#: Options that influence how a proof is found, but not its result.
 _HOW = ("jobs", "store", "timeout")
 
 
 @dataclass(frozen=True)
 class ProofTask:
-    """A proof to do, and the methods. ``said``: about the ports of ``design``; None: it knows them itself.
+    """A proof to do, and the methods. ``said``: the ports file for ``design``; None: ``design`` has its ports.
 
-    ``watched``: its files, which must be what they were.
+    ``watched``: the files of the design, which must not change.
     """
 
     program: Program
@@ -60,7 +60,7 @@ class ProofTask:
 
 
 class _Listener(ProofWatcher):
-    """Tells ``tell`` what the prover says of its progress."""
+    """Pass progress of the prover to ``tell``."""
 
     def __init__(self, tell: Callable[[str], None]) -> None:
         self._tell = tell
@@ -71,7 +71,7 @@ class _Listener(ProofWatcher):
 
 
 def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
-    """Return the proof of a design, and how it carries the program.
+    """Return the proof of a design, and the mapping of the program to its ports.
 
     Raises ``InputError`` if the design does not fit or is changed meanwhile, ``ToolError`` if a package is missing.
     """
@@ -102,7 +102,7 @@ def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
         if proof.verdict is Verdict.PASS and proof.drawn[0]:
             proof = _put_sample(task, netlists[0], verilog, dut, proof)
         if options.store is not None and key is not None and not any(netlist.included for netlist in netlists):
-            task.watched.require_unchanged("proved")  # the key is of what the files were
+            task.watched.require_unchanged("proved")  # the key is a hash of the unchanged files
             with watch.stage("remember"):
                 remember(options.store, key, proof, ports)
     return proof, dut
@@ -110,7 +110,7 @@ def prove_design(task: ProofTask) -> tuple[Proof, Dut]:
 
 @contextmanager
 def needed_packages() -> Iterator[None]:
-    """Raise ``ToolError`` where a package is missing that a proof needs."""
+    """Raise ``ToolError`` if a package that the proof needs is missing."""
     try:
         yield
     except ImportError as error:
@@ -152,14 +152,14 @@ def _prove(task: ProofTask, netlists: Sequence[Netlist], dut: Dut) -> Proof:
 
 
 def _put_sample(task: ProofTask, netlist: Netlist, design: RtlDesign, dut: Dut, proof: Proof) -> Proof:
-    """Return ``proof`` in the light of a sample of its obligations. ``design``: read once more if need be."""
+    """Return ``proof`` updated by a check of a sample of its obligations. ``design``: read again if necessary."""
     from dais_verif.prover.solving.sampling import BUT_FOR_BLOCKS, WRITTEN, judge_sample, put_to_the_solver
     from dais_verif.prover.terms import as_written
 
     reader = task.reader
 
     def work() -> Proof:
-        # A proof takes control out of registers, by the rules of the normal form.
+        # A proof removes control logic from registers by the rules of the normal form.
         netlists = {WRITTEN if netlist.lazy and proof.timing is None else BUT_FOR_BLOCKS: netlist}
         if reader.foreign and not netlist.lazy:
             try:
@@ -182,7 +182,7 @@ def _bind(task: ProofTask, ports: Sequence[Port]) -> Dut:
 
 
 def state_obligations(task: ProofTask, dut: Dut, proof: Proof) -> tuple[list[Statement], str]:
-    """Return all that ``proof`` rests on, for other solvers, by its first reading; and in what form its terms are."""
+    """Return the obligations of ``proof`` for other solvers, by its first front end; and the form of their terms."""
     from dais_verif.prover.solving.export import export_statements
     from dais_verif.prover.terms import as_written
 

@@ -1,4 +1,4 @@
-"""A stack that is deep enough: designs without names are followed from outputs to inputs, calls within calls."""
+"""Run work on a deep stack: designs without names are traversed from outputs to inputs recursively."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Abandoned", "run_deep", "stop_if_abandoned"]
 
 _STACK_BYTES, _DEPTH = 512 << 20, 1_000_000
 
-#: Held while the size of stacks, which is one for all threads that start, is another one.
+#: Held while the stack size is changed, which applies to all new threads.
 _STARTING = threading.Lock()
 
 _T = TypeVar("_T")
@@ -41,9 +41,9 @@ def stop_if_abandoned() -> None:
 
 
 def run_deep(work: Callable[[], _T]) -> _T:
-    """Call ``work`` in a thread of its own, when it is its turn to prove, and return its result.
+    """Call ``work`` in a separate thread, when it is its turn to prove, and return its result.
 
-    Raises ``InputError`` if even that stack is not deep enough.
+    Raises ``InputError`` if that stack is not deep enough.
     """
     results: list[_T] = []
     errors: list[BaseException] = []
@@ -71,11 +71,11 @@ def run_deep(work: Callable[[], _T]) -> _T:
                 thread.start()
             finally:
                 threading.stack_size(size)
-        while thread.is_alive():  # wakes for Ctrl-C
+        while thread.is_alive():  # wakes up for Ctrl-C
             thread.join(0.1)
     except KeyboardInterrupt:
         thread.abandoned = True
-        atexit.register(_leave, thread)  # until it looks at that, what it holds must not be taken apart under it
+        atexit.register(_leave, thread)  # its objects must not be destroyed before it notices
         raise
     if errors:
         raise errors[0]
@@ -84,7 +84,7 @@ def run_deep(work: Callable[[], _T]) -> _T:
 
 @contextmanager
 def _settings() -> Iterator[None]:
-    """Let calls nest deeply; a proof is one growing graph without cycles, so look for none in it again and again."""
+    """Allow deep recursion, without garbage collection: a proof is one growing graph without cycles."""
     limit, collecting = sys.getrecursionlimit(), gc.isenabled()
     sys.setrecursionlimit(_DEPTH)
     gc.disable()

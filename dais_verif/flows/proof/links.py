@@ -1,4 +1,4 @@
-"""Prove a bitstream behind a link: it equals the RTL of core, wrapper and link in every cycle, the core the program.
+"""Prove a bitstream with a link: it equals the RTL of core, wrapper and link in every cycle; the core, the program.
 
 Both halves are shown in one run. What is read back is known by bitstream and pins alone; the RTL that it
 is compared with is written again from the program.
@@ -46,25 +46,25 @@ __all__ = ["core_request", "hints_of", "link_asked", "prove_link"]
 
 #: The port of the clock of every board.
 _CLOCK = "aclk"
-#: The default clock period, the one of ``build``.
+#: The default clock period in ns, as in ``build``.
 _PERIOD = 1000 / 12
-#: Seconds for all solver calls; vectors of the simulated board, before a PASS and without one.
+#: Seconds for all solver calls; vectors of the simulated board, with a successful proof and without.
 _SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200
 #: Verdicts of a simulated board that mean wrong logic.
 _WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
-#: Requests that no host sends, of which a board must make what its RTL makes of them; a UART takes a while for each.
+#: Numbers of requests that no host sends, to which a board must answer as its RTL does; a UART is slow.
 _UNUSUAL = {"uart": 20, "spi": 100, "fifo": 100}
-#: Seconds for an answer of the simulated RTL; of the bitstream, at least, and times as long as its RTL took: it has
-#: more to simulate, and the machine may be busy.
+#: Seconds for an answer of the simulated RTL; the least seconds for the bitstream; and the factor to the time of its
+#: RTL: it has more to simulate, and the computer may be busy.
 _RTL_PATIENCE, _PATIENCE, _SLOWER = 300.0, 60.0, 50.0
 #: Hexadecimal digits of a message.
 _LONGEST_SHOWN = 96
 
 
 def link_asked(request: ProveRequest) -> str | None:
-    """Return the kind of link of the bitstream of ``request``, by its pins; None: it is bare, or there is none.
+    """Return the kind of link of the bitstream of ``request``, by its pins; None: no link, or no bitstream.
 
-    Raises ``InputError`` for what has no meaning together.
+    Raises ``InputError`` for options that conflict.
     """
     bitstream = request.design.bitstream
     kind = None if bitstream is None else link_of(bitstream)
@@ -85,7 +85,7 @@ def core_request(request: ProveRequest) -> ProveRequest:
 
 
 def hints_of(request: ProveRequest) -> dict[str, str]:
-    """Return the names that the hints of ``request`` propose for registers of its bitstream, by ours.
+    """Return the register names that the hints of ``request`` propose for its bitstream, by the names here.
 
     Raises ``InputError`` if the file was not written by nextpnr.
     """
@@ -99,10 +99,10 @@ def hints_of(request: ProveRequest) -> dict[str, str]:
 def prove_link(
     request: ProveRequest, kind: str, core: ProofRecord, hints: Mapping[str, str], progress: Progress
 ) -> tuple[ProofRecord, Path | None]:
-    """Return the record of the core's proof with what is proved of the bitstream, and the folder that was kept.
+    """Return the record of the core's proof with the proof of the bitstream, and the folder that was kept.
 
-    PASS: both are proved, and a simulated board that the bitstream was gave the right outputs. RTL_MISMATCH, and other
-    verdicts of wrong RTL: the core is wrong, or that board was. Else UNKNOWN.
+    PASS: both are proved, and a simulated board made of the bitstream gave the right outputs. RTL_MISMATCH and other
+    verdicts for wrong RTL: the core or that board is wrong. Else UNKNOWN.
     """
     bitstream = request.design.bitstream
     assert bitstream is not None
@@ -175,7 +175,7 @@ def _equal(
 def _board(
     request: ProveRequest, bitstream: BitstreamFile, period: float, proved: bool, folder: Path, progress: Progress
 ) -> tuple[Verdict, str]:
-    """Return the verdict of a simulated board made of the bitstream; TOOL_FAILURE if none can be simulated."""
+    """Return the verdict of a simulated board made of the bitstream; TOOL_FAILURE if it cannot be simulated."""
     named = {"file": str(bitstream.path), "pins": str(bitstream.pins), "clocks_per_bit": clocks_per_bit(period)}
     options = urlencode(named if bitstream.device is None else {**named, "device": bitstream.device})
     try:
@@ -206,7 +206,7 @@ def _answers(
     folder: Path,
     progress: Progress,
 ) -> tuple[Verdict, str] | None:
-    """Return how a board of the bitstream and one of the RTL differ on unusual requests; None: they do not."""
+    """Return how simulated boards of the bitstream and of the RTL differ on unusual requests; None: no difference."""
     bits = max(ports_of(program).input_bits, 1)
     rng = random.Random(request.seed)
     asked = unusual_requests(rng, _UNUSUAL[kind], row_bytes=-(-bits // 8), buffer=1 << buffer_bits(bits))
@@ -243,7 +243,7 @@ def _shown(data: bytes) -> str:
 
 
 def _judged(core: ProofRecord, link: ProvedLink, *, asked: bool) -> tuple[Verdict, str]:
-    """Return the verdict on all of it, and why."""
+    """Return the verdict on core and bitstream together, with the reason."""
     if core.verdict is not Verdict.PASS:
         return core.verdict, f"the RTL of the core: {core.message}"
     if link.board in _WRONG and not link.proved:

@@ -1,4 +1,4 @@
-"""The record of a proof: what the prover, the simulators and the request have to say, put together once."""
+"""Write the record of a proof from the results of the prover and the simulators, and the request."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def proof_record(
     simulate: str | None,
     project: ProjectInfo | None = None,
 ) -> ProofRecord:
-    """Return the record. ``design``: as it was proved, or as a simulator found it wrong; ``dut``: its ports."""
+    """Return the record. ``design``: as proved, or as it was wrong in a simulator; ``dut``: its ports."""
     counts = {kind: Counter(claim.status for claim in part) for kind, part in _parts(proof).items()}
     return ProofRecord(
         verdict=proof.verdict,

@@ -27,7 +27,7 @@ _BOTH = ("slang", "yosys")
 #: The possible choices, and their front ends.
 FRONT_ENDS = {"slang": ("slang",), "yosys": ("yosys",), "both": _BOTH, "available": _BOTH}
 
-#: For Yosys and GHDL: seconds, and megabytes.
+#: Limits for Yosys and GHDL: seconds, megabytes.
 _LIMITS = Limits(600, 4096)
 
 
@@ -37,10 +37,10 @@ def _is_vhdl(design: RtlDesign) -> bool:
 
 @dataclass(frozen=True)
 class RtlReader:
-    """One front end, or two whose readings are to be compared. ``folder``: where Yosys may work.
+    """One front end, or two whose results are compared. ``folder``: where Yosys may work.
 
-    ``bitwise``: what is read is a netlist. ``foreign``: it is not our own text. ``machine``: it keeps state, which may
-    lie in memories.
+    ``bitwise``: the design is a netlist. ``foreign``: it is user RTL. ``machine``: it has state, which may be in
+    memories.
     """
 
     front_end: str
@@ -56,7 +56,7 @@ class RtlReader:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The front ends, the one whose reading is proved first before the other."""
+        """The front ends; the result of the first one is proved first."""
         return FRONT_ENDS[self.front_end]
 
     def what_reads(self, design: RtlDesign) -> tuple[str, ...]:
@@ -75,7 +75,7 @@ class RtlReader:
         return {file.name: file.path for file in design.data}
 
     def in_verilog(self, design: RtlDesign) -> RtlDesign:
-        """Return the same design; VHDL as GHDL's synthesis reads it. Raises ``InputError`` or ``ToolError``."""
+        """Return the design in Verilog; GHDL's synthesis converts VHDL. Raises ``InputError`` or ``ToolError``."""
         if not _is_vhdl(design):
             return design
         if not all(map(is_vhdl, design.sources)):
@@ -85,10 +85,10 @@ class RtlReader:
 
     @contextmanager
     def readable(self, name: str, design: RtlDesign) -> Iterator[Callable[[], Netlist]]:
-        """Yield what reads ``design``, in Verilog, with one front end: as often as it is called, in any thread.
+        """Yield a function that reads ``design``, in Verilog, with one front end: at every call, in any thread.
 
-        Yosys runs before, in the thread of the caller: Ctrl-C reaches the main one, which kills what it has started.
-        Raises ``InputError`` for RTL that is refused, ``ToolError`` if a tool is missing or fails.
+        Yosys runs before, in the caller's thread: Ctrl-C reaches the main thread, which kills its processes. Raises
+        ``InputError`` for RTL that is refused, ``ToolError`` if a tool is missing or fails.
         """
         if name == "slang":
             from dais_verif.prover import slang
@@ -102,7 +102,7 @@ class RtlReader:
         form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS, words=self.machine)
 
         def read() -> Netlist:
-            if self.names == ("yosys",):  # which looks neither at sensitivity lists nor at delays
+            if self.names == ("yosys",):  # Yosys ignores sensitivity lists and delays
                 slang.refuse_events(design.sources, design.top, self.files(design))
             try:
                 return yosys.elaborate(form, design.top)._replace(included=included_by(design.sources))
@@ -112,4 +112,4 @@ class RtlReader:
         try:
             yield read
         finally:
-            form.unlink()  # it is large, and the script beside it writes it again
+            form.unlink()  # it is large, and the script in the same folder writes it again

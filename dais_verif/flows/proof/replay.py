@@ -1,4 +1,4 @@
-"""Replaying a prover's counterexample in golden model and simulators, which have the final say."""
+"""Replay a prover's counterexample in the golden model and in simulators, whose results take precedence."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ COUNTEREXAMPLE = "counterexample.csv"
 #: The reset of a pipeline whose pins were not given, as in emitted RTL.
 _RESET = "rst"
 
-#: Vectors that show what is wrong with a pipeline.
+#: The number of vectors to show an error of a pipeline.
 _VECTORS = 256
 
-#: Why a simulator may see nothing wrong where bits are undefined: it takes one branch, or has no X.
+#: Why a simulator may show no error for undefined bits: it takes one branch, or has no X.
 _OPEN = (
     "the outputs depend on something undefined there, a bit without a driver, a place beyond a vector or an array, or"
     " X, and simulation gets the right value by chance; give it a value"
@@ -82,11 +82,11 @@ def with_found_pins(dut: Dut, proof: Proof) -> Dut:
 def replay_counterexample(
     request: ProveRequest, program: Program, proof: Proof, design: RtlDesign, folder: WorkFolder, progress: Progress
 ) -> Finding:
-    """Return the results of golden model and simulators. ``design``: with the pins that the proof found.
+    """Return the results of the golden model and simulators. ``design``: with the pins that the proof found.
 
     If the request names no simulator, the first that builds the RTL is used.
     """
-    # Only imported now: a proof that succeeds needs no simulator.
+    # Imported here: a proof that succeeds needs no simulator.
     from dais_verif.simulation.verify import SimulationOptions, verify
     from dais_verif.stimulus import batch_of_raw
 
@@ -106,12 +106,12 @@ def replay_counterexample(
         if first.verdict is not Verdict.TOOL_FAILURE or len(tries) == 1:
             return first
         second = verify(program, batch, design, folder.path, SimulationOptions(tries[1], check=check))
-        # Where bits are undefined, a simulator without X may well see nothing wrong.
+        # A simulator without X may show no error for undefined bits.
         return first if second.verdict is Verdict.PASS else second
 
 
 def replay_handshake(proof: Proof, dut: Dut, design: RtlDesign, folder: WorkFolder) -> Proof:
-    """Return ``proof``, of a broken handshake, with what a simulator makes of that."""
+    """Return ``proof``, of a broken handshake, updated by the replay in a simulator."""
     from dais_verif.simulation.diagnosis.trace_replay import replay_trace
 
     handshake, clocking = proof.handshake, dut.interface.clocking
@@ -140,10 +140,10 @@ def simulate_out_of_step(
     folder: WorkFolder,
     progress: Progress,
 ) -> tuple[Proof, RtlDesign, Finding] | None:
-    """Return the simulation of registers that do not advance together, if it finds them to be wrong.
+    """Return the simulation of registers that do not advance together, if it finds an error.
 
-    Vectors come with bubbles, stalls and resets, as far as the design has pins for them. None: they are all right, or
-    it is not said what the clock is.
+    Vectors come with bubbles, stalls and resets if the design has pins for them. None: there is no error, or the clock
+    is unknown.
     """
     from dais_verif.prover.registers.latency import OutOfStep
     from dais_verif.prover.results import Proof
@@ -157,7 +157,7 @@ def simulate_out_of_step(
         with progress.working("simulating registers that do not correspond"):
             options = SimulationOptions((simulator,), check=not request.unchecked, seed=request.seed)
             finding = verify(program, Generated([program], _VECTORS, request.seed), design, folder.path, options)
-        if finding.verdict is not Verdict.TOOL_FAILURE:  # else another may be able to build it
+        if finding.verdict is not Verdict.TOOL_FAILURE:  # else another simulator may be able to build it
             break
     if finding.verdict not in _CONFIRMED:
         return None
@@ -166,7 +166,7 @@ def simulate_out_of_step(
 
 
 def simulate_command(request: ProveRequest, asked: DesignRequest, design: RtlDesign, folder: WorkFolder) -> str:
-    """Return the command that runs the counterexample, to copy."""
+    """Return the command that runs the counterexample."""
     layout = request.layout
     arguments = ["sim", path_of(request.program), *(["--layout", layout] if layout else [])]
     arguments += ["--ports", str(asked.ports)] if asked.ports else []
@@ -183,9 +183,10 @@ def simulate_command(request: ProveRequest, asked: DesignRequest, design: RtlDes
 
 
 def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -> Proof:
-    """Return ``proof`` in the light of the replay: what simulators and golden model say of the vector is the last word.
+    """Return ``proof`` updated by the replay: the results of simulators and golden model take precedence.
 
-    ``readings``: warnings that macros of tools make another design of the RTL, which is then why they do not agree.
+    ``readings``: warnings that the RTL becomes another design with the macros of some tools, which explains
+    differences.
     """
     if finding.verdict in _CONFIRMED:
         return replace(proof, verdict=finding.verdict)
@@ -195,7 +196,7 @@ def judge_replay(proof: Proof, finding: Finding, readings: Sequence[str] = ()) -
         return replace(proof, verdict=Verdict.RTL_MISMATCH, message=f"{proof.message}; on it {finding.message}")
     if finding.verdict is Verdict.TOOL_FAILURE:
         return replace(proof, verdict=finding.verdict, message=f"{proof.message}; not replayed: {finding.message}")
-    from dais_verif.prover.proof import UNDEFINED  # by now it is there
+    from dais_verif.prover.proof import UNDEFINED  # already imported by the proof
 
     why = several_readings(readings) if readings else _OPEN if UNDEFINED in proof.message else "please report this"
     return replace(

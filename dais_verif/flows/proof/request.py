@@ -21,16 +21,16 @@ __all__ = ["ProveRequest"]
 
 @dataclass(frozen=True, kw_only=True)
 class ProveRequest:
-    """The subject and the methods of a proof; every default is that of ``dais-verif prove``.
+    """The design and the methods of a proof; defaults are the same as in ``dais-verif prove``.
 
-    ``front_end``: what reads the RTL: ``slang``, ``yosys``, ``both``, or ``available``: both, where Yosys is there and
-    can read it. ``unchecked``: also where promises of the program are broken; ``out_of_range``: also beyond the
-    intervals that its source declares. ``timeout``: seconds for each obligation. ``simulator``: what replays a
-    counterexample: ``icarus``, ``verilator``, ``both``, or None: the first that builds the RTL. ``sample``: percent of
-    the obligations that are put to the solver once more. ``dump_smt``: a folder for all that is to be shown, as
-    SMT-LIB 2. ``cache``: use and keep proofs of earlier runs. ``confirm``: simulate RTL that is not ours once it is
-    proved. ``period``: of the clock of a bitstream behind a link, in ns; None: 83.3, of 12 MHz. ``output``: a folder to
-    keep. ``command`` makes the line to copy, which the record holds, given words to add; None: it is derived from the
+    ``front_end``: reads the RTL: ``slang``, ``yosys``, ``both``, or ``available``: both if Yosys is available and can
+    read the RTL. ``unchecked``: also prove inputs that break promises of the program; ``out_of_range``: also inputs
+    beyond the intervals that its source declares. ``timeout``: seconds for each obligation. ``simulator``: replays a
+    counterexample: ``icarus``, ``verilator``, ``both``, or None: the first that builds the RTL. ``sample``: percentage
+    of the obligations that the solver checks again. ``dump_smt``: a folder for all obligations, as SMT-LIB 2.
+    ``cache``: use and keep proofs of earlier runs. ``confirm``: simulate user RTL after it is proved. ``period``: of
+    the clock of a bitstream behind a link, in ns; None: 83.3, for 12 MHz. ``output``: a folder to keep. ``command``: a
+    function that takes additional arguments and returns the command line for the record; None: derived from the
     request.
     """
 
@@ -77,11 +77,11 @@ class ProveRequest:
         require_no_loss(self.output, written, program=self.program, **self.design.read)
 
     def reproduce(self) -> str:
-        """Return the line to copy that asks for the same."""
+        """Return the command line of this request."""
         return self.command(()) if self.command is not None else own_command(self.words())
 
     def words(self) -> list[str]:
-        """Return the words after ``dais-verif`` that ask for this. ``PROGRAM`` is one without a file."""
+        """Return the arguments of ``dais-verif`` for this request; ``PROGRAM`` stands for a program without a file."""
         valued = {
             "--layout": self.layout,
             "--front-end": None if self.front_end == "slang" else self.front_end,

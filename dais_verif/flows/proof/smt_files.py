@@ -1,4 +1,4 @@
-"""``--dump-smt``: the statements of a proof as files, with an index and how to run a solver on all of them."""
+"""Write the statements of a proof as files (``--dump-smt``), with an index and instructions to run a solver on them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ To ask another solver, here z3, and see every answer that is another one than th
 
 
 def empty_folder(path: Path) -> Path:
-    """Return the folder ``path``, made if need be. Raises ``InputError`` if there is something in it."""
+    """Return the folder ``path``, created if necessary. Raises ``InputError`` if it is not empty."""
     make_folder(path)
     if any(path.iterdir()):
         raise InputError.of("folder {folder!r} is not empty; {dump_smt} needs a new or empty folder", folder=str(path))
@@ -46,7 +46,7 @@ def empty_folder(path: Path) -> Path:
 
 
 def write_statements(folder: Path, info: ProgramInfo, statements: list[Statement], terms: str) -> WrittenStatements:
-    """Write all of them; return what there is to tell. ``terms``: in what form they are."""
+    """Write all statements; return a summary. ``terms``: the form of their terms."""
     for statement in statements:
         if statement.text:
             write_atomically(folder / statement.file, statement.text.encode())
@@ -68,7 +68,7 @@ def write_statements(folder: Path, info: ProgramInfo, statements: list[Statement
 
 
 def write_contradicted(folder: Path, contradicted: Mapping[str, str]) -> None:
-    """Write the statements, by claim, that were proved here, and that the solver says do not hold."""
+    """Write the statements, by claim, that were proved here but that the solver refutes."""
     make_folder(folder)
     for name, text in contradicted.items():
         write_atomically(folder / f"{name.replace(' ', '_')}.smt2", text.encode())

@@ -1,1 +1,1 @@
-"""Bitstreams in the place of RTL: read back, and verified like any other design."""
+"""Use cases with bitstreams instead of RTL: read back, and verified like any other design."""

@@ -1,4 +1,4 @@
-"""A bitstream and its pins as a design: the logic that a device makes of it, as Verilog."""
+"""Read a bitstream and its pins as a design: the configured logic of the device, as Verilog."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["BitstreamFile", "bitstream_board", "bitstream_facts", "bitstream_rtl
 #: The default device: each chip in its largest package.
 _USUAL = {"1k": "ice40-hx1k-tq144", "8k": "ice40-hx8k-ct256", "5k": "ice40-up5k-sg48"}
 
-#: A port that each kind of link has, and no other.
+#: A port by which each kind of link is recognized.
 _LINK_PORTS = {"uart": "uart_rx", "spi": "spi_sck", "fifo": "rx_data"}
 
 _RTL, _WORK = "read_back.v", "bitstream"
@@ -34,7 +34,7 @@ _RTL, _WORK = "read_back.v", "bitstream"
 class BitstreamFile(NamedTuple):
     """A bitstream as ``icepack`` writes it, and its pins. ``device``: ``ice40-hx8k-ct256``; None: the usual one.
 
-    ``hints``: what nextpnr wrote of the placement, from which registers get names and nothing else.
+    ``hints``: the placement as written by nextpnr, which is only used for names of registers.
     """
 
     path: Path
@@ -46,9 +46,9 @@ class BitstreamFile(NamedTuple):
 def read_bitstream(given: BitstreamFile, folder: Path) -> ReadBack:
     """Return the logic of a bitstream; ``folder``: where tools may work.
 
-    Raises ``InputError`` for what is not understood: all of it is, or nothing is said of it.
+    Raises ``InputError`` if any part of the bitstream is not understood.
     """
-    hints = None if given.hints is None else read_hints(given.hints)  # before all that takes long
+    hints = None if given.hints is None else read_hints(given.hints)  # before the long steps
     configuration = unpack(given.path, folder)
     package = _package(given.device, configuration)
     chip: Chip = read_chip(tools.icestorm_chip(configuration.device), configuration.device)
@@ -57,9 +57,9 @@ def read_bitstream(given: BitstreamFile, folder: Path) -> ReadBack:
 
 
 def bitstream_rtl(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, BitstreamFacts]:
-    """Write the logic of a bitstream into ``folder``, as module ``top``; return the file, and what was read.
+    """Write the logic of a bitstream into ``folder``, as module ``top``; return the file and the bitstream's facts.
 
-    Raises ``InputError``, too, if the bitstream or its pins are others afterwards.
+    Also raises ``InputError`` if the bitstream or its pins changed meanwhile.
     """
     path, facts = folder / _RTL, bitstream_facts(given)
     write_atomically(path, write_verilog(read_bitstream(given, folder / _WORK), top).encode())
@@ -71,8 +71,8 @@ def bitstream_rtl(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, B
 def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path, str, BitstreamFacts]:
     """Write the logic of a board into ``folder``.
 
-    Returns the file, the kind of its link, which is added to ``top``, and what was read. Raises ``InputError`` if its
-    pins are not those of a link.
+    Returns the file, the kind of its link, which is added to ``top``, and the bitstream's facts. Raises ``InputError``
+    if its pins are not those of a link.
     """
     kind = link_of(given)
     if kind is None:
@@ -85,7 +85,7 @@ def bitstream_board(given: BitstreamFile, top: str, folder: Path) -> tuple[Path,
 
 
 def bitstream_facts(given: BitstreamFile) -> BitstreamFacts:
-    """Return the bitstream and its pins, by the current SHA-256 of each file."""
+    """Return the facts of the bitstream and its pins, with the current SHA-256 of each file."""
     bits, pins = (hashlib.sha256(read_plain(path, MOST_BYTES)).hexdigest() for path in (given.path, given.pins))
     return BitstreamFacts(
         file=str(given.path), sha256=bits, pins=str(given.pins), pins_sha256=pins, device=given.device
@@ -93,13 +93,13 @@ def bitstream_facts(given: BitstreamFile) -> BitstreamFacts:
 
 
 def link_of(given: BitstreamFile) -> str | None:
-    """Return the kind of link whose ports the pins have; None: they are those of a bare core."""
+    """Return the kind of link whose ports the pins have; None: a core without a link."""
     names = {bit.name for bit in read_pins(given.pins)}
     return next((kind for kind, port in _LINK_PORTS.items() if port in names), None)
 
 
 def _package(name: str | None, configuration: Configuration) -> str:
-    """Return the package, as IceStorm names it. Raises ``InputError`` where the bitstream is of another device."""
+    """Return IceStorm's name of the package. Raises ``InputError`` if the bitstream is for another device."""
     if name is None and configuration.device not in _USUAL:
         raise InputError(
             f"the bitstream is for chip {configuration.device}; {', '.join(_USUAL)} of iCE40 are read back"

@@ -1,4 +1,4 @@
-"""Is a bitstream that is on its way to a device the one that was certified? By what it configures, not byte by byte."""
+"""Check that a bitstream to be deployed configures the same as the certified one; bytes may differ."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _MOST_TEXT = 8 << 20
 
 
 def deployed_findings(deployed: Path, certified: Path | None, folder: Path) -> Iterator[CertificateFinding]:
-    """Yield what speaks against ``deployed`` being ``certified``, which is None if no bitstream was certified.
+    """Yield differences between ``deployed`` and ``certified``, which is None if no bitstream was certified.
 
-    Either may be binary or, as ``iceunpack`` writes it, text; comments and what lies before the configuration do not
-    count. ``folder``: where tools may work. Raises ``ToolError`` if they are missing.
+    Either may be binary or text as written by ``iceunpack``; comments and data before the configuration are ignored.
+    ``folder``: where tools may work. Raises ``ToolError`` if they are missing.
     """
     what = f"bitstream {deployed}"
     if certified is None:

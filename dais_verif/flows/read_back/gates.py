@@ -1,4 +1,4 @@
-"""The logic of a bitstream as gates of a graph, for proofs over many cycles."""
+"""Convert the logic of a bitstream into gates of a graph, for proofs over many cycles."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _COLUMNS, _ROW_BITS = 16, 8
 def bitstream_gates(logic: ReadBack, graph: Aig, inputs: dict[Port, int], clock: str) -> Gates:
     """Return ``logic`` as gates, clocked by its input ``clock``; missing shared ``inputs`` are added.
 
-    Registers hold 0 at power-up, what block RAMs show is unknown then. Raises ``InputError`` for another clock, for
-    what changes between edges, for loops, and for multipliers.
+    Registers are 0 at power-up; outputs of block RAMs are unknown then. Raises ``InputError`` for another clock, for
+    signals that change between edges, for loops, and for multipliers.
     """
     if logic.multipliers:
         raise InputError(
@@ -42,8 +42,8 @@ class _Reader:
         for register in logic.registers:
             self._require(register.name, register.clock, register.falling, register.asynchronous)
             self._literals[register.name] = graph.input()
-        # Unused bits, as above a table that is narrower than a block RAM, are left out: it is unknown what each
-        # shows at power-up, and something that is always 0 would be taken for it.
+        # Unused bits, such as those above a table narrower than a block RAM, are left out: their values at power-up
+        # are unknown, and a constant 0 would be matched with them.
         read = _signals_read(logic)
         for ram in logic.rams:
             for place in PLACES[ram.read_mode]:
@@ -77,7 +77,7 @@ class _Reader:
         return [self._at(signal) for signal in signals]
 
     def _make_logic(self) -> None:
-        """Tables and carries, each after what it reads."""
+        """Build tables and carries, each after its inputs."""
         cells: dict[Signal, tuple[Sequence[Signal], Callable[[], int]]] = {}
         for lut in self._logic.luts:
             cells[lut.name] = lut.inputs, lambda lut=lut: self._table(lut.table, self._word(lut.inputs))  # type: ignore[misc]

@@ -24,10 +24,10 @@ _PINS, _RECORD = "pins.pcf", "build.json"
 
 
 def find_floor_plan(program: AnyProgram) -> FloorPlan | None:
-    """Return the floor plan of a bitstream, ``model.bin`` say; None if ``program`` is another thing.
+    """Return the floor plan of a bitstream, such as ``model.bin``; None if ``program`` is not a bitstream.
 
-    Its pins are in ``pins.pcf`` beside it, as ``build`` leaves them; a ``build.json`` there may say for which device it
-    is, which nothing but the picture depends on. Raises ``InputError`` for what is not understood.
+    Its pins are in ``pins.pcf`` in the same folder, as written by ``build``; a ``build.json`` there may name the
+    device, which only influences the picture. Raises ``InputError`` if the bitstream is not understood.
     """
     path = Path(program) if isinstance(program, str | Path) else None
     if path is None or not path.is_file() or not is_bitstream(path):
