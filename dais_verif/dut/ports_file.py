@@ -3,8 +3,8 @@
     [inputs]
     port = "model_inp"            # one packed port, element 0 in the least significant bits; this is the default
     [outputs]
-    port = "y_{}"                 # a port an element: y_0, y_1, ...; or "y[{}]" for an array
-    types = "s12.6"               # what the elements carry, signed, 12 bits, 6 of them fractional; or a list
+    port = "y_{}"                 # one port per element: y_0, y_1, ...; or "y[{}]" for an array
+    types = "s12.6"               # type of the elements: signed, 12 bits, 6 of them fractional; or a list
     [clock]
     port = "clk"
     latency = 4                   # rising edges from an input to its output, or "auto"

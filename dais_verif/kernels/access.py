@@ -18,7 +18,7 @@ PATTERN_DIMS = 5
 
 @dataclass(frozen=True)
 class TensorAccess:
-    """The access of a tensor of ``sizes``: a pattern for each dimension, None where each member touches all of it.
+    """The access of a tensor of ``sizes``: a pattern for each dimension, None if each member touches all of it.
 
     ``dummy_dim``: the dimension of the index space that stands for those; by convention the last, of one member.
     """
@@ -55,12 +55,12 @@ class TensorAccess:
 
     @property
     def all_required(self) -> tuple[bool, ...]:
-        """Of each dimension: whether each member touches all of it."""
+        """For each dimension, whether each member touches all of it."""
         return tuple(dim is None for dim in self.dims)
 
     @property
     def index_space_dims(self) -> tuple[int, ...]:
-        """Of each dimension: the dimension of the index space that it follows, ``dummy_dim`` where all is required."""
+        """For each dimension, the dimension of the index space that it follows; ``dummy_dim`` if all is required."""
         return tuple(self.dummy_dim if dim is None else dim.dim for dim in self.dims)
 
     def region(self, members: Region) -> Region:
@@ -86,8 +86,8 @@ class TensorAccess:
     def members(self, region: Region, geometry: Sequence[int]) -> Region | None:
         """Return the members of an index space of ``geometry`` that access exactly ``region``; None if no union does.
 
-        What the tensor does not restrict is whole. A region that is a whole dimension restricts nothing, either, where
-        it is not that of whole members.
+        Dimensions that the tensor does not restrict are whole. A region that is a whole dimension does not restrict
+        members either, unless it is the region of whole members.
         """
         spans = [Span(0, n - 1) for n in geometry]
         for size, stated, elements in zip(self.sizes, self.dims, region.spans, strict=True):

@@ -1,4 +1,4 @@
-"""Blocks that read tensors: their inputs have the tensor's type, whatever the block was written for."""
+"""Adapt blocks to tensors: their inputs get the tensor's type, independent of the block's original types."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def join(kinds: Sequence[FixedType]) -> FixedType:
 
 
 def type_of_inputs(block: Program, first: int, end: int) -> FixedType:
-    """Return the smallest type that holds all that a block looks at of inputs ``first`` to ``end - 1``."""
+    """Return the smallest type with all bits of inputs ``first`` to ``end - 1`` that a block reads."""
     shifts = block.inp_shift.tolist()
     reads = [op for op in block.ops if op.code == Code.INPUT and first <= op.id0 < end]
     return join([_shifted(op.type, -shifts[op.id0]) for op in reads])
@@ -40,7 +40,7 @@ def type_of_inputs(block: Program, first: int, end: int) -> FixedType:
 def behind_tensors(block: Program, kinds: Sequence[FixedType]) -> Behind:
     """Return the block that reads input ``n`` as a value of ``kinds[n]``, without an ``inp_shift``.
 
-    On values of those types it computes what ``block`` does. Where a block reads bits that the type does not have, a
+    For values of those types it computes the same as ``block``. If a block read bits that the type does not have, a
     machine, in which a wire has the tensor's type, and a program of all members would differ outside of the type.
     """
     within = all(_within(op.type, kinds[op.id0]) for op in block.ops if op.code == Code.INPUT)

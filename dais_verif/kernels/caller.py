@@ -1,4 +1,4 @@
-"""The caller's side of the interface: a kernel is asked for until its buffers are large enough."""
+"""The caller's side of the interface: request a kernel repeatedly until its buffers are large enough."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from dais_verif.kernels.structures import (
 
 __all__ = ["MOST_CALLS", "GlueError", "instantiate"]
 
-#: Calls after which a caller gives up: sizes of auxiliary tensors, of the program, and some for glue code that changes
-#: its mind.
+#: Calls after which a caller gives up: for sizes of auxiliary tensors, for the program, and some for glue code that
+#: changes its answer.
 MOST_CALLS = 5
 
 #: Codes after which the caller makes its buffers larger and calls again.
@@ -32,19 +32,19 @@ _BUFFERS = (
 
 
 class GlueError(InputError):
-    """Glue code refused a request. ``instance.written_back``: what it wants in its place."""
+    """Glue code refused a request. ``instance.written_back``: the values that it requires instead."""
 
     def __init__(self, text: str, code: GlueCode, instance: HabanaKernelInstantiation) -> None:
         super().__init__(text)
         self.code, self.instance = code, instance
 
     def __reduce__(self) -> tuple[type[GlueError], tuple[str, GlueCode, HabanaKernelInstantiation]]:
-        """Return how to make it again: pools of processes pickle what was raised."""
+        """Support pickling, which process pools need for exceptions."""
         return type(self), (str(self), self.code, self.instance)
 
 
 def instantiate(library: KernelLibrary, params: HabanaKernelParams) -> HabanaKernelInstantiation:
-    """Return the kernel that ``params`` ask for, with its program and auxiliary tensors.
+    """Return the kernel that ``params`` request, with its program and auxiliary tensors.
 
     Raises ``GlueError`` if glue code refuses it, and ``InputError`` for answers that break the interface: a buffer that
     is never large enough, an auxiliary tensor whose bytes are not those of its geometry, too many scalar parameters.
@@ -65,7 +65,7 @@ def instantiate(library: KernelLibrary, params: HabanaKernelParams) -> HabanaKer
 
 
 def _buffers_of(answer: HabanaKernelInstantiation) -> HabanaKernelInstantiation:
-    """Buffers of the sizes that an answer asks for, and nothing else of it."""
+    """Return only the buffers, with the sizes that an answer requires."""
     return replace(
         NO_BUFFERS,
         elf_size=answer.elf_size,

@@ -1,4 +1,4 @@
-"""Tensors and index spaces cut into boxes: chunks of one size with smaller tails, and boxes that are halved."""
+"""Cut tensors and index spaces into boxes: chunks of one size with smaller tails, or halved boxes."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from dais_verif.kernels.regions import Region, Span
 
 __all__ = ["MOST_BOXES", "chunk_count", "chunk_size", "halved"]
 
-#: Boxes that upstream's tests cut an index space into.
+#: The number of boxes into which upstream's tests cut an index space.
 MOST_BOXES = 32
 
 
 def chunk_count(sizes: Sequence[int], chunk: Sequence[int]) -> int:
-    """Return into how many chunks of sizes ``chunk`` a box of ``sizes`` is cut."""
+    """Return the number of chunks of sizes ``chunk`` in a box of ``sizes``."""
     return prod(-(-size // step) for size, step in zip(sizes, chunk, strict=True))
 
 
@@ -24,7 +24,7 @@ def chunk_size(sizes: Sequence[int], chunk: Sequence[int], coord: Sequence[int])
 
 
 def halved(geometry: Sequence[int], most: int = MOST_BOXES) -> tuple[Region, ...]:
-    """Return disjoint boxes that are all of an index space: each is halved once a dimension, until there are ``most``.
+    """Return disjoint boxes that cover an index space: each is halved once per dimension, until there are ``most``.
 
     From the last dimension to the first; the smaller half comes first.
     """

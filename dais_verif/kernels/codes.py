@@ -28,9 +28,9 @@ class GlueCode(IntEnum):
     UNSUPPORTED_LAYER_CONFIGURATION = 8
     #: The buffer of an auxiliary tensor is too small; its size in bytes is written back.
     INSUFICIENT_AUX_BUFFER_SIZE = 9
-    #: Scale and zero point that are taken are written back.
+    #: Accepted scale and zero point are written back.
     UNSUPPORTED_QUANT_PARAMS = 10
-    #: Sizes that need no broadcast, or one that is taken, are written back.
+    #: Sizes that need no broadcast, or an accepted one, are written back.
     UNSUPPORTED_BROADCAST_MODE = 11
     #: The request was made for another version of the interface.
     UNSUPPORTED_API_VERSION = 12
@@ -41,7 +41,7 @@ class GlueCode(IntEnum):
     #: The flag that a tensor needs is written back.
     KERNEL_REQUIRE_CONTIGUOUS_TENSOR = 15
     KERNEL_INVALID_SCALAR_ARGUMENT = 16
-    #: The fastest dimension is too short; sizes that are taken are written back.
+    #: The fastest dimension is too short; accepted sizes are written back.
     UNSUPPORTED_LOW_FCD_INPUT = 17
     #: The buffer for the program is too small; its size is written back.
     INSUFICIENT_ELF_BUFFER = 18
@@ -58,7 +58,7 @@ class GlueCode(IntEnum):
 
 
 class TpcLibCode(IntEnum):
-    """Return codes of ``InstantiateTpcKernel``; those up to 20 but for 15 mean what they mean in ``GlueCode``."""
+    """Return codes of ``InstantiateTpcKernel``; those up to 20, except 15, have the same meaning as in ``GlueCode``."""
 
     SUCCESS = 0
     NODE_NOT_FOUND = 1
@@ -75,7 +75,7 @@ class TpcLibCode(IntEnum):
     UNSUPPORTED_API_VERSION = 12
     NON_STATIC_INPUT_TENSOR = 13
     KERNEL_REQUIRE_REDUCIBLE_TENSOR = 14
-    #: Shape inference was asked of a kernel that is not there.
+    #: Shape inference was requested for a kernel that does not exist.
     INVALID_SHAPE_INFERENCE_ID = 15
     KERNEL_INVALID_SCALAR_ARGUMENT = 16
     UNSUPPORTED_LOW_FCD_INPUT = 17
@@ -99,7 +99,7 @@ class TpcLibCode(IntEnum):
 
 
 def code_to_tpc(code: GlueCode) -> TpcLibCode:
-    """Return the code in the newer generation. Contiguous tensors cannot be asked for there: that is a failure."""
+    """Return the code in the newer generation, which has none for contiguous tensors: that is a failure."""
     return TpcLibCode.FAILED if code is GlueCode.KERNEL_REQUIRE_CONTIGUOUS_TENSOR else TpcLibCode(code.value)
 
 

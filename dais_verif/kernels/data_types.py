@@ -1,4 +1,4 @@
-"""Types of tensors: those of the C structures with their numbers in both generations, and fixed-point types of DAIS."""
+"""Types of tensors: the C structures' types with their numbers in both generations, and fixed-point types of DAIS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["DataType", "PadValue", "TensorType", "bits_of"]
 
 
 class DataType(Enum):
-    """A type of elements: name, number in gcapi (-1: it has none), bit in tpc_lib_api, and width in bits."""
+    """A type of elements: name, number in gcapi (-1: none), bit in tpc_lib_api, and width in bits."""
 
     F32 = "f32", 0, 4096, 32
     F16 = "f16", 1, 512, 16
@@ -37,7 +37,7 @@ class DataType(Enum):
 
     @classmethod
     def named(cls, title: str) -> DataType:
-        """Return the type that is called ``title``."""
+        """Return the type with the name ``title``."""
         for kind in cls:
             if kind.title == title:
                 return kind

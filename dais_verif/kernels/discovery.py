@@ -1,4 +1,4 @@
-"""Libraries of kernels, found: installed packages by their entry points, and files that a user names.
+"""Find libraries of kernels: installed packages by their entry points, and files that a user names.
 
 A library is a ``Library`` that a module has as ``LIBRARY``, or a module with functions ``get_kernel_names`` and
 ``habana_kernel``. One that cannot be loaded is reported by name, and does not affect the others.
@@ -34,13 +34,13 @@ __all__ = ["ENTRY_POINTS", "BrokenLibrary", "FoundLibrary", "Libraries", "find_l
 
 #: The group of entry points under which packages offer libraries.
 ENTRY_POINTS = "dais_verif.kernels"
-#: The library that our own entry point names.
+#: The library of this package's entry point.
 _OURS = "dais_verif.kernels.shipped:LIBRARY"
 
 
 @dataclass(frozen=True)
 class FoundLibrary:
-    """A library and its name; ``where``: the file or the package that it is from."""
+    """A library and its name; ``where``: its file or package."""
 
     name: str
     where: str
@@ -49,7 +49,7 @@ class FoundLibrary:
 
 @dataclass(frozen=True)
 class BrokenLibrary:
-    """A library that cannot be used, and why not."""
+    """A library that cannot be used, and the reason."""
 
     name: str
     where: str
@@ -61,19 +61,19 @@ class BrokenLibrary:
 
 @dataclass(frozen=True)
 class Libraries:
-    """All libraries as one. A kernel is called by its name, or ``library/name`` where two have that name."""
+    """All libraries as one. A kernel is selected by its name, or by ``library/name`` if several have that name."""
 
     found: tuple[FoundLibrary, ...]
     broken: tuple[BrokenLibrary, ...] = ()
 
     def get_kernel_names(self, device: int = DeviceId.GAUDI, max_count: int = 0) -> KernelNames:
-        """Return the names of all kernels for a device, those that two libraries have with their library."""
+        """Return the names of all kernels for a device, with the library if several have the name."""
         listed = [(one.name, name) for one in self.found for name in _names(one.library, device)]
         often = Counter(name for _, name in listed)
         return names_that_fit([name if often[name] == 1 else f"{of}/{name}" for of, name in listed], max_count)
 
     def habana_kernel(self, params: HabanaKernelParams, instance: HabanaKernelInstantiation = NO_BUFFERS, /) -> Answer:
-        """Answer a request by the library that has the kernel. A name that two have is NODE_NOT_FOUND: qualify it."""
+        """Answer a request by the library that has the kernel. An ambiguous name is NODE_NOT_FOUND: qualify it."""
         having, plain = self._having(params.node_name)
         if len(having) != 1:
             why = _ambiguous(plain, having) if having else ""
@@ -81,7 +81,7 @@ class Libraries:
         return having[0].library.habana_kernel(replace(params, node_name=plain), instance)
 
     def find(self, name: str) -> tuple[FoundLibrary, str]:
-        """Return the library that has a kernel, and what it calls it. Raises ``InputError`` unless there is one."""
+        """Return the library of a kernel, and the kernel's name in it. Raises ``InputError`` unless there is one."""
         having, plain = self._having(name)
         if len(having) == 1:
             return having[0], plain
@@ -115,7 +115,7 @@ def _names(library: KernelLibrary, device: int) -> tuple[str, ...]:
 def find_libraries(files: Sequence[str | Path] = (), *, installed: bool = True) -> Libraries:
     """Return the libraries of ``files``, Python files, and those of ``installed`` packages.
 
-    Raises ``InputError`` for a file that is not there; what is wrong with one that is, ``broken`` says.
+    Raises ``InputError`` for a file that does not exist; files that cannot be used are listed in ``broken``.
     """
     candidates: list[_Candidate] = []
     for file in map(Path, files):
@@ -130,7 +130,7 @@ def find_libraries(files: Sequence[str | Path] = (), *, installed: bool = True) 
             if one.name in found:
                 raise InputError(f"another library is called {one.name}, from {found[one.name].where}")
             found[one.name] = FoundLibrary(one.name, one.where, _checked(one.load()))
-        except (Exception, SystemExit) as error:  # whatever its code does must not take the others down
+        except (Exception, SystemExit) as error:  # an error of its code must not affect other libraries
             broken.append(BrokenLibrary(one.name, one.where, _in_a_line(error)))
     return Libraries(tuple(found.values()), tuple(broken))
 
@@ -150,7 +150,7 @@ class _Candidate:
 
 
 def _installed() -> Iterator[_Candidate]:
-    # Our own is also found in a source tree that is not installed.
+    # The library of this package is also found in a source tree that is not installed.
     yield _Candidate(shipped.LIBRARY.name, f"dais-verif, {_OURS}", shipped.LIBRARY)
     for entry in sorted(entry_points(group=ENTRY_POINTS), key=lambda entry: entry.name):
         if entry.value == _OURS:
@@ -160,13 +160,13 @@ def _installed() -> Iterator[_Candidate]:
 
 
 def _from_file(path: Path) -> ModuleType:
-    """Return the module of a file, under a name that no other module has."""
+    """Load the module of a file under a unique name."""
     name = f"_dais_verif_kernels_{path.stem}"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise InputError("a library is a Python file, named .py")
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses look their module up.
+    # Dataclasses look up their module here.
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
@@ -177,7 +177,7 @@ def _from_file(path: Path) -> ModuleType:
 
 
 def _checked(loaded: object) -> KernelLibrary:
-    """Return the library that was loaded, if its entry points keep to the interface."""
+    """Return the loaded library. Raises ``InputError`` if its entry points do not follow the interface."""
     library = getattr(loaded, "LIBRARY", loaded) if isinstance(loaded, ModuleType) else loaded
     if not isinstance(library, KernelLibrary):
         raise InputError("it has neither a LIBRARY nor functions get_kernel_names and habana_kernel")

@@ -1,4 +1,4 @@
-"""A folder that holds an instance as hardware: what its manifest says, and the files that go with it."""
+"""Read and write the manifest of a folder with an instance as hardware, and its related files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ _MOST_BYTES = 1 << 30
 
 @dataclass(frozen=True)
 class _Tensor:
-    """A tensor in the manifest: its port, its shape as NumPy has it, and the raw integer that is read outside."""
+    """A tensor in the manifest: its port, its shape in NumPy's order, and the raw integer that is read outside."""
 
     name: str
     port: str
@@ -95,9 +95,9 @@ class _Manifest:
 
 @dataclass(frozen=True)
 class KernelFolder:
-    """An instance in a ``form``, as it lies in a folder. ``facts``: what its hardware costs.
+    """An instance in a ``form``, in a folder. ``facts``: the cost of its hardware.
 
-    ``inputs``, ``outputs``: the names of its tensors, as files of tensors have them.
+    ``inputs``, ``outputs``: the names of its tensors in files of tensors.
     """
 
     path: Path
@@ -109,7 +109,7 @@ class KernelFolder:
 
     @cached_property
     def machine(self) -> Machine:
-        """Its machine. Raises ``ProgramError`` if the file holds none."""
+        """The machine of the instance. Raises ``ProgramError`` if the file is not a machine."""
         return load_machine(self.path / MACHINE)
 
     @property
@@ -119,7 +119,7 @@ class KernelFolder:
 
     @property
     def frame(self) -> Path:
-        """The file that says which cycles of the machine compute all members."""
+        """The frame file: the cycles in which the machine computes all members."""
         return self.path / FRAME
 
 

@@ -1,1 +1,1 @@
-"""Blocks of kernels, written as programs in which nothing can overflow: each type is the smallest that will do."""
+"""Blocks of kernels, written as programs without overflow: each type is the smallest sufficient one."""

@@ -1,7 +1,7 @@
-"""A block while it is written: exact values with their intervals, each op in the smallest type that holds its result.
+"""Write a block: exact values with their intervals, each op in the smallest type that holds its result.
 
-What is computed once is not computed again. Multiplication by a power of two, and negation, cost nothing: a value is an
-op, shifted and signed.
+Equal expressions share one op. Multiplication by a power of two, and negation, need no op: a value is an op, shifted
+and signed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["BlockBuilder", "Value"]
 class Value:
     """The result of an op, times ``2**shift``, negated if ``negative``. ``op`` None: 0.
 
-    ``lo``, ``hi``: what the op's raw integer can be, in units of ``2**-f``.
+    ``lo``, ``hi``: the range of the op's raw integer, in units of ``2**-f``.
     """
 
     op: int | None = None
@@ -73,7 +73,7 @@ class BlockBuilder:
         """Return ``a + b``, exactly."""
         if a.op is None or b.op is None:
             return b if a.op is None else a
-        # One order and one sign for all ways to write a sum: what was computed is found again.
+        # Normalize order and sign, so that equal sums share an op.
         a, b = sorted((a, b), key=lambda value: (value.op or 0, value.shift))
         if a.negative:
             return -self.add(-a, -b)
@@ -110,7 +110,7 @@ class BlockBuilder:
         return self._add(Code.RELU_NEG if a.negative else Code.RELU, a.op, -1, 0, 0, hi, a.f) << a.shift
 
     def select(self, condition: Value, a: Value, b: Value) -> Value:
-        """Return ``a`` where the op of ``condition`` is negative, else ``b``; its own sign is not looked at."""
+        """Return ``a`` if the op of ``condition`` is negative, else ``b``; ``condition.negative`` is ignored."""
         if a == b:
             return a
         a = self._zero() if a.op is None else a
@@ -165,7 +165,7 @@ class BlockBuilder:
         if not kind.width:
             return Value()
         if a.op is None:
-            # An op of this very type, although its value is 0.
+            # An op of exactly this type, although its value is 0.
             return self._add(Code.CONST, -1, -1, 0, 0, 0, kind.f, kind)
         inner = FixedType(kind.k, kind.i - a.shift, kind.f + a.shift)
         lo, hi = a.signed

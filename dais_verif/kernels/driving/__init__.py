@@ -1,1 +1,1 @@
-"""Driving the hardware of an instance: tensors go in, members run, tensors come out, cycle by cycle."""
+"""Drive the hardware of an instance cycle by cycle: write tensors, run members, read tensors."""

@@ -1,4 +1,4 @@
-"""Driving a machine of an instance with tensors, and reading tensors from its outputs."""
+"""Drive a machine of an instance with tensors, and read tensors from its outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WIDEST = 62
 
 
 class Run(NamedTuple):
-    """Cycles ``first`` to ``last``, in which a ``member`` of a ``sample`` is at work, or its outputs are read."""
+    """Cycles ``first`` to ``last``, in which a ``member`` of a ``sample`` runs, or its outputs are read."""
 
     first: int
     last: int
@@ -30,7 +30,7 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """The outputs read. ``tensors``: for each output, (samples, ...), and the ``cycles`` in which they were read.
+    """The outputs read. ``tensors``: each output, shape (samples, ...); ``cycles``: in which elements were read.
 
     ``problem``: why they cannot be read, or what else is not as it must be.
     """
@@ -43,7 +43,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Driven:
-    """A sequence from power-up: of each input signal raw integers, (cycles, elements).
+    """A sequence from power-up: raw integers of each input signal, shape (cycles, elements).
 
     ``read``: what it makes of the outputs before each edge, in the same form. ``ranges``: parts of the index space that
     were run one by one; ``broken_off``: how often a reset came between; ``stalls``: cycles without progress.
@@ -67,7 +67,7 @@ def noise(machine: Machine, cycles: int, rng: np.random.Generator) -> dict[str, 
 
 
 def random_raw(kind: FixedType, shape: Sequence[int], rng: np.random.Generator) -> Ints:
-    """Return random raw integers of a type: all values alike, and one in eight at an end of it."""
+    """Return random raw integers of a type: uniform, but one in eight is its minimum or maximum."""
     if kind.width > _WIDEST:
         words = [rng.integers(0, 1 << 32, size=tuple(shape), dtype=np.int64) for _ in range(kind.width // 32 + 1)]
         whole = sum(word.astype(object) << (32 * at) for at, word in enumerate(words))

@@ -43,10 +43,10 @@ def drive_memory(
     tensors: Sequence[Ints],
     rng: np.random.Generator,
 ) -> Driven:
-    """Return a sequence that runs all samples of ``tensors``, one after the other, without a reset between them.
+    """Return a sequence that runs all samples of ``tensors`` one after the other, without a reset in between.
 
-    Elements are written and read in random order. Between all that: pauses, ranges of no members, ranges that a reset
-    breaks off, and values that nothing must look at.
+    Elements are written and read in random order. In between there are pauses, ranges without members, ranges aborted
+    by a reset, and values that must be ignored.
     """
     samples = len(tensors[0]) if tensors else 1
     sizes_in = [prod(one.sizes) for one in instance.mapping.inputs]
@@ -65,7 +65,7 @@ def drive_memory(
         if rng.integers(2):
             at = int(rng.integers(instance.mapping.geometry[0]))
             _run(plan, instance, timing, sample, ((at, at), *((0, n) for n in instance.mapping.geometry[1:])))
-        plan.cycle += 1  # what done says is there in the next cycle
+        plan.cycle += 1  # results are available in the cycle after done
         _transfer(plan, plan.reads, sizes_out, sample, rng)
     for places, writers in zip(plan.reads, _writers(instance), strict=True):
         plan.runs += [Run(at + 1, at + 1, sample, writers[element]) for at, sample, element in places]
@@ -85,7 +85,7 @@ def _transfer(
     sample: int,
     rng: np.random.Generator,
 ) -> None:
-    """All elements of tensors through ports of their own, in random order."""
+    """Plan transfers of all elements of tensors through their ports, in random order."""
     begin = plan.cycle
     for port, size in enumerate(sizes):
         at = begin + int(rng.integers(_MOST_PAUSE))
@@ -119,7 +119,7 @@ def _pause(plan: _Schedule, rng: np.random.Generator) -> None:
 
 
 def _run(plan: _Schedule, instance: KernelInstance, timing: MemoryTiming, sample: int, box: Box) -> None:
-    """Run a range; the next one may begin in the cycle in which it is done."""
+    """Plan the run of a range; the next one may begin in the cycle in which it is done."""
     latency = timing.latency(box)
     begin = plan.cycle
     plan.starts.append((begin, box))
@@ -130,7 +130,7 @@ def _run(plan: _Schedule, instance: KernelInstance, timing: MemoryTiming, sample
 
 
 def _members(timing: MemoryTiming, begin: int, sample: int, box: Box) -> Iterator[Run]:
-    """When members of a range are at work."""
+    """Yield the cycles in which members of a range run."""
     shape = [b - a for a, b in box]
     for number in range(prod(shape)):
         place = np.unravel_index(number, shape, order="F")
@@ -142,13 +142,13 @@ def _members(timing: MemoryTiming, begin: int, sample: int, box: Box) -> Iterato
 def _break_off(
     plan: _Schedule, instance: KernelInstance, timing: MemoryTiming, box: Box, rng: np.random.Generator
 ) -> None:
-    """Break off a range by a reset; its members run once more later."""
+    """Plan a range that a reset aborts; its members run again later."""
     latency = timing.latency(box)
     begin, length = plan.cycle, int(rng.integers(1, latency + 1))
     plan.starts.append((begin, box))
     plan.busy.append((begin + 1, begin + length + 1))
     plan.resets.append(begin + length)
-    if length == latency:  # a reset in the cycle of done comes too late to take it back
+    if length == latency:  # a reset in the cycle of done is too late to prevent done
         plan.done.append(begin + length)
     plan.cycle = begin + length + 1
 
@@ -166,7 +166,7 @@ def _inputs(
     given["rst"][plan.resets, 0] = 1
     start = given["start"]
     start[:] = 0
-    for first, last in plan.busy:  # nothing looks at it there
+    for first, last in plan.busy:  # it is ignored in these cycles
         start[first:last, 0] = rng.integers(0, 2, size=len(start[first:last]))
     start[plan.resets, 0] = 0
     for cycle, box in plan.starts:

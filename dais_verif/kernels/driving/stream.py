@@ -26,7 +26,7 @@ def drive_stream(
 ) -> Driven:
     """Return a sequence that sends all samples of ``tensors``, some with gaps and stalls, some without.
 
-    ``flush``: cycles from the last beat to the last output. Before some samples a reset breaks off part of an image.
+    ``flush``: cycles from the last beat to the last output. Before some samples a reset aborts a partial image.
     """
     raster = raster_of(instance)
     samples = len(tensors[0]) if tensors else 1

@@ -1,4 +1,4 @@
-"""The control of a stream: where the scan is, where its outputs are, and what of a window lies outside of the image.
+"""The control of a stream: positions of the scan and of its outputs, and the part of a window outside the image.
 
 The scan counts incoming pixels. The position of outputs trails it by some beats: it restarts when the scan has advanced
 so far, and continues past the beginning of the next image. Between images, while no pixel comes, it advances on its own
@@ -19,7 +19,7 @@ __all__ = ["Counter", "StreamControl", "control_of"]
 
 @dataclass(frozen=True)
 class Counter:
-    """A register of control: its type, what it holds at first, and whether only beats that come in move it."""
+    """A register of control: its type, its initial value, and whether it only changes with incoming beats."""
 
     type: FixedType
     initial: int
@@ -44,14 +44,14 @@ class StreamControl:
 def control_of(raster: Raster, *, shifting: bool = False) -> StreamControl:
     """Return the control of a raster.
 
-    ``shifting``: a pixel moves through all places of its line. Then nothing tells where a line begins, which else is
-    another place after each image that is carried on without pixels.
+    ``shifting``: a pixel moves through all places of its line. Then the start of a line is not stored; else it is at
+    another place after each image that advances without pixels.
     """
     x, y, delay = raster.x, raster.y, raster.delay
     wide, high = unsigned(x.size - 1), unsigned(y.size - 1)
     counters = {"column": Counter(wide, 0, True), "line": Counter(high, 0, True)}
     if delay:
-        # At first they are where a stream of images without a pause has them when an image begins.
+        # Initial values are those at the begin of an image in a stream of images without a pause.
         line, column = divmod(raster.beats - delay, x.size)
         counters |= {
             **({} if shifting else {"slot": Counter(wide, 0, False)}),

@@ -14,14 +14,14 @@ from dais_verif.kernels.instance import KernelInstance
 
 __all__ = ["memory_frame", "memory_signals", "ranges_frame"]
 
-#: Ranges of a frame of many; each costs the proof the cycles in which the first member reads and the last one writes.
+#: Ranges of a frame of many; each adds cycles to the proof, in which the first member reads and the last one writes.
 _PARTS = 6
-#: Partitions of which the one is taken that has most to show.
+#: The number of random partitions, from which the best one for a test is selected.
 _DRAWN = 40
 
 
 def memory_frame(instance: KernelInstance, facts: MemoryFacts) -> str:
-    """Return the frame file of a memory form, in which it computes what ``unfold`` makes of the instance."""
+    """Return the frame file of a memory form, in which it computes the same as the unfolded instance."""
     mapping = instance.mapping
     begin = _loaded(instance)
     lines = [f"held.start = {_numbers([1], begin, _cycles(instance, begin + facts.latency))}", "held.rst = 0"]
@@ -48,7 +48,7 @@ def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) ->
     geometry = instance.mapping.geometry
     timing = MemoryTiming.of(instance, facts.parallel)
     drawn = [parts_of(geometry, 2 + n % (_PARTS - 1), rng) for n in range(_DRAWN)]
-    # The one at 0 comes last: if it is missed as another takes too long, its elements are.
+    # The range at 0 comes last: if it is missed because another takes too long, its elements are wrong.
     most: list[Box] = max(drawn, key=_turns)
     boxes = sorted(most, reverse=True)
     cycle = _loaded(instance)
@@ -78,7 +78,7 @@ def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) ->
         start[at] = 1
         for d, (first, end) in enumerate(box):
             begins[d][at], lasts[d][at] = first, end
-    rst[cycle] = 1  # once more when all is written: memories keep what they have
+    rst[cycle] = 1  # again after all writes: memories keep their content
     lines = [f"held.start = {start}", f"held.rst = {rst}"]
     for d in range(len(geometry)):
         lines += [f"held.begin{d} = {begins[d]}", f"held.end{d} = {lasts[d]}"]
@@ -116,7 +116,7 @@ def _numbers(values: Sequence[int], first: int, cycles: int) -> str:
 
 
 def _text(instance: KernelInstance, done: int, lines: Sequence[str]) -> str:
-    """Return the text that loads, does what ``lines`` hold, and reads once it is ``done``."""
+    """Return the frame's text: load, then ``lines``, then read after cycle ``done``."""
     (reads, writes), cycles, done = _sizes(instance), _cycles(instance, done), done + 1
 
     def ports(side: str, sizes: Sequence[int], first: int) -> str:

@@ -1,4 +1,4 @@
-"""Bits, counters and comparisons of a block of control; what is known beforehand costs nothing."""
+"""Bits, counters and comparisons of a block of control; constants need no ops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def unsigned(most: int) -> FixedType:
 
 
 class Logic(BlockBuilder):
-    """Blocks with bits: values that are 0 or 1, of which one that is constant has ``lo == hi``.
+    """Blocks with bits: values that are 0 or 1; a constant bit has ``lo == hi``.
 
     AND and OR of two bits are muxes, so that in a proof, one known bit determines the result of the other.
     """
@@ -40,7 +40,7 @@ class Logic(BlockBuilder):
         return self.constant(value, 0)
 
     def choice(self, bit: Value, a: Value, b: Value) -> Value:
-        """Choose ``a`` where ``bit`` is 1, else ``b``."""
+        """Return ``a`` if ``bit`` is 1, else ``b``."""
         if bit.lo == bit.hi:
             return a if bit.lo else b
         # The highest bit of a type of one bit is that bit.
@@ -95,7 +95,7 @@ class Logic(BlockBuilder):
         return self.table(counter, [int(at in numbers) for at in range(counter.hi + 1)])
 
     def table(self, counter: Value, entries: Sequence[int]) -> Value:
-        """Return the entry of ``entries`` that an unsigned integer says, the first one beyond their end."""
+        """Return the entry of ``entries`` at an unsigned integer; beyond their end, the first entry."""
         if len(set(entries)) == 1:
             return self.number(entries[0])
         lo, hi = min(entries), max(entries)

@@ -1,8 +1,7 @@
-"""The memory form: tensors in memories, group after group of members, an element of each tensor a cycle.
+"""The memory form: tensors in memories, group after group of members, one element of each tensor per cycle.
 
-``start`` begins with the members of a range, ``begin<d> <= m[d] < end<d>``; ``done`` is 1 in one cycle when all of them
-are written. Inputs are loaded, and outputs read, through ports of their own. While a group is written, the next one is
-read.
+``start`` starts the members of a range, ``begin<d> <= m[d] < end<d>``; ``done`` is 1 for one cycle when all of them are
+written. Inputs are loaded and outputs are read through separate ports. While a group is written, the next one is read.
 """
 
 from __future__ import annotations
@@ -32,9 +31,9 @@ __all__ = [
     "require_memory_form",
 ]
 
-#: Words of a memory, at most: more than the engines of machines take.
+#: The most words of a memory: more than the engines of machines accept.
 MOST_WORDS = 1 << 16
-#: Cycles of an interval, at most.
+#: The most cycles of an interval.
 MOST_STEPS = 1 << 12
 
 
@@ -55,7 +54,7 @@ class MemoryFacts:
 
 
 class MemoryTiming(NamedTuple):
-    """When members of a range are at work. A range is of each dimension its begin, and its end, which it leaves out."""
+    """The cycles in which members of a range run. A range has a begin and an exclusive end for each dimension."""
 
     geometry: tuple[int, ...]
     group: Group
@@ -65,7 +64,7 @@ class MemoryTiming(NamedTuple):
     def of(
         cls, instance: KernelInstance, parallel: int, words: tuple[Sequence[int], Sequence[int]] | None = None
     ) -> MemoryTiming:
-        """Return that of an instance; ``words``: as of ``memory_form``. Raises ``InputError`` as that does."""
+        """Return the timing of an instance; ``words``: as in ``memory_form``. Raises ``InputError`` as that does."""
         group, (inputs, outputs) = group_of(instance, parallel), require_memory_form(instance, parallel, words)
         return cls(instance.mapping.geometry, group, _steps(inputs, outputs, parallel))
 
@@ -74,7 +73,7 @@ class MemoryTiming(NamedTuple):
         return self.steps.latency(prod(self._shape(box)))
 
     def during(self, start: int, box: Sequence[tuple[int, int]], member: Sequence[int]) -> tuple[int, int]:
-        """Return the first and the last cycle of a member of a range that starts in cycle ``start``."""
+        """Return the first and the last cycle of a member, for a range that starts in cycle ``start``."""
         number, stride = 0, 1
         for d, (size, at, (begin, _)) in enumerate(zip(self._shape(box), member, box, strict=True)):
             number += stride * ((at - begin) // (self.group.size if d == self.group.dim else 1))
@@ -112,11 +111,11 @@ def memory_form(
     and ``done``.
     Ports of input t: ``in<t>_write``, ``in<t>_address``, ``in<t>_data``; of output t: ``out<t>_address``, and
     ``out<t>_data`` a cycle later. Addresses are those of NumPy's order. Memories hold 0 at power-up.
-    ``parallel``: members of a group, each with a block and copies of inputs of its own; they are neighbours along the
-    first dimension of the index space that has so many.
-    ``printf``: with outputs ``tap_valid``, 1 in one cycle of each member, and ``tap``, the variables of its messages.
-    ``words``: of each input, and of each output, the elements of a word, which are all along the slowest dimension, or
-    parts of a tensor that members touch as a whole; addresses count words, and data are words. None: one each.
+    ``parallel``: members of a group, each with its own block and copies of inputs; they are neighbours along the first
+    dimension of the index space that has this many members.
+    ``printf``: add outputs ``tap_valid``, 1 in one cycle of each member, and ``tap``, the variables of its messages.
+    ``words``: for each input and each output, the elements of a word, which are all along the slowest dimension, or
+    parts of a tensor that members touch as a whole; addresses count words, and data are words. None: one element each.
     Raises ``InputError`` for tensors of no elements, or of more than ``MOST_WORDS``, for groups that touch more than
     ``MOST_STEPS`` elements of one or that print, and if no dimension has so many members; and ``ProgramError`` for a
     block whose inputs have an inp_shift.
@@ -160,7 +159,7 @@ def require_memory_form(
 
 
 def group_of(instance: KernelInstance, parallel: int) -> Group:
-    """Return which members work side by side. Raises ``InputError`` if no dimension has so many."""
+    """Return the groups of parallel members. Raises ``InputError`` if no dimension has this many members."""
     geometry = instance.mapping.geometry
     fitting = [d for d, size in enumerate(geometry) if size >= parallel]
     if parallel < 1 or not fitting:
@@ -262,7 +261,7 @@ class _Writer:
             self.made.connect(source, part)
 
     def read(self, at: int, where: View, lanes: int) -> list[View]:
-        """Return an input in its memories; what it returns are the elements of each member, once they are read."""
+        """Add an input with its memories; return the elements of each member, after they are read."""
         made, name, kind, tensor = self.made, f"in{at}", self.instance.input_types[at], self.inputs[at]
         address = address_bits(tensor.sizes)
         write, place = made.input(f"{name}_write", BIT), made.input(f"{name}_address", address)
@@ -293,7 +292,7 @@ class _Writer:
         return found
 
     def write(self, at: int, where: View, results: list[View], load: View) -> None:
-        """Write an output into its memory from the blocks' ``results``, member after member."""
+        """Add an output: its memory is written from the blocks' ``results``, member after member."""
         made, name, kind, tensor = self.made, f"out{at}", self.instance.output_types[at], self.outputs[at]
         memory, address, width = self.memory(name, kind, tensor), address_bits(tensor.sizes), tensor.word
         place, enable = made.wire(f"{name}_written", address), made.wire(f"{name}_write", BIT)
@@ -318,7 +317,7 @@ class _Writer:
         made.connect(memory[0:width].at(made.input(f"{name}_address", address)), data)
 
     def tap(self, taps: Sequence[PrintfTap], outputs: View, load: View, there: View) -> None:
-        """Make variables of what a member prints, in the cycle after the one in which the block's outputs are taken."""
+        """Add outputs for the variables that a member prints, one cycle after the block's outputs are stored."""
         made, block = self.made, self.instance.block
         loaded = made.register("loaded", BIT, initial=0)
         made.connect(load, loaded)
@@ -329,7 +328,7 @@ class _Writer:
             made.connect(outputs[block.n_out :], made.register("tap", kinds, initial=0, output=True), enable=load)
 
     def memory(self, name: str, kind: FixedType, tensor: Touched) -> View:
-        """Return a word for each address that there is, so that no address leaves it."""
+        """Add a memory with a word for each possible address, so that no address is out of range."""
         return self.made.register(name, (kind,) * (tensor.word << address_bits(tensor.sizes).width), initial=0)
 
 

@@ -1,4 +1,4 @@
-"""Runs of a form in which members print: tensors through its machine without a pause, and the texts that come out."""
+"""Run a form whose members print: send tensors through its machine without a pause, and collect the texts."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Ints = NDArray[Any]
 
 @dataclass(frozen=True)
 class PrintingRun:
-    """A sequence of so many ``cycles`` from power-up: of each input signal raw integers, (cycles, elements).
+    """A sequence of ``cycles`` from power-up: raw integers of each input signal, shape (cycles, elements).
 
-    ``order``: the members of a sample, as numbers in the index space, as they print; ``beside`` of them at a time.
+    ``order``: the members of a sample, as numbers in the index space, in printing order, ``beside`` of them at a time.
     """
 
     cycles: int
@@ -86,8 +86,8 @@ def _zeros(machine: Machine, cycles: int, tensors: Sequence[Ints]) -> dict[str, 
 def texts_of(instance: KernelInstance, run: PrintingRun, rows: Sequence[Sequence[int | None]]) -> list[list[str]]:
     """Return the text that members of each sample print, in the order of the index space.
 
-    ``rows``: the variables as they come out, raw, those of ``run.beside`` members in each. Where there are more rows
-    than members, or fewer, all texts are those of one sample, as they come.
+    ``rows``: raw variables in output order, of ``run.beside`` members per row. If there are more or fewer rows than
+    members, all texts are returned as one sample, in output order.
     """
     taps, kinds = instance.taps, variables_of(instance.block, instance.taps)
     texts = [

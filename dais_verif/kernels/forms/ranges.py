@@ -13,7 +13,7 @@ Box = tuple[tuple[int, int], ...]
 
 
 def parts_of(geometry: Sequence[int], wanted: int, rng: np.random.Generator) -> list[Box]:
-    """Return ``wanted`` boxes that cover the index space, fewer if it has not so many members, in random order."""
+    """Return ``wanted`` boxes that cover the index space, or fewer if it has fewer members, in random order."""
     boxes: list[Box] = [tuple((0, size) for size in geometry)]
     while len(boxes) < wanted:
         longest = [box for box in boxes if any(b - a > 1 for a, b in box)]
