@@ -1,6 +1,7 @@
 """The evidence of a sign-off: of each file only the judged part, in one form, byte for byte.
 
-Much in a record cannot be checked later: times, messages, places. All of it is kept for people, in ``logs``. Evidence
+Much in a record cannot be checked later: times, messages, paths. The full records are kept for users in ``logs``.
+Evidence
 holds only what a judge uses, so that an edit anywhere in it is detected. Values beyond a requirement are stored as the
 requirement, and of a stage that did not pass only the verdict is stored.
 """
@@ -68,7 +69,7 @@ def _move(path: Path, to: Path) -> None:
 
 
 def _whole(folder: Path) -> list[str]:
-    """Return the files of a stage that are judged by their hash: RTL and programs that were made for it."""
+    """Return the files of a stage that are judged by their hash: RTL and programs written for it."""
     names = [name for name in (NETLIST, READ_BACK) if (folder / name).is_file()]
     if (folder / SEEDED_FAULT).is_file():
         name = read_tree(folder / SEEDED_FAULT).get("file")

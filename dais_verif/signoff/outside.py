@@ -56,7 +56,7 @@ def _look(context: Context, folder: Path) -> None:
 
 @lru_cache(maxsize=1)
 def _uses_of(files: tuple[FileHash, ...], top: str) -> tuple[Use, ...]:
-    """Return what the RTL in ``files`` uses. Raises ``InputError`` if one cannot be read."""
+    """Return the uses in the RTL of ``files``. Raises ``InputError`` if a file cannot be read."""
     for file in files:
         if file.role in ("rtl", "include"):
             read_plain(Path(file.path), MOST_RTL_BYTES, "RTL file")  # never a pipe or a device

@@ -1,4 +1,4 @@
-"""Claims that a certificate makes itself, held against its policy and its files without any run."""
+"""Compare claims of a certificate itself with its policy and its files, without any run."""
 
 from __future__ import annotations
 

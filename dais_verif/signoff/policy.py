@@ -1,6 +1,6 @@
 """The requirements for the sign-off of a program and its RTL: a TOML file, or the built-in policy.
 
-Every sign-off shows that the chain can fail. No key turns that off.
+Every sign-off also shows that the verification can fail. No key turns that off.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 
 GHDL = "ghdl"
 
-#: Stages that say something is not known; a waiver may stand in for them. What is known to be wrong is never waived.
+#: Stages that a waiver may cover if their result is unknown. Known errors cannot be waived.
 WAIVABLE = (
     "outside",
     "check",
@@ -125,7 +125,7 @@ most_unknown = 5.0       # percent that may stay unknown
 
 
 class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A table of the file: every key has a default, and no other key is taken."""
+    """A table of the file: every key has a default, and other keys are refused."""
 
 
 class Rtl(_Table, frozen=True):
@@ -152,21 +152,21 @@ class Rtl(_Table, frozen=True):
 
 
 class NetlistTable(_Table, frozen=True):
-    """``[netlist]``: the RTL as Yosys synthesizes it, in the simulators."""
+    """``[netlist]``: simulate the netlist that Yosys synthesizes from the RTL."""
 
     target: str = "ice40"
     vectors: int = 1000
 
 
 class Axis(_Table, frozen=True):
-    """``[axis]``: RTL emitted by dais-verif, wrapped in AXI4-Stream, through its streams."""
+    """``[axis]``: simulate RTL emitted by dais-verif through its AXI4-Stream wrapper."""
 
     pipeline: int = 3
     vectors: int = 1000
 
 
 class Board(_Table, frozen=True):
-    """``[board]``: a board in the place of a simulator."""
+    """``[board]``: use a board like a simulator."""
 
     target: str | None = None
     vectors: int = 10000
@@ -180,13 +180,13 @@ class Diff(_Table, frozen=True):
 
     @property
     def files(self) -> dict[str, str]:
-        """The files that are given, by what they are."""
+        """The files that are given, by their role."""
         given = {"frame": self.frame, "against": self.against}
         return {role: name for role, name in given.items() if name is not None}
 
 
 class Waived(_Table, frozen=True):
-    """``[[waivers]]``. ``expires``: the last day on which it holds."""
+    """``[[waivers]]``. ``expires``: the last day on which the waiver is valid."""
 
     what: str
     reason: str
@@ -199,7 +199,7 @@ class Waived(_Table, frozen=True):
 
 
 class Policy(_Table, frozen=True):
-    """The requirements. Paths are absolute, or relative to the folder that the sign-off runs in."""
+    """The requirements. Paths are absolute, or relative to the working folder of the sign-off."""
 
     simulators: tuple[str, ...] = ("icarus", "verilator")
     vectors: int = 10000
@@ -249,7 +249,7 @@ def with_rtl(given: Given, rtl: Rtl, simulators: tuple[str, ...] | None) -> Give
 
 
 def in_force(waivers: tuple[Waived, ...], today: date) -> tuple[dict[str, Waived], list[str]]:
-    """Return the waivers that hold on the day ``today``, by what they waive; and a line for each that holds no more."""
+    """Return the waivers that are valid on the day ``today``, by what they waive; and a line for each expired one."""
     good = {waiver.what: waiver for waiver in waivers if waiver.expires >= today}
     late = [
         f"the waiver of {waiver.what} expired on {waiver.expires}: it waives nothing"
@@ -276,7 +276,7 @@ def read_policy(path: Path | None) -> Given:
 
 
 def policy_of(tree: Any, name: str) -> Policy:
-    """Return the policy that ``Policy.tree`` gave, through JSON. Raises ``InputError`` if it is none."""
+    """Return the policy of a JSON tree from ``Policy.tree``. Raises ``InputError`` if it is not a policy."""
     reader = _Reader(name)
     policy = reader.convert(tree)
     reader.check(policy)
@@ -284,13 +284,13 @@ def policy_of(tree: Any, name: str) -> Policy:
 
 
 def _from(policy: Policy, folder: Path) -> Policy:
-    """Return ``policy`` with its paths as seen from ``folder``, where it lies."""
+    """Return ``policy`` with its paths resolved from ``folder``, which contains it."""
 
     def seen(name: str) -> str:
         return str(folder / name)
 
     def matching(name: str) -> list[str]:
-        """Return the files that a name with stars means."""
+        """Return the files that match a name with wildcards."""
         return sorted(glob.glob(seen(name))) if "*" in name else [seen(name)]
 
     rtl = msgspec.structs.replace(
@@ -324,7 +324,7 @@ class _Reader:
             self.refuse(str(error))
 
     def check(self, policy: Policy) -> None:
-        """Check what the types do not say."""
+        """Check rules that types do not express."""
         for simulator in policy.simulators:
             if simulator not in _SIMULATORS:
                 self.refuse(f"simulators holds {simulator!r}, must be of {', '.join(_SIMULATORS)}")

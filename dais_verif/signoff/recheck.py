@@ -1,7 +1,7 @@
-"""Checking a certificate against its files, and by judging its evidence again.
+"""Check a certificate against its files, and judge its evidence again.
 
-A certificate says little that the evidence does not say too. So a change is detected even if an attacker makes all
-hashes consistent; forged evidence is detected only by the signature, or by a new run.
+Most claims of a certificate also follow from the evidence. So a change of a claim is detected even if an attacker makes
+all hashes consistent; forged evidence is detected only by the signature, or by a new run.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from dais_verif.signoff.toolbox import tools_of
 from dais_verif.signoff.verbs import PRINTED
 from dais_verif.verdict import Verdict
 
-#: A certificate names a file a line.
+#: Size limit of a certificate, which has one line per file.
 _MOST_BYTES = 64 << 20
 
 __all__ = ["CertificateCheck", "check_certificate", "read_certificate", "shortened"]
@@ -51,7 +51,7 @@ __all__ = ["CertificateCheck", "check_certificate", "read_certificate", "shorten
 
 @dataclass(frozen=True)
 class CertificateCheck:
-    """The result: ``findings`` speak against the certificate, ``notes`` do not."""
+    """The result: ``findings`` invalidate the certificate, ``notes`` do not."""
 
     certificate: Certificate
     folder: Path
@@ -71,7 +71,7 @@ def read_certificate(path: Path) -> tuple[Certificate, Path, bytes]:
 
 
 def _why_missing(folder: Path) -> str:
-    """Return why there is no certificate in ``folder``, and what to do."""
+    """Return the reason why there is no certificate in ``folder``, and what to do."""
     try:
         record = read_record(folder / RECORD)
     except InputError:
@@ -95,10 +95,10 @@ def check_certificate(
     trust: Trust | None = None,
     same_tools: bool = False,
 ) -> CertificateCheck:
-    """Check everything that needs no run. ``trust``: who may sign; a signature is then required.
+    """Check everything that can be checked without a run. ``trust``: allowed signers; a signature is then required.
 
-    ``same_tools``: the tools here must be those of then. The signature comes first: nothing is opened that a
-    certificate names whose signer is not the right one.
+    ``same_tools``: require the tools of the sign-off. The signature is checked first: if the signer is not allowed, no
+    file that the certificate names is opened.
     """
     signed, notes = check_signature(certificate, folder, data, trust)
     if signed:
@@ -106,7 +106,7 @@ def check_certificate(
     files, findings = find_files(certificate.files, folder, places or Places())
     try:
         findings += _evidence(certificate, files_in(folder))
-    except InputError as error:  # nor is anything read that may be without end
+    except InputError as error:  # then files, which may be endless, are not read either
         return CertificateCheck(
             certificate, folder, None, [*findings, CertificateFinding(str(folder), "plain files", str(error))], notes
         )
@@ -161,7 +161,7 @@ def _told(sha256: str | None, without: str) -> str:
     return without if sha256 is None else f"sha256 {sha256}"
 
 
-# what the certificate itself says
+# claims of the certificate itself
 
 
 def _dates(certificate: Certificate) -> Iterator[CertificateFinding]:
@@ -236,7 +236,7 @@ def _stages(
 def _agrees(
     certificate: Certificate, record: SignOffRecord, context: Context, results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """Yield the certificate, the record of the sign-off and the evidence say the same."""
+    """Yield differences between the certificate, the record of the sign-off and the evidence."""
     versions = {name: tool.version for name, tool in certificate.tools.items()}
     pairs: Mapping[str, tuple[object, object]] = {
         f"verdict in {RECORD}": (Verdict.PASS.value, record.verdict.value),
@@ -263,7 +263,7 @@ def _agrees(
 def _versions(
     certificate: Certificate, context: Context, results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """Yield simulators of the certificate that are not those of the runs that passed; a board has no version."""
+    """Yield simulators of the certificate that differ from those of the passed runs; a board has no version."""
     for stage, result in zip(stages_of(context), results, strict=True):
         folder = context.folder / stage.folder
         folder = folder if (folder / SENT).is_file() else folder / "sim"

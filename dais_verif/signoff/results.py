@@ -32,13 +32,13 @@ __all__ = [
     "time_of",
 ]
 
-#: In the folder of a stage that failed before there was anything to judge.
+#: A file in the folder of a stage that failed before there was evidence to judge.
 FAILED = "failed.json"
 
-#: The verdicts that a waiver can excuse: nothing is known, or too little. Never a design known to be wrong.
+#: The verdicts that a waiver can cover: the result is unknown or incomplete. A known error is never waived.
 _NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT, Verdict.NOT_SIGNED_OFF)
 
-#: The verdicts that a seeded fault leads to: in RTL or golden model, or in a program that a machine is to compute.
+#: The verdicts for a seeded fault: in RTL or golden model, or in a program that a machine must compute.
 _SEEDED = (Verdict.RTL_MISMATCH, Verdict.PROGRAMS_DIFFER)
 
 #: What sets, in a sign-off, what an option sets in the verbs that it runs.
@@ -82,13 +82,13 @@ def blocked(stage: SignOffStage, before: Sequence[StageResult], stages: Sequence
 
 
 def judged(stage: SignOffStage, context: Context) -> Judgement:
-    """Return the judgement of the evidence of ``stage``; what it lacks is told in the words of a policy."""
+    """Return the judgement of the evidence of ``stage``; problems name keys of the policy instead of options."""
     found = _judged(stage, context)
     return replace(found, problems=tuple(map(name_keys, found.problems)))
 
 
 def name_keys(problem: str) -> str:
-    """Return ``problem``, which a verb told, with the keys of a policy in the place of its options."""
+    """Return ``problem``, a message of a verb, with keys of a policy instead of options."""
     texts = _HELP.sub("", problem).split("`")
     texts[::2] = (_OPTION.sub(lambda found: _KEYS[found[0]], text) for text in texts[::2])  # not in commands
     return "`".join(texts)
@@ -139,7 +139,7 @@ def result_of(stage: SignOffStage, found: Judgement, waivers: Mapping[str, Waive
 
 
 def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputEvidence]:
-    """Return the best that is known of each output. A proof counts only if the prover was also seen to refute."""
+    """Return the best evidence of each output. A proof counts only if the prover also refuted a seeded fault."""
     proof = [r for r in results if "proof" in r.name]
     proved = bool(proof) and all(r.passed for r in proof)
     if context.subject.is_machine:
@@ -166,7 +166,7 @@ def issued_at(times: Times) -> str:
 
 
 def time_of(text: str) -> datetime | None:
-    """Return a time of a record; None if it is none, or has no zone."""
+    """Return a time of a record; None if it is not a time, or has no time zone."""
     try:
         found = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:

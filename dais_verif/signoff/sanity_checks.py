@@ -1,7 +1,7 @@
-"""Stages that must fail: the signed-off design with a seeded fault, run exactly as without it.
+"""Stages that must fail: the signed-off design with a seeded fault, run in the same way as without it.
 
-Each passes only if exactly this bug is detected: in every simulator on as many vectors as were affected, with the same
-first vector; by the prover with an input that a simulator confirms. A chain that cannot fail detects none.
+Each passes only if exactly this fault is detected: in every simulator with the right number of wrong vectors and the
+right first one; by the prover with an input that a simulator confirms. A verification that cannot fail detects none.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = ["seed_faults_in_proof", "seed_faults_in_simulation"]
 
 
 def seed_faults_in_simulation(good: str) -> list[SignOffStage]:
-    """Beside the simulation in folder ``good``."""
+    """Return the stages with seeded faults for the simulation in folder ``good``."""
     return [
         SignOffStage(
             "known-bad RTL, simulated",
@@ -64,7 +64,7 @@ def seed_faults_in_simulation(good: str) -> list[SignOffStage]:
 
 
 def seed_faults_in_proof(good: tuple[str, ...]) -> list[SignOffStage]:
-    """Beside the proof; ``good``: the simulation and the proof."""
+    """Return the stages with seeded faults for the proof; ``good``: the simulation and the proof."""
     return [
         SignOffStage(
             "known-bad RTL, proof", "known-bad-proof", partial(_prove_bad, good=good[0]), _judge_proved, True, good
@@ -80,7 +80,7 @@ def seed_faults_in_proof(good: tuple[str, ...]) -> list[SignOffStage]:
     ]
 
 
-# planting
+# seeding
 
 
 def _simulate_bad(context: Context, folder: Path, good: str) -> None:
@@ -117,7 +117,7 @@ def _asked(context: Context) -> Asked:
 
 
 def _poisoned(context: Context, folder: Path) -> list[str]:
-    """Return the arguments for the poisoned program, which goes into ``folder``."""
+    """Write the poisoned program into ``folder``, and return the arguments for it."""
     subject, policy = context.subject, context.policy
     program = subject.program
     given = [read_batch(Path(file.path), program.n_in) for file in subject.of("input")]

@@ -1,4 +1,4 @@
-"""Faults that are seeded to see them found: a golden model that means something else, and RTL with wrong bits.
+"""Seed faults that must be detected: a golden model with a changed output, and RTL with wrong bits.
 
 Both are made from the signed-off design, and the number of differing vectors is known in advance.
 """
@@ -29,7 +29,7 @@ from dais_verif.stimulus import Vectors
 
 __all__ = ["SeededFault", "Poison", "always_wrong", "poison", "sometimes_wrong"]
 
-#: The number of vectors, spread over all, with a wrong bit in RTL that is sometimes wrong; each in another output bit.
+#: The number of wrong vectors of the sometimes wrong RTL, distributed over all; each has another wrong output bit.
 _WRONG_VECTORS = 8
 
 _CONST = 5
@@ -38,7 +38,7 @@ _SLICE = 16384
 
 @dataclass(frozen=True)
 class Poison:
-    """A program that means something else: output ``output`` is the constant ``value``.
+    """A changed program: output ``output`` is the constant ``value``.
 
     It differs on ``rows`` vectors, starting with ``first``.
     """
@@ -53,7 +53,7 @@ class Poison:
 
 @dataclass(frozen=True)
 class SeededFault:
-    """A module ``top`` around a design, in its language. ``rows``: vectors that it spoils, from ``first`` on."""
+    """A module ``top`` around a design, in its language. ``rows``: how many vectors are wrong, from ``first`` on."""
 
     top: str
     text: str
@@ -79,7 +79,7 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
         firsts = firsts or [int(values[0]) for values in outputs]
         if found is None:
             found = _two_values(program, outputs, firsts)
-            rows = start if found else 0  # all before were as the first
+            rows = start if found else 0  # all earlier rows are equal to the first
         if found is not None:
             rows += int(np.count_nonzero(outputs[found[0]] != found[1]))
     if found is None:
@@ -138,7 +138,7 @@ def _in_json(original: bytes, number: int, constant: int) -> bytes:
 
 
 def always_wrong(interface: DesignInterface, design: OriginalDesign) -> SeededFault:
-    """Return the design with the lowest bit of each output port upside down, on all vectors."""
+    """Return the design with the lowest bit of each output port inverted, on all vectors."""
     inverted = {wire.offset: () for wire in interface.outputs if wire.width}
     outer = _outer(design, "always")
     return SeededFault(outer, inverting_wrapper(interface, design, outer, [], inverted), 0, 0)

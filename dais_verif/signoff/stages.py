@@ -1,7 +1,7 @@
 """The stages of a policy: how each is run, and how its output is judged.
 
-Running a stage leaves evidence in a separate folder; judging it reads only that evidence. So a certificate is checked
-later by the same judges.
+Running a stage leaves evidence in a separate folder; judging it reads only that evidence. So the same judges can check
+a certificate later.
 """
 
 from __future__ import annotations

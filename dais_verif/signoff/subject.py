@@ -25,7 +25,7 @@ __all__ = ["ROLES", "Design", "FileHash", "Subject", "file_hash", "load_design",
 #: The reference for the RTL.
 Design: TypeAlias = Program | Machine
 
-#: What a file is to the design: ``program`` (or machine), its RTL and what that reads, and files of the policy.
+#: Roles of files: ``program`` (or machine), its RTL and the files that this reads, and files of the policy.
 ROLES = (
     *("program", "rtl", "include", "data", "ports", "input", "kernel", "configuration"),
     *("frame", "against", "bitstream", "pins"),
@@ -47,7 +47,7 @@ class FileHash:
 
 @dataclass(frozen=True)
 class Subject:
-    """A program or a machine, and its RTL. ``emitted``: the RTL is ours."""
+    """A program or a machine, and its RTL. ``emitted``: the RTL was written by dais-verif."""
 
     design: Design
     path: Path
@@ -77,7 +77,7 @@ class Subject:
 
     @property
     def is_kernel(self) -> bool:
-        """True if the machine is that of a kernel, whose files are signed off with it."""
+        """True if the machine is the hardware of a kernel, whose files are signed off with it."""
         return any(file.role == "kernel" for file in self.files)
 
     def of(self, role: str) -> list[FileHash]:
@@ -205,7 +205,7 @@ def _included(sources: Sequence[Path]) -> list[Path]:
             there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
             if not there:
                 raise InputError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")
-            for path in there:  # the simulator decides which of several is meant, so all are included
+            for path in there:  # the simulator selects one of several, so all are included
                 if path not in found:
                     found[path] = None
                     waiting.append(path)

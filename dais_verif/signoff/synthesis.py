@@ -1,4 +1,4 @@
-"""RTL that says one thing to simulators and another to synthesis: each such reading is proved, or it is refused.
+"""Check RTL that means different things to simulation and synthesis: each meaning is proved, or the RTL is refused.
 
 A private copy is read: the macros that a synthesis tool defines are defined in it, and what is hidden from synthesis is
 blank. Where a ``case`` means more to synthesis, Yosys, which knows what, must agree with the other reader.
@@ -38,7 +38,7 @@ _TEXTS = ("rtl", "include")
 
 
 def synthesis_stages(context: Context) -> list[SignOffStage]:
-    """Return a stage for each way in which synthesis reads the RTL otherwise; none where all tools read the same."""
+    """Return a stage for each meaning of the RTL in synthesis that differs; none if all tools read the same."""
     subject = context.subject
     if subject.emitted:
         return []
@@ -64,7 +64,7 @@ def synthesis_stages(context: Context) -> list[SignOffStage]:
 
 @lru_cache(maxsize=1)
 def _directives(files: tuple[FileHash, ...]) -> dict[str, Directives]:
-    """Return what each text of the RTL says to one tool and not to another, by its path."""
+    """Return the tool-specific directives of each RTL file, by its path."""
     texts = [Path(file.path) for file in files if file.role in _TEXTS]
     return {str(path): directives_of(_text(path), is_vhdl(path)) for path in texts}
 
@@ -99,7 +99,7 @@ def _run(context: Context, folder: Path, macros: tuple[str, ...], both: bool) ->
 
 
 def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judgement:
-    """Judge the proof, which must be of the RTL as synthesis reads it; that text is made again here."""
+    """Judge the proof, which must be of the RTL as synthesis reads it; this RTL is generated again here."""
     copied = tuple(file for file, _ in _copied(context.subject, macros, folder))
     policy = msgspec.structs.replace(context.policy, proof="required")
     subject = context.subject
@@ -108,7 +108,7 @@ def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judgement
 
 
 def _copied(subject: Subject, macros: tuple[str, ...], folder: Path) -> list[tuple[FileHash, bytes]]:
-    """All that the RTL is and reads, as synthesis reads it, in ``folder`` as it lay to each other."""
+    """Return the RTL and the files that it reads, as synthesis reads them, in ``folder`` with relative paths kept."""
     found = []
     for file in subject.files:
         if file.role not in (*_TEXTS, "data"):

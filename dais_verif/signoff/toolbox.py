@@ -1,4 +1,4 @@
-"""With which tools a sign-off was made: their versions, and hashes of what was run."""
+"""Identify the tools of a sign-off: their versions, and hashes of executables and packages."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from dais_verif.toolchain.icetime import part_of
 
 __all__ = ["Tool", "tool_names", "tools_of"]
 
-#: What the verbs load and what their answers depend on.
+#: Packages that verbs load and that influence their results.
 _PACKAGES = ("bitwuzla", "cocotb", "msgspec", "numpy", "pyslang")
 
-#: IceStorm has no version; what it knows of the device is hashed with it.
+#: IceStorm has no version; its device data are hashed with it.
 _ICESTORM = ("icepack", "icetime", "iceunpack")
 
 _PASSING = ("__pycache__", ".pyc")
@@ -97,7 +97,7 @@ def _package(name: str) -> Tool | None:
 
 
 def _of_files(paths: Iterable[Path], folder: Path) -> str:
-    """Of names and contents; what Python compiles on the way does not count."""
+    """Return a hash of names and contents of files, without files that Python compiles."""
     kept = sorted(path for path in paths if not any(part in path.as_posix() for part in _PASSING) and path.is_file())
     return _digest({_under(path, folder): sha256_of(path) for path in kept})
 

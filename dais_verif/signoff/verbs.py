@@ -1,6 +1,6 @@
-"""Running a verb as a user would, in a process of its own, and keeping what it printed.
+"""Run a verb as a user would, in a separate process, and keep its output.
 
-What is signed off is what users run: the verbs, their options and their records, nothing of their inside.
+A sign-off only uses the interface of users: the verbs, their options and their records, and no internal functions.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from dais_verif.files import make_folder, read_plain, write_atomically
 
 __all__ = ["CALL", "PRINTED", "RUN", "Call", "call", "own_cache", "read_call"]
 
-#: In the folder of a call: how it was called, what it printed, and what it kept of its own (``-o``).
+#: In the folder of a call: its arguments, its output, and its own folder (``-o``).
 CALL, PRINTED, RUN = "call.json", "printed.json", "run"
 
 _MESSAGES = "messages.txt"
 
-#: As ``python -m dais_verif``, but with the very package that runs now, whatever lies in the current folder.
+#: Like ``python -m dais_verif``, but with the package that runs now, independent of files in the current folder.
 _START = "import sys; sys.path[:] = [*filter(None, sys.path), {parent!r}]; from dais_verif.cli.main import main; main()"
 
-#: Every simulation is built for the sign-off: it takes nothing on trust that lies in a cache.
+#: Every simulation is built for the sign-off, which does not trust cached builds.
 _ENVIRONMENT = {"DAIS_VERIF_CACHE_MB": "0"}
 
-#: The cache of the sign-off under way: Verilator's runtime is compiled once for it.
+#: The cache of the running sign-off: Verilator's runtime is compiled once for it.
 _cache: ContextVar[Path | None] = ContextVar("cache", default=None)
 
 _PATIENCE = 20.0
@@ -51,9 +51,9 @@ class Call:
 
 @contextmanager
 def own_cache(folder: Path) -> Iterator[None]:
-    """Verbs that are called within have ``folder`` for a cache, which is empty at first, and gone at last.
+    """Let verbs that are called in the block use ``folder`` as cache, which is empty at first and removed at the end.
 
-    What lies in the cache of this machine is code that may come from anyone who can write to it.
+    The cache of the computer holds code from every user who can write to it, so it is not trusted.
     """
     shutil.rmtree(folder, ignore_errors=True)
     make_folder(folder)
@@ -71,7 +71,7 @@ def own_cache(folder: Path) -> Iterator[None]:
 def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = True) -> Call:
     """Run ``verb`` with ``arguments`` and ``--json``, and keep everything in ``folder``.
 
-    ``keeps``: the verb has ``-o`` and gets a folder. Whatever it answers is no error; raises ``ToolError`` if it
+    ``keeps``: the verb has ``-o`` and gets a folder. Any verdict of the verb is accepted; raises ``ToolError`` if it
     cannot be run.
     """
     make_folder(folder)
@@ -89,7 +89,7 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
                 stdin=subprocess.DEVNULL,
                 stdout=printed,
                 stderr=messages,
-                start_new_session=True,  # Ctrl-C is for us, who pass it on
+                start_new_session=True,  # this process receives Ctrl-C and passes it on
             )
         except OSError as error:
             raise ToolError(f"{sys.executable} cannot be started: {error.strerror}") from None
@@ -105,7 +105,7 @@ def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = Tru
 
 
 def read_call(folder: Path) -> Call:
-    """Return the call that ``folder`` is of. Raises ``InputError`` if nothing tells."""
+    """Return the call in ``folder``. Raises ``InputError`` if its description is missing or unreadable."""
     path = folder / CALL
     try:
         return Call(**json.loads(read_plain(path, 1 << 24)))
@@ -119,7 +119,7 @@ def _own() -> dict[str, str]:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Ask a process to end: it stops its simulators and removes its temporary files, if it is given the time."""
+    """Terminate a process, with some time to stop its simulators and to remove its temporary files."""
     process.terminate()
     try:
         process.wait(_PATIENCE)
@@ -129,7 +129,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _tidy(run: Path) -> None:
-    """Remove what is no evidence: locks, and what was built, which is large and can be built again; not its log."""
+    """Remove files that are not evidence: locks and builds, which are large and can be built again; logs stay."""
     for path in [path for path in run.rglob("*") if path.name == ".lock" or path.is_symlink()]:
         path.unlink()
     for built in [path for folder in run.rglob("build") if folder.is_dir() for path in folder.iterdir()]:

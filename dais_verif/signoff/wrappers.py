@@ -1,4 +1,4 @@
-"""RTL around a design that turns some of its output bits upside down, in the language that the design is written in.
+"""Write RTL around a design that inverts some of its output bits, in the language of the design.
 
 The wrapper has the ports of the design, so that it can be run in place of the design.
 """
@@ -15,11 +15,11 @@ from dais_verif.errors import InputError
 
 __all__ = ["OriginalDesign", "inverting_wrapper"]
 
-#: Which bits of a row are upside down: always, or where the row is one of the rare rows of these numbers.
+#: The inverted bits of a row: always, or only in the rare rows with these numbers.
 InvertedBits = Mapping[int, tuple[int, ...]]
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
-#: How values of a VHDL type are made of std_logic or std_logic_vector, and the other way.
+#: Conversions of std_logic or std_logic_vector to values of a VHDL type, and back.
 _FROM = {"bit": "to_bit", "bit_vector": "to_bitvector"}
 _TO = {"bit": "to_stdulogic", "bit_vector": "to_stdlogicvector"}
 _SAME = ("std_logic", "std_logic_vector", "std_ulogic")
@@ -35,7 +35,7 @@ class OriginalDesign:
 
     @property
     def suffix(self) -> str:
-        """Of a file in its language."""
+        """The suffix of a file in the design's language."""
         return ".v" if self.types is None else ".vhd"
 
 
@@ -63,7 +63,7 @@ def _outputs(design: OriginalDesign) -> list[Port]:
 
 
 def _wires(interface: DesignInterface, design: OriginalDesign) -> Iterator[tuple[Port, str, str, int | None]]:
-    """Each output wire: its port, its index in an array, what the design gives, and where in the row it begins."""
+    """Yield for each output wire: port, index in an array, the wire of the design, and its first bit in the row."""
     offsets = {wire.name: wire.offset for wire in interface.outputs if wire.width}
     for number, port in enumerate(_outputs(design)):
         for wire in port.wires:
@@ -116,7 +116,7 @@ def _verilog_port(port: Port, name: str) -> str:
 
 
 def _verilog_name(name: str) -> str:
-    """As Verilog takes it wherever a name can stand."""
+    """Return ``name`` as a Verilog identifier, escaped if necessary."""
     return name if _PLAIN.fullmatch(name) else f"\\{name} "
 
 
