@@ -1,6 +1,7 @@
 """Networks: read from ONNX, with exact fixed-point types, and lowered to one program.
 
-``read`` a file, and ``Network.program`` is its program, equal to ONNX's own meaning as long as that one does not round.
+``read`` reads a file; ``Network.program`` returns its program, which equals ONNX's semantics as long as those do not
+round.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ __all__ = [
     "looks_like_onnx",
     "parse",
     "read",
-    # what they hold
+    # contents
     "Network",
     "Node",
     "Tensor",
@@ -24,7 +25,7 @@ __all__ = [
     "FusedNode",
     "FusedOp",
     "fuse",
-    # what can go wrong
+    # errors
     "NetworkError",
     "Problem",
 ]

@@ -1,7 +1,7 @@
 """Values of ops as sums over *atoms*, elements of earlier tensors, plus an interval for the non-linear remainder.
 
-Shifts, sums and products with constants keep a sum exactly, so what one atom adds to a value in several ways cancels.
-What rounds, selects or looks up adds to the interval.
+Shifts, sums and products with constants keep a sum exactly, so contributions of one atom on several paths can cancel.
+Rounding, selection and table look-up add to the interval.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dais_verif.program.opcodes import Code, high_int32
 
 __all__ = ["Affine", "AffineOps", "Interval", "added", "bounded", "hull", "scaled"]
 
-#: The smallest and the largest number that something can be.
+#: The smallest and the largest possible value.
 Interval = tuple[Fraction, Fraction]
 
 _NONE = (Fraction(0), Fraction(0))
@@ -58,7 +58,7 @@ def added(a: Affine, b: Affine) -> Affine:
 
 
 def bounded(value: Affine, atoms: Callable[[int], Interval]) -> Interval:
-    """Return the smallest and the largest that ``value`` can be, each atom within its interval."""
+    """Return the smallest and the largest possible ``value``, with each atom within its interval."""
     lo, hi = value.rest
     for atom, factor in value.factors.items():
         a, b = atoms(atom)
@@ -80,7 +80,7 @@ class AffineOps:
         self._found: dict[int, Affine] = {}
 
     def stand_for(self, ops: Iterable[tuple[int, int, Fraction]]) -> None:
-        """Let each op be an atom times a factor from now on, whatever it is computed of."""
+        """Treat each op as an atom times a factor from now on, instead of as a result of its operands."""
         for op, atom, factor in ops:
             self._known[op] = (atom, factor)
         self._found.clear()
@@ -93,7 +93,7 @@ class AffineOps:
         return scaled(self._value(op), Fraction(2) ** shift * (-1 if negated else 1))
 
     def _value(self, wanted: int) -> Affine:
-        """Operands first, without recursion: a program may be as deep as it is long."""
+        """Evaluate operands first, without recursion: the depth of a program may equal its length."""
         stack = [wanted]
         while stack:
             index = stack[-1]
@@ -119,7 +119,7 @@ class AffineOps:
         rule = _RULES.get(op.code)
         return Affine({}, _of_type(op.type)) if rule is None else rule(self, op, [self._found[at] for at in _read(op)])
 
-    # rules; whatever has none can be all that its type holds
+    # rules; an op without a rule may have any value of its type
 
     def _sum(self, op: Op, operands: Sequence[Affine]) -> Affine:
         sign = -1 if op.code == Code.SUB else 1
@@ -138,7 +138,7 @@ class AffineOps:
         return Affine({}, (Fraction(0), max(hi, Fraction(0))))
 
     def _quantised(self, op: Op, operands: Sequence[Affine]) -> Affine:
-        """Less by up to a step; if it can wrap, whatever the type holds."""
+        """Subtract up to one step; if the value can wrap, return the whole range of the type."""
         value = scaled(operands[0], Fraction(-1 if op.code == Code.QUANT_NEG else 1))
         read, kind = self.program.ops[op.id0].type, op.type
         lo, hi = bounded(value, self.atoms)
@@ -150,7 +150,7 @@ class AffineOps:
         return Affine(value.factors, (value.rest[0] - lost, value.rest[1]))
 
     def _selected(self, op: Op, operands: Sequence[Affine]) -> Affine:
-        """Return the second, and some part of what the first has more."""
+        """Return the second operand plus a part of the difference to the first."""
         first = scaled(operands[0], Fraction(1))
         second = scaled(operands[1], Fraction(2) ** high_int32(op.data) * (-1 if op.code == Code.MUX_NEG else 1))
         lo, hi = bounded(added(first, scaled(second, Fraction(-1))), self.atoms)

@@ -1,4 +1,4 @@
-"""A network under a configuration: each op under its knob, where the file is one for this network."""
+"""Apply a configuration to a network: each op under its knob, if the file is for this network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Approximated", "approximate"]
 
 @dataclass(frozen=True)
 class Approximated:
-    """A network under the configuration ``name``. ``notes``: what was decided where the knobs leave it open.
+    """A network under the configuration ``name``. ``notes``: decisions that the knobs leave open.
 
     ``applied``: the knobs of operators, by the tensors that they write.
     """

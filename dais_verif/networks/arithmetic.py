@@ -1,4 +1,4 @@
-"""Exact arithmetic on elements of tensors: constants are computed at once, everything else becomes ops.
+"""Exact arithmetic on elements of tensors: constants are computed directly, everything else becomes ops.
 
 An element is a ``Fraction`` with a power of two below the line, or a ``Value`` of the block that is written.
 """
@@ -33,7 +33,7 @@ def raw_of(number: Fraction) -> tuple[int, int]:
 
 
 def bounds_of(element: Element) -> tuple[Fraction, Fraction]:
-    """Return the smallest and the largest number that ``element`` can be, as far as intervals tell."""
+    """Return the smallest and the largest possible value of ``element``, by intervals."""
     if isinstance(element, Fraction):
         return element, element
     if element.op is None:
@@ -68,7 +68,7 @@ class Arithmetic:
 
     def __init__(self) -> None:
         self.builder = BlockBuilder()
-        #: Tables that were computed, by what says which.
+        #: Tables that were computed, by their key.
         self.tables: dict[tuple[object, ...], tuple[int, ...]] = {}
 
     def value(self, element: Element) -> Value:
@@ -108,7 +108,7 @@ class Arithmetic:
     def sum(self, elements: Sequence[Element]) -> Element:
         """Return the sum: the constants of it at once, the others as a balanced tree.
 
-        A 0 keeps its place in the tree, so that a window that is padded is added up as the others are.
+        A 0 keeps its place in the tree, so that padded windows are added in the same way as others.
         """
         constant = sum((one for one in elements if isinstance(one, Fraction)), start=Fraction(0))
         values = [one if isinstance(one, Value) else Value() for one in elements if isinstance(one, Value) or not one]
@@ -161,7 +161,7 @@ class Arithmetic:
         assert isinstance(condition, Value)
         if negative == other:
             return other
-        if condition.negative:  # the op, which is looked at, has the other sign
+        if condition.negative:  # the op that is tested has the opposite sign
             negative, other = other, negative
         return self.builder.select(condition, self.value(negative), self.value(other))
 

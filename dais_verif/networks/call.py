@@ -1,4 +1,4 @@
-"""A node while it is lowered: what it reads, as tensors of exact elements, and its attributes."""
+"""A node during lowering: its inputs, as tensors of exact elements, and its attributes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from dais_verif.networks.problems import Refusal
 
 __all__ = ["FLOATS", "MOST_STEPS", "Budget", "Call", "Data", "data_of"]
 
-#: Kinds of elements that stand for real numbers; all others wrap, but for quantisers, which saturate.
+#: Kinds of elements that stand for real numbers; all others wrap, except in quantisers, which saturate.
 FLOATS = ("FLOAT", "DOUBLE")
 
-#: Multiplications, comparisons and roundings of a network, and elements of inputs, at most.
+#: The most multiplications, comparisons and roundings of a network, and elements of inputs.
 MOST_STEPS = 1 << 20
 
 #: An array of ``Element``, in the shape of the tensor.
@@ -36,7 +36,7 @@ class Budget:
         self._left = MOST_STEPS
 
     def take(self, steps: int) -> None:
-        """Take ``steps``. Raises ``Refusal`` if there are not as many."""
+        """Use ``steps``. Raises ``Refusal`` if fewer are left."""
         if steps > self._left:
             raise Refusal(f"it takes {counted(steps, 'step')}, and of {MOST_STEPS} for a network {self._left} are left")
         self._left -= steps
@@ -44,7 +44,7 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """A tensor: elements in an array of objects, and what ONNX calls their kind."""
+    """A tensor: elements in an array of objects, and ONNX's name of their kind."""
 
     elements: Elements
     dtype: str
@@ -69,7 +69,7 @@ def data_of(elements: Sequence[Any], shape: tuple[int, ...], dtype: str) -> Data
 
 @dataclass(frozen=True, eq=False)
 class Call:
-    """One node with what it reads; an input that is left out is None. ``applied``: its knobs, if it has any."""
+    """One node with its inputs; an input that is left out is None. ``applied``: its knobs, if it has any."""
 
     op: str
     inputs: tuple[Data | None, ...]
@@ -81,7 +81,7 @@ class Call:
     approximation: Approximation | None = None
 
     def input(self, number: int, what: str) -> Data:
-        """Return an input that must be there."""
+        """Return a required input."""
         found = self.optional(number)
         if found is None:
             raise Refusal(f"input {number} ({what}) is missing")

@@ -1,4 +1,4 @@
-"""Bounds on the difference between a network under a configuration and the exact one, for any input, node by node.
+"""Bound the difference between a network under a configuration and the exact one, for any input, node by node.
 
 Tensors of both are compared element by element. What a layer makes of a difference is a sum that both share as far as
 they can; an activation, a quantiser and the largest of a window never make a difference larger, but for a rounding.
@@ -81,9 +81,9 @@ class _Side:
 
 
 def output_differences(exact: Network, other: Network, applied: Mapping[str, Applied]) -> list[Pair]:
-    """Return of each element of the outputs what it can be in both networks, and what they can differ by.
+    """Return for each element of the outputs its possible values in both networks, and their possible difference.
 
-    ``other``: the network ``exact`` under the knobs ``applied``. It holds for all inputs that the input's types hold.
+    ``other``: the network ``exact`` under the knobs ``applied``. The result holds for all values of the input's types.
     """
     names = [name for name in exact.tensors if _compared(exact, name) and _compared(other, name)]
     sides = (_Side.of(exact, names), _Side.of(other, names))
@@ -119,7 +119,7 @@ class _Comparison:
             self._learn(name, [Pair(one, one, _ZERO) for one in self.sides[0].bounds[name]])
 
     def take(self, node: Node) -> None:
-        """Compare what ``node`` writes."""
+        """Compare the output of ``node``."""
         name = node.outputs[0]
         pairs = [self._by_sums(name, at) for at in range(len(self.sides[0].bounds[name]))]
         if node.op in _LINEAR:
@@ -171,7 +171,7 @@ class _Comparison:
             hi += _most(self.atoms[atom], -a, b)
         return lo, hi
 
-    # what never makes a difference larger
+    # operators that never make a difference larger
 
     def _by_rule(self, node: Node) -> list[Interval] | None:
         """Return the differences of elements, by the rule for the operator; None if there is none."""
@@ -202,7 +202,7 @@ class _Comparison:
         return 0 <= slope <= 1 and all(not name or network.constant(name) is not None for name in node.inputs[1:])
 
     def _largest(self, node: Node, before: Sequence[Interval]) -> list[Interval] | None:
-        """Return the largest of a window differs by no more than some element of it does."""
+        """Bound the difference of the maximum of a window by the largest difference of its elements."""
         network = self.sides[0].network
         batch, channels, *spatial = network.tensors[node.inputs[0]].shape
         call = Call(node.op, (), node.attributes, 0, network._ops, Budget())
@@ -218,7 +218,7 @@ class _Comparison:
         ]
 
     def _quantised(self, node: Node, before: Sequence[Interval]) -> list[Interval] | None:
-        """In steps, a rounding more; saturation makes nothing larger."""
+        """Bound the difference in steps, plus one rounding; saturation never makes a difference larger."""
         scale = self.sides[0].network.constant(node.inputs[1])
         if scale is None or len(set(scale)) != 1 or raw_of(scale[0])[0] != 1:
             return None
@@ -228,13 +228,13 @@ class _Comparison:
 
 
 def _steps(most: Fraction, mode: str) -> Fraction:
-    """By how much two roundings can differ of numbers that differ by up to ``most``."""
+    """Return the largest difference of two roundings, of numbers that differ by up to ``most``."""
     found = (most + 1).__floor__() if mode in _NEAREST else most.__ceil__() + (0 if mode in _ONE_WAY else 1)
     return Fraction(found) if most > 0 else Fraction(min(found, 0))
 
 
 def _half_step(largest: Fraction) -> Fraction:
-    """By how much binary16 moves a number of at most this size, at most."""
+    """Return the largest change of a number of at most this size by rounding to binary16."""
     return Fraction(2) ** (largest.__ceil__().bit_length() - _HALF_BITS)
 
 

@@ -1,4 +1,4 @@
-"""Values of tanh, the logistic function and exp, to within a half of a step, decided without a doubt.
+"""Compute tanh, the logistic function and exp so exactly that every rounding of them is right.
 
 At a rational argument other than 0 each value is transcendental, so it is never on a step nor halfway: enough digits
 always tell between which halves of steps it is, and with that every rounding is known.
@@ -35,7 +35,7 @@ def _exp(negative: bool, lo: Fraction, hi: Fraction) -> tuple[Fraction, Fraction
 
 
 def _exp_minus(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Bounds of exp(-x) for x > 0, neither of which it reaches; below 10**-digits they say no more than that."""
+    """Return strict bounds of exp(-x) for x > 0; below 10**-digits they only say that."""
     tiny = Fraction(1, 10**digits)
     if x > 3 * digits:
         return Fraction(0), tiny
@@ -47,7 +47,7 @@ def _exp_minus(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
 
 
 def near(bounds: _Bounds, at_zero: Fraction, x: Fraction, exponent: int) -> Fraction:
-    """Return a number that every rounding to integers takes where it takes the value at ``x``, in ``2**exponent``.
+    """Return a number that every rounding to integers rounds like the value at ``x``, in units of ``2**exponent``.
 
     The value itself where it is rational, at 0. ``x`` must be dyadic.
     """

@@ -1,4 +1,4 @@
-"""Fused nodes: what HPVM runs as one, so that approximation configurations can be matched to a network.
+"""Fused nodes: nodes that HPVM runs as one, so that approximation configurations can be matched to a network.
 
 A convolution, the bias added to it, the following activation and the following pooling are one node; so are a dense
 layer, its bias and its activation. HPVM fuses nothing after a layer without a bias, nor after a normalisation.
@@ -65,7 +65,7 @@ def fuse(network: Network) -> tuple[FusedNode, ...]:
 
 
 class _Fusing:
-    """The nodes that compute something, and who reads what they write."""
+    """The nodes that compute something, and the readers of their outputs."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -81,7 +81,7 @@ class _Fusing:
                 self._readers.setdefault(name, []).append(node)
 
     def fused(self) -> Iterator[FusedNode]:
-        """Begin a node at each that no earlier one has taken, and take with it what belongs to it."""
+        """Yield fused nodes: each begins at a node that is not in an earlier one, with the nodes fused to it."""
         taken: set[str] = set()
         number = 0
         for node in self._nodes:
@@ -108,7 +108,7 @@ class _Fusing:
         return chain, ops
 
     def _only_reader(self, node: Node) -> Node | None:
-        """Return the node that alone reads what ``node`` writes; None if the network writes it, too."""
+        """Return the only reader of the output of ``node``; None if others read it, or the network outputs it."""
         name = node.outputs[0]
         readers = self._readers.get(name, [])
         return readers[0] if len(readers) == 1 and name not in self._network.outputs else None
@@ -131,7 +131,7 @@ class _Fusing:
         return op in _POOLS and names[0] != "mul" and names[-1] not in _POOLS
 
     def _ops(self, node: Node) -> Iterator[FusedOp]:
-        """Yield what HPVM calls a node: a layer with a bias is two ops, what only moves elements none."""
+        """Yield HPVM's ops of a node: two for a layer with a bias, none for a node that only moves elements."""
         if node.op in _PASSED:
             return
         name, output = _name_of(node, self._network, self._computed), node.outputs[0]

@@ -1,4 +1,4 @@
-"""From a file to a network: every node is lowered, in order, and what cannot be is collected and said at once."""
+"""Read a network from a file: lower every node, in order, and report all unsupported nodes in one error."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class _Reading:
             self._lower(node)
 
     def _lower(self, node: GraphNode) -> None:
-        """Compute what a node writes, or note why not."""
+        """Compute the output of a node, or record the reason why that is impossible."""
         where, said = shortened(node.name), f"{node.domain}.{node.op}" if node.domain else node.op
         if (node.outputs and node.outputs[0] in self._known) or any(one.node == where for one in self._problems):
             return

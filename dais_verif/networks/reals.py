@@ -77,7 +77,7 @@ class Mapped(Real):
         return table(by.call, self.argument, entry, 0, key)
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:
-        """Return the function grows: it is that of the larger argument."""
+        """Return the function of the larger argument, since the function is increasing."""
         if not isinstance(other, Mapped) or other.name != self.name:
             return super().maximum(other, ops)
         return Mapped(self.name, ops.maximum(self.argument, other.argument))
@@ -97,7 +97,7 @@ class Quotient(Real):
         return self.what
 
     def quantised(self, by: Quantiser) -> Element:
-        """Half steps, counted by long division, and whether something is left decide every rounding."""
+        """Compute half steps by long division; they and whether there is a remainder decide every rounding."""
         ops, divisor = by.call.ops, self.denominator
         halves = ops.shift(self.numerator, 1 - by.exponent)
         if isinstance(halves, Fraction) and isinstance(divisor, Fraction):

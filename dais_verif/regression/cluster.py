@@ -1,7 +1,7 @@
-"""Jobs on workers of Dask: on this machine, at a scheduler that runs already, or in the queue of a farm.
+"""Run jobs on workers of Dask: on this machine, at a running scheduler, or in the queue of a compute cluster.
 
-Scheduling is Dask's: a job whose worker is lost runs again on another. Workers see the same files at the same places;
-a job writes into its folder, and comes back as a few words.
+Dask does the scheduling: a job whose worker is lost runs again on another. Workers must see the same files at the same
+paths; a job writes into its folder, and only returns a short result.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ __all__ = ["Cluster", "check_name", "connect"]
 
 _NAME = re.compile(r"(local|slurm|lsf)(?::([1-9]\d{0,4}))?|(?:tcp|tls|ucx|ws|wss)://\S+", re.ASCII)
 _INSTALL = "pip install 'dais-verif[cluster]'"
-#: For a worker to join a scheduler that runs already, and for processes to end.
+#: Seconds for a worker to join a running scheduler, and for processes to end.
 _JOIN_SECONDS, _END_SECONDS = 60, 30
 _CONNECT_SECONDS, _ASK_SECONDS = 10, 2.0
 
-#: For workers that share our terminal: it is we whom Ctrl-C is for, and they end without last words.
+#: For workers that share this terminal: they ignore Ctrl-C, which this process handles, and end without messages.
 _QUIET = (
     "import logging, signal\n"
     "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
@@ -46,7 +46,7 @@ _busy: set[str] = set()
 
 
 def check_name(name: str) -> None:
-    """Raise ``InputError`` if no cluster is called so."""
+    """Raise ``InputError`` if ``name`` is not the name of a cluster."""
     if not _NAME.fullmatch(name):
         raise InputError.of(
             "{cluster} {name}: must be local, slurm or lsf, each with :N for the number of workers, or the address "
@@ -57,7 +57,7 @@ def check_name(name: str) -> None:
 
 
 class Cluster:
-    """The cluster ``name``, with ``jobs`` workers where that is for us to say."""
+    """The cluster ``name``, with ``jobs`` workers if it is started here."""
 
     def __init__(self, name: str, jobs: int, entry: str = ENTRY, preload: tuple[str, ...] = PRELOAD) -> None:
         check_name(name)
@@ -70,7 +70,7 @@ class Cluster:
     def workers(self) -> int:
         """Return how many jobs could run at once when the scheduler was last asked."""
         if time.monotonic() - self._asked > _ASK_SECONDS:
-            with contextlib.suppress(Exception):  # it may be busy, or gone: what it has to run will tell
+            with contextlib.suppress(Exception):  # it may be busy or lost, which its jobs will report
                 self._workers = sum(self._client.nthreads().values())
             self._asked = time.monotonic()
         return self._workers
@@ -86,15 +86,15 @@ class Cluster:
         return future
 
     def running(self) -> list[str]:
-        """Empty: asking each worker all the time would cost more than it is worth."""
+        """Return an empty list: polling each worker would be too expensive."""
         return []
 
     def close(self) -> None:
-        """End all tasks, and what we started of the cluster."""
+        """End all tasks, and the parts of the cluster that were started here."""
         if self._closed:
             return
         self._closed = True
-        with contextlib.suppress(Exception):  # of a cluster that is gone, nothing is left to end
+        with contextlib.suppress(Exception):  # a lost cluster has nothing left to end
             self._executor.shutdown(wait=False)
             self._client.run(_until_idle)
         for each in (self._client, self._cluster):
@@ -104,10 +104,10 @@ class Cluster:
 
 
 def connect(name: str, jobs: int) -> tuple[Any, Any]:
-    """Return the cluster, if it is ours to start, and a client of it. Raises ``ToolError`` with what to do."""
+    """Return the cluster, if it is started here, and a client of it. Raises ``ToolError`` with advice."""
     try:
         dask = importlib.import_module("dask")
-        # Its lines would run through the table.
+        # Its log lines would disturb the table.
         dask.config.set({"logging.distributed": "critical"})
         distributed = importlib.import_module("distributed")
     except ImportError:
@@ -138,7 +138,7 @@ def connect(name: str, jobs: int) -> tuple[Any, Any]:
             )
     else:
         cluster = _queue(kind)
-        cluster.adapt(minimum_jobs=1, maximum_jobs=workers)  # not scale(): what is lost is asked for again
+        cluster.adapt(minimum_jobs=1, maximum_jobs=workers)  # not scale(): lost workers are requested again
     return cluster, distributed.Client(cluster)
 
 
@@ -173,7 +173,7 @@ def _run_jointly(tasks: Sequence[Task], words: tuple[str, ...], version: str) ->
 
 @contextlib.contextmanager
 def _working(words: tuple[str, ...], version: str) -> Iterator[tuple[Launcher, str, Callable[[], bool]]]:
-    """On a worker: what starts processes that end with the worker, or when the task is taken from it."""
+    """On a worker: yield the launcher of processes that end with the worker, or when the task is taken from it."""
     if version != VERSION:
         raise ToolError(f"the worker has dais-verif {VERSION}, and {version} asked it")
     worker = importlib.import_module("distributed").get_worker()

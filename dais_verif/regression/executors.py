@@ -1,4 +1,4 @@
-"""Executors of jobs: this machine, or workers of Dask, which is a separate engine and not part of us."""
+"""Executors of jobs: this machine, or workers of Dask, which is a separate package."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Executor(Protocol):
         """Run ``task``; its future ends in ``Stopped`` or ``CancelledError`` if the executor is closed before."""
 
     def submit_jointly(self, tasks: Sequence[Task]) -> Future[list[JobResult | None]]:
-        """Run ``tasks`` as one; those of which it says None are to be submitted again, alone."""
+        """Run ``tasks`` as one; tasks with the result None must be submitted again, alone."""
 
     def running(self) -> list[str]:
         """Return the jobs that run now, as far as that is known."""

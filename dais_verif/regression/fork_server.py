@@ -1,9 +1,9 @@
-"""The process that jobs are forked from, so that each is a process of its own and none has to load anything.
+"""The process from which jobs are forked, so that each is a separate process but none has to load modules.
 
     client ── fork server ── reaper, one a job ── job ── simulators, compilers
 
-Each process exits when the socket to its parent closes, so no child outlives its parent, however that ended. A reaper
-adopts the processes that its job leaves, in any session, and ends all of them before it reports how the job ended.
+Each process exits when the socket to its parent closes, so no child outlives its parent, however the parent ended. A
+reaper adopts the processes that its job leaves, in any session, and ends all of them before it reports the job's end.
 """
 
 from __future__ import annotations
@@ -32,32 +32,32 @@ import psutil
 
 __all__ = ["LOCK", "STDERR", "STDOUT", "main"]
 
-#: In the folder of a job: what it printed; the lock that keeps a second reaper of the same job out.
+#: In the folder of a job: its output; and the lock that prevents a second reaper of the same job.
 STDOUT, STDERR, LOCK = "stdout.txt", "stderr.txt", ".keeper.lock"
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _MESSAGE_BYTES = 1 << 20
 #: An earlier reaper of the same job must end its processes first; then it releases the lock.
 _LOCK_SECONDS = 60
-#: The longest wait that every system takes.
+#: The longest wait that every system accepts.
 _LOOK_SECONDS = 3600
 _END_SECONDS = 30
 
 
 def main() -> None:
-    """Serve ``SOCKET ENTRY MODULE...``: the function that jobs call with their arguments, and what it will need."""
+    """Serve ``SOCKET ENTRY MODULE...``: the function that jobs call with their arguments, and modules to load."""
     channel = socket.socket(fileno=int(sys.argv[1]))
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     for name in sys.argv[3:]:
         importlib.import_module(name)
     entry = pkgutil.resolve_name(sys.argv[2])
     gc.collect()
-    gc.freeze()  # what is loaded stays shared with the jobs
+    gc.freeze()  # loaded modules stay shared with the jobs
     _serve(channel, entry)
 
 
 def _serve(channel: socket.socket, entry: Callable[[list[str]], object]) -> None:
-    """Start a reaper for each request and pass on what it says, until no client is left."""
+    """Start a reaper for each request and pass on its report, until no client is left."""
     keepers: dict[int, tuple[int, socket.socket]] = {}  # by the number of the job
     with selectors.DefaultSelector() as selector:
         selector.register(channel, selectors.EVENT_READ)
@@ -92,7 +92,7 @@ def _serve(channel: socket.socket, entry: Callable[[list[str]], object]) -> None
 def _start(
     request: Mapping[str, Any], entry: Callable[[list[str]], object], others: list[socket.socket]
 ) -> tuple[int, socket.socket]:
-    """Fork a reaper, which closes ``others``: only who holds an end of a line may keep it open."""
+    """Fork a reaper, which closes ``others``: a socket must only be open in the processes at its two ends."""
     ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     pid = os.fork()
     if pid:
@@ -109,7 +109,7 @@ def _start(
 
 
 def _reap(request: Mapping[str, Any], line: socket.socket, entry: Callable[[list[str]], object]) -> dict[str, Any]:
-    """Run a job and end what it leaves. ``ended``: ``itself`` (with ``code``), ``late``, ``stopped`` or ``busy``."""
+    """Run a job and end its processes. ``ended``: ``itself`` (with ``code``), ``late``, ``stopped``, or ``busy``."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     begin = time.monotonic()
     folder = Path(request["folder"])
@@ -155,7 +155,7 @@ def _watch(request: Mapping[str, Any], line: socket.socket, entry: Callable[[lis
 
 
 def _become(request: Mapping[str, Any], reaper: int, entry: Callable[[list[str]], object]) -> NoReturn:
-    """Be the job: a process as a shell would start it, in a session of its own."""
+    """Become the job: a process as a shell would start it, in a separate session."""
     code: object = 1
     try:
         signal.set_wakeup_fd(-1)
@@ -188,7 +188,7 @@ def _become(request: Mapping[str, Any], reaper: int, entry: Callable[[list[str]]
 
 
 def _empty(folder: Path) -> None:
-    """Remove what an earlier run left in ``folder``."""
+    """Remove files of an earlier run from ``folder``."""
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)
@@ -204,7 +204,7 @@ def _closed(line: socket.socket, seconds: float, also: int | None = None) -> boo
 
 
 def _collected() -> list[tuple[int, int]]:
-    """Children that have ended, with their status."""
+    """Return children that have ended, with their status."""
     found = []
     with contextlib.suppress(ChildProcessError):  # none left
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:
@@ -221,13 +221,13 @@ def _childless() -> bool:
 
 
 def _end_children(spared: Container[int] = ()) -> None:
-    """End all descendants but the children ``spared`` and what is below them.
+    """End all descendants except the children ``spared`` and their descendants.
 
     Every process that loses its parent becomes a child of this process, so that none is missed or left over.
     """
     deadline = time.monotonic() + _END_SECONDS
     while time.monotonic() < deadline:
-        # Most jobs leave nothing, and it takes a while to look at all processes.
+        # Most jobs leave no processes, and listing all processes takes time.
         children = [] if _childless() else [c for c in psutil.Process().children() if c.pid not in spared]
         if not children:
             return

@@ -1,6 +1,6 @@
 """The results of jobs in earlier runs on this machine: they determine the order of jobs and nothing else.
 
-A file that is not one of ours, is damaged or cannot be written counts as no history.
+A file that is not such a history, is damaged or cannot be written counts as an empty history.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class History:
         return database.read(self._path, ask, {})
 
     def note(self, key: str, past: Past) -> None:
-        """Remember how job ``key`` ended."""
+        """Store the result of job ``key``."""
 
         def keep(file: sqlite3.Connection) -> None:
             file.execute("PRAGMA synchronous = OFF")

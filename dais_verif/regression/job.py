@@ -1,4 +1,4 @@
-"""One job: run it, once or until it is known to be flaky, and say what became of it."""
+"""Run one job, once or until it is known to be flaky, and return its result."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from dais_verif.verdict import Verdict, worst
 __all__ = ["Stopped", "Task", "reproduce", "run_job", "run_jointly"]
 
 _RECORD = "result.json"
-#: Not worth another attempt: the answer was there before anything ran.
+#: Verdicts without another attempt: it would give the same result.
 _SETTLED = (Verdict.PASS, Verdict.INVALID_INPUT)
 _LONGEST_EXCERPT = 300
-#: Seconds for jobs that share a build, however long each may take alone.
+#: Seconds for jobs that share a build, independent of the time limits of single jobs.
 _LONGEST_TOGETHER = 1800.0
 
 
@@ -36,7 +36,7 @@ class Stopped(Exception):
 
 @dataclass(frozen=True)
 class Task:
-    """A job with all that a machine needs to run it.
+    """A job with all data that a machine needs to run it.
 
     ``home`` is the folder of the regression, ``folder`` the job's, relative to it; ``threads``: that it may use.
     """
@@ -100,11 +100,11 @@ def run_jointly(
 ) -> list[JobResult | None]:
     """Run ``tasks`` in one process, where they share a build; None for each that did not pass, to be run alone.
 
-    What passes so is what ``run_job`` would find, and its files are written. Raises as that does.
+    A result is the same as ``run_job`` would return, and its files are written. Raises as that does.
     """
     first = tasks[0]
     folder = first.home / f"{first.folder}-joint"
-    for task in tasks:  # no record of an earlier run may be taken for one of this
+    for task in tasks:  # a record of an earlier run must not be taken for one of this run
         (task.home / task.folder / _RECORD).unlink(missing_ok=True)
     words = ["jointly", json.dumps([_words(task, task.home / task.folder) for task in tasks])]
     timeout = min(sum(task.timeout for task in tasks), _LONGEST_TOGETHER)
@@ -157,7 +157,7 @@ def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], b
         raise Stopped
     record = _record(folder, ending, task.timeout)
     if isinstance(record, Failed):
-        with contextlib.suppress(InputError):  # a full disk, say: the verdict stands without it
+        with contextlib.suppress(InputError):  # such as a full disk: the verdict is valid without it
             write_atomically(folder / _RECORD, record.to_json().encode())
         return _Attempt(record.verdict, record.message, ending.seconds, place)
     if record.verdict is Verdict.PASS:
@@ -218,7 +218,7 @@ def _bits(record: SimulationRecord) -> int:
 
 
 def _keep_only_record(folder: Path) -> None:
-    """Remove all but the record of a run that passed: its command makes the rest again in a moment."""
+    """Remove all files except the record of a run that passed: its command quickly creates the others again."""
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""Finished jobs, one JSON line each, written when they end: what an interrupted run has done is not done again."""
+"""The journal of finished jobs, one JSON line each, so that they need not run again after an interruption."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class _Line(msgspec.Struct):
 
 
 def read_journal(folder: Path) -> dict[str, JobResult]:
-    """Results of the run in ``folder``, by fingerprint, the last of each.
+    """Return the results of the run in ``folder``, the last one for each fingerprint.
 
-    A line that was not written to its end counts as none, and so does a result whose file is gone.
+    Incomplete lines are ignored, and so are results whose file is missing.
     """
     found: dict[str, JobResult] = {}
     try:
@@ -43,7 +43,7 @@ def read_journal(folder: Path) -> dict[str, JobResult]:
 
 
 class Journal:
-    """The journal of the run in ``folder``: a new one, or the one that is there, carried on."""
+    """The journal of the run in ``folder``: a new one, or the existing one, continued."""
 
     def __init__(self, folder: Path, *, carry_on: bool) -> None:
         self._file = (folder / NAME).open("ab" if carry_on else "wb", buffering=0)
@@ -52,7 +52,7 @@ class Journal:
             self._file.truncate(text.rfind(b"\n") + 1)
 
     def add(self, fingerprint: str, result: JobResult) -> None:
-        """Keep ``result``; on return it is on the disk."""
+        """Append ``result``; on return it is on the disk."""
         self._file.write(_line(fingerprint, result))
         os.fsync(self._file.fileno())
 

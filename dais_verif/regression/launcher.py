@@ -1,4 +1,4 @@
-"""Jobs as processes, asked for from any thread. None of them outlives its client, however that ends."""
+"""Launch jobs as processes from any thread. No job outlives its client, however the client ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True)
 class Request:
-    """A call of the entry in a process of its own, in the folder ``cwd``, for at most ``timeout`` seconds.
+    """A call of the entry in a separate process, in the folder ``cwd``, for at most ``timeout`` seconds.
 
     ``folder`` is emptied before; standard output and error go there.
     """
@@ -62,7 +62,7 @@ class Launcher:
         self._fork_server: _ForkServer | None = None
 
     def run(self, request: Request, stopped: Callable[[], bool] = lambda: False) -> Ending:
-        """Run a job and wait for its end; ``stopped`` is asked now and then and may end it."""
+        """Run a job and wait for its end; ``stopped`` is called regularly, and ends the job if it returns True."""
         with self._lock:
             if self._fork_server is None or self._fork_server.gone:
                 self._fork_server = _ForkServer(self._words)
@@ -78,7 +78,7 @@ class Launcher:
                     told = True
 
     def close(self) -> None:
-        """End all jobs; returns when nothing of them is left. Those that wait in ``run`` are told."""
+        """End all jobs; returns when no process is left. Callers waiting in ``run`` are notified."""
         with self._lock:
             if self._fork_server is not None:
                 self._fork_server.close()
@@ -96,7 +96,7 @@ class Launcher:
 class _ForkServer:
     def __init__(self, words: Sequence[str]) -> None:
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Its folder must be no user's: Python looks for modules there.
+        # Its folder must not be a user's: Python searches modules there.
         path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
         with its:
             self._process = subprocess.Popen(
@@ -106,7 +106,7 @@ class _ForkServer:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(its.fileno(),),
-                start_new_session=True,  # Ctrl-C is for us: we end the jobs
+                start_new_session=True,  # this process receives Ctrl-C and ends the jobs
             )
         self.gone = False
         self._line = ours
@@ -147,7 +147,7 @@ class _ForkServer:
         self._line.close()
 
     def _send(self, tree: dict[str, Any]) -> None:
-        with contextlib.suppress(OSError):  # it is gone: the reader tells
+        with contextlib.suppress(OSError):  # it has ended, which the reader reports
             self._line.send(json.dumps(tree).encode())
 
     def _read(self) -> None:

@@ -50,7 +50,7 @@ _Simulators: TypeAlias = Annotated[list[Simulator], msgspec.Meta(min_length=1)]
 _Seeds: TypeAlias = Annotated[list[_Count], msgspec.Meta(min_length=1)]
 _Texts: TypeAlias = str | list[str]
 
-#: Options of ``sim`` that a regression gives itself.
+#: Options of ``sim`` that a regression sets itself.
 _OURS = ("--sim", "--seed", "--vectors", "--jobs", "--json", "--output", "-o")
 
 #: A variant's name is part of a job's, and of a folder's.
@@ -67,14 +67,14 @@ class Choices:
     timeout: float | None = None
 
     def over(self, other: Choices) -> Choices:
-        """Return these choices, and the ``other``'s where nothing is said."""
+        """Return these choices, completed by those of ``other``."""
         said = {name: value for name, value in vars(self).items() if value is not None}
         return replace(other, **said)
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A design under test of one program. ``arguments``: what they add to ``sim``. ``files``: what it is read from."""
+    """A design under test of one program. ``arguments``: options added to ``sim``. ``files``: its source files."""
 
     name: str
     arguments: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ _Table = TypeVar("_Table", _Manifest, _Variant)
 
 
 def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
-    """Return the parts that the manifest at ``path`` asks for, and patterns in it that fit no program.
+    """Return the parts that the manifest at ``path`` requests, and its patterns that match no program.
 
     Raises ``InputError`` with the field that cannot be used.
     """
@@ -149,7 +149,7 @@ def read_manifest(path: Path) -> tuple[list[Part], list[str]]:
 
 
 def stages_variant(stages: int) -> Variant:
-    """Return the variant that we emit ourselves, with ``stages``; 0: combinational."""
+    """Return the variant with emitted RTL of ``stages`` pipeline stages; 0: combinational."""
     return Variant(f"stages{stages}", ("--stages", str(stages))) if stages else Variant("emitted")
 
 

@@ -1,4 +1,4 @@
-"""The plan of a regression: jobs, their order, and their share: everything known before anything runs."""
+"""Plan a regression before it runs: its jobs, their order, and shares of them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Defaults:
 
 @dataclass(frozen=True)
 class Planned:
-    """A job, with the seconds that it may take, its folder's name, and the files that decide what it finds."""
+    """A job, with its time limit in seconds, its folder's name, and the files that determine its result."""
 
     job: Job
     timeout: float
@@ -52,11 +52,11 @@ class Planned:
 
     @property
     def past_key(self) -> str:
-        """By what its history is known: the program's path and the job."""
+        """The key of its history: the program's path and the job."""
         return f"{os.path.realpath(self.job.program)}\n{self.job.id}"
 
     def fingerprint(self, options: Sequence[object], tools: Mapping[str, str]) -> str:
-        """Return the hash of all that decides what the job finds: the same fingerprint, the same result.
+        """Return the hash of everything that determines the job's result.
 
         ``options``: how it is judged, such as by how many attempts.
         """
@@ -64,7 +64,7 @@ class Planned:
         try:
             data = [file.path for file in data_files(rtl)] if all(path.is_file() for path in rtl) else []
         except (InputError, OSError):
-            data = []  # the job will say so
+            data = []  # the job will report it
         files = [Path(self.job.program), *_blocks(Path(self.job.program)), *self.files, *data]
         facts = [self.job.id, self.job.arguments, self.timeout, [*options], dict(tools), VERSION]
         facts += [_digest(path) for path in files]
@@ -104,12 +104,12 @@ def make_plan(parts: Sequence[Part], given: Choices, defaults: Defaults) -> list
 
 
 def shard_of(plan: Iterable[Planned], number: int, shards: int) -> list[Planned]:
-    """Shard ``number`` of ``1..shards``. A job's shard depends on its name alone."""
+    """Return shard ``number`` of ``1..shards``. A job's shard only depends on its name."""
     return [planned for planned in plan if _hash(planned.job.id) % shards == number - 1]
 
 
 def in_order(plan: Iterable[Planned], past: Mapping[str, Past]) -> list[Planned]:
-    """Sort a plan: what failed last time, then what is new, then the slow before the quick."""
+    """Sort a plan: jobs that failed last time, then new jobs, then others, slow ones first."""
 
     def rank(planned: Planned) -> tuple[int, float]:
         before = past.get(planned.past_key)
@@ -121,7 +121,7 @@ def in_order(plan: Iterable[Planned], past: Mapping[str, Past]) -> list[Planned]
 
 
 def grouped(plan: Sequence[Planned], past: Mapping[str, Past], workers: int) -> list[list[Planned]]:
-    """Return ``plan`` in groups of jobs that are small enough to share a build, all others for themselves.
+    """Return ``plan`` in groups of jobs that are small enough to share a build; each other job is a group.
 
     Jobs that failed last time run first and alone. Each of ``workers`` gets at least one group, if possible.
     """

@@ -1,4 +1,4 @@
-"""The files of a regression: from a file, a folder or a glob, with their names."""
+"""Find the files of a regression, from a file, a folder or a glob, with their names."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ __all__ = ["SUFFIXES", "Found", "find", "names_of", "stem_of"]
 #: Suffixes of programs, machines and networks; JSON counts if it is a list or begins as alkaid's files do.
 SUFFIXES = (".bin", ".bin.gz", ".dais", ".mach", ".onnx", ".json", ".json.gz")
 _ALIR = re.compile(rb'\s*\{\s*("model"\s*:|"meta"\s*:\s*"(ALIRModel|ALIRFSM|DAISModel)"|"spec_version"\s*:)')
-#: A folder with one of these files was written by a run of ours, and holds no programs.
+#: A folder with one of these files was written by a run of dais-verif, and holds no programs.
 _OURS = ("result.json", "regression.json", "signoff.json")
 
 
 @dataclass(frozen=True)
 class Found:
-    """A program at ``path``; ``name``: as seen from the folder that was asked for."""
+    """A program at ``path``; ``name``: relative to the requested folder."""
 
     path: Path
     name: str
 
 
 def find(pattern: str) -> list[Found]:
-    """Find the programs that ``pattern`` means, sorted; none if a folder holds none, or a glob fits nothing.
+    """Return the programs that match ``pattern``, sorted; none if a folder holds none, or a glob matches nothing.
 
     A plain path is a program whatever is there: its reader reports what is wrong with it.
     """
@@ -94,5 +94,5 @@ def _is_program(path: Path) -> bool:
         with gzip.open(path) if path.name.endswith(".gz") else path.open("rb") as file:
             begin = bytes(file.read(64))
     except (OSError, EOFError):
-        return True  # broken, which its reader reports
+        return True  # damaged, which its reader reports
     return begin.lstrip()[:1] == b"[" or _ALIR.match(begin) is not None

@@ -1,4 +1,4 @@
-"""The whole: jobs go out in their order, each result is kept at once, and the verdict is the worst of all."""
+"""Run all jobs in order: each result is written at once, and the verdict is the worst of all."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class _Run:
         self.journal = Journal(settings.folder, carry_on=carry_on)
 
     def begin(self) -> None:
-        """Say what is planned, and take over what is done already."""
+        """Report the plan, and reuse results of finished jobs."""
         known = self._history.of(planned.past_key for planned in self._plan)
         self._past = known
         by_name = {planned.job.id: known[planned.past_key] for planned in self._plan if planned.past_key in known}
@@ -110,7 +110,7 @@ class _Run:
         self.write(Verdict.NOT_RUN, "running")
 
     def finish(self, executor: Executor) -> None:
-        """Run all the rest."""
+        """Run all remaining jobs."""
         waiting = [planned for planned in self._plan if planned.job.id not in self._results]
         ordered = in_order(waiting, self._past)
         groups = grouped(ordered, self._past, executor.workers()) if self._settings.jointly else [[p] for p in ordered]
@@ -159,7 +159,7 @@ class _Run:
         return self._settings.fail_fast and any(r.verdict is not Verdict.PASS for r in self._results.values())
 
     def verdict(self) -> Verdict:
-        """Return the worst of all, and NOT_RUN where anything that was asked for is missing."""
+        """Return the worst verdict of all jobs; NOT_RUN if something requested is missing."""
         verdict = worst(result.verdict for result in self._results.values())
         return Verdict.NOT_RUN if verdict is Verdict.PASS and self._settings.warnings else verdict
 
@@ -185,7 +185,7 @@ class _Run:
         return record
 
     def _collect(self, outcome: Callable[[], JobResult], planned: Planned, fingerprint: str) -> None:
-        """Keep the ``outcome`` of a job. What it raises is in the record, and no reason not to run the job again."""
+        """Store the ``outcome`` of a job. An exception is stored in the record, and the job may run again."""
         try:
             # On a worker the command may lie elsewhere; the line to copy is for here.
             result = replace(outcome(), reproduce=reproduce(planned.job))
@@ -199,7 +199,7 @@ class _Run:
             result = _failed(planned, "the cluster gave the job up: its scheduler was lost")
         except ToolError as error:
             result = _failed(planned, str(error))
-        except Exception as error:  # whatever went wrong, it is this job's and no other's
+        except Exception as error:  # an error of this job must not affect others
             text = " ".join(f"{type(error).__name__}: {error}".split())
             result = _failed(planned, f"the job could not be run: {text}")
         self._results[planned.job.id] = result
@@ -209,10 +209,10 @@ class _Run:
     def _collect_jointly(
         self, future: Future[list[JobResult | None]], jobs: Sequence[tuple[Planned, str]]
     ) -> list[Planned]:
-        """Keep what passed of jobs that shared a build; return the others, of which nothing is known."""
+        """Store passes of jobs that shared a build; return the others, whose results are unknown."""
         try:
             results = future.result()
-        except (Exception, CancelledError):  # each alone will say what is wrong
+        except (Exception, CancelledError):  # each job alone will report its error
             return [planned for planned, _ in jobs]
         for (planned, fingerprint), result in zip(jobs, results, strict=True):
             if result is not None:

@@ -13,13 +13,13 @@ __all__ = ["RegressionWatcher"]
 
 
 class RegressionWatcher:
-    """Told of the jobs; this one does nothing."""
+    """Receive reports about jobs; this class ignores them."""
 
     def jobs_planned(self, jobs: int, past: Mapping[str, Past]) -> None:
-        """Take that ``jobs`` are planned; ``past``: what is known of them, by name."""
+        """Take the number of planned ``jobs``; ``past``: their earlier results, by name."""
 
     def job_ends(self, result: JobResult) -> None:
-        """Take what became of a job, in this run or in the one that was taken over."""
+        """Take the result of a job, of this run or of the resumed one."""
 
     def jobs_running(self, names: Sequence[str], workers: int) -> None:
         """Note which jobs run now, on how many workers; called several times a second."""

@@ -29,7 +29,7 @@ __all__ = ["batch_of_raw", "read_batch", "read_raw_batch"]
 _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK\x03\x04"
 _DIGITS = re.compile(r"[+-]?[0-9]+")
-#: Rows without columns cost a file nothing, and a lie about their number would keep us busy for days.
+#: Rows without columns need no bytes in a file, so a wrong number of them could take days.
 _MOST_BYTES = 64 << 30  # it is mapped or read a line at a time
 _MAX_ROWS = 100_000_000
 _MOST_UNPACKED = 4 << 30
@@ -77,13 +77,13 @@ def _rows(path: Path, n_in: int) -> Any:
 
 def _read_npy(path: Path, n_in: int) -> Any:
     try:
-        # Mapped, so that a header that lies about its shape is refused before any memory is taken.
+        # Mapped, so that a wrong shape in a header is refused before memory is allocated.
         with np.errstate(over="raise"), warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what Python thinks of a damaged header, as a literal
+            warnings.simplefilter("ignore")  # Python's warnings about literals in a damaged header
             array = np.load(path, allow_pickle=False, mmap_mode="r")
     except OSError:
         raise
-    except Exception as error:  # numpy lets whatever its header parser meets escape, from TokenError to TypeError
+    except Exception as error:  # numpy's header parser raises various errors, from TokenError to TypeError
         raise InputError(f"{path}: not a readable .npy file ({error}); numpy.save writes one") from None
     return np.array(_table(path, array, n_in))
 
@@ -94,7 +94,7 @@ def _read_npz(path: Path, n_in: int) -> Any:
     try:
         file = np.load(io.BytesIO(data), allow_pickle=False)
         arrays = {name: file[name] for name in file.files}
-    except Exception as error:  # zipfile, zlib and numpy's header parser raise what they like of damaged files
+    except Exception as error:  # zipfile, zlib and numpy's header parser raise various errors for damaged files
         raise InputError(f"{path}: not a readable .npz file ({error}); numpy.savez writes one") from None
     fitting = [name for name, array in arrays.items() if array.ndim > 1 and math.prod(array.shape[1:]) == n_in]
     if len(fitting) != 1:

@@ -1,9 +1,9 @@
-"""Input vectors of a run that is not given any: corners, wraps, truncation, then random.
+"""Generate input vectors for runs without files of vectors: corners, wraps, truncation, then random.
 
 All numbers are made two bits finer than what the ports carry, so that off-grid values exercise TRUNC, and
 some two bits wider, so that out-of-range values exercise WRAP.
 
-Vectors are made in blocks, each from a seed of its own, so that any stretch of millions can be made alone. From the
+Vectors are generated in blocks with separate seeds, so that any part of millions can be generated alone. From the
 second block on most are plain uniform values of the ports, which cost a tenth of the others.
 """
 
@@ -24,11 +24,11 @@ __all__ = ["Generated", "generate", "generate_common"]
 
 #: Fractional bits below the port's last bit.
 _EXTRA = 2
-#: One row in so many may be a mix of corners.
+#: One in this many rows may be a mix of corners.
 _CORNER_SHARE = 4
-#: Vectors that share a seed: so many, or fewer if they have so many inputs that a block would hold more values.
+#: The most vectors that share a seed, and the most values in such a block.
 _BLOCK, _BLOCK_VALUES = 16384, 1 << 22
-#: One row in so many is as rich in later blocks as in the first.
+#: One in this many rows of later blocks is generated like those of the first block.
 _RICH_SHARE = 16
 #: More would keep any simulator busy for hours, and ``generate``, which holds them all, exhaust the machine.
 _MAX_ROWS = 100_000_000
@@ -56,7 +56,7 @@ def generate(program: Program, rows: int, seed: int) -> Batch:
 
 
 def generate_common(programs: Sequence[Program], rows: int, seed: int) -> Batch:
-    """Generate vectors for several ``programs``, at least one, of as many inputs: corners of the types of all.
+    """Generate vectors for one or more ``programs`` with the same number of inputs: corners of the types of all.
 
     If all read their inputs alike, these are the vectors of each.
     """
@@ -64,7 +64,7 @@ def generate_common(programs: Sequence[Program], rows: int, seed: int) -> Batch:
 
 
 class Generated:
-    """The vectors of ``generate_common``, made when they are asked for."""
+    """The vectors of ``generate_common``, generated on demand."""
 
     def __init__(self, programs: Sequence[Program], rows: int, seed: int) -> None:
         if rows > _MAX_ROWS:
@@ -80,7 +80,7 @@ class Generated:
         self._last: tuple[int, Batch] | None = None
 
     def slice(self, start: int, stop: int) -> Batch:
-        """Rows ``start`` to ``stop``, the same however all are cut."""
+        """Return rows ``start`` to ``stop``; values do not depend on the slices."""
         stop = min(stop, self.rows)
         length = self._length
         blocks = range(start // length, max(-(-stop // length), start // length + 1))
@@ -133,7 +133,7 @@ def _later_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Genera
 def _first_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Generator, *, fixed: bool = True) -> Column:
     """Values of one input; ``fixed``: the first rows are the corners in order."""
     if not readers:
-        # The input is unused: any number will do, and none may matter.
+        # The input is unused, and its values must not matter.
         return Column(rng.integers(-8, 8, size=rows, dtype=np.int64), 0)
     finest, lowest, highest = _bounds(readers)
     span = highest - lowest + 1
@@ -169,7 +169,7 @@ def _uniform(rng: np.random.Generator, lo: int, hi: int, rows: int) -> IntArray:
 
 @lru_cache(1024)
 def _corners(readers: tuple[_Reader, ...], finest: int) -> IntArray:
-    """Corners of every reader's type, what lies just beyond and between them, in units of ``2**-finest``."""
+    """Return corners of every reader's type, and values just beyond and between, in units of ``2**-finest``."""
     corners: dict[int, None] = {0: None}
     for kind, lo, hi in readers:
         scale = 1 << (finest - kind.f)

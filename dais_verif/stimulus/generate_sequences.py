@@ -1,4 +1,4 @@
-"""Sequences for a machine if none are given: corners, then stretches of cycles in which control has a habit.
+"""Generate sequences for a machine: corners, then stretches of cycles with different behaviour of control signals.
 
 A stretch is *free*, and each element does as it likes; or *steady*, and single bits keep what they have, so that frames
 follow each other without a pause; or a *pulse*: resets for one cycle, then steady; or *stalling*: bits are mostly 1.

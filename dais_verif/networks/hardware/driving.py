@@ -1,4 +1,4 @@
-"""Drive a network with memories: load images, run a configuration, read what it gives, image after image."""
+"""Drive a network with memories: load images, run a configuration, read outputs, image after image."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def drive_network(
             _break_off(plan, latency, int(rng.integers(len(latency))), rng)
         _pause(plan, rng)
         _run(plan, latency, sample, configuration)
-        plan.cycle += 1  # what done says is there in the next cycle
+        plan.cycle += 1  # results are available in the cycle after done
         _transfer(plan, plan.reads, shown, sample, rng)
         _pause(plan, rng)
     cycles = plan.cycle + 2
@@ -74,7 +74,7 @@ def _transfer(
     sample: int,
     rng: np.random.Generator,
 ) -> None:
-    """All words of tensors through ports of their own, in random order."""
+    """Plan transfers of all words of tensors through their ports, in random order."""
     begin = plan.cycle
     for port, count in enumerate(counts):
         at = begin + int(rng.integers(_MOST_PAUSE))
@@ -100,10 +100,10 @@ def _run(plan: _Schedule, latency: Sequence[int], sample: int, configuration: in
 
 
 def _break_off(plan: _Schedule, latency: Sequence[int], configuration: int, rng: np.random.Generator) -> None:
-    """Break off a run by a reset, in whatever configuration."""
+    """Plan a run in a configuration that a reset aborts."""
     begin, length = plan.cycle, int(rng.integers(1, latency[configuration] + 1))
     plan.starts.append((begin, configuration))
-    # A reset in the cycle of done comes too late to take it back.
+    # A reset in the cycle of done is too late to prevent done.
     plan.busy.append((begin + 1, begin + length + (length < latency[configuration])))
     plan.done += [begin + length] * (length == latency[configuration])
     plan.resets.append(begin + length)
@@ -124,7 +124,7 @@ def _inputs(
     given["rst"][plan.resets, 0] = 1
     start = given["start"]
     start[:] = 0
-    for first, last in plan.busy:  # nothing looks at it there
+    for first, last in plan.busy:  # it is ignored in these cycles
         start[first:last, 0] = rng.integers(0, 2, size=len(start[first:last]))
     start[plan.resets, 0] = 0
     for cycle, configuration in plan.starts:

@@ -1,6 +1,6 @@
-"""A folder that holds a network as hardware: what its manifest says, and the files that go with it.
+"""Read and write the manifest of a folder with a network as hardware, and its related files.
 
-The network and the configurations in the folder define what the hardware is to compute; everything else in the manifest
+The network and the configurations in the folder define what the hardware must compute; everything else in the manifest
 must follow from them, or the folder is refused.
 """
 
@@ -82,7 +82,7 @@ class _Manifest:
 
 @dataclass(frozen=True)
 class NetworkFolder:
-    """A network in a ``form``, as it lies in a folder.
+    """A network in a ``form``, in a folder.
 
     ``configurations``: their names, by the number that input ``config`` has; ``cycles``: of each from start to done, of
     a stream from the first beat of an image to the last one of its result.
@@ -98,7 +98,7 @@ class NetworkFolder:
 
     @cached_property
     def machine(self) -> Machine:
-        """Its machine. Raises ``ProgramError`` if the file holds none."""
+        """The machine of the network. Raises ``ProgramError`` if the file is not a machine."""
         return load_machine(self.path / MACHINE)
 
     @property

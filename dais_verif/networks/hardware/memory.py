@@ -27,7 +27,7 @@ __all__ = ["MemoryNetwork", "StageFacts", "memory_latency", "memory_network"]
 
 @dataclass(frozen=True)
 class StageFacts:
-    """A stage and what it costs. ``configurations``: the numbers of those in which it runs."""
+    """A stage and its cost. ``configurations``: the numbers of configurations in which it runs."""
 
     name: str
     fused: int | None
@@ -82,7 +82,7 @@ def _latency(chain: Chain, stage: Stage, parallel: int) -> int:
 
 
 def _words(chain: Chain, stage: Stage) -> tuple[list[int], list[int]]:
-    """Elements of a word of what a stage reads, and of what it writes."""
+    """Return the elements per word of the inputs and outputs of a stage."""
     return [chain.storage[name].channels for name in stage.inputs], [stage.storage.channels]
 
 
@@ -94,7 +94,7 @@ class _Memories:
         self.readers: dict[str, list[_Writing]] = {}
 
     def built(self) -> MemoryNetwork:
-        """Ports, stages in their order, and what flows between them."""
+        """Build ports, stages in order, and connections between them."""
         made, chain = self.made, self.chain
         start, rst = made.input("start", BIT), made.input("rst", BIT)
         count = len(chain.networks)

@@ -1,4 +1,4 @@
-"""When beats of streams come, as the control of a stage has it, and how many wait for those of another stream."""
+"""Compute the cycles of beats of streams, and how many beats wait for those of another stream."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Times(NamedTuple):
 
 
 def of_images(beats: int, cycles: int) -> Times:
-    """Return when beats come of images of so many."""
+    """Return the cycles of beats, for images of ``beats`` beats each."""
     return Times(np.ones(cycles, dtype=bool), np.arange(cycles) < beats)
 
 
 def given_by(raster: Raster, times: Times) -> Times:
-    """Return when a stage gives beats, of when it takes them."""
+    """Return the cycles of a stage's output beats, from the cycles of its input beats."""
     return Times(*(_given(raster, one) for one in times))
 
 

@@ -1,4 +1,4 @@
-"""All members of all stages side by side, as one program: what a machine that runs them in turn must equal."""
+"""Unfold all members of all stages into one program, which a machine that runs them in turn must equal."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Unfolding:
         self.zero: int | None = None
 
     def program(self, configuration: int) -> Program:
-        """Stage after stage."""
+        """Return the program, built stage after stage."""
         count = 0
         for name, kind in self.chain.inputs.items():
             size = self.chain.storage[name].words * self.chain.storage[name].channels
@@ -80,7 +80,7 @@ class _Unfolding:
         return self.add(int(code), self.zero, element.op, element.shift, kind)
 
     def stage(self, stage: Stage) -> list[_Element]:
-        """All members of a stage."""
+        """Add all members of a stage."""
         own, kinds, sources = unfold(stage.instance), list[FixedType](), list[_Element]()
         for name, kind in zip(stage.inputs, stage.instance.input_types, strict=True):
             sources += self.tensors[name]
