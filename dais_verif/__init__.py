@@ -114,7 +114,7 @@ __all__ = [
     "draw_kernel",
     "list_kernels",
     "show_kernel",
-    # what the verbs do
+    # functions of the verbs
     "Progress",
     "apply_configuration",
     "build_bitstream",
@@ -139,7 +139,7 @@ __all__ = [
     "synthesize",
     "tune_configurations",
     "verify_certificate",
-    # what they return
+    # their records
     "BuildRecord",
     "CertificateRecord",
     "CheckRecord",
@@ -158,7 +158,7 @@ __all__ = [
     "SignOffRecord",
     "SimulationRecord",
     "SynthesisRecord",
-    # what they make of their arguments
+    # their requests
     "BoardRequest",
     "BuildRequest",
     "CertificateRequest",
@@ -183,7 +183,7 @@ __all__ = [
     "SimulationRequest",
     "SynthesisRequest",
     "WrapRequest",
-    # what can go wrong
+    # errors
     "DaisError",
     "InputError",
     "ProgramError",
@@ -197,7 +197,7 @@ __all__ = [
 
 __version__ = VERSION
 
-#: Imported when they are asked for: the bench, inside a simulator, has no use for them.
+#: Imported on first use: the bench, inside a simulator, does not need them.
 _LATER = {
     **dict.fromkeys(("check", "convert", "cover", "diff", "explain_machine", "rank_sensitivity"), "api.programs"),
     **dict.fromkeys(("prove", "run_on_board", "simulate"), "api.designs"),

@@ -1,4 +1,4 @@
-"""Folders of ``approx apply``: a network under a configuration, as a program, with what it was made of."""
+"""Folders of ``approx apply``: a network under a configuration, as a program, with its source files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def applied_program(folder: Path) -> Path | None:
 def files_beside(program: Path, program_hash: str) -> list[Path]:
     """Return the files next to ``program`` that name its configuration; none if it is not from such a folder.
 
-    Raises ``InputError`` if they speak of another program, or were changed.
+    Raises ``InputError`` if they are for another program, or were changed.
     """
     manifest = program.with_name(MANIFEST)
     if program.name != PROGRAM or not manifest.is_file():

@@ -1,4 +1,4 @@
-"""The folder of what is kept on this machine from run to run."""
+"""The cache folder, which is kept on this machine between runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def cache_dir() -> Path:
     override = os.environ.get(_VARIABLE)
     if override:
         return Path(override).absolute()
-    import platformdirs  # only here: a traceback is kept also where packages are missing
+    import platformdirs  # imported here: tracebacks are kept even if packages are missing
 
     return Path(platformdirs.user_cache_dir("dais-verif"))
 

@@ -1,4 +1,4 @@
-"""Counts with their nouns, as people write them: 1 output, 2 outputs."""
+"""Counts with their nouns: 1 output, 2 outputs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def equal_text(bits: int, vectors: int) -> str:
-    """Return the message of a simulation in which all ``bits`` output bits of so many vectors are right."""
+    """Return the message of a simulation in which all ``bits`` output bits of ``vectors`` vectors are right."""
     if bits == 1:
         return f"the only output bit of {counted(vectors, 'vector')} equals the golden model"
     return f"all {bits} output bits of {counted(vectors, 'vector')} equal the golden model"

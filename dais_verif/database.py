@@ -1,6 +1,6 @@
-"""A file that keeps what was found before, as an SQLite database: whatever is wrong with it, it is only a cache.
+"""Store earlier results in an SQLite database. It is only a cache, so its errors never stop a run.
 
-One that is damaged is removed, so that the next writer makes it again; one that is in use, or read-only, is left.
+A damaged database is removed, so that the next writer creates it again; one that is in use, or read-only, is left.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _T = TypeVar("_T")
 _SECONDS = 5
 #: Files that SQLite keeps next to a database; those of another database would corrupt it.
 _BESIDE = ("-journal", "-wal", "-shm")
-#: Operational errors that speak of what is in the file. The others are about the machine: locks, rights, a full disk.
+#: Operational errors about the content of the file. Others are about the system: locks, rights, a full disk.
 _OF_CONTENT = ("no such column", "has no column", "because it is a view", "malformed", "could not decode")
 
 
@@ -34,7 +34,7 @@ def read(path: Path, ask: Callable[[sqlite3.Connection], _T], nothing: _T) -> _T
 
 
 def write(path: Path, keep: Callable[[sqlite3.Connection], None]) -> None:
-    """Let ``keep`` write into the database at ``path``, made again if it is damaged; or into none if it cannot be."""
+    """Let ``keep`` write into the database at ``path``, which is created again if damaged; do nothing if that fails."""
     with contextlib.suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         for _ in range(2):
@@ -48,7 +48,7 @@ def write(path: Path, keep: Callable[[sqlite3.Connection], None]) -> None:
 
 
 def _remove_damaged(path: Path, error: Exception) -> bool:
-    """Remove the database if ``error`` says that it is damaged, and tell whether it is gone."""
+    """Remove the database if ``error`` means that it is damaged; return True if it was removed."""
     text = str(error).lower()
     if isinstance(error, sqlite3.OperationalError) and not any(words in text for words in _OF_CONTENT):
         return False

@@ -10,7 +10,7 @@
 ├── ``ToolError``       a simulator or compiler is missing or failed
 └── ``VerdictError``    ``raise_for_verdict`` of a record that did not pass
 
-Anything else that escapes is a bug of ours.
+Any other exception that escapes is a bug of dais-verif.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _Error = TypeVar("_Error", bound="DaisError")
 
 
 class Argument(str):
-    """The name of an argument of our functions, as a value that ``DaisError.of`` is given."""
+    """The name of an argument of this package's functions, as a value for ``DaisError.of``."""
 
     __slots__ = ()
 
@@ -62,7 +62,7 @@ class DaisError(Exception):
         return error
 
     def _name(self, text: str, /, **values: object) -> None:
-        """Take the message of ``of``, for classes that are made of other things than a text."""
+        """Set the message of ``of``, for classes whose constructors do not take a text."""
         self.args = (_spelled(text, values, str),)
         self._parts = text, values
 
@@ -108,7 +108,7 @@ class ViolationError(DaisError):
 
 
 class ToolError(DaisError):
-    """A program we depend on is missing, failed or ran out of time.
+    """A required external program is missing, failed or ran out of time.
 
     The message names the tool, where it was looked for, and the variable or command that helps.
     """
@@ -124,7 +124,7 @@ class VerdictError(DaisError):
         self.verdict, self.message = verdict, message
 
     def __reduce__(self) -> tuple[type[VerdictError], tuple[Verdict, str]]:
-        """Return how to make it again: pools of processes pickle what was raised."""
+        """Support pickling, which process pools need for exceptions."""
         return type(self), (self.verdict, self.message)
 
 

@@ -31,7 +31,7 @@ __all__ = [
     "write_atomically",
 ]
 
-#: No key of ours has more than three parts.
+#: A key with so many parts that it is refused; valid keys have at most three.
 _LONG_KEY = re.compile(r"""(?<![\w-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){64}""", re.ASCII)
 
 _KINDS = {
@@ -58,7 +58,7 @@ def read_plain(path: Path, most: int, what: str = "", advice: str = "name a regu
             # Not all that is allowed at once: for that many bytes memory would be set aside.
             size = min(os.fstat(file.fileno()).st_size, most)
             data = file.read(size + 1)
-            if size < len(data) <= most:  # it has grown, or its size is not told
+            if size < len(data) <= most:  # it has grown, or its size is unknown
                 data += file.read(most + 1 - len(data))
         except OSError as error:
             raise _unreadable(path, what, error.strerror, advice) from None
@@ -154,8 +154,8 @@ def _try_beside(path: Path) -> None:
 
 @contextlib.contextmanager
 def _beside(path: Path) -> Iterator[Path]:
-    """Yield the name of a temporary file next to what ``path`` links to; what is there in the end is removed."""
-    # A name of our own: the user's may be as long as the file system allows.
+    """Yield the name of a temporary file next to the target of ``path``; the file is removed at the end."""
+    # A new short name: the user's name may be as long as the file system allows.
     temporary = path.resolve().with_name(f".dais-verif.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         yield temporary
@@ -184,7 +184,7 @@ def make_folder(path: Path) -> None:
 
 
 def link_or_copy(source: Path, target: Path) -> None:
-    """``target`` becomes ``source``: the same file where the file system permits it, else a copy."""
+    """Create ``target`` as a hard link to ``source`` if the file system permits it, else as a copy."""
     target.unlink(missing_ok=True)
     try:
         os.link(source, target)
@@ -246,7 +246,7 @@ def _refuse_foreign(path: Path, manifest: str) -> None:
 
 
 def _foreign(path: Path, manifest: str) -> Iterator[str]:
-    """Reasons why a folder must not be replaced."""
+    """Yield reasons why a folder must not be replaced."""
     found = [file for file in sorted(path.rglob("*")) if file.is_symlink() or not file.is_dir()]
     there = {file.relative_to(path).as_posix(): file for file in found}
     hashes: dict[str, str] = {}

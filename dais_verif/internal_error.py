@@ -64,7 +64,7 @@ def _place() -> Path:
         folder = cache_dir() / "errors"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         handle, path = tempfile.mkstemp(prefix=name, suffix=".txt", dir=folder)
-    except Exception:  # what went wrong may be exactly this
+    except Exception:  # this may be the original error
         handle, path = tempfile.mkstemp(prefix=f"dais-verif-{name}", suffix=".txt")
     os.close(handle)
     return Path(path)

@@ -1,4 +1,4 @@
-"""Programs in files of any kind: a network is unrolled, whatever else is read as it is."""
+"""Read programs from files of any kind: networks are unrolled, other files are read directly."""
 
 from __future__ import annotations
 

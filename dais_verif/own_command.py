@@ -1,4 +1,4 @@
-"""The command to copy that calls this very ``dais-verif``, from any folder."""
+"""Return command lines that call this installation of ``dais-verif`` from any folder."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The Python packages that all of this stands on, and the line that says which of them are missing.
+"""The Python packages that dais-verif needs, and the message that names missing ones.
 
 It imports none of them, so that it works if they are missing.
 """

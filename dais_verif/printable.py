@@ -1,4 +1,4 @@
-"""Text that others wrote, made safe to print: names of files and signals, messages, whatever a record holds.
+"""Make foreign text safe to print: names of files and signals, messages, and other content of records.
 
 A terminal obeys control characters. A CI obeys lines: a name with a line break in it could begin one of its own, and
 GitHub takes ``::error::`` at the beginning of a line for a command, Azure ``##vso[`` anywhere.

@@ -1,4 +1,4 @@
-"""The files that a file of a user's refers to, and so are read with it: blocks, programs, contents of tensors."""
+"""Find the files to which a user's file refers, and which are read with it: blocks, programs, contents of tensors."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _named(path: Path) -> Iterator[Path]:
     try:
         names = list(_names(path))
     except (OSError, ValueError, TypeError, LookupError, RecursionError, DaisError):
-        return  # it is not what it is called: its reader says so
+        return  # its content does not match its name, which its reader reports
     for name in names:
         try:
             if (folder / name).is_file():

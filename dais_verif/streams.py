@@ -1,4 +1,4 @@
-"""The standard streams of a command: each is there, takes every name, and one without a reader is not an error."""
+"""Prepare the standard streams of a command: each is open, accepts every file name, and may lose its reader."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def open_streams() -> None:
 
 
 def drop_output() -> None:
-    """Let what is still to be printed go to the null device: its reader has left, or its disk is full."""
+    """Send further output to the null device: its reader has ended, or its disk is full."""
     with contextlib.suppress(OSError, ValueError):
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""Tables that users write, converted to structs; what is wrong in one is told with its key and with what is allowed."""
+"""Convert tables of users to structs; an error names the key, and the allowed keys or values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Temporary folders that tell whether their run lives, so that what a killed one leaves can be removed.
+"""Temporary folders that show whether their run is alive, so that folders of killed runs can be removed.
 
 A folder belongs to the process that holds the lock on the file in it; the system releases the lock when a process ends,
 however it ends. A folder that is kept for the user no longer has such a file, and is never removed.

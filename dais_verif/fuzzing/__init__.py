@@ -1,1 +1,1 @@
-"""Looking for what goes wrong: random cases, pairs that must agree on them, and the smallest case that shows it."""
+"""Fuzzing: random cases, pairs that must agree on them, and the smallest case that shows a disagreement."""

@@ -1,4 +1,4 @@
-"""Another interpreter against the oracle: given the files of a case, it writes its outputs into another."""
+"""Compare another interpreter with the oracle: it reads the files of a case, and writes its outputs into a file."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ AGAINST = "against"
 
 
 class Interpreter:
-    """``command`` with places for ``program``, ``inputs`` and ``outputs``; programs are given to it as ``form``."""
+    """``command`` with places for ``program``, ``inputs`` and ``outputs``; it reads programs as ``form``."""
 
     def __init__(self, command: Command, form: str, folder: Path, seconds: float) -> None:
         self.command, self.form, self.folder, self.seconds = command, form, folder, seconds
 
     def judge(self, case: Case) -> Disagreement | None:
-        """Return how its answer differs from the oracle's. Raises ``NotJudged`` if no such file can hold the case."""
+        """Return the difference to the oracle's outputs. Raises ``NotJudged`` if no such file can hold the case."""
         outputs = self.folder / "outputs.npy"
         _clear(outputs)
         try:
@@ -56,7 +56,7 @@ class Interpreter:
 
 
 def _clear(path: Path) -> None:
-    """Remove what an earlier run of the tool left there, whatever it is."""
+    """Remove the file or folder that an earlier run of the tool left there."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -64,7 +64,7 @@ def _clear(path: Path) -> None:
 
 
 def _error_of(line: str) -> str:
-    """Return the class of a Python error that a tool ended with, so that a small case ends with the same."""
+    """Return the class of a Python error with which a tool ended, so that a smaller case must end with the same."""
     found = re.match(r"[\w.]*(Error|Exception)\b", line)
     return f", {found[0]}" if found else ""
 
@@ -76,7 +76,7 @@ def _right(case: Case) -> list[list[Fraction]]:
 def _compared(right: list[list[float]], path: Path, case: Case) -> Disagreement | None:
     try:
         found = _read(path)
-    except Exception as error:  # numpy lets whatever its header parser and zipfile meet escape
+    except Exception as error:  # numpy's header parser and zipfile raise various errors
         return Disagreement(AGAINST, "no outputs", f"the tool ended with 0 and left no readable outputs: {error}")
     wanted = np.array(right, dtype=np.float64).reshape(len(case.rows), case.program.n_out)
     if found.shape != wanted.shape:
@@ -94,7 +94,7 @@ def _read(path: Path) -> NDArray[Any]:
     if not path.is_file():
         raise ValueError(f"there is no file {path.name}")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what Python thinks of a damaged header, as a literal
+        warnings.simplefilter("ignore")  # Python's warnings about literals in a damaged header
         array = np.load(path, allow_pickle=False, mmap_mode="r")
     if not isinstance(array, np.ndarray):
         raise ValueError("an archive of arrays (.npz); must be one array, as numpy.save writes it")

@@ -15,15 +15,15 @@ from dais_verif.program.numbers import Batch
 
 __all__ = ["Case", "Row"]
 
-#: One vector: an exact number an input.
+#: One vector: one exact number per input.
 Row = tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """``program`` and the vectors that it is given, each of ``n_in`` exact numbers.
+    """``program`` and input vectors for it, each of ``n_in`` exact numbers.
 
-    ``whole``: inputs that no op reads matter, so that edits keep them.
+    ``whole``: edits keep inputs that no op reads, since they matter.
     """
 
     program: Program

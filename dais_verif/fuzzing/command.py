@@ -1,6 +1,6 @@
-"""Commands of users: words with places for files, run within limits, of which only the end is looked at.
+"""Run commands of users: words with places for files, run within limits; only exit code and last output are used.
 
-A command is split into words once, before any name of a file is put into it: names are data, and no shell reads them.
+A command is split into words once, before file names are inserted: names are data, and no shell reads them.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Command:
         return cls(tuple(words), Path.cwd())
 
     def words(self, files: Mapping[str, Path | Sequence[Path]]) -> list[str]:
-        """Return the words with ``files``, by the names of their places; several stand in a place of their own."""
+        """Return the words with ``files`` inserted by the names of their places; several files need a separate word."""
         single = {place: value for place, value in files.items() if isinstance(value, Path)}
         found: list[str] = []
         for word in self.template:
@@ -84,7 +84,7 @@ class Command:
         return found
 
     def run(self, files: Mapping[str, Path | Sequence[Path]], folder: Path, seconds: float) -> Ending:
-        """Run it with ``files``; its output goes to ``folder / "command.log"``, and so does what it keeps for a while.
+        """Run it with ``files``; ``folder`` gets its output, as ``command.log``, and its temporary files.
 
         Raises ``ToolError`` if the run that this is part of must end.
         """

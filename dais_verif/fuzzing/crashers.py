@@ -22,7 +22,7 @@ def folder_name(kept: KeptCase) -> str:
 
 
 def cases_in(folder: Path) -> list[Path]:
-    """Return the folder if it is a case, else those in it that are, by name. Raises ``InputError`` if none is."""
+    """Return ``folder`` if it is a case, else the cases in it, by name. Raises ``InputError`` if there is none."""
     if (folder / CASE_NAME).is_file():
         return [folder]
     found = sorted(path.parent for path in folder.glob(f"*/{CASE_NAME}"))

@@ -47,7 +47,7 @@ CASE_NAME = "case.json"
 #: Its vectors, for tools that read numpy's files.
 INPUTS_NAME = "inputs.npy"
 CASE_SCHEMA = "dais-verif/case/1"
-#: The program for people.
+#: The file name of the program as readable text.
 _TEXT = "text"
 
 _MOST_BYTES = 256 << 20
@@ -75,7 +75,7 @@ class KeptCase:
 
 
 def form_of(program: Program) -> str:
-    """Return the form that is nearest to the file that ``program`` was read from and can hold what a program may be."""
+    """Return the form for ``program`` that is nearest to its original file and can hold every program."""
     if program.origin.path is not None and program.origin.path.endswith(".dais"):
         return "dais"
     layout = program.origin.layout
@@ -165,7 +165,7 @@ def write_case(case: Case, kept: KeptCase, folder: Path, form: str) -> None:
     try:
         write_inputs(case.rows, folder)
     except InputError:
-        (folder / INPUTS_NAME).unlink(missing_ok=True)  # no tool of numpy's numbers can be given these
+        (folder / INPUTS_NAME).unlink(missing_ok=True)  # numpy files cannot hold these numbers
     tree = {"schema": CASE_SCHEMA, **asdict(kept), "program": program_name(form)}
     if form in LAYOUTS:
         tree["layout"] = form

@@ -1,4 +1,4 @@
-"""Stretches of cases judged: each case by the pairs that its seed chooses, and what was found of it."""
+"""Judge stretches of cases: each case by the pairs that its seed selects, and collect the findings."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from dais_verif.fuzzing.pairs.table import PAIRS
 
 __all__ = ["Finding", "Judged", "Stretch", "judge_stretch", "judged_case"]
 
-#: Larger programs take so much longer that what few cases are put to sees fewer still.
+#: Programs with more ops take so long that pairs which judge few cases judge even fewer of them.
 _LARGE = 100
-#: Frames of Python: expressions of modules are read by calls within calls.
+#: Python's recursion limit: expressions of modules are read recursively.
 _DEPTH = 20_000
 
 
@@ -42,7 +42,7 @@ class Finding(NamedTuple):
 class Judged(NamedTuple):
     """The findings in a stretch, and the numbers of cases by pair and by shape.
 
-    ``undecided``: of how many cases each pair that was asked had nothing to say.
+    ``undecided``: the number of cases per pair without a result.
     """
 
     cases: int
@@ -53,7 +53,7 @@ class Judged(NamedTuple):
 
 
 def judge_stretch(stretch: Stretch) -> Judged:
-    """All cases of ``stretch``, one after the other; at most one finding a case."""
+    """Judge all cases of ``stretch``, one after the other; at most one finding per case."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEPTH))
     findings: list[Finding] = []
     pairs: Counter[str] = Counter()
@@ -78,9 +78,9 @@ def judge_stretch(stretch: Stretch) -> Judged:
 def judged_case(
     made: Made, names: Sequence[str], passing: Collection[tuple[str, int]] = ()
 ) -> Iterator[tuple[str, Disagreement | NotJudged | None]]:
-    """Yield each pair that the seed of a case chooses, with what it found, or why it found nothing out.
+    """Yield each pair that the seed of a case selects, with its finding, or the reason why it has no result.
 
-    ``passing``: pairs that agree on cases, by their names and numbers, as is known already.
+    ``passing``: names of pairs and numbers of cases that are already known to agree.
     """
     for name in names:
         if not _chosen(made, name):

@@ -1,1 +1,1 @@
-"""Tools of others as ``fuzz --against`` runs them: each a script from a program and inputs to outputs."""
+"""Adapters that run other tools for ``fuzz --against``: scripts that take a program and inputs and write outputs."""

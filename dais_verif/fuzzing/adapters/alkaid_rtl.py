@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def main(program: str, folder: str) -> None:
-    """Write the module ``model`` and what it is made of into ``folder``."""
+    """Write the module ``model`` and its submodules into ``folder``."""
     from alkaid.codegen import RTLModel
     from alkaid.types import CombLogic
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def main(program: str, folder: str) -> None:
-    """Write the module ``model`` and what it is made of into ``folder``."""
+    """Write the module ``model`` and its submodules into ``folder``."""
     from da4ml.codegen import VerilogModel
     from da4ml.types import CombLogic
 

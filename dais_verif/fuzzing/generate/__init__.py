@@ -1,1 +1,1 @@
-"""Random cases, made of a seed each: programs of every opcode and shape, and vectors for them."""
+"""Generate random cases from seeds: programs of every opcode and shape, and vectors for them."""

@@ -1,4 +1,4 @@
-"""The cases of a fuzzing run: each is made of a number of its own, so that it stays the same under everything else."""
+"""Generate the cases of a fuzzing run: each only depends on its number and the seed of the run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Made", "case_seed", "chosen", "drawn_shape", "made_case"]
 
 
 def case_seed(seed: int, number: int) -> int:
-    """Return the seed of case ``number`` of the run with ``seed``: nothing else has a say in what the case is."""
+    """Return the seed of case ``number`` of the run with ``seed``, which alone determines the case."""
     return int.from_bytes(hashlib.sha256(f"dais-verif fuzz {seed} {number}".encode()).digest()[:8], "little")
 
 
@@ -29,7 +29,7 @@ def chosen(seed: int, what: str, every: int) -> bool:
 
 
 def drawn_shape(rng: random.Random) -> str:
-    """Return the name of the shape of a case: the first that its generator is asked."""
+    """Return the name of a case's shape, which must be the first number drawn from its generator."""
     return rng.choices(list(SHAPES), [one.frequency for one in SHAPES.values()])[0]
 
 
@@ -43,7 +43,7 @@ class Made(NamedTuple):
 
 
 def made_case(seed: int, number: int, *, plain: bool = False) -> Made:
-    """Case ``number`` of the run with ``seed``.
+    """Return case ``number`` of the run with ``seed``.
 
     ``plain``: for tools that know nothing of ours: DAIS that keeps its promises, in 16 bits or so, and vectors that are
     doubles.

@@ -57,7 +57,7 @@ def random_type(rng: Rng, most: int = 5, *, signed: bool = False) -> FixedType:
 
 
 def quantised(raw: Ints, f: int, kind: FixedType) -> Ints:
-    """Exact numbers ``raw * 2**-f`` in another type: floored, high bits cut off."""
+    """Convert exact numbers ``raw * 2**-f`` to another type: floored, high bits cut off."""
     raw = raw.astype(object)
     moved = raw * (1 << kind.f - f) if kind.f >= f else raw // (1 << f - kind.f)
     low = moved % (1 << kind.width)

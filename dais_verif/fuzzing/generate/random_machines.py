@@ -1,4 +1,4 @@
-"""Random machines that use all of the format.
+"""Generate random machines that use all features of the format.
 
 Blocks of random programs, registers, memories, copies, enables, resets, indices with strides and offsets,
 alternatives, constants and schedules.
@@ -23,7 +23,7 @@ __all__ = ["random_inputs", "random_machine"]
 
 
 def random_machine(rng: random.Random, *, widest: int = 12, initialised: bool = True, inside: bool = False) -> Machine:
-    """Make a valid machine. ``initialised``: every register begins with a value. ``inside``: no index is beyond."""
+    """Return a valid machine. ``initialised``: registers have initial values. ``inside``: no index is out of range."""
     return _Builder(rng, widest, initialised, inside).machine()
 
 
@@ -122,7 +122,7 @@ class _Builder:
         self.memories[name] = len(before), size, stride
 
     def schedules(self) -> None:
-        """Statements about time, which change nothing."""
+        """Add schedules, which do not change the function."""
         for signal in list(self.signals.values()):
             if signal.role is not Role.INTERNAL and self.rng.random() < 0.2:
                 first, length = self.rng.randint(0, 4), self.rng.randint(1, 5)

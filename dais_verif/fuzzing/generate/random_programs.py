@@ -60,7 +60,7 @@ def random_shift(rng: random.Random) -> int:
 
 
 def far_shift(rng: random.Random) -> int:
-    """Return a shift that may lie far beyond what any type holds."""
+    """Return a shift that may be far beyond the range of any type."""
     return random_shift(rng) if rng.random() < 0.97 else rng.choice((-4096, -300, -64, 64, 300, 4096))
 
 
@@ -123,7 +123,7 @@ class _Builder:
         self.types.append(kind)
 
     def pick(self) -> int:
-        """Any earlier op, as the shape has it."""
+        """Return an earlier op, selected by the shape."""
         return self.shape.pick(self.rng, len(self.types))
 
     def value(self, index: int) -> Exact:
@@ -168,7 +168,7 @@ class _Builder:
         rng, data = self.rng, 0
         count = rng.choice((1, 1, 2, 2, 3, 3, 3, 4, 6, rng.randint(5, 12)))
         terms = [(self.pick(), far_shift(rng), rng.getrandbits(1)) for _ in range(count)]
-        if rng.random() < 0.2:  # twice the same, which may cancel
+        if rng.random() < 0.2:  # the same operand twice, which may cancel
             terms.append((terms[0][0], terms[0][1], rng.getrandbits(1)))
         if rng.random() < 0.3:
             data = rng.choice((0, 1, -1, 5, -8, rng.randint(-1000, 1000), rng.getrandbits(64) - (1 << 63)))

@@ -1,1 +1,1 @@
-"""Machines as cases of the fuzzer: random ones, and kernels of which hardware is made; what must agree; made small."""
+"""Machines as cases of the fuzzer: random machines and kernels as hardware, pairs that must agree, shrinking."""

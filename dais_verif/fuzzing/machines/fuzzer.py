@@ -1,4 +1,4 @@
-"""Stretches of cases of machines judged, as those of programs are."""
+"""Judge stretches of cases of machines, in the same way as of programs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
 
 __all__ = ["MACHINE_KINDS", "MachineKind", "judge_machine", "judge_machines"]
 
-#: Frames of Python: expressions of modules are read by calls within calls.
+#: Python's recursion limit: expressions of modules are read recursively.
 _DEPTH = 20_000
 
 
@@ -31,7 +31,7 @@ MACHINE_KINDS = {"machine": MachineKind(made_machine, MACHINE_PAIRS), "kernel": 
 
 
 def judge_machines(stretch: Stretch) -> Judged:
-    """All cases of ``stretch``, one after the other; at most one finding a case."""
+    """Judge all cases of ``stretch``, one after the other; at most one finding per case."""
     sys.setrecursionlimit(max(sys.getrecursionlimit(), _DEPTH))
     kind = MACHINE_KINDS[stretch.kind]
     findings: list[Finding] = []

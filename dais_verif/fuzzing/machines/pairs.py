@@ -43,7 +43,7 @@ Judge = Callable[[MachineCase], "Disagreement | None"]
 
 
 class MachinePair(NamedTuple):
-    """As the pairs of programs: ``every``: one case of so many is judged; ``needs``: tools; asked where it is named."""
+    """A pair, as for programs. ``every``: judge one in this many cases. ``needs``: external tools; run if named."""
 
     judge: Judge
     every: int
@@ -98,7 +98,7 @@ def json_form(case: MachineCase) -> Disagreement | None:
 
 
 def proved_rtl(case: MachineCase) -> Disagreement | None:
-    """Return a disagreement if the prover refutes the Verilog that we emit."""
+    """Return a disagreement if the prover refutes the emitted Verilog."""
     from dais_verif.prover.slang import elaborate
 
     if not case.machine.registers or not any(kind.width for one in case.machine.outputs for kind in one.types):

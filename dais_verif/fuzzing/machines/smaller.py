@@ -1,4 +1,4 @@
-"""A failing case of a machine made small: fewer and shorter sequences, outputs, connections, and what these need."""
+"""Shrink a failing case of a machine: fewer and shorter sequences, fewer outputs and connections."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shrunk_machine(case: MachineCase, fails: Callable[[MachineCase], bool], seco
 
 
 def _shorter(search: Search[MachineCase]) -> None:
-    """No half, quarter, ... of the cycles can be left out at the end, nor a single one."""
+    """Remove cycles at the end, by halves, quarters, ..., until not even one can be removed."""
     step = search.case.cycles // 2
     while step:
         of = search.case

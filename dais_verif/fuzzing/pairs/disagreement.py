@@ -11,7 +11,7 @@ __all__ = ["Disagreement", "NotJudged", "Pair", "found_by", "judged"]
 
 
 class Disagreement(NamedTuple):
-    """``pair`` and ``kind`` are words that cases are told apart by; ``text`` is for people."""
+    """``pair`` and ``kind`` classify cases; ``text`` is for users."""
 
     pair: str
     kind: str

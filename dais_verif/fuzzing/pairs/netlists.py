@@ -1,6 +1,6 @@
-"""Netlists that Yosys maps from the Verilog that we emit, against the program: in Icarus, and by the prover.
+"""Compare netlists that Yosys maps from emitted Verilog with the program: in Icarus, and by the prover.
 
-The two must tell the same story, too: what is proved no vector may refute, and what is refuted a simulation confirms.
+Both must also be consistent: no vector may refute a proof, and a simulation must confirm a counterexample.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MAPPED_TO = ("generic", "ice40")
 _PAIR = "netlist"
 #: Time limit of Yosys; no case that is generated here comes near.
 _LIMITS = Limits(600.0, 8192)
-#: Cells, beyond which a proof takes minutes, and is not asked for.
+#: The most cells of a proof: larger netlists would take minutes.
 _MOST_CELLS = 1500
 #: Seconds for each query of a proof; a timeout is not a disagreement.
 _SECONDS = 1.0

@@ -1,4 +1,4 @@
-"""The Verilog that we emit, in a simulator, against the golden model: many cases in one build, or one alone."""
+"""Compare emitted Verilog in a simulator with the golden model: many cases in one build, or one alone."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MOST_STAGES = 5
 
 
 def in_simulator(name: str) -> Pair:
-    """Return the pair of simulator ``name`` and the golden model, which judges a case in a build of its own."""
+    """Return the pair of simulator ``name`` and the golden model, which judges a case in a separate build."""
 
     def judge(case: Case) -> Disagreement | None:
         require_comparable(case, name)
@@ -38,7 +38,7 @@ def in_simulator(name: str) -> Pair:
 
 
 def passing_in(name: str, cases: Sequence[Case]) -> list[bool]:
-    """Which of ``cases`` agree in simulator ``name``, all in one build; of others nothing is known."""
+    """Return which of ``cases`` agree in simulator ``name``, all in one build; the results of others are unknown."""
     found = [False] * len(cases)
     with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
         tasks, numbers = [], []

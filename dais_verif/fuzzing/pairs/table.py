@@ -1,4 +1,4 @@
-"""The one table of pairs: their names, who judges them, and of how many cases one is judged."""
+"""The table of pairs: their names, their judges, and the share of cases that they judge."""
 
 from __future__ import annotations
 

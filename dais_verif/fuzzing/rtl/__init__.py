@@ -1,1 +1,1 @@
-"""Cases that are a program, vectors and user RTL of it: what of the RTL can be left out."""
+"""Cases of a program, vectors and user RTL: find parts of the RTL that can be removed."""

@@ -1,4 +1,4 @@
-"""A case with RTL: a program, input vectors, and Verilog that is said to compute it."""
+"""A case with RTL: a program, input vectors, and Verilog that should compute it."""
 
 from __future__ import annotations
 

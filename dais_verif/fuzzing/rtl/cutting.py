@@ -1,4 +1,4 @@
-"""RTL cut out of a module: what computes one net of others, with the ports of a program of that op alone.
+"""Cut RTL out of a module: the logic from some nets to one net, with the ports of a program of that op alone.
 
 Nets are known by their names, as ``blame`` knows them. What drives a net that becomes an input drives it from the new
 port instead; whatever the net that is asked for does not depend on is left out.
@@ -148,7 +148,7 @@ def _drivers(source: Source, module: Any) -> Iterator[_Driver]:
             yield _assigned(source, assignment, source.without(item))
         elif kind == "ProceduralBlock":
             yield from _block(source, item)
-        elif kind == "HierarchyInstantiation":  # an output is named by what drives it first
+        elif kind == "HierarchyInstantiation":  # an output is named by its first driver
             for instance in _of(item, "instances"):
                 names = names_in(" ".join(source.of(each) for each in _of(instance, "connections")))
                 drives = names - named

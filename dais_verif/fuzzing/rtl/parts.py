@@ -21,7 +21,7 @@ _NO_ITEMS = ("ModuleHeader", "NamedBlockClause", "EndBlockClause", "NamedLabel")
 
 
 def _statements(source: Source, node: Any) -> Iterator[Edit]:
-    """Statements of blocks, items of ``case``, and the ``else`` of an ``if``."""
+    """Yield statements of blocks, items of ``case``, and the ``else`` of an ``if``."""
     for child in children(node):
         kind = kind_of(child)
         in_block = kind_of(node) == "BlockStatement" and kind not in _NO_ITEMS
@@ -31,7 +31,7 @@ def _statements(source: Source, node: Any) -> Iterator[Edit]:
 
 
 def _items(source: Source, node: Any) -> Iterator[Edit]:
-    """Items of modules and of generate blocks: nets, assignments, blocks, instances."""
+    """Yield items of modules and of generate blocks: nets, assignments, blocks, instances."""
     for child in children(node):
         if kind_of(node) in _SCOPES and kind_of(child) not in _NO_ITEMS and source.ours(child):
             yield source.without(child)
@@ -40,7 +40,7 @@ def _items(source: Source, node: Any) -> Iterator[Edit]:
 
 
 def _modules(source: Source, node: Any) -> Iterator[Edit]:
-    """Modules, packages, and whatever else stands beside them."""
+    """Yield modules, packages, and other members of a file."""
     for member in source.members:
         if source.ours(member):
             yield source.without(member)

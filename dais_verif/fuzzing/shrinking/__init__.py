@@ -1,1 +1,1 @@
-"""The smallest case that still fails: steps that make a case simpler, taken as long as it still fails."""
+"""Find the smallest case that still fails, by steps that make a case simpler."""

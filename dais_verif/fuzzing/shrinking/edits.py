@@ -1,7 +1,7 @@
-"""Cases with something less: ops that become inputs or constants, outputs that are left out, fewer tables and inputs.
+"""Edit cases to make them smaller: ops become inputs or constants, outputs, tables and inputs are removed.
 
-Every edit gives a valid case or none. An op that becomes an input keeps its value: the vectors are given the one that
-it had, so that all that reads it computes what it computed before.
+Every edit returns a valid case or None. An op that becomes an input keeps its value, which is added to the vectors, so
+that its readers compute the same as before.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _rows(case: Case, inputs: Sequence[int], n_in: int) -> tuple[Row, ...]:
 
 
 def constant(op: Op, raw: int = 0) -> Op:
-    """Return a constant of the type of ``op`` in its place."""
+    """Return a constant of the type of ``op``, which replaces it."""
     return Op(op.index, int(Code.CONST), -1, -1, raw, op.type)
 
 

@@ -1,4 +1,4 @@
-"""Kinds of failure: a pair that disagrees, a promise that is broken, a command that ends as it did at first."""
+"""Kinds of failure: a pair disagrees, a promise is broken, or a command ends in the same way as at first."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["CommandRun", "as_disagreed", "breaks_a_promise", "first_violation"]
 
 
 def as_disagreed(found: Disagreement) -> Fails:
-    """Return the pair of ``found`` disagrees, in the same way."""
+    """Return the test that the pair of ``found`` disagrees in the same way."""
 
     def fails(case: Case) -> bool:
         again = found_by(found.pair, PAIRS[found.pair].judge, case)
@@ -37,7 +37,7 @@ def first_violation(case: Case) -> oracle.Violation | None:
 
 
 def breaks_a_promise(mnemonic: str) -> Fails:
-    """Return the first promise that a vector breaks is one of an op called ``mnemonic``."""
+    """Return the test that the first broken promise is one of an op ``mnemonic``."""
 
     def fails(case: Case) -> bool:
         found = first_violation(case)
@@ -62,12 +62,12 @@ class CommandRun:
         return self.command.run(files, self.folder, self.seconds)
 
     def as_ended(self, code: int | None) -> Fails:
-        """Return the command ends with ``code``, as it did at first."""
+        """Return the test that the command ends with ``code``, the exit code of the first case."""
 
         def fails(case: Case) -> bool:
             try:
                 return self.ending(case).status == code
-            except InputError:  # no file of this form can hold it, so that the tool is never given such a case
+            except InputError:  # no file of this form can hold it, so the tool never gets such a case
                 return False
 
         return fails

@@ -1,4 +1,4 @@
-"""The search for a smaller case: what was asked, what still failed, and when time is up."""
+"""The search for a smaller case: the tested cases, the best failing case, and the time limit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dais_verif.fuzzing.case import Case
 
 __all__ = ["Fails", "Search", "TimeUp"]
 
-#: The test that a case fails as the first one did.
+#: The test that a case has the same failure as the first one.
 Fails = Callable[[Case], bool]
 
 _Part = TypeVar("_Part")
@@ -34,9 +34,9 @@ class TimeUp(Exception):
 
 
 class Search(Generic[_Case]):
-    """The smallest case so far. ``consider`` is the one question; it puts a case in its place that fails, too.
+    """The smallest case so far. ``consider`` tests a case, and replaces the smallest case by it if it fails, too.
 
-    No case is asked for twice, so that what fails must fail again and again: it is taken to be deterministic.
+    No case is tested twice, since failures are assumed to be deterministic.
     """
 
     def __init__(
@@ -63,7 +63,7 @@ class Search(Generic[_Case]):
         return True
 
     def fewest(self, parts: Sequence[_Part], made: Callable[[Sequence[_Part]], _Case | None]) -> list[_Part]:
-        """As few of ``parts`` as will do: halves, quarters, ... are left out as long as ``made`` of the rest fails.
+        """Return the fewest ``parts``: remove halves, quarters, ... as long as ``made`` of the rest fails.
 
         Every single part was tried when this returns, against all that are left at that time.
         """

@@ -1,4 +1,4 @@
-"""The steps that make a case smaller, each with what it guarantees; ``shrunk`` takes them until none helps."""
+"""The steps that make a case smaller, each with its guarantee; ``shrunk`` repeats them until none helps."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Outcome", "shrunk", "size"]
 
 
 class Outcome:
-    """The smallest case, how many were tried, and whether the search came to its end before time was up."""
+    """The smallest case, the number of tested cases, and whether the search finished before the time was up."""
 
     def __init__(self, case: Case, asked: int, complete: bool) -> None:
         self.case, self.asked, self.complete = case, asked, complete
@@ -53,9 +53,9 @@ def size(case: Case) -> tuple[int, int, int]:
 
 
 def _fewer_rows(search: Search[Case]) -> None:
-    """No vector can be left out alone."""
+    """Remove vectors until none can be removed alone."""
     if len(search.case.rows) > 1:
-        for row in search.case.rows[:1] + search.case.rows[-1:]:  # often the first or the last one is all there is
+        for row in search.case.rows[:1] + search.case.rows[-1:]:  # often the first or the last one is sufficient
             if search.consider(replace(search.case, rows=(row,))):
                 return
     search.fewest(search.case.rows, lambda rows: replace(search.case, rows=tuple(rows)) if rows else None)
@@ -78,7 +78,7 @@ def _key(case: Case | None) -> object:
 
 
 def _fewer_outputs(search: Search[Case]) -> None:
-    """No output can be left out alone."""
+    """Remove outputs until none can be removed alone."""
     case = search.case  # whose numbers of ops the outputs have, however much is gone since
     search.fewest(case.program.outputs, lambda outputs: _with_outputs(case, outputs))
 
@@ -88,12 +88,12 @@ def _with_outputs(case: Case, outputs: Sequence[Output]) -> Case | None:
 
 
 def _shorter(search: Search[Case]) -> None:
-    """End the program where what fails ends: of ops before, those that later ones read are outputs."""
+    """Remove ops after the failure: earlier ops that removed ops read become outputs."""
     _bisect(search, lambda case, end: _ended(case, end), from_the_end=True)
 
 
 def _last_alone(search: Search[Case]) -> None:
-    """Keep the last op alone: what fails is often one op, once a program ends where that ends."""
+    """Keep the last op alone: the failure is often in one op, after later ops are removed."""
     program = search.case.program
     if program.n_ops:
         last = program.ops[-1]
@@ -102,7 +102,7 @@ def _last_alone(search: Search[Case]) -> None:
 
 
 def _later(search: Search[Case]) -> None:
-    """Begin the program where what fails begins: of ops before, those that later ones read are inputs."""
+    """Remove ops before the failure: those that later ops read become inputs."""
     _bisect(search, lambda case, begin: _begun(case, begin), from_the_end=False)
 
 
