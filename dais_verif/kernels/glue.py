@@ -1,4 +1,4 @@
-"""Glue code, declared: what a kernel takes, its index space and access patterns, as plain values and short functions.
+"""Declared glue code: a kernel's inputs, index space and access patterns, as plain values and short functions.
 
 A ``Kernel`` answers requests as the interface has it: checks in their order, of which the first that fails answers;
 then geometry, patterns and scalars; then the buffers, auxiliary tensors before the program.
@@ -38,7 +38,7 @@ Answer = tuple[GlueCode, HabanaKernelInstantiation]
 
 @dataclass(frozen=True)
 class Request:
-    """A request, as the functions of a kernel see it. ``given``: its private structure, by names of fields."""
+    """A request for the functions of a kernel. ``given``: its private structure, by names of fields."""
 
     params: HabanaKernelParams
     given: Any = None
@@ -63,7 +63,7 @@ class Fault:
     why: str = ""
 
 
-#: Looks at a request whose counts are right. None: nothing to object to.
+#: Checks a request whose counts are right. None: no fault.
 Check = Callable[[Request], Fault | None]
 
 

@@ -17,7 +17,7 @@ __all__ = ["KernelInstance", "fitted", "instance_of", "require_ports"]
 
 @dataclass(frozen=True)
 class KernelInstance:
-    """A block and its mapping. ``pads``: of each input, the raw integer that is read outside of it.
+    """A block and its mapping. ``pads``: for each input, the raw integer that is read outside of it.
 
     The block's inputs are the elements that a member reads of input 0, then those of input 1, and so on; its outputs
     likewise. Inputs with constant content are part of the block, and not of ``mapping``. ``taps``: the text that each

@@ -23,7 +23,7 @@ class KernelNames(NamedTuple):
 
 
 def names_that_fit(names: Sequence[str], max_count: int) -> KernelNames:
-    """Return the reply to a caller with room for ``max_count`` names: all names, or their number alone."""
+    """Return the reply to a caller with room for ``max_count`` names: all names, or only their number."""
     return KernelNames(GlueCode.SUCCESS, len(names), tuple(names) if len(names) <= max_count else ())
 
 
@@ -55,7 +55,7 @@ class Library:
             raise InputError(f"library {self.name} has two kernels that are called {twice[0]}; names are unique")
 
     def kernel(self, name: str) -> Kernel | None:
-        """Return the kernel that is called exactly ``name``."""
+        """Return the kernel with exactly this ``name``."""
         return next((kernel for kernel in self.kernels if kernel.name == name), None)
 
     def get_kernel_names(self, device: int = DeviceId.GAUDI, max_count: int = 0) -> KernelNames:
@@ -81,6 +81,6 @@ class Library:
             return GlueCode.NODE_NOT_FOUND, HabanaKernelInstantiation()
         try:
             return kernel.instantiate(params, instance)
-        except Exception as error:  # whatever a library's code raises must not end its caller
+        except Exception as error:  # an exception of a library's code must not end its caller
             said = f"{self.name}/{kernel.name}: {type(error).__name__}: {error}"
             return GlueCode.FAILED, HabanaKernelInstantiation(failure=said)

@@ -1,4 +1,4 @@
-"""The mapping of an instance: an index space, and for each tensor its pattern and what members really touch of it."""
+"""The mapping of an instance: an index space, and for each tensor its pattern and the real accesses of members."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = ["Addressing", "MappedTensor", "Mapping", "mapping_of"]
 
 Ints = NDArray[np.int64]
 
-#: Elements of a tensor that a block can have ports for.
+#: The most elements of a tensor for which a block can have ports.
 MOST_PORTS = 1 << 22
 
 
@@ -69,7 +69,7 @@ class Addressing:
 
     @property
     def count(self) -> int:
-        """Elements that a member touches."""
+        """The number of elements that a member touches."""
         return len(self.offsets)
 
     def elements(self, members: Ints) -> Ints:
@@ -116,7 +116,7 @@ class Mapping:
         return TensorAccess.of(tensor.sizes, tensor.pattern, len(self.geometry))
 
     def windows(self, tensor: MappedTensor) -> TensorAccess:
-        """Return the access that the pattern states word for word, as ``Addressing.of`` takes it."""
+        """Return the access that the pattern states literally, as in ``Addressing.of``."""
         return TensorAccess.of(tensor.sizes, tensor.pattern, len(self.geometry), keep_windows=True)
 
     def addressing(self, tensor: MappedTensor) -> Addressing:

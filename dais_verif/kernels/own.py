@@ -1,4 +1,4 @@
-"""Any program as a kernel: a TOML file says which elements of tensors its inputs and outputs are in each member."""
+"""Use any program as a kernel: a TOML file maps its inputs and outputs to elements of tensors for each member."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ __all__ = ["printed_by", "read_params"]
 _MOST_BYTES = 1 << 20
 _MOST_CONTENT = 1 << 30
 _TENSOR_KEYS = ("shape", "type", "seed", "file")
-#: Data that glue code writes back for an output of which nothing is known yet: its sizes, then its exact type.
+#: Data that glue code writes back for an unknown output: its sizes, then its exact type.
 _INFERRED = (GlueCode.INCOMPATIBLE_OUTPUT_SIZE, GlueCode.INCOMPATIBLE_DATA_TYPE)
 
 

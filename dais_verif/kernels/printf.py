@@ -28,7 +28,7 @@ def _real(dword: int) -> str:
     return f"{struct.unpack('<f', struct.pack('<I', dword))[0]:f}"
 
 
-#: The formats that there are: how each prints a dword.
+#: The supported formats: how each prints a dword.
 CONVERSIONS: dict[str, Callable[[int], str]] = {
     "hhd": _signed(8),
     "hhu": _unsigned(8),
@@ -54,7 +54,7 @@ class Printf:
 
     @classmethod
     def of(cls, text: str) -> Printf:
-        """Return the message ``text``, of C's escapes none left. Raises ``InputError`` for formats that there are not.
+        """Return the message ``text``, without C's escapes. Raises ``InputError`` for unsupported formats.
 
         ``%%`` is a percent sign.
         """
@@ -89,7 +89,7 @@ _RECORD, _END = 0xCDCDCDCD, 0xFFFFFFFF
 
 @dataclass(frozen=True)
 class PrintBuffer:
-    """Dwords as the runtime has them, and how many messages found no room."""
+    """The dwords of the runtime's buffer, and the number of messages that did not fit."""
 
     dwords: tuple[int, ...]
     lost: int = 0

@@ -13,7 +13,7 @@ from dais_verif.kernels.printf_taps import PrintfTap
 __all__ = ["read_taps"]
 
 _KEYS = ("message", "op", "output", "raw")
-#: Messages of a member, at most.
+#: The most messages of a member.
 _MOST = 1 << 12
 _NUMBERS = re.compile(r"(\d{1,9})\.\.(\d{1,9})", re.ASCII)
 

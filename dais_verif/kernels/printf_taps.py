@@ -1,4 +1,4 @@
-"""Messages that members print, with values of their block: what of a block they show, and what is printed of it."""
+"""Messages that members print: which values of a block they show, and how these are printed."""
 
 from __future__ import annotations
 

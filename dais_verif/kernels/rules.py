@@ -1,4 +1,4 @@
-"""Rules that glue code is made of: checks of a request, and the usual patterns of a dimension."""
+"""Building blocks of glue code: checks of a request, and the usual patterns of a dimension."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
     "window_outputs",
 ]
 
-#: Types of tensors in their order; None: it is not looked at.
+#: Types of tensors in order; None: not checked.
 Types = Sequence[TensorType | None]
 
 
@@ -120,12 +120,12 @@ def steps(dim: int, a: float, start_b: float, end_b: float) -> DimPattern:
 
 
 def block(dim: int, count: int) -> DimPattern:
-    """Return the pattern of ``count`` elements a member, one member after the other."""
+    """Return the pattern of ``count`` elements per member, one member after the other."""
     return DimPattern.affine(dim, count, 0, count - 1)
 
 
 def point(dim: int) -> DimPattern:
-    """Return the pattern of one element a member."""
+    """Return the pattern of one element per member."""
     return block(dim, 1)
 
 
@@ -135,7 +135,7 @@ def whole(size: int, dim: int = 0) -> DimPattern:
 
 
 def window(dim: int, stride: int, pad: int, kernel: int, dilation: int, count: int = 1) -> DimPattern:
-    """Return the pattern of what ``count`` outputs a member of a convolution or pooling read.
+    """Return the pattern of the inputs of a convolution or pooling with ``count`` outputs per member.
 
     With ``K = (kernel - 1) * dilation + 1`` that is ``K * count - (K - stride) * (count - 1)`` elements.
     """

@@ -1,4 +1,4 @@
-"""The structures of the seed's interface, gcapi, as immutable values: what glue code is asked, and what it answers.
+"""The structures of the seed's interface, gcapi, as immutable values: requests to glue code, and its answers.
 
 C's counts are the lengths of tuples. What C writes into the caller's structures is a ``WrittenBack``.
 """
@@ -37,7 +37,7 @@ __all__ = [
 
 #: The version of the interface that is documented here; kernels that look at ``api_version`` take this one.
 API_VERSION = 1
-#: Tensors a side.
+#: The most input tensors, and the most output tensors.
 MAX_TENSORS = 16
 #: Dimensions of tensors and of index spaces.
 MAX_DIMS = 5
@@ -225,7 +225,7 @@ NO_BUFFERS = HabanaKernelInstantiation()
 
 
 def apply_written(params: HabanaKernelParams, written: WrittenBack) -> HabanaKernelParams:
-    """Return the request as glue code leaves it: what was written back in the place of what was asked.
+    """Return the request after glue code: with the values that were written back.
 
     Tensors beyond the count go, and tensors without a geometry come for those that are missing. Sizes beyond those that
     were written are 1.

@@ -1,4 +1,4 @@
-"""An instance as one program: all members side by side, from all elements of inputs to all elements of outputs."""
+"""Unfold an instance into one program of all members, from all elements of inputs to all elements of outputs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["MOST_OPS", "unfold"]
 
 Ints = NDArray[np.int64]
 
-#: Ops of an unfolded instance, at most.
+#: The most ops of an unfolded instance.
 MOST_OPS = 1 << 26
 
 
@@ -53,7 +53,7 @@ def unfold(instance: KernelInstance) -> Program:
 
 
 def _members(instance: KernelInstance) -> Ints:
-    """All members, the first dimension the fastest."""
+    """Return all members, the first dimension the fastest."""
     geometry = instance.mapping.geometry
     return np.stack(np.unravel_index(np.arange(instance.mapping.members), geometry, order="F"), axis=-1).astype(
         np.int64

@@ -1,4 +1,4 @@
-"""When members do what in a form: the cycles in which the first of them read, compute and write."""
+"""Schedules of a form: the cycles in which the first members read, compute and write."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Schedule:
-    """``works`` of the first members. ``done``: that in which all members are done."""
+    """``works`` of the first members. ``done``: the cycle in which all members are done."""
 
     works: tuple[Work, ...]
     done: int

@@ -30,7 +30,7 @@ def address_bits(sizes: Sequence[int]) -> FixedType:
 
 @dataclass(frozen=True)
 class Group:
-    """Members that work side by side: ``size`` of them, neighbours along dimension ``dim`` of the index space."""
+    """Parallel members: ``size`` of them, neighbours along dimension ``dim`` of the index space."""
 
     dim: int
     size: int
@@ -55,7 +55,7 @@ class Steps:
 
     @property
     def first_write(self) -> int:
-        """The cycle of a group in which elements 0 of outputs are written; in the one before it they are taken."""
+        """The cycle of a group in which elements 0 of outputs are written; they are stored in the cycle before."""
         return max(self.reads, default=0) + 2
 
     @property
@@ -74,7 +74,7 @@ class Steps:
         return -(-self.first_write // self.interval)
 
     def latency(self, groups: int) -> int:
-        """Return the cycles from that of start to that of done, for this many groups."""
+        """Return the number of cycles from start to done, for this many groups."""
         return (groups - 1) * self.interval + self.last_write + 2 if groups else 1
 
 
@@ -103,7 +103,7 @@ class Touched:
 
     @property
     def elements(self) -> int:
-        """Elements that a member touches."""
+        """The number of elements that a member touches."""
         return self.word * self.addressing.count
 
     def in_words(self, ports: View) -> list[View]:
@@ -127,7 +127,7 @@ class Touched:
 def address_logic(
     geometry: Sequence[int], group: Group, steps: Steps, inputs: Sequence[Touched], outputs: Sequence[Touched]
 ) -> Program:
-    """Return the program of what a step does.
+    """Return the program that controls a step.
 
     It reads the coordinates of the group that is read, those of the group that is written, whether there is one, the
     end of the range along the group, and the step. Of each input it gives for each member of the group, or for all

@@ -1,4 +1,4 @@
-"""The stream form of an instance: a pixel a beat, line by line, and an output whenever a window is complete.
+"""The stream form of an instance: one pixel per beat, line by line, and an output whenever a window is complete.
 
 Lines are kept in consecutive memories, and registers hold as many pixels of each line as a window is wide. The part of
 a window outside the image is its pad. The block is instantiated once for each member that works in a beat.
@@ -24,7 +24,7 @@ __all__ = ["StreamForm", "stream_form", "stream_machine"]
 
 @dataclass(frozen=True)
 class StreamForm:
-    """A machine, and what is known of it.
+    """A machine, and its facts.
 
     ``interval``: cycles from one beat to the next. ``beats``: of one image. ``latency``: cycles from the first pixel of
     an image to its first output, if no beat waits. ``flush``: cycles from its last pixel to its last output.
@@ -45,7 +45,7 @@ class StreamForm:
 
 
 def stream_form(instance: KernelInstance, *, printf: bool = False) -> StreamForm:
-    """Return the stream form of an instance. Raises ``InputError`` that says what of its mapping does not fit.
+    """Return the stream form of an instance. Raises ``InputError`` that names the unsuitable part of its mapping.
 
     ``printf``: with outputs ``tap_valid``, which is ``valid_out``, and ``tap``, the variables of the messages of all
     members of the beat, one member after the other (``members_by_beat``).
@@ -138,7 +138,7 @@ class _Stream:
         return [name for name in (f"column{tap.column}", f"line{tap.row}") if name in self.outside]
 
     def _window(self, number: int, taps: list[Tap]) -> dict[Tap, View]:
-        """Lines and registers of an input, as many as ``taps`` need."""
+        """Add lines and registers of an input, as many as ``taps`` need."""
         made, raster, count = self.made, self.raster, self.raster.inputs[number].count
         kind, go = self.instance.input_types[number], self.signals.get("go")
         suffix = str(number) if len(raster.inputs) > 1 else ""
@@ -171,7 +171,7 @@ class _Stream:
         return found
 
     def _padded(self, taps: list[Tap], shown: dict[Tap, View]) -> dict[Tap, View]:
-        """Return the block that puts pads in the place of what is outside of the image, and what it gives."""
+        """Add the block that replaces taps outside of the image by pads, and return its outputs."""
         if not taps:
             return {}
         made, instance = self.made, self.instance
@@ -191,7 +191,7 @@ class _Stream:
         made.connect(self.signals["valid_out"], made.output("valid_out", BIT))
 
     def _printed(self, cores: list[BlockViews], kinds: tuple[FixedType, ...]) -> None:
-        """Make the variables of all members of a beat."""
+        """Add the variables of all members of a beat as outputs."""
         self.made.connect(self.signals["valid_out"], self.made.output("tap_valid", BIT))
         if kinds:
             tap = self.made.output("tap", kinds * len(cores))

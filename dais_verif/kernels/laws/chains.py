@@ -21,7 +21,7 @@ from dais_verif.kernels.regions import Span
 
 __all__ = ["STRETCH", "Chain", "Numbers", "affine_spans", "chains_of"]
 
-#: Members that are looked at at once.
+#: The number of members that are checked at once.
 STRETCH = 1 << 20
 #: Numbers below this are computed in int64, others as Python's.
 _FITS = 1 << 62
@@ -57,7 +57,7 @@ class Chain:
 
     @property
     def volume(self) -> int:
-        """Number of elements that there are."""
+        """The number of elements."""
         return prod(self.sizes)
 
     def stretches(self, inside: Sequence[Span], *, more: int = 0) -> Iterator[tuple[int, list[Numbers], list[Numbers]]]:
@@ -74,7 +74,7 @@ class Chain:
 
     @property
     def all_elements(self) -> tuple[Span, ...]:
-        """The box of all elements that there are."""
+        """The box of all elements."""
         return tuple(Span(0, size - 1) for size in self.sizes)
 
     def reached(self) -> Span:
@@ -98,7 +98,7 @@ class Chain:
         return None
 
     def covered(self, inside: Sequence[Span] | None = None) -> int:
-        """Return how many elements of the box ``inside`` (all) some member has.
+        """Return how many elements of the box ``inside`` (None: of all) belong to a member.
 
         Members that have an element are neighbours, so that each element is counted once by what the boxes hold, less
         what neighbours share.

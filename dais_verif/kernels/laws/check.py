@@ -1,4 +1,4 @@
-"""All laws of a mapping: what is found of them, with witnesses."""
+"""Check all laws of a mapping, and return findings with witnesses."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def needed_pattern(mapping: Mapping, tensor: MappedTensor) -> AccessPattern:
 
 
 def _of_one_place(mapping: Mapping, lowest: int, highest: int, size: int) -> DimPattern:
-    """Return a pattern of what all members touch alike: a slope of 1 along a dimension of one member."""
+    """Return the pattern of elements that all members touch: a slope of 1 along a dimension of one member."""
     lone = next((e for e, count in enumerate(mapping.geometry) if count == 1), None)
     if lone is None or (lowest <= 0 and highest >= size - 1):
         return DimPattern.affine(0, 0, lowest, highest)
@@ -136,7 +136,7 @@ def find_unwritten(mapping: Mapping, output: MappedTensor) -> Iterator[Finding]:
 
 
 def written_access(mapping: Mapping, output: MappedTensor) -> TensorAccess:
-    """Return the elements that members must write of an output, if it is to be written at all.
+    """Return the elements of an output that members must write.
 
     These are exactly their windows, where a block writes these or states nothing. A block may also write all of a
     dimension where its window counts as all of it.
@@ -161,7 +161,7 @@ def _lacking(
 ) -> tuple[int, ...] | None:
     """Return a member whose region in dimension ``d`` has elements before or after its accesses, or None.
 
-    It is looked for where what members touch begins latest, and where it ends earliest.
+    The search covers the members whose accesses begin latest or end earliest.
     """
     slopes = addressing.slopes[d]
     for upwards in (False, True):

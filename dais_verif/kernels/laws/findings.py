@@ -19,7 +19,7 @@ class Law(Enum):
     WRITTEN = "each element of an output is written"
     #: No two members' regions of an output meet.
     WRITTEN_ONCE = "no element of an output is written twice"
-    #: Asked for only where writes outside must not simply be dropped.
+    #: Only required if writes outside must not be dropped.
     WRITTEN_INSIDE = "nothing is written outside of an output"
     #: Each member writes something.
     REACHED = "each member writes an element of an output"
@@ -31,7 +31,7 @@ class Law(Enum):
 
 @dataclass(frozen=True)
 class Finding:
-    """A law that is broken, with a witness: members and element as coordinates, the fastest dimension first.
+    """A broken law with a witness: members and element as coordinates, the fastest dimension first.
 
     ``tight``: for a region that is wider than needed, the pattern that is not. ``count``: how many elements, or
     members, are concerned, where that is known.
@@ -75,7 +75,7 @@ _BROKEN = {
 
 @dataclass(frozen=True)
 class MappingReport:
-    """All that was found. ``members`` and ``elements`` say of how many members and output elements it speaks."""
+    """All findings. ``members`` and ``elements``: the numbers of members and output elements that were checked."""
 
     findings: tuple[Finding, ...]
     members: int

@@ -22,7 +22,7 @@ __all__ = ["find_idle", "find_written"]
 
 
 def find_written(mapping: Mapping, output: MappedTensor, *, inside: bool) -> Iterator[Finding]:
-    """Yield how the members' regions of an output fail to be a partition of it. ``inside``: none may reach beyond it.
+    """Yield violations of the law that members' regions partition an output. ``inside``: none may reach beyond it.
 
     An output that is set before the first member runs need not be written everywhere.
     """
@@ -48,7 +48,7 @@ def _missing(output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Findin
 
 
 def _twice(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Finding]:
-    """Two members that write one element: they differ in one coordinate, and some member reaches all other ones."""
+    """Yield two members that write one element: they differ in one coordinate, and a member reaches all others."""
     reached = [chain.reached() for chain in chains]
     if not all(span.size for span in reached):
         return
@@ -78,7 +78,7 @@ def _pair(output: MappedTensor, one: list[int], other: list[int], element: tuple
 
 
 def _outside(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Finding]:
-    """Yield what is written outside: starts and ends never go back, so the first and the last member reach farthest."""
+    """Yield writes outside: starts and ends never decrease, so the first and the last member reach farthest."""
     for chain in chains:
         for d, pattern in zip(chain.dims, chain.patterns, strict=True):
             for at in (0, chain.count - 1):
@@ -94,7 +94,7 @@ def _outside(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) 
 
 
 def _touched_outside(mapping: Mapping, output: MappedTensor) -> Iterator[Finding]:
-    """Yield what is touched outside by a block that says itself what it writes."""
+    """Yield accesses outside by a block that states its own writes."""
     addressing = mapping.addressing(output)
     for d, size in enumerate(output.sizes):
         for upwards in (False, True):

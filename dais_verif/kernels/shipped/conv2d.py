@@ -93,7 +93,7 @@ CONV2D = Kernel(
     outputs=1,
     optional_inputs=1,
     structure=STRUCTURE,
-    # One member a pixel, of all output channels: they share what they compute of a window.
+    # One member per pixel, for all output channels, which share computations of a window.
     index_space=lambda r: (*_sizes(r)[:2], *r.inputs[0].geometry.shape[3:]),
     patterns=_patterns,
     program=program_of(_block),

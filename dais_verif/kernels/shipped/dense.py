@@ -50,7 +50,7 @@ DENSE = Kernel(
     optional_inputs=1,
     structure=STRUCTURE,
     optional_structure=True,
-    # One member a vector; a tensor of one dimension is one vector.
+    # One member per vector; a tensor of one dimension is one vector.
     index_space=lambda r: r.inputs[0].geometry.shape[1:] or (1,),
     patterns=_patterns,
     program=program_of(_block),

@@ -1,4 +1,4 @@
-"""Kernels that compute each element of their output of the same element of their inputs."""
+"""Kernels that compute each element of their output from the same element of their inputs."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ CONCAT = Kernel(
     inputs=2,
     outputs=1,
     structure=AXIS,
-    # One member a line along the axis; a tensor of one dimension is one line.
+    # One member per line along the axis; a tensor of one dimension is one line.
     index_space=lambda r: [r.inputs[0].sizes[d] for d in _others(r)] or [1],
     patterns=_joined,
     program=program_of(_wires),

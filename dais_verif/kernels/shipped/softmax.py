@@ -83,7 +83,7 @@ SOFTMAX = Kernel(
     inputs=1,
     outputs=1,
     structure=STRUCTURE,
-    # One member a line along the axis; a tensor of one dimension is one line.
+    # One member per line along the axis; a tensor of one dimension is one line.
     index_space=lambda r: [r.inputs[0].sizes[d] for d in _others(r)] or [1],
     patterns=_patterns,
     program=program_of(_block),

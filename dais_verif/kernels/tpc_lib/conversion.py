@@ -1,4 +1,4 @@
-"""Requests, patterns and answers of one generation as those of the other.
+"""Convert requests, patterns and answers of one generation to the other.
 
 Content that one side cannot express is refused, never dropped, except pad values, which the newer one lacks.
 """
@@ -40,7 +40,7 @@ __all__ = [
 
 
 def unsupported(params: TpcKernelParams) -> TpcLibCode | None:
-    """Return why the older generation cannot be asked this, or None if it can."""
+    """Return why the older generation does not support this request, or None if it does."""
     tensors = (*params.input_tensors, *params.output_tensors)
     if any(tensor.dims > MAX_DIMS for tensor in tensors):
         return TpcLibCode.UNSUPPORTED_LAYER_CONFIGURATION
