@@ -14,11 +14,11 @@ from dais_verif.flows.words import option_words
 from dais_verif.own_command import own_command
 from dais_verif.record.certificate import CertificateFacts, CertificateFinding, CertificateRecord
 from dais_verif.record.signoff import CERTIFICATE
-from dais_verif.signoff.again import run_again
 from dais_verif.signoff.allowed_signers import absolute_time
-from dais_verif.signoff.comparison import Difference
+from dais_verif.signoff.checking.again import run_again
+from dais_verif.signoff.checking.comparison import Difference
+from dais_verif.signoff.checking.recheck import CertificateCheck, check_certificate, read_certificate, shortened
 from dais_verif.signoff.places import Places
-from dais_verif.signoff.recheck import CertificateCheck, check_certificate, read_certificate, shortened
 from dais_verif.signoff.signed import Trust
 from dais_verif.temporary import temporary_folder
 from dais_verif.verdict import Verdict

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 from dais_verif.errors import DaisError
 from dais_verif.record.certificate import CertificateFinding
+from dais_verif.signoff.checking.recheck import _judge, _subject, read_certificate
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.places import Places, find_files
 from dais_verif.signoff.policy import policy_of
-from dais_verif.signoff.recheck import _judge, _subject, read_certificate
 
 __all__ = ["Edit", "edits", "findings", "not_found"]
 

@@ -8,7 +8,7 @@ import pytest
 
 from dais_verif.record.campaigns.mutation import MutationSummary, score_of
 from dais_verif.signoff.certificate import Certificate, CertifiedStage
-from dais_verif.signoff.comparison import FIELDS, of_mutants, of_stages
+from dais_verif.signoff.checking.comparison import FIELDS, of_mutants, of_stages
 from dais_verif.verdict import Verdict
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dais_verif.signoff.certificate import Certificate, CertifiedFile
-from dais_verif.signoff.own_claims import _files
+from dais_verif.signoff.checking.own_claims import _files
 from dais_verif.signoff.policy import Policy, Rtl
 
 

@@ -26,12 +26,12 @@ from dais_verif.signoff.certificate import (
     parse_certificate,
     stages_in,
 )
+from dais_verif.signoff.checking.own_claims import problems_of_claims
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.evidence import simulated
 from dais_verif.signoff.judge import SENT
 from dais_verif.signoff.kept import unjudged
 from dais_verif.signoff.mutation import certified_score
-from dais_verif.signoff.own_claims import problems_of_claims
 from dais_verif.signoff.places import Places, find_files
 from dais_verif.signoff.policy import Policy, in_force, policy_of
 from dais_verif.signoff.results import EVIDENCE, issued_at, judged_again, outputs_of, time_of

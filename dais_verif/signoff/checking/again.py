@@ -9,11 +9,11 @@ import msgspec
 
 from dais_verif.signoff.bitstreams.table import with_files
 from dais_verif.signoff.certificate import stages_in
-from dais_verif.signoff.comparison import Difference, Pair, differences, of_stages
+from dais_verif.signoff.checking.comparison import Difference, Pair, differences, of_stages
+from dais_verif.signoff.checking.recheck import CertificateCheck, read_certificate
 from dais_verif.signoff.context import Context
 from dais_verif.signoff.listener import SignOffListener
 from dais_verif.signoff.policy import Diff, Given, Policy
-from dais_verif.signoff.recheck import CertificateCheck, read_certificate
 from dais_verif.signoff.session import POLICY, sign_off
 from dais_verif.verdict import Verdict
 
