@@ -113,8 +113,8 @@ BUGS: list[tuple[int | str, str, str]] = [
     (9, "Integer(concat(const(1, 0), found), 0)", "Integer(found, 0)"),
     (
         -9,
-        '"""±raw(id0), exact."""\n        return self.signed_a.term',
-        '"""±raw(id0), exact."""\n        return self.a.term',
+        '"""±raw(id0), without overflow."""\n        return self.signed_a.term',
+        '"""±raw(id0), without overflow."""\n        return self.a.term',
     ),
     # bits of two
     (10, "(band, bor, bxor)", "(bor, band, bxor)"),
