@@ -141,7 +141,8 @@ def _run(request: ConfirmationRequest, name: str, batch: Batch, begun: Mapping[s
         return run(batch.rows, folder, begun)
     if request.size > _LARGE:
         trial, seconds = _timed(lambda: run(_TRIED, folder, begun))
-        if trial.verdict is not Verdict.PASS or seconds > _ICARUS_SECONDS:
+        # What this trial confirms must not be lost to the time limit of the next.
+        if trial.verdict is not Verdict.PASS or seconds > min(_ICARUS_SECONDS, request.limit * _TRIED / _FEWEST):
             return trial
         trial, seconds = _timed(lambda: run(_FEWEST, folder / "few", None))
     else:

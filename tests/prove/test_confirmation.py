@@ -300,5 +300,14 @@ def test_large_rtl_is_tried_with_two_vectors(
     monkeypatch.setattr(confirmation, "_LARGE", 0)
     monkeypatch.setattr(confirmation, "_WORTH_A_TRIAL", 0)
     monkeypatch.setattr(confirmation, "_ICARUS_SECONDS", seconds)
-    found = confirmed(asked(tmp_path, rtl))
+    found = confirmed(replace(asked(tmp_path, rtl), timeout=1e6))
     assert (found.verdict, found.simulators[0].vectors_compared) == (verdict, vectors), found.message
+
+
+def test_a_trial_that_leaves_no_time_for_another_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confirmation, "_LARGE", 0)
+    monkeypatch.setattr(confirmation, "_WORTH_A_TRIAL", 0)
+    monkeypatch.setattr(confirmation, "_TRIED", 1)
+    monkeypatch.setattr(confirmation, "_timed", lambda run: (run(), 7.0))
+    found = confirmed(asked(tmp_path, GOOD))
+    assert (found.verdict, found.simulators[0].vectors_compared) == (Verdict.PASS, 1), found.message

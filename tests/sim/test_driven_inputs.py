@@ -65,7 +65,14 @@ def test_a_compiled_design_that_says_nothing_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "off", ["", OFF, "//verilator  lint_off  assignin \n", "`verilator_config\nlint_off -rule ASSIGNIN\n`verilog\n"]
+    "off",
+    [
+        "",
+        OFF,
+        "//verilator  lint_off  assignin \n",
+        "//verilator lint_off WIDTH, ASSIGNIN\n",
+        "`verilator_config\nlint_off -rule ASSIGNIN\n`verilog\n",
+    ],
 )
 def test_verilator(off: str, tmp_path: Path) -> None:
     with pytest.raises(ToolError, match=r"(?i)ASSIGNIN|verilator_config"):

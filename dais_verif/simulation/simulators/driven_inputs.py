@@ -1,7 +1,7 @@
-"""RTL that drives its own inputs. A bench writes input ports as no hardware can, over any driver within the design.
+"""Refuse RTL that drives its own inputs: a bench overrides such a driver, and hardware does not.
 
-So a build of such RTL is refused, in Icarus by the drivers that the compiled design lists. Verilator refuses it itself,
-unless the RTL switches that error off.
+In Icarus the compiled design lists the drivers of each net. Verilator refuses such RTL itself, unless the RTL switches
+that error off.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from dais_verif.errors import ToolError
 
 __all__ = ["refuse_in_icarus", "refuse_unchecked_in_verilator"]
 
-#: A module that no other holds, one of its input ports, and a net with its source. That of a net without drivers is an
-#: open functor, whose label begins with ``o``; one that a switch (``tran``) may drive has another, and 0 drivers.
+#: A root module, one of its input ports, and a net with its source. The source of a net without drivers is an open
+#: functor, whose label begins with ``o``. A net at a switch (``tran``) has another label, even with 0 drivers.
 _ROOT = re.compile(r'S_\w+ \.scope module, "(.*)" "(?:.*)" \d+ \d+;$')
 _INPUT = re.compile(r'    \.port_info \d+ /INPUT \d+ "(.*)"')
 _NET = re.compile(r'v\w+ \.net\S* "(.*)", -?\d+ -?\d+, (\S+); +(\d+) drivers')
 
-_UNCHECKED = re.compile(rb"verilator\s+lint_off\s+ASSIGNIN|`\s*verilator_config", re.IGNORECASE)
+#: Later versions of Verilator take several codes, with commas.
+_UNCHECKED = re.compile(rb"verilator\s+lint_off[\w\s,]*?\bASSIGNIN\b|`\s*verilator_config", re.IGNORECASE)
 
 
 def refuse_in_icarus(compiled: Path, top: str, own: frozenset[str] = frozenset()) -> None:
