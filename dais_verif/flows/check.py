@@ -47,7 +47,7 @@ _LARGEST = 500_000
 class CheckRequest:
     """A program to check. ``proof``: decide ops that intervals leave open: all (``everything``), or the first 200.
 
-    ``timeout``: seconds for each question to the solver.
+    ``timeout``: seconds for each solver query.
     """
 
     program: AnyProgram
@@ -106,7 +106,7 @@ def _opcodes(program: Program) -> dict[str, int]:
     """Return the number of ops of each opcode, by number and word."""
     codes = Counter(program.columns.code.tolist())
     counts = Counter({OPCODES[code]: count for code, count in codes.items() if code != Code.SUM})
-    if Code.SUM in codes:  # ALIR has several numbers for it
+    if Code.SUM in codes:  # ALIR has several opcode numbers for sums
         counts.update(op.spec for op in program.ops if op.terms)
     rows = sorted(counts, key=lambda row: (row.number, row.mnemonic))
     return {f"{row.number} {row.mnemonic}": counts[row] for row in rows}

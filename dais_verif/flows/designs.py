@@ -41,7 +41,7 @@ __all__ = [
     "told_apart",
     "with_bitstream",
     "with_netlist",
-    # to read options
+    # used by the command line to parse options
     "NETLISTS",
     "find_netlist",
     "parse_parameter",

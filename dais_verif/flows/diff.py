@@ -45,7 +45,7 @@ class DiffRequest:
 
     ``layout_b``: of ``b``, if it differs from the layout of ``a``. ``prove``: if no vector shows a difference, prove
     that no input does, or find one; ``timeout``: seconds for each solver query. ``output``: a file for the witness, if
-    there is one: .npy, else CSV. ``frame``: a TOML file that says in which cycles the machine ``a`` computes ``b``.
+    one is found: .npy, else CSV. ``frame``: a TOML file that says in which cycles the machine ``a`` computes ``b``.
     ``command``: the command line of this request; None: derived from the request.
     """
 

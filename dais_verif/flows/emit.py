@@ -35,7 +35,7 @@ from dais_verif.verilog_names import require_module_name
 
 __all__ = ["WRAPS", "EmitRequest", "WrapRequest", "emit"]
 
-#: Numbers of beats with a signature each, if the requested self-check is longer: they show how early it fails.
+#: Numbers of beats with additional signatures, if the self-check is longer: they show after how many beats it fails.
 _SHORTER = (1, 16, 256, 4096, 65536)
 
 

@@ -50,10 +50,11 @@ def require_other_file(
 
 
 def require_no_loss(output: Path | None, names: Iterable[str] = (), **read: object) -> None:
-    """Raise ``RequestError`` if writing ``output`` would destroy a file in ``read``, which has names of arguments.
+    """Raise ``RequestError`` if writing ``output`` would destroy a file in ``read``, keyed by argument names.
 
     ``names``: of the files that are written if ``output`` is a folder; empty: ``output`` is a file. In ``read``, a
-    program or a machine stands for its file; a tuple holds several; values that are not paths are ignored.
+    program or a machine means the file that it was read from; a tuple holds several values; values that are not paths
+    are ignored.
     """
     if output is None:
         return

@@ -1,1 +1,1 @@
-"""Use cases of approximation: files of configurations, shown and converted."""
+"""Use cases of approximation: show, convert, apply, measure and search configurations of a network."""

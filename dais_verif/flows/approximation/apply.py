@@ -1,4 +1,4 @@
-"""Write a network under a configuration as a program, which every verb takes."""
+"""Write a network under a configuration as a program, which every command accepts, or as a machine."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ class ApplyRequest:
     """An ONNX file, a file of configurations, the name of one configuration, and the folder to write.
 
     ``grid``: fractional bits of the weights that a knob multiplies by 4/3; None: 2 more than they have. ``form``:
-    ``unrolled``, a program, or ``memory``, a machine with memories, with ``parallel`` members of each stage side by
-    side, at most, and fused nodes ``at_once`` in one member each. ``select``: names with commas between them, in the
-    place of ``config``: one machine with an input that chooses one of them.
+    ``unrolled``, a program; or a machine form such as ``memory``, a machine with memories. ``parallel``: the largest
+    number of parallel members per stage. ``at_once``: fused nodes that one member computes as a whole. ``select``:
+    names separated by commas, instead of ``config``: one machine with an input that selects one of them.
     """
 
     network: Path

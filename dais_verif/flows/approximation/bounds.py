@@ -1,7 +1,8 @@
 """Bound the difference between outputs of an approximated and the exact network: proved bounds, reached differences.
 
-The bound holds for every input whatsoever. What some input was seen to reach is below it, and says how much of the
-bound there is to lose: by a search that changes a few inputs at a time, and by the solver, which also lowers the bound.
+The bound holds for every input. The largest difference found for an input is at most the bound; the gap between the two
+shows how loose the bound may be. Inputs with large differences are found by a search that changes a few inputs at a
+time, and by the solver, which also lowers the bound.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from dais_verif.program.types import FixedType
 
 __all__ = ["Bounds", "exact_outputs", "plain_bounds", "sharpened"]
 
-#: Inputs that are kept from round to round of the search, what is made of each, and rounds.
+#: Vectors that the search keeps from round to round, new vectors made from each of them per round, and rounds.
 _KEPT, _CHILDREN, _ROUNDS = 24, 8, 24
 #: The largest number of inputs that are changed at once.
 _CHANGED = 6
@@ -72,8 +73,8 @@ def sharpened(
 ) -> Bounds:
     """Search for inputs with larger differences, and let the solver lower the bounds, ``seconds`` for each output.
 
-    ``start``: vectors that the search begins with. The same start finds the same reached values; what the solver
-    decides within its time may differ from machine to machine, and is true on each.
+    ``start``: vectors that the search begins with. The search is repeatable for the same ``start``. The number of
+    solver queries decided in time may differ from computer to computer; all answers are sound.
     """
     from dais_verif.prover.widest import Apart
 
@@ -89,7 +90,7 @@ def sharpened(
         if bound[output] > reached[output]:
             reached[output] = max(reached[output], search.reached(output))
         end = time.monotonic() + seconds
-        # Undecided cases lie below ``open``: a larger limit is easier to prove.
+        # If the solver does not decide a limit, try a larger one, which is easier to prove.
         opened = reached[output]
         while opened < bound[output]:
             left = end - time.monotonic()
@@ -139,7 +140,7 @@ class _Search:
         return (limit / unit).__floor__() * unit
 
     def differences(self, rows: NDArray[np.float64]) -> NDArray[np.object_]:
-        """Return the absolute differences of all outputs, exact."""
+        """Return the exact absolute differences of all outputs, one row per vector."""
         a, b = (exact_outputs(program, rows, 1) for program in self._programs)
         apart: NDArray[np.object_] = np.abs(b - a)
         return apart
@@ -156,7 +157,7 @@ class _Search:
         return apart
 
     def reached(self, output: int) -> Fraction:
-        """Return the largest difference of an output that was found."""
+        """Search for vectors with large differences of an output, and return the largest difference found."""
         rng = np.random.default_rng(output)
         order = np.argsort(-self._found[:, output], kind="stable")[:_KEPT]
         rows, values = self._start[order], self._found[order, output]

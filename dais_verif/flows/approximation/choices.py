@@ -38,7 +38,7 @@ def choice_of(word: str) -> Choice:
 
 @dataclass(frozen=True)
 class Space:
-    """The layers of a network that a knob could be for: ``places``, node and op, with the ``knobs`` of each."""
+    """The layers of a network that can have a knob: their ``places`` (node and op), and the possible ``knobs``."""
 
     nodes: tuple[FusedNode, ...]
     places: tuple[tuple[int, int], ...]
@@ -46,7 +46,10 @@ class Space:
 
     @classmethod
     def of(cls, network: Network, half: bool) -> Space:
-        """Return choices for ``network``; with ``half`` layers may have half precision. Raises ``RequestError``."""
+        """Return the space of ``network``. ``half``: half precision is allowed.
+
+        Raises ``RequestError`` if no layer can have a knob.
+        """
         nodes = tuple(node for node in fuse(network) if node.number is not None)
         able = {"conv": (*_SINGLE, *(_HALF if half else ()))}
         if half:

@@ -21,9 +21,9 @@ __all__ = ["ConvertConfigurationsRequest", "convert_configurations"]
 
 @dataclass(frozen=True, kw_only=True)
 class ConvertConfigurationsRequest:
-    """A file of configurations, and the file to write. ``strict``: refuse what is odd.
+    """A file of configurations, and the file to write. ``strict``: treat notices of the reader as errors.
 
-    ``knobs``: a table of knobs, instead of the one that is built in.
+    ``knobs``: a table of knobs, instead of the built-in one.
     """
 
     configurations: Path

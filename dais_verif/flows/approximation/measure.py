@@ -52,9 +52,9 @@ class MeasureRequest:
     """An ONNX file, a file of configurations, and an ``.npz`` file of samples with labels.
 
     ``budget``: the largest loss that is allowed, in percent, inclusive. ``grid``: as for ``ApplyRequest``.
-    ``bound``: search for inputs that make a large difference, and let the solver lower the bounds, ``timeout`` seconds
-    for each output. ``target``: synthesize every configuration for it, and count cells: of the network unrolled, or in
-    another ``form`` as a machine, with ``parallel`` members of each stage side by side at most.
+    ``bound``: search for inputs with large differences, and let the solver lower the bounds, ``timeout`` seconds for
+    each output. ``target``: synthesize every configuration for it, and count cells: of the unrolled network, or with
+    another ``form`` of the network as a machine, with at most ``parallel`` parallel members per stage.
     ``output``: a folder for the file with measured columns.
     """
 
@@ -111,8 +111,8 @@ class MeasureRequest:
 def measure_configurations(request: MeasureRequest, *, progress: Progress = SILENT) -> MeasuredRecord:
     """Measure every configuration of the file by the golden model.
 
-    A configuration that this network cannot have is reported, and left out of the file that is written. Verdicts: PASS;
-    NOT_SIGNED_OFF (exit code 7) if none is within the budget; NOT_RUN if none could be measured. Raises
+    A configuration that cannot be applied to this network is reported, and left out of the file that is written.
+    Verdicts: PASS; NOT_SIGNED_OFF (exit code 7) if none is within the budget; NOT_RUN if none could be measured. Raises
     ``ConfigurationError`` if no configuration is for this network.
     """
     opened = open_network(request.network, request.configurations, request.knobs, progress)
@@ -248,7 +248,7 @@ class _Cost(NamedTuple):
 
 
 def _cycles(network: Network, parallel: int) -> tuple[int | None, list[str]]:
-    """Return the cycles from start to done of the network as a machine with memories; or why it cannot be one."""
+    """Return the cycles from start to done of the network as a machine with memories, or a warning if there is none."""
     try:
         return memory_latency(chain_of([network]), parallel)[0], []
     except InputError as error:

@@ -48,7 +48,7 @@ class Samples:
 
 
 def open_network(network: Path, configurations: Path, knobs: Path | None, progress: Progress) -> Opened:
-    """Read both files. Raises ``NetworkError`` and ``ConfigurationError`` that say where and why."""
+    """Read both files. Raises ``NetworkError`` or ``ConfigurationError`` with the place and the reason."""
     file, warnings = open_configurations(configurations, False, knobs, progress)
     data, exact, hashes = read_network(network)
     hashes["configurations"] = hashlib.sha256(read_plain(configurations, _MOST_BYTES)).hexdigest()
@@ -68,8 +68,8 @@ def read_network(path: Path) -> tuple[bytes, Network, dict[str, str]]:
 def read_samples(path: Path, network: Network) -> Samples:
     """Return the samples of an ``.npz`` file: one array per input, and one of labels.
 
-    Raises ``InputError`` for files without, for other shapes, labels that no output has, and numbers that an input's
-    type does not hold.
+    Raises ``InputError`` for missing arrays, wrong shapes, labels without an output, and numbers that the type of an
+    input cannot hold.
     """
     arrays = _arrays(path)
     columns, count = [], None

@@ -18,7 +18,7 @@ def open_configurations(
 ) -> tuple[ConfigurationFile, list[str]]:
     """Return the file and the warnings of reading it, which are also sent to ``progress``.
 
-    The same oddity on many lines is one warning. Raises ``ConfigurationError`` if it cannot be read.
+    The same notice for many lines is one warning. Raises ``ConfigurationError`` if the file cannot be read.
     """
     file = read(path, strict, knobs=KNOBS if knobs is None else read_knobs(knobs))
     lines: dict[str, list[int]] = {}
@@ -54,7 +54,7 @@ def _shape(one: Configuration) -> list[tuple[int, tuple[str, ...]]]:
 
 
 def describe(file: ConfigurationFile) -> tuple[list[ConfigurationInfo], list[str]]:
-    """Return the entry of every configuration in records, and the names of those on the curve."""
+    """Return the record entry of every configuration, and the names of those on the curve."""
     curve = pareto(file)
     kept = frozenset(curve)
     return [_info(one, one.name in kept, file.knobs) for one in file.configurations], curve

@@ -1,4 +1,4 @@
-"""A search of configurations: each knob alone, then those together that it predicts to fit, then small changes.
+"""A search for configurations: each knob alone, then combinations that are predicted to fit, then small changes.
 
 The next measurements depend on those of earlier rounds and on the seed, never on the worker that measures.
 """
@@ -17,16 +17,16 @@ __all__ = ["Search"]
 
 #: Choices per round, measured at once: results influence only choices of later rounds.
 ROUND = 16
-#: The share of a round that is predicted to fit, or nearly; the others have the best predicted gain for their cost.
+#: Choices per round with the smallest predicted excess over the budget; the others have the best gain per excess.
 _LIKELY = 10
 #: The largest number of choices for which predictions are made.
 _PREDICTED = 20_000
 
 
 class Search:
-    """The state of a search. ``measure``: returns the correct samples of each choice, None if it cannot be applied.
+    """A search. ``measure``: returns the number of correct samples of each choice, None if it cannot be applied.
 
-    ``allowed``: how many samples more than with the exact network may be wrong. ``tries``: the largest number of
+    ``allowed``: how many more samples may be wrong than with the exact network. ``tries``: the largest number of
     measured choices, including those in ``known``.
     """
 
@@ -45,7 +45,7 @@ class Search:
         self._speedups: dict[Choice, Fraction] = {}
 
     def run(self) -> Choice:
-        """Search until all tries are spent, or nothing is left to try; return the best."""
+        """Search until all tries are used, or nothing is left to try; return the best choice."""
         self._take([self.space.exact])
         for first in range(0, len(singles := self.space.singles()), ROUND):
             self._take(singles[first : first + ROUND])
@@ -60,7 +60,7 @@ class Search:
         return self.best()
 
     def run_random(self) -> Choice:
-        """Measure choices at random, ``tries`` of them, whether or not they were measured before; return the best."""
+        """Draw ``tries`` random choices, measure those that were not measured before, and return the best choice."""
         rng = np.random.default_rng(self._seed)
         drawn = [self.space.random(rng) for _ in range(self._tries)]
         self._tries += len(self.known) + 1
@@ -93,7 +93,7 @@ class Search:
         return self._speedups[choice]
 
     def _better(self, choice: Choice) -> bool:
-        """Return True if a choice could be better than the best, by what is known before measuring it."""
+        """Return True if the predicted speed-up of a choice is at least that of the best one."""
         return self._speedup(choice) >= self._speedup(self.best())
 
     def _take(self, choices: Iterable[Choice]) -> bool:
@@ -119,7 +119,7 @@ class Search:
         return [one[3] for one in [*likely, *gain[: ROUND - len(likely)]]]
 
     def _losses(self) -> list[dict[int, int]]:
-        """Return for each place the possible knobs, and the samples that each alone loses, at least 0."""
+        """Return the possible knobs of each place, and how many samples each of them alone loses, at least 0."""
         first = self.known[self.space.exact] or 0
         found = []
         for place, knobs in enumerate(self.space.knobs):
@@ -137,7 +137,7 @@ class Search:
             total *= len(here)
         if total <= _PREDICTED:
             return itertools.product(*losses)
-        # Too many to try each: draw at random from those with little loss.
+        # Too many to predict all: draw at random from knobs that alone stay within the budget.
         rng = np.random.default_rng(self._seed)
         near = [[knob for knob, loss in here.items() if loss <= self._allowed] for here in losses]
         return {tuple(int(rng.choice(here)) for here in near): None for _ in range(_PREDICTED // len(near))}

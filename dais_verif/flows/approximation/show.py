@@ -1,4 +1,4 @@
-"""Show the configurations of a file: columns, the runtime's curve, and which knob is where."""
+"""Show the configurations of a file: their columns, the runtime's curve, and the knobs of the nodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["ShowConfigurationsRequest", "show_configurations"]
 class ShowConfigurationsRequest:
     """A file of configurations. ``config``: the name of one, node by node; ``pareto``: those on the runtime's curve.
 
-    ``strict``: refuse what is odd. ``knobs``: a table of knobs, instead of the one that is built in.
+    ``strict``: treat notices of the reader as errors. ``knobs``: a table of knobs, instead of the built-in one.
     """
 
     configurations: Path

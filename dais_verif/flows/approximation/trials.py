@@ -66,7 +66,7 @@ class Workers:
                 each.close()
 
     def correct(self, texts: Sequence[bytes]) -> list[int | None]:
-        """Measure each, in order. Raises ``ToolError`` if the cluster gives one up."""
+        """Measure each, in order. Raises ``ToolError`` if the cluster cannot finish a measurement."""
         if self._client is None:
             return [self._trial.correct(text, self._jobs) for text in texts]
         futures = self._client.map(_on_worker, [self._shared] * len(texts), texts, [VERSION] * len(texts), pure=False)

@@ -37,10 +37,10 @@ _MOST_BYTES = 1 << 26
 class TuneRequest:
     """An ONNX file, labelled samples, the largest loss that is allowed in percent, and the file to write.
 
-    ``tries``: configurations that are measured, at most. ``half``: half precision may be chosen, too. ``resume``: go on
-    from what an earlier search of the same network and samples measured, which is kept beside ``output``. ``cluster``:
-    measure on workers of Dask, as ``regress`` names them; it finds the same. ``random``: draw ``tries``
-    configurations at random instead, each as likely as any other, to compare a search with.
+    ``tries``: the largest number of configurations to measure. ``half``: half precision may be chosen, too. ``resume``:
+    reuse the measurements of an earlier search with the same network and samples, which are kept beside ``output``.
+    ``cluster``: measure on workers of Dask, named as for ``regress``; the result is the same. ``random``: draw
+    ``tries`` configurations at random instead, all equally likely, as a baseline for the search.
     """
 
     network: Path
@@ -69,7 +69,7 @@ class TuneRequest:
 
     @property
     def kept(self) -> Path:
-        """The file with all that was measured."""
+        """The file with all measurements."""
         return self.output.with_name(f"{self.output.name}.tried.json")
 
     def words(self) -> list[str]:

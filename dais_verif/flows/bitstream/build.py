@@ -42,12 +42,12 @@ _MOST_CLOCK = 1000.0
 class BuildRequest:
     """A design to build for ``device`` into the folder ``output``.
 
-    ``wrap``: ``none``, ``uart``, ``spi`` or ``fifo``; None: ``none`` if the package has pins enough, else ``uart``.
-    ``cycles``: of a machine behind a link, in a vector. ``pins``: a file with a ``set_io NAME PIN`` for each bit of
-    each port; None: pins are chosen. ``clock``: MHz that timing must allow; None: 12 if there is a clock, else any.
-    ``seed``: of the placement. ``bram``: tables may become block RAMs, which proofs of bitstreams do not know; None: of
-    machines, and behind a link, which needs some itself. ``dsp``: products may become DSPs. ``timeout``: seconds for
-    each tool; ``memory``: megabytes for each process.
+    ``wrap``: ``none``, ``uart``, ``spi`` or ``fifo``; None: ``none`` if the package has enough pins, else ``uart``.
+    ``cycles``: cycles per vector of a machine behind a link. ``pins``: a file with a ``set_io NAME PIN`` line for each
+    bit of each port; None: pins are chosen. ``clock``: the required frequency in MHz; None: 12 if there is a clock,
+    else any. ``seed``: of the placement. ``bram``: tables may become block RAMs; None: only for machines, and behind a
+    link, which itself needs block RAMs, since proofs do not support them in bitstreams of bare programs. ``dsp``:
+    products may become DSPs. ``timeout``: seconds for each tool; ``memory``: megabytes for each process.
     """
 
     program: AnyProgram
@@ -111,7 +111,7 @@ def build(request: BuildRequest, *, progress: Progress = SILENT) -> BuildRecord:
     design = build_design(model, kind, options, period=1000 / clock, cycles=request.cycles)
     required = clock if design.clock or request.clock is not None else None
     bram = (kind != NONE or isinstance(model, Machine)) if request.bram is None else request.bram
-    named = kind != NONE or isinstance(model, Machine)  # for hints: only these have registers matched by name
+    named = kind != NONE or isinstance(model, Machine)  # only proofs of these match registers by name, from hints
     limits = Limits(request.timeout, request.memory)
     with temporary_folder() as temporary:
         try:

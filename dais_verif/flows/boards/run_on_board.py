@@ -51,13 +51,13 @@ _SEQUENCE = "mismatch.npz"
 class BoardRequest:
     """A board, and the program to run on it.
 
-    ``target``: ``serial:///dev/ttyUSB0?baud=115200``, ``tcp://host:port``, or ``sim://uart`` and ``sim://fifo``, which
-    simulate one; that of a machine has as many cycles a vector as ``sim://uart?cycles=160`` says;
-    ``sim://bitstream?file=model.bin&pins=pins.pcf`` simulates what a bitstream makes of a device. ``timeout``: seconds
-    without any answer after which the board is given up. ``resume``: go on with a run that was broken off in
-    ``output``. ``blame``: the folder of the build whose bitstream is on the board; after a mismatch bitstreams with
-    taps, built likewise, tell which op is wrong. ``load``: the command that loads one, in which ``{bitstream}`` stands
-    for the file; a simulated board needs none. ``command``: the line that asks for the same.
+    ``target``: ``serial:///dev/ttyUSB0?baud=115200`` or ``tcp://host:port``; ``sim://uart`` or ``sim://fifo`` for a
+    simulated board, for machines with the cycles per vector, as in ``sim://uart?cycles=160``; or
+    ``sim://bitstream?file=model.bin&pins=pins.pcf`` for a device simulated with this bitstream. ``timeout``: seconds
+    without an answer after which the run gives up. ``resume``: continue the interrupted run in ``output``. ``blame``:
+    the folder of the build whose bitstream is on the board; after a mismatch, bitstreams with taps are built with the
+    same options to find the wrong op. ``load``: the command that loads such a bitstream, with ``{bitstream}`` in place
+    of the file; not needed for simulated boards. ``command``: the command line of this request; None: derived from it.
     """
 
     program: AnyProgram
@@ -115,7 +115,7 @@ class BoardRun:
 def run_on_board(request: BoardRequest, *, progress: Progress = SILENT) -> BoardRun:
     """Compare every output bit of every vector on a board, which must identify itself as running this program.
 
-    Vectors lost on the link are sent again; a mismatch is sent again too, to see if the board repeats it. Raises
+    Vectors lost on the link are sent again; a wrong vector is sent again, too, to see if the board repeats it. Raises
     ``InputError`` if the board runs another program, ``ToolError`` if no board answers.
     """
     board = parse_target(request.target)
@@ -164,7 +164,7 @@ def _search(
 
 
 def _run_machine(machine: Machine, board: Target, request: BoardRequest, progress: Progress) -> BoardRun:
-    """Run a machine on a board: a vector is a number of cycles after a reset, which the board reports."""
+    """Run a machine on a board: a vector is a number of cycles after a reset; the board reports this number."""
     require_whole(layout=request.layout, resume=request.resume, blame=request.blame)
     restart = restart_of(machine)
     with work_folder(request.output) as folder:

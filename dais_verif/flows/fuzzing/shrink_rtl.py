@@ -44,9 +44,9 @@ RtlFails = Callable[[RtlCase], bool]
 
 @dataclass(frozen=True)
 class RtlOutcome:
-    """``before`` and ``after``; ``failure``: what fails, "" if nothing does, and then ``text`` says what was found.
+    """The case ``before`` and ``after``; ``failure``: what fails, or "" if nothing does; then ``text`` is the reason.
 
-    ``design``: how the RTL that is left is asked for, given its files; ``data``: what it reads.
+    ``design``: returns the request for the remaining RTL, given its files; ``data``: the files that it reads.
     """
 
     before: RtlCase
@@ -101,7 +101,7 @@ def shrink_rtl(
 
 
 class _Shrinker:
-    """The steps. ``fails``: by a command; None: by simulation, where no step may change the wrong outputs."""
+    """The steps. ``fails``: runs a command; None: cases are simulated, and no step may change the wrong outputs."""
 
     def __init__(
         self, judges: RtlJudges, case: RtlCase, fails: RtlFails | None, seconds: float, tell: Callable[[str], None]

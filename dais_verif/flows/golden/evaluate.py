@@ -44,11 +44,11 @@ Sample = Literal["before", "after"]
 class EvaluationRequest:
     """A program to evaluate on the vectors in ``inputs``.
 
-    ``raw_inputs``, ``raw``: inputs, outputs are raw integers, in units of the port element's last bit and of each
-    output's 2**-f. ``output``: a file to write, .npy, of a machine .npz, or else CSV. ``sample``: of a machine, its
-    outputs before or after the edge of each cycle. Of a network ``inputs`` are numbers that its inputs can hold, and
-    .npz, too, with one array for each input. Of a folded network ``config`` is the name of a configuration; None: the
-    first.
+    ``raw_inputs``: inputs are raw integers, in units of the port element's last bit. ``raw``: outputs are raw integers,
+    in units of the output's 2**-f. ``output``: a file to write: .npy, for a machine .npz, or else CSV. ``sample``: read
+    the outputs of a machine before or after the edge of each cycle. For a network, ``inputs`` must be numbers that its
+    inputs can hold, and may also be an .npz file with one array for each input. ``config``: the name of a configuration
+    of a folded network; None: the first.
     """
 
     program: AnyProgram

@@ -31,8 +31,8 @@ __all__ = ["ENGINES", "Profiled", "ProfileRequest", "profile"]
 class ProfileRequest:
     """A program to time, and vectors. Times are means over ``samples`` calls, without the first if ``ignore_first``.
 
-    ``top_k``: how many kinds of instruction to list. ``pullback``: time the pullback, too. ``command``: the line that
-    asks for the same; None: it is derived from the request.
+    ``top_k``: how many kinds of instruction to list. ``pullback``: time the pullback, too. ``command``: the command
+    line of this request; None: derived from the request.
     """
 
     program: AnyProgram

@@ -45,13 +45,13 @@ _OF_STREAM = ("interval", "beats", "latency", "flush", "line_bits", "window_bits
 _MOST_OPS = 1 << 18
 
 
-#: Ports of a form, and what it costs.
+#: Names of the inputs and of the outputs of a form.
 _Ports = tuple[tuple[str, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class _Hardware:
-    """A machine, its facts, its ports, and what goes with it."""
+    """A machine, its facts, its ports, and additional files by name."""
 
     machine: Machine
     facts: dict[str, int]
@@ -70,11 +70,12 @@ def build_kernel(
 ) -> KernelBuild:
     """Write an instance in a ``form`` into the folder ``output``, which may be from an earlier call.
 
-    ``params``: a request for kernel ``name``; None: ``name`` is the file of a request, or of a kernel of one's own.
-    ``parallel``: members side by side, of memories. ``printf``: with outputs that show what members print.
+    ``params``: the file of a request for kernel ``name``; None: ``name`` is the file of a request, or of a user's own
+    kernel. ``parallel``: the number of parallel members, for the memory form only. ``printf``: add outputs for the text
+    that members print.
 
-    Raises ``InputError`` for files that are neither, a request that is refused, a mapping that breaks a law, and one
-    that the form cannot do.
+    Raises ``InputError`` for an unusable file, a refused request, a mapping that breaks a law, and a mapping that the
+    form does not support.
     """
     if form not in FORMS:
         raise RequestError.of("{form} must be one of {forms}, not {value!r}.", forms=", ".join(FORMS), value=form)

@@ -20,9 +20,9 @@ _MOST_BYTES = 1 << 20
 
 
 def read_instance(path: Path, libraries: Sequence[Path] = ()) -> KernelInstance:
-    """Return the instance of the TOML file ``path``: a request if it says which ``kernel``, else a kernel of one's own.
+    """Return the instance of the TOML file ``path``: a request if it names a ``kernel``, else a user's own kernel.
 
-    Raises ``InputError`` for a file that is neither, and a request that is refused.
+    Raises ``InputError`` for a file that is neither, and for a request that is refused.
     """
     if not is_request(path):
         return read_own_kernel(path)

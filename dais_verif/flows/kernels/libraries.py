@@ -22,7 +22,7 @@ __all__ = ["draw_kernel", "list_kernels", "show_any", "show_kernel"]
 def list_kernels(libraries: Sequence[Path] = ()) -> KernelListing:
     """Return the kernels of ``libraries``, Python files, and of installed packages, including dais-verif.
 
-    A broken library is left out and reported. Raises ``InputError`` for a file that is not there.
+    A broken library is left out and reported. Raises ``InputError`` for a file that does not exist.
     """
     found = find_libraries(libraries)
     names = found.get_kernel_names(DeviceId.GAUDI, found.get_kernel_names().number).names
@@ -50,8 +50,8 @@ def show_any(
 ) -> KernelInfo | KernelPicture:
     """Return the parameters of kernel ``name``; for a TOML file or a folder, pictures of its instance.
 
-    ``member``: the one that is shown, such as ``3,2``. Raises ``RequestError`` if that, or a ``page``, is asked for of
-    what is only a name.
+    ``member``: coordinates of the member to show, such as ``3,2``; ``page``: the result is for a web page. Both need an
+    instance: raises ``RequestError`` if ``name`` is only the name of a kernel.
     """
     if name.endswith(".toml") or Path(name).is_dir():
         return draw_kernel(Path(name), libraries, None if member is None else read_member(member))
@@ -63,7 +63,7 @@ def show_any(
 
 
 def read_member(text: str) -> tuple[int, ...]:
-    """Return the coordinates of a member, such as ``3,2``, the fastest dimension first. Else ``InputError``."""
+    """Parse coordinates of a member, such as ``3,2``, the fastest dimension first. Raises ``InputError``."""
     words = [word.strip() for word in text.split(",")]
     if not all(word.isdecimal() and word.isascii() and len(word) < 12 for word in words):
         raise InputError.of("{member} is {text!r}, must be coordinates from 0 on, such as 3,2", text=text)
@@ -71,9 +71,9 @@ def read_member(text: str) -> tuple[int, ...]:
 
 
 def draw_kernel(path: Path, libraries: Sequence[Path] = (), member: Sequence[int] | None = None) -> KernelPicture:
-    """Return pictures of the instance at ``path``: a TOML file, or a folder of ``kernel build``, of its form.
+    """Return pictures of the instance at ``path``: a TOML file, or a folder of ``kernel build``, shown in its form.
 
-    ``member``: its coordinates, the fastest dimension first; without it that in the middle is shown.
+    ``member``: coordinates of the member to show, the fastest dimension first; None: the middle member.
     """
     if not path.is_dir():
         return picture_of(read_instance(path, libraries), member)

@@ -1,4 +1,4 @@
-"""Draw an instance: its index space, the elements that a member reads and writes, and the timing of first members."""
+"""Draw an instance: index space, elements that a member reads and writes, and the timing of the first members."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ def picture_of(
 ) -> KernelPicture:
     """Return the pictures of ``instance``, and of ``member``, by its coordinates; by default, of the middle member.
 
-    ``forms``: those that there is a chart of; in the memory form ``parallel`` members work side by side.
-    Raises ``InputError`` for a member that there is not.
+    ``forms``: the forms to draw charts of. ``parallel``: the number of parallel members in the memory form.
+    Raises ``InputError`` for a member outside the index space.
     """
     mapping = instance.mapping
     geometry = mapping.geometry
@@ -126,7 +126,7 @@ def _tensor(
 
 
 def _decimal(raw: int, f: int) -> str:
-    """Return a number exactly, as a decimal if that is short."""
+    """Return a number in decimal: integers exactly, others with six significant digits."""
     value = Fraction(raw) / Fraction(2) ** f
     return str(value.numerator) if value.denominator == 1 else f"{float(value):g}"
 
@@ -163,9 +163,9 @@ def _places(alike: list[tuple[int, ...]]) -> list[str]:
 
 
 def _grid(title: str, touched: Ints, sizes: Sequence[int], *, around: Ints | None = None, there: bool = True) -> Grid:
-    """Mark ``touched`` elements, shape (elements, 2), in ``sizes`` columns and rows. ``there``: the plane exists.
+    """Return a grid of ``sizes`` columns and rows with ``touched`` elements, shape (elements, 2), marked.
 
-    It is cut to what lies about ``around``.
+    A large grid is cut to the surroundings of the elements ``around``. ``there``: the plane exists in the tensor.
     """
     around = touched if around is None else around
     (first_column, columns, cut_columns), (first_row, rows, cut_rows) = (
@@ -182,7 +182,7 @@ def _grid(title: str, touched: Ints, sizes: Sequence[int], *, around: Ints | Non
 
 
 def _window(touched: Ints, size: int, most: int) -> tuple[int, int, bool]:
-    """Return the first coordinate and the number of coordinates that a grid shows, and whether there are more."""
+    """Return the first coordinate and the number of coordinates that a grid shows, and whether others are cut off."""
     low, high = int(touched.min()), int(touched.max())
     first, last = min(low, 0), max(high, size - 1)
     count = last - first + 1

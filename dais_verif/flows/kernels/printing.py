@@ -37,7 +37,7 @@ _MODULE = "model"
 
 @dataclass(frozen=True)
 class _Printing:
-    """A machine that shows what its members print, and its run."""
+    """A machine with outputs for the text that its members print, and its run."""
 
     machine: Machine
     run: PrintingRun
@@ -55,9 +55,9 @@ def print_members(
 ) -> KernelPrintout:
     """Return the printed text for ``tensors``, raw integers of each input, shape (samples, ...); and the same for RTL.
 
-    ``simulators``: which of them are asked, in ``folder``. ``rtl``: the file of the RTL, a module ``model`` with the
-    ports of the form and its taps; None: it is emitted. Raises ``InputError`` for an instance without messages, or of
-    another form, and for tensors of other shapes.
+    ``simulators``: run the RTL in these, in ``folder``. ``rtl``: the file of the RTL, a module ``model`` with the ports
+    of the form and its taps; None: it is emitted. Raises ``InputError`` for an instance without messages, a form that
+    does not fit the instance, and tensors of wrong shapes.
     """
     require_messages(instance)
     if not simulators:

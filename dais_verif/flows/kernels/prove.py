@@ -99,7 +99,7 @@ def prove_kernel(
 def _driven(kernel: KernelFolder, request: ProveRequest, record: ProofRecord) -> tuple[ProofRecord, Mismatch | None]:
     """Return ``record`` updated by a simulation of the RTL with tensors, and its mismatch.
 
-    Random inputs, which a proof tries for every machine, rarely bring a kernel to a state with visible results.
+    The random inputs that the proof of any machine tries rarely bring a kernel to a state with visible results.
     """
     asked = SimulationRequest(
         program=request.program,

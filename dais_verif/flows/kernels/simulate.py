@@ -33,7 +33,8 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["simulate_kernel"]
 
-#: The least samples per sequence, back to back; the approximate number of sequences: each is an Icarus process.
+#: The least number of samples per sequence, which run back to back; the approximate number of sequences, each of which
+#: is an Icarus process.
 _BACK_TO_BACK, _SEQUENCES = 2, 8
 
 
@@ -50,8 +51,8 @@ def simulate_kernel(
 ) -> tuple[SimulationRecord, None, Path | None]:
     """Compare every output bit of every cycle with the machine, and output tensors with the golden model of members.
 
-    ``vectors`` are cycles: random tensors go in, two samples a sequence, until there are as many; at least once, unless
-    there are to be none. Raises as ``simulate_machine`` does, and ``InputError`` for files of tensors that do not fit.
+    ``vectors`` are cycles: sequences of random tensors, with at least two samples each, are added until this number of
+    cycles is reached. Raises as ``simulate_machine`` does, and ``InputError`` for files of tensors that do not fit.
     """
     machine = kernel.machine
     if request.printf:
@@ -97,7 +98,7 @@ def _printed(
     record: SimulationRecord,
     run: KernelRun,
 ) -> tuple[SimulationRecord, KernelRun]:
-    """Return what members print for the tensors of the first sequence, also in simulators."""
+    """Add the text that members print for the first sequence to both records; simulators must print the same."""
     if not sequences:
         raise RequestError.of("{printf} prints what members of tensors print, and there are none: see {inputs}.")
     rtl = request.design.rtl or (kernel.rtl,)

@@ -1,4 +1,4 @@
-"""Read and write files of tensors for a kernel: ``.npy`` of one, ``.npz`` of several by name; real or raw numbers."""
+"""Read and write files of tensors of a kernel: ``.npy`` for one, ``.npz`` for several by name; real or raw numbers."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def real_tensors(raw: Sequence[Ints], types: Sequence[FixedType]) -> tuple[NDArr
 
 
 def tensors_file(path: Path, names: Sequence[str], arrays: Sequence[NDArray[Any]]) -> bytes:
-    """Return the content of the file ``path``: ``.npz`` of all tensors, or ``.npy`` of a single one."""
+    """Return the content of the file ``path``: ``.npz`` with all tensors, or ``.npy`` with a single one."""
     if path.suffix == ".npz":
         return npz_of(dict(zip(names, arrays, strict=True)))
     if len(arrays) != 1:

@@ -44,16 +44,16 @@ __all__ = ["diff_machine"]
 _FRAMES = 3
 #: Cycles of the first frame at which a reset is tried, if it does not restore everything that frames need.
 _RESETS = 64
-#: Elements of registers that a message names.
+#: The number of register elements that a message names.
 _LOST = 2
 _Compare = Callable[["DiffRequest", Progress], DiffRecord]
 
 
 def diff_machine(request: DiffRequest, progress: Progress, compare: _Compare) -> DiffRecord:
-    """Compare every frame of the machine A with the program B, which ``compare`` does of two programs.
+    """Compare every frame of the machine A with the program B. ``compare``: compares two programs.
 
     A frame may begin in any state that agrees with power-up in everything that every frame restores. A difference in a
-    frame from power-up is a real one; from another state it is UNKNOWN, since that state may be unreachable.
+    frame from power-up is real; from another state the verdict is UNKNOWN, since that state may be unreachable.
     """
     machine = find_machine(request.a)
     if machine is None:

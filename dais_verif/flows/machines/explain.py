@@ -108,7 +108,7 @@ class _Explainer:
         )
 
     def because(self, signal: Signal, numbers: Sequence[int]) -> tuple[list[int], str]:
-        """Return the connections that decide an element, and how, in words."""
+        """Return the connections that decide an element, and the reason in words."""
         if signal.role is Role.INPUT:
             return [], ""
         if signal.name in self.by_block:

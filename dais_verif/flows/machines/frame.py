@@ -22,9 +22,9 @@ __all__ = ["FrameFile", "read_frame"]
 _MOST_BYTES = 1 << 24
 _KEYS = ("cycles", "inputs", "outputs", "held", "stall", "reset", "before")
 _PLACE_KEYS = ("signal", "cycle", "to", "first", "last")
-#: The value of an input in a cycle in which it may have any value.
+#: In place of a value: the input may have any value in this cycle.
 _ANY = "any"
-#: The most cycles of a frame, and the most frames before those that are alike.
+#: The largest number of cycles of a frame, and of first frames that differ from all later ones.
 _LONGEST = 1 << 16
 _MOST_BEFORE = 256
 

@@ -54,7 +54,7 @@ def find_machine(program: AnyProgram) -> Machine | None:
 
 
 def require_no_options(**options: object) -> None:
-    """Raise ``RequestError`` for the first of ``options``, by their names, that is given: they are for programs."""
+    """Raise ``RequestError`` for the first of ``options`` that is given; all of them are for programs only."""
     for name, value in options.items():
         if value:
             raise RequestError.of(

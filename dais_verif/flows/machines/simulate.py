@@ -48,8 +48,8 @@ def simulate_machine(
     """Compare every output bit of every cycle; return the record, and the folder if it was kept.
 
     Vectors are cycles: those of each file first, then one generated sequence; or ``given`` ones. Tool failures
-    and broken promises are verdicts. ``finish``: what more there is to say, before the record is kept. Raises
-    ``InputError`` for files that cannot be used, ``RequestError`` for options that only programs have.
+    and broken promises are verdicts. ``finish``: completes the record before it is kept. Raises ``InputError`` for
+    files that cannot be used, ``RequestError`` for options that only programs have.
     """
     _require_options(request)
     if request.design.wrapped is not None:

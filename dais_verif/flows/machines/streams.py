@@ -50,7 +50,7 @@ _WHAT = {
 
 
 def held_stream(machine: Machine, pins: StreamPins) -> MachineStream:
-    """Return the stream with ``pins``. Also raises ``InputError`` if a register may change while ``enable`` is 0."""
+    """Return the stream with ``pins``. Raises ``InputError``, also if a register may change while ``enable`` is 0."""
     stream = stream_of(machine, pins)
     held = {Element(pins.enable, 0): Fraction(0)}
     if pins.reset is not None:

@@ -28,7 +28,7 @@ __all__ = ["Boards"]
 _LINK = "fifo"
 #: Seconds without an answer after which a board is given up.
 _SECONDS = 10.0
-#: Attempts to start an unresponsive board: a busy host may delay it, and a mutant that is killed wrongly stays dead.
+#: Attempts to run an unresponsive board: a busy host may delay it, and a mutant must not be called killed for that.
 _TIMES = 2
 #: The module name of a core on a board.
 _CORE = "model"
@@ -48,7 +48,7 @@ class Boards:
 
     @classmethod
     def of(cls, question: Question, batch: Batch, folder: Path, jobs: int) -> Boards:
-        """Return the boards for the design of ``question``. Raises ``InputError`` if no board takes it."""
+        """Return the boards for the design of ``question``. Raises ``InputError`` if a board does not support it."""
         program, dut, clocking = question.program, question.dut.interface, question.dut.interface.clocking
         ours = packed(program).interface
         pins = clocking is None or (clocking == Clocking("clk", clocking.latency, enable="en") and clocking.latency)

@@ -17,8 +17,8 @@ __all__ = ["Judged", "fate_of"]
 class Judged:
     """The judges' results for mutants, by number.
 
-    ``ran``: mutants that a simulator or a board ran. ``again``: whether a separate build is wrong, too. Results are
-    added while judges run.
+    ``ran``: mutants that a simulator or a board ran. ``again``: for mutants that were proved and yet wrong, whether a
+    separate build is wrong, too. Results are added while judges run.
     """
 
     wrong: dict[int, Wrong] = field(default_factory=dict)

@@ -49,7 +49,7 @@ _Stimulus = Batch | list[InputSequence]
 
 #: Seconds for the proof of a mutant that simulation has killed.
 _KILLED_SECONDS = 2.0
-#: A proof may always take this many times the time for the original design, however small the timeout.
+#: A proof may take this multiple of the time for the original design, even if the timeout is smaller.
 _TIMES = 2
 #: The least seconds for the proof of the original design; and seconds for each build and each run of a simulator.
 _ORIGINAL_SECONDS, _SIMULATOR_SECONDS = 120.0, 600.0

@@ -91,7 +91,7 @@ class Proved(NamedTuple):
 
 
 class _Late(BaseException):
-    """The time of a mutant is up."""
+    """Raised in a proof when its time is up."""
 
 
 def prove_all(

@@ -186,5 +186,5 @@ class Bench:
 
 
 def short_reason(error: ToolError) -> str:
-    """Return the error without the name of its output file, which is temporary."""
+    """Return the text of ``error`` without the name of its output file, which is temporary."""
     return str(error).partition(" (full output")[0]

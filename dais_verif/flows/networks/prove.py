@@ -177,7 +177,7 @@ def _judged(record: ProofRecord, proved: ProvedKernel) -> tuple[Verdict, str]:
 def _driven(folder: NetworkFolder, request: ProveRequest, record: ProofRecord) -> tuple[ProofRecord, Mismatch | None]:
     """Return ``record`` updated by a simulation of the RTL with images, and its mismatch.
 
-    Random inputs, which a proof tries for every machine, rarely bring a network to a state with visible results.
+    The random inputs that the proof of any machine tries rarely bring a network to a state with visible results.
     """
     asked = SimulationRequest(
         program=request.program,

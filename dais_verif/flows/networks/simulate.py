@@ -30,7 +30,8 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["simulate_network"]
 
-#: The least samples per sequence, back to back; the approximate number of sequences: each is an Icarus process.
+#: The least number of samples per sequence, which run back to back; the approximate number of sequences, each of which
+#: is an Icarus process.
 _BACK_TO_BACK, _SEQUENCES = 2, 8
 
 
@@ -48,9 +49,9 @@ def simulate_network(
 ) -> tuple[SimulationRecord, None, Path | None]:
     """Compare every output bit of every cycle with the machine, and output tensors with the unrolled network.
 
-    ``vectors`` are cycles: random images go in, one after the other, until there are as many, and until each
-    configuration has run; none if there are to be none. Images of files take configurations in turn. Raises as
-    ``simulate_machine`` does, and ``InputError`` for files that do not fit.
+    ``vectors`` are cycles: sequences of random images, in which each configuration runs, are added until this number of
+    cycles is reached. Images from files take the configurations in turn. Raises as ``simulate_machine`` does, and
+    ``InputError`` for files that do not fit.
     """
     if request.printf:
         raise RequestError.of("{printf} is for kernels: name a folder of `kernel build`.")

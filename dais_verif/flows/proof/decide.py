@@ -182,7 +182,7 @@ def _bind(task: ProofTask, ports: Sequence[Port]) -> Dut:
 
 
 def state_obligations(task: ProofTask, dut: Dut, proof: Proof) -> tuple[list[Statement], str]:
-    """Return the obligations of ``proof`` for other solvers, by its first front end; and the form of their terms."""
+    """Return the obligations of ``proof`` for other solvers, read by its first front end; and the form of the terms."""
     from dais_verif.prover.solving.export import export_statements
     from dais_verif.prover.terms import as_written
 

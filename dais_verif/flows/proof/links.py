@@ -1,7 +1,7 @@
-"""Prove a bitstream with a link: it equals the RTL of core, wrapper and link in every cycle; the core, the program.
+"""Prove a bitstream with a link: it equals the RTL of core, wrapper and link, and the core equals the program.
 
-Both halves are shown in one run. What is read back is known by bitstream and pins alone; the RTL that it
-is compared with is written again from the program.
+Both parts are proved in one run. The logic is read back from the bitstream and its pins alone. The RTL that it is
+compared with, in every cycle, is generated again from the program.
 """
 
 from __future__ import annotations
@@ -54,10 +54,10 @@ _SECONDS, _VECTORS, _MORE_VECTORS = 900.0, 20, 200
 _WRONG = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT)
 #: Numbers of requests that no host sends, to which a board must answer as its RTL does; a UART is slow.
 _UNUSUAL = {"uart": 20, "spi": 100, "fifo": 100}
-#: Seconds for an answer of the simulated RTL; the least seconds for the bitstream; and the factor to the time of its
-#: RTL: it has more to simulate, and the computer may be busy.
+#: Seconds for an answer of the simulated RTL; for the bitstream, the least seconds, and a multiple of the time of the
+#: RTL, since it takes longer to simulate, and the computer may be busy.
 _RTL_PATIENCE, _PATIENCE, _SLOWER = 300.0, 60.0, 50.0
-#: Hexadecimal digits of a message.
+#: The largest number of hexadecimal digits in a message.
 _LONGEST_SHOWN = 96
 
 
@@ -85,7 +85,7 @@ def core_request(request: ProveRequest) -> ProveRequest:
 
 
 def hints_of(request: ProveRequest) -> dict[str, str]:
-    """Return the register names that the hints of ``request`` propose for its bitstream, by the names here.
+    """Return the register names that the hints of ``request`` propose, by the register names read back.
 
     Raises ``InputError`` if the file was not written by nextpnr.
     """

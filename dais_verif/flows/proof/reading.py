@@ -97,7 +97,7 @@ class RtlReader:
             return
         from dais_verif.prover import slang, yosys
 
-        if self.lenient or self.names == ("yosys",):  # where nothing else would see a difference, or it is known
+        if self.lenient or self.names == ("yosys",):  # no other front end might notice constructs that Yosys misreads
             slang.refuse_misread(design.sources, design.top, self.files(design))
         form = elaborated(design.sources, design.top, design.data, self.folder, _LIMITS, words=self.machine)
 

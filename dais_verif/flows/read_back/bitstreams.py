@@ -32,7 +32,7 @@ _RTL, _WORK = "read_back.v", "bitstream"
 
 
 class BitstreamFile(NamedTuple):
-    """A bitstream as ``icepack`` writes it, and its pins. ``device``: ``ice40-hx8k-ct256``; None: the usual one.
+    """A bitstream as written by ``icepack``, and its pins. ``device``: such as ``ice40-hx8k-ct256``; None: the default.
 
     ``hints``: the placement as written by nextpnr, which is only used for names of registers.
     """
@@ -44,7 +44,7 @@ class BitstreamFile(NamedTuple):
 
 
 def read_bitstream(given: BitstreamFile, folder: Path) -> ReadBack:
-    """Return the logic of a bitstream; ``folder``: where tools may work.
+    """Return the logic of a bitstream. ``folder``: for files of tools.
 
     Raises ``InputError`` if any part of the bitstream is not understood.
     """

@@ -17,7 +17,7 @@ __all__ = ["deployed_findings"]
 
 _LIMITS = Limits(120, 2048)
 _PREAMBLE = bytes.fromhex("7eaa997e")
-#: Size limit of the text of a bitstream, which is longer.
+#: Size limit of a bitstream as text, which is larger than the binary.
 _MOST_TEXT = 8 << 20
 
 
@@ -25,7 +25,7 @@ def deployed_findings(deployed: Path, certified: Path | None, folder: Path) -> I
     """Yield differences between ``deployed`` and ``certified``, which is None if no bitstream was certified.
 
     Either may be binary or text as written by ``iceunpack``; comments and data before the configuration are ignored.
-    ``folder``: where tools may work. Raises ``ToolError`` if they are missing.
+    ``folder``: for files of tools. Raises ``ToolError`` if tools are missing.
     """
     what = f"bitstream {deployed}"
     if certified is None:

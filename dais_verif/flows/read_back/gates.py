@@ -77,7 +77,7 @@ class _Reader:
         return [self._at(signal) for signal in signals]
 
     def _make_logic(self) -> None:
-        """Build tables and carries, each after its inputs."""
+        """Build the gates of tables and carries, each after its inputs."""
         cells: dict[Signal, tuple[Sequence[Signal], Callable[[], int]]] = {}
         for lut in self._logic.luts:
             cells[lut.name] = lut.inputs, lambda lut=lut: self._table(lut.table, self._word(lut.inputs))  # type: ignore[misc]
