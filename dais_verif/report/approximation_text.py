@@ -72,7 +72,7 @@ def measured_columns(record: MeasuredRecord) -> dict[str, Callable[[Measured], s
 
 
 def measured_notes(record: MeasuredRecord) -> list[str]:
-    """Return notes on what was decided or left undecided, with the name of each configuration."""
+    """Return the notes on each configuration, and the outputs for which the solver left a gap, by configuration."""
     notes = [f"{one.name}: {note}" for one in record.measured for note in one.notes]
     for one in record.measured:
         if one.unfinished:

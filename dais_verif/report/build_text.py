@@ -18,7 +18,7 @@ _KINDS = {
 
 
 def print_build(record: BuildRecord, out: Console) -> None:
-    """Print ``record`` for a person."""
+    """Print ``record`` as text for users."""
     timing = record.timing
     around = "bare" if record.wrap == "none" else f"behind bytes of a link ({record.wrap})"
     chosen = "chosen here" if record.pins_chosen else "as given"

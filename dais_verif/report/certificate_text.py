@@ -13,7 +13,7 @@ __all__ = ["print_certificate_check"]
 
 
 def print_certificate_check(record: CertificateRecord, out: Console) -> None:
-    """Print ``record`` for a person."""
+    """Print ``record`` as text for users."""
     facts = record.facts
     if facts is not None:
         out.print(f"program    {facts.program}", markup=False)

@@ -12,7 +12,7 @@ from dais_verif.record.check import CheckRecord, Overflow
 
 __all__ = ["SHOWN", "print_check"]
 
-#: The number of ops of a kind that are listed.
+#: The number of ops that are listed per kind of finding.
 SHOWN = 10
 
 
@@ -60,7 +60,7 @@ def _name(opcode: str, alir: bool) -> str:
     return f"{word} ({number})" if alir else word
 
 
-#: Rows that machines have as well.
+#: Rows that are also shown for machines.
 _OF_ALL = ("program", "hash", "layout", "ops", "tables", "widths", "overflow", "  possible", "  certain")
 
 

@@ -26,7 +26,7 @@ _SHOWN_FILES = 4
 _SHOWN_INPUTS = 32
 _SHOWN_BITS = 128
 _TIME_LINE = 50
-#: What to do about pins that violate their protocol: there is no single failing vector to look at.
+#: The next step if pins violate their protocol, in which case no single vector fails.
 _PROTOCOL = (
     "look for a register that reset or enable does not reach, or whose valid bit is late; or the latency and pins"
     " that were given are not those of the RTL (--latency auto finds out)"
@@ -34,7 +34,7 @@ _PROTOCOL = (
 
 
 def print_record(record: SimulationRecord, out: Console, *, profile: bool = False) -> None:
-    """Print ``record`` for a person; ``profile``: also where the time went."""
+    """Print ``record`` as text for users. ``profile``: also print when each stage ran."""
     out.print(f"program    {program_line(record.program)}", markup=False)
     out.print(f"hash       {record.program.hash}", markup=False)
     if record.rtl.project is not None:
@@ -79,7 +79,7 @@ def print_record(record: SimulationRecord, out: Console, *, profile: bool = Fals
 
 
 def _next_step(record: SimulationRecord) -> str:
-    """Return the next step; where a simulator failed, also what is known nevertheless."""
+    """Return the next step for the user; if a simulator failed, with the results of the other one."""
     if record.verdict is Verdict.RTL_MISMATCH and record.first_mismatch is None and record.board is None:
         return _PROTOCOL
     if record.verdict is Verdict.PROGRAM_INVALID and record.program.layout in ("alirfsm", "mach"):
@@ -147,7 +147,7 @@ def verdict_text(verdict: Verdict, message: str) -> Text:
 
 
 def _ports(record: SimulationRecord) -> str:
-    """Return the properties of the ports that differ from those of our own combinational modules."""
+    """Return the properties of the ports that differ from those of emitted combinational modules."""
     latencies = sorted({found.latency for found in record.simulators if found.latency is not None})
     *others, last = latencies or [0]
     several = "".join(f"{one} or " for one in others)
@@ -165,7 +165,7 @@ def _simulators(record: SimulationRecord) -> Table:
     for name in ("simulator", "version", "vectors", "bits compared", "mismatches", "X", "build", "run"):
         table.add_column(name, justify="left" if name in ("simulator", "version") else "right")
     for s in record.simulators:
-        if s.failure and not s.version:  # it has a version, so it ran, perhaps only to report a protocol violation
+        if s.failure and not s.version:  # with a version it ran, perhaps only to report a protocol violation
             table.add_row(s.name, Text("failed", style="red"), "-", "-", "-", "-", "-", "-")
             continue
         version = (s.version or "").split(" ")[0]

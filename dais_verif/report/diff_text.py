@@ -13,7 +13,7 @@ __all__ = ["print_diff"]
 
 
 def print_diff(record: DiffRecord, out: Console) -> None:
-    """Print ``record`` for a person."""
+    """Print ``record`` as text for users."""
     unchecked = ", overflow unchecked" if record.unchecked else ""
     out.print(f"a          {program_line(record.a)}", markup=False)
     out.print(f"b          {program_line(record.b)}", markup=False)
@@ -58,7 +58,7 @@ _MOST_VALUES = 32
 
 
 def _print_sequence(frame: FrameInfo, difference: OutputDifference, out: Console) -> None:
-    """Print the inputs of a machine, cycle by cycle, and what is wrong in the last cycle."""
+    """Print the inputs of a machine, cycle by cycle, and the difference in the last cycle."""
     values, output = frame.witness or [], frame.output
     assert output is not None
     begin = "in some state" if frame.frame is None else "from power-up"

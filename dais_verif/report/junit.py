@@ -15,7 +15,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["junit_of"]
 
-#: A defect was found; any other verdict means that none could be found out, which JUnit calls an error.
+#: Verdicts that report a defect, which is a failure in JUnit; other verdicts except PASS are errors in JUnit.
 _FOUND = (
     Verdict.RTL_MISMATCH,
     Verdict.PROGRAMS_DIFFER,

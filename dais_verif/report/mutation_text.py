@@ -11,7 +11,7 @@ __all__ = ["print_mutation"]
 
 #: The number of mutants shown for each fate; the record lists all of them.
 _SHOWN = 20
-#: The fates that are listed, in this order.
+#: Fates whose mutants are listed, in this order.
 _TOLD = (Fate.UNSOUND, Fate.SURVIVED, Fate.PROOF, Fate.UNKNOWN)
 
 

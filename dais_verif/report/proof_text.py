@@ -125,7 +125,7 @@ def _name(record: ProofRecord, claim: Claim) -> str:
 
 
 def _word(record: ProofRecord, claim: Claim) -> str:
-    """Return the status of a claim; in a proof that passed, nothing depends on a signal that does not hold its op."""
+    """Return the status of a claim; ``ignored`` for an unproved op on which a successful proof does not depend."""
     passed = record.verdict is Verdict.PASS and claim.kind == "op" and claim.status is not Status.PROVED
     return "ignored" if passed else claim.status.value
 

@@ -14,12 +14,12 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["print_regression"]
 
-#: Further failures are only in the record.
+#: The number of failures that are printed; the record has all of them.
 _SHOWN = 20
 
 
 def print_regression(record: RegressionRecord, out: Console) -> None:
-    """Print ``record`` for a person."""
+    """Print ``record`` as text for users."""
     jobs = failures_first(record.jobs)
     failed = [result for result in jobs if result.verdict is not Verdict.PASS and result.attempts]
     for result in failed[:_SHOWN]:

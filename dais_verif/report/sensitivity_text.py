@@ -15,7 +15,7 @@ from dais_verif.report.console import program_line, verdict_text
 __all__ = ["print_sensitivity"]
 
 _SHOWN = 10
-#: The width limit of a table, in columns: output is also read in files and pipes, where nothing may be truncated.
+#: The width limit of a table, in characters: output may also go to files and pipes, where nothing may be truncated.
 _WIDTH = 10_000
 
 

@@ -9,7 +9,7 @@ from dais_verif.record.fuzzing import ShrinkRecord
 
 __all__ = ["print_shrinking"]
 
-#: Programs with more lines are only in their file.
+#: The number of lines of a program that are printed; its file has all of them.
 _LINES = 40
 
 

@@ -16,7 +16,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["print_sign_off"]
 
-#: The number of RTL files that are named.
+#: The number of RTL files that are printed.
 _SHOWN = 3
 
 

@@ -45,7 +45,7 @@ class Display:
             self._err.print(text, markup=False)
 
     def stage(self, name: str) -> None:
-        """Show that a stage begins; the names of a simulator's stages begin with the name of the simulator."""
+        """Show that stage ``name`` begins; for stages of a simulator it starts with the simulator's name."""
         simulator, _, step = name.partition(" ")
         if step == "replay":
             self._progress.update(self._task(f"{simulator} replay"), description=f"{simulator} replay")

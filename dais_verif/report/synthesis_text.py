@@ -14,7 +14,7 @@ __all__ = ["placed_lines", "print_synthesis"]
 
 
 def print_synthesis(record: SynthesisRecord, out: Console) -> None:
-    """Print ``record`` for a person."""
+    """Print ``record`` as text for users."""
     out.print(f"program    {program_line(record.program)}", markup=False)
     source = "emitted from the program" if record.rtl.emitted else ", ".join(record.rtl.files)
     out.print(f"rtl        module {record.top}, {source}", markup=False)

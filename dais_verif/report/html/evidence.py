@@ -1,4 +1,4 @@
-"""The best evidence for each output, from all records of a page, by design; wrong outputs come first."""
+"""The best evidence for each output, from all records of a page, per design; wrong outputs come first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["GRADES", "JudgedDesign", "Grade", "OutputRow", "designs_of", "output_rows"]
 
-#: Grades in descending priority: an output known to be wrong is wrong whatever else was found.
+#: Grades in descending priority: an output that is known to be wrong stays wrong, whatever other records say.
 GRADES = {
     "wrong": "a vector shows that it is wrong",
     "proved": "for all inputs",
@@ -44,8 +44,8 @@ class JudgedDesign:
 class Grade:
     """Evidence for one output of one design.
 
-    ``vectors``: of the largest run that compared it. ``by``: the records that say so. ``against``: records that say
-    proved or exhausted about an output that a vector shows to be wrong; one of the two must be incorrect.
+    ``vectors``: of the largest run that compared it. ``by``: the records with this grade. ``against``: records that
+    call the output proved or exhausted although a vector shows that it is wrong; one of the two must be incorrect.
     """
 
     grade: str
@@ -84,7 +84,7 @@ def designs_of(sources: Sequence[Source]) -> list[JudgedDesign]:
 
 
 def _identity(source: Source) -> object:
-    """Return the key that two records of one design share. A record without hashes is a design of its own."""
+    """Return a key that is equal for records of the same design. A record without hashes is a design of its own."""
     document = source.document
     if isinstance(document, SimulationRecord) and document.board is not None:
         return "board", document.board.target, document.board.program
@@ -143,13 +143,13 @@ def _better(a: Grade, b: Grade) -> Grade:
         by += second.by
     elif first.grade == "wrong" and second.grade in ("proved", "exhausted"):
         against += second.by
-    # The number of compared vectors is kept when better evidence is known as well.
+    # Keep the number of compared vectors, even if the better evidence compared fewer.
     vectors = max(first.vectors, second.vectors)
     return Grade(first.grade, vectors, tuple(dict.fromkeys(by)), tuple(dict.fromkeys(against)))
 
 
 def _claims(source: Source) -> Iterator[tuple[int, str, int]]:
-    """Yield ``(output, grade, vectors)`` as far as the record can be relied on."""
+    """Yield ``(output, grade, vectors)`` for each output; nothing if the record is incomplete or contradicts itself."""
     document = source.document
     if standing_of(document).verdict is not document.verdict:
         return

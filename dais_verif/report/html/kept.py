@@ -20,7 +20,7 @@ __all__ = ["Listener", "ReportRequest", "machine_of", "render_report"]
 
 
 class Listener(Protocol):
-    """Receives progress messages."""
+    """A receiver of progress messages."""
 
     def warning(self, text: str) -> None:
         """Receive a warning."""
@@ -31,7 +31,7 @@ class Listener(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ReportRequest:
-    """A page of ``records``, files or folders. ``program``: to show; None: at the path in the records.
+    """A page of ``records``, files or folders. ``program``: the one to show; None: the one at the path in the records.
 
     ``history``: folders with earlier runs.
     """

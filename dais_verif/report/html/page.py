@@ -48,7 +48,7 @@ __all__ = ["fragment", "render", "render_template", "write_report"]
 _PAGE_SCRIPTS = ("page.js",)
 _VIEW_SCRIPTS = ("graph.js", "canvas.js", "ops.js", "view.js")
 
-#: With more ops, a page would exceed some ten megabytes and take many seconds to open.
+#: The most ops that a page shows: with more, it would exceed some ten megabytes and take many seconds to open.
 _MOST_OPS = 200_000
 
 
@@ -228,7 +228,7 @@ def _hash(text: str) -> str:
 
 
 def _link(path: Path | None, folder: Path) -> str | None:
-    """Return the link to ``path`` if it exists. All of it is quoted, so that no name can contain a URL scheme."""
+    """Return the link to ``path`` if it exists. The whole link is quoted, so that no name can contain a URL scheme."""
     if path is None or not path.exists():
         return None
     try:

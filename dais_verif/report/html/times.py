@@ -30,7 +30,7 @@ class Split(NamedTuple):
 
 
 def split_of(document: Document) -> Split | None:
-    """Return the split of a run, from the times in its record; None if there are none."""
+    """Return the bars of a run from the times in its record; None if there are none."""
     match document:
         case SimulationRecord(profile=list(stages)) if stages:
             whole = max(stage.end for stage in stages) or 1.0

@@ -23,7 +23,7 @@ __all__ = ["Chart", "Point", "Run", "charts_of", "runs_of"]
 WIDTH, HEIGHT = 640.0, 140.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 12.0, 14.0, 22.0
 
-#: Only this many of the latest runs are shown.
+#: The number of latest runs that are shown.
 _SHOWN = 200
 
 

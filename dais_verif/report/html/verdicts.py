@@ -51,7 +51,7 @@ class Standing(NamedTuple):
 
 
 def standing_of(document: Document) -> Standing:
-    """Judge ``document``: INTERRUPTED if it is incomplete, UNKNOWN if it says PASS and shows otherwise."""
+    """Judge ``document``: INTERRUPTED if it is incomplete, UNKNOWN if it says PASS and its content contradicts that."""
     said = f"{document.verdict.value}: {document.message}" if document.message else document.verdict.value
     if not isinstance(document, ProofRecord | CoverageRecord) and document.state != "complete":
         return Standing.of(
@@ -84,7 +84,7 @@ def overall(sources: Sequence[Source]) -> Standing:
 
 
 def limits_of(sources: Sequence[Source]) -> list[str]:
-    """Return what qualifies the verdict of a page, for readers who read only the verdict."""
+    """Return the limits of the verdict of a page, which are shown next to it."""
     documents = [source.document for source in sources if not source.stage]
     waivers = sum(len(d.waivers) for d in documents if isinstance(d, SimulationRecord | SignOffRecord))
     warnings = sum(len(d.warnings) for d in documents if not isinstance(d, RegressionRecord))

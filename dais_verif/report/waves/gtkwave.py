@@ -1,11 +1,11 @@
 """A save file of GTKWave, versions 3.3 and 4.
 
-pyvcd writes it. When a value can be shown as a number with a fraction is in GTKWave's ``baseconvert.c``. Lines that
-pyvcd does not know, and what GTKWave makes of some that it does:
+pyvcd writes it. GTKWave's ``baseconvert.c`` determines which values can be shown as numbers with a fraction. Lines that
+pyvcd does not support, and the meaning of some others in GTKWave:
 
-    [dumpfile], [savefile]   GTKWave applies the way from the second to the first to where the save file now lies
+    [dumpfile], [savefile]   the dump file is found by its path relative to the save file, which may have been moved
     *ZOOM MARKER             200 pixels show 2**-ZOOM units of time
-    [fpshift_count] N        fractional bits where the flags say so
+    [fpshift_count] N        the number of fractional bits, used if the flags request them
     #{LABEL} (N)NAME ...     a vector of single bits, the most significant first; N counts from the left bound
 """
 
@@ -21,7 +21,7 @@ from dais_verif.report.waves.view import Signal, Trace, View
 
 __all__ = ["gtkwave"]
 
-#: Beyond this GTKWave writes hexadecimal digits instead of a decimal number.
+#: GTKWave shows wider values as hexadecimal digits instead of a decimal number.
 _DECIMAL_BITS = 64
 #: GTKWave drops a fraction below 0.0001, because it looks for the point in a number printed as ``%.16g``.
 _FRACTION_BITS = 13
@@ -58,7 +58,7 @@ def gtkwave(view: View) -> str:
 def _trace(save: GTKWSave, trace: Trace) -> None:
     real = _shows_fractions(trace)
     kind = "signed" if trace.signed else "dec"
-    # pyvcd does not support these lines. They stand after the flags and before the name, where GTKWave expects them.
+    # pyvcd does not support this line, which GTKWave expects after the flags and before the name.
     shift = f"[fpshift_count] {trace.f}\n" if real else ""
     save.trace(
         f"{shift}{_line(trace, _label(trace, real))}",

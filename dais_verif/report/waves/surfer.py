@@ -1,8 +1,9 @@
 """A command file of Surfer (``surfer --command-file``): documented commands, one per line.
 
-Its other kind of file, the saved state, changes with every version. A version that does not know a command says so and
-carries on. ``#`` begins a comment and ``;`` separates commands, wherever they stand. A line of the display is named by
-its number, in hexadecimal with the digits a to p. What is added goes below the focused line, so none stays focused.
+The other kind of file, a saved state, depends on the version of Surfer. Unknown commands are reported and skipped.
+``#`` begins a comment and ``;`` separates commands, anywhere in the file. Lines of the display are numbered, in
+hexadecimal with the digits a to p. New lines are inserted below the focused line; no line is left focused, since lines
+are added at the end.
 
 Surfer has fixed-point formats only for vectors with negative indices, and shows no slices of a vector: numbers are
 shown as integers, and their real value at the failing vector is part of the name.

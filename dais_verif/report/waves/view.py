@@ -8,7 +8,7 @@ __all__ = ["Group", "Signal", "Trace", "View"]
 
 
 class Signal(NamedTuple):
-    """A signal of the top module as the wave has it; a scalar has no ``range`` (left and right bound)."""
+    """A signal of the top module as declared in the waves; a scalar has no ``range`` (left and right bound)."""
 
     scope: str
     name: str
@@ -44,7 +44,7 @@ class Trace(NamedTuple):
 
 
 class Group(NamedTuple):
-    """Lines under a title of one word, after ``notes`` for the reader."""
+    """Lines below a one-word title, after ``notes`` for the reader."""
 
     title: str
     notes: list[str]

@@ -51,7 +51,7 @@ class GridDrawing(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """An activity: ``told`` is its description, ``letter`` is drawn in it if there is room."""
+    """An activity as a bar: ``told`` is its description, ``letter`` is drawn in it if there is room."""
 
     box: Box
     told: str
@@ -102,7 +102,7 @@ def grid_drawing(grid: Grid) -> GridDrawing:
 
 
 def chart_drawing(chart: Chart) -> ChartDrawing:
-    """Return the positions of the bars of ``chart``; what lies outside its range of cycles is clipped."""
+    """Return the positions of the bars of ``chart``, clipped to its range of cycles."""
     names = [
         f"load {one.tensor}" if one.member is None else f"member {','.join(map(str, one.member))}"
         for one in chart.activities

@@ -110,7 +110,7 @@ class _Builder:
         return Node(self.key(signal.name), kind, _cut(signal.name, _LONGEST_LINE), shown, told)
 
     def all_controls(self) -> dict[str, dict[str, dict[str, None]]]:
-        """Return what each signal controls without a line: controlled signals, by the word for the control."""
+        """Return the signals that each signal controls, for which no line is drawn, by the word for the control."""
         found: dict[str, dict[str, dict[str, None]]] = {}
 
         def note(signal: str, word: str, name: str) -> None:

@@ -1,8 +1,8 @@
 """The layout of a diagram: no line runs over a text or along another line.
 
-Boxes stand in columns, each to the right of what it reads; a line that leads back, such as feedback through registers,
-runs below all boxes. Between two columns there is room for one vertical track for each line, followed by labels, which
-stand above the last stretch of their lines.
+Boxes are placed in columns, each to the right of the boxes that it reads. A line that leads back, such as feedback
+through registers, runs below all boxes. Between two columns there is room for one vertical track per line, followed by
+labels, which are placed above the last stretch of their lines.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from dais_verif.report.html.machines.graph import Edge, Graph, Node
 
 __all__ = ["Box", "Drawing", "Line", "draw"]
 
-#: Pixels: between lines that enter a box, height of a text line, width of a character, around a text, between tracks
-#: and boxes.
+#: In pixels: distance of lines that enter a box, height of a text line, width of a character, width of a character of a
+#: title, padding around a text, distance of tracks, distance of boxes.
 _SLOT, _TEXT, _CHARACTER, _TITLE, _PADDING, _TRACK, _GAP = 20, 15, 6.7, 8.0, 12, 10, 18
 _MARGIN = 12
-#: Where lines enter and leave boxes, and pass columns, by what is left of their y in slots.
+#: Remainders, modulo a slot, of the y at which lines enter and leave boxes, and pass columns.
 _RESTS = {"left": 0.0, "right": 6.0}
 _PASSING = (12.0, 16.0)
 _SWEEPS = 12
@@ -100,7 +100,7 @@ class _Place:
 
 @dataclass
 class _Chain:
-    """An edge and the places that it passes, from left to right; if it leads ``back``, only its ends."""
+    """An edge and its places from left to right: its ends and, unless it leads ``back``, the columns that it passes."""
 
     edge: Edge
     places: list[_Place]
@@ -306,7 +306,7 @@ class _Layout:
     def tracks(self, ports: dict[tuple[int, int, str], float]) -> dict[tuple[int, int, int], int]:
         """Return the track of each stretch of each chain, by the column before which it runs.
 
-        The higher an upward line begins, the earlier it turns; a downward line turns later. So lines do not cross.
+        The higher an upward line begins, the earlier it turns; a downward line turns later. This avoids crossings.
         """
         wanted: dict[int, list[tuple[tuple[int, float], int, int]]] = {}
         for number, chain in enumerate(self.chains):
