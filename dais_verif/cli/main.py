@@ -217,7 +217,7 @@ def _run(arguments: list[str]) -> int:
         # An interrupt while Python executes text, as for every named tuple that is imported, is remembered, and a
         # process that does not leave early ends by the signal, whatever its exit code: unless it has executed since.
         exec("")
-        return _report(arguments, None, Verdict.INTERRUPTED, "interrupted; no partial files were left")
+        return _report(arguments, None, Verdict.INTERRUPTED, "interrupted; no file was left half-written")
     except (BrokenPipeError, SystemExit):  # SystemExit: what click makes of a reader that left
         drop_output()
         return Verdict.INTERRUPTED.exit_code  # the whole answer was not seen, so it must not look like a PASS

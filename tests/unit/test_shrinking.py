@@ -174,6 +174,23 @@ def test_a_command(tool: str, product: Path, tmp_path: Path) -> None:
     assert dais_verif.ShrinkRecord.from_json(record.to_json()) == record
 
 
+def test_a_command_whose_results_vary_is_told(product: Path, tmp_path: Path) -> None:
+    """A command that fails only on its first run: the record says so, with and without RTL."""
+    rtl = tmp_path / "good.v"
+    rtl.write_text("module good(input wire [3:0] a, output wire [3:0] b);\nassign b = a;\nendmodule\n")
+    for files, design in (("{program}", {}), ("{program} {rtl}", {"rtl": rtl})):
+        mark = tmp_path / f"mark{len(design)}"
+        script = tmp_path / f"once{len(design)}.sh"
+        script.write_text(f"#!/bin/sh\nif [ -e '{mark}' ]; then exit 0; fi\ntouch '{mark}'; exit 3\n")
+        script.chmod(0o755)
+        folder = tmp_path / f"small{len(design)}"
+        record = dais_verif.shrink(
+            product, folder, command=f"'{script}' {files}", vectors=2, layout="headerless", **design
+        )
+        assert record.verdict is Verdict.PASS and "failed once" in record.message, record
+        assert any("its results vary" in warning for warning in record.warnings)
+
+
 def test_nothing_fails(tmp_path: Path) -> None:
     program = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
     record = dais_verif.shrink(program, tmp_path / "small", vectors=5)

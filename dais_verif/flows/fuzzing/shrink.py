@@ -6,7 +6,7 @@ import time as clock
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from dais_verif.errors import InputError, RequestError
 from dais_verif.files import make_folder, write_atomically
@@ -103,6 +103,9 @@ class ShrinkRequest:
         return ["shrink", path_of(self.program), *option_words(valued, {}, self.inputs), *self.design.words()]
 
 
+_FLAKY: Final = "the command did not fail again on the smallest case: its results vary, so the case may be useless"
+
+
 class Failure(NamedTuple):
     """A failure: words for the folder and for users, and the test for smaller cases."""
 
@@ -127,11 +130,15 @@ def shrink(request: ShrinkRequest, *, progress: Progress = SILENT) -> ShrinkReco
         if request.design.rtl:
             fails = _rtl_fails(request, form, scratch.path)
             found = shrink_rtl(request.design, case, fails, scratch.path, request.time, request.timeout, _told(tell))
+            if fails is not None and found.failure and not fails(found.after):
+                warnings = [*warnings, _FLAKY]
             return _with_rtl(request, found, form, warnings, begun)
         failure = _failure(request, case, form, scratch.path)
         if failure is None:
             return _record(request, case, case, None, warnings, begun)
         outcome = shrunk(case, failure.fails, request.time, _told(tell))
+        if request.command is not None and not failure.fails(outcome.case):
+            warnings = [*warnings, _FLAKY]
     replay = _replay(request, form)
     kept = KeptCase(
         failure.pair,
@@ -280,7 +287,8 @@ def _record(
 
 
 def _found(record: ShrinkRecord, asked: int, complete: bool, replay: str) -> ShrinkRecord:
-    message = f"{record.after} still fail" + (
+    verb = "failed once" if _FLAKY in record.warnings else "still fail"
+    message = f"{record.after} {verb}" + (
         "" if complete else "; the time limit was reached before all smaller cases were tried"
     )
     return replace(record, verdict=Verdict.PASS, message=message, attempts=asked, complete=complete, replay=replay)
