@@ -3,7 +3,7 @@
     line    = principals [options] keytype key [comment]
     options = cert-authority | namespaces="pattern,!pattern" | valid-after="time" | valid-before="time", each once
 
-If ``ssh-keygen`` cannot read a line, the whole file is refused: the line may be meant to revoke a permission.
+A line that ``ssh-keygen`` cannot read makes the whole file invalid, since it may be meant to revoke a permission.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FORMS = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
 @dataclass(frozen=True)
 class _Line:
-    """A line that names a key. ``options`` by lower-case name; a flag has an empty value."""
+    """A line that names a key. ``options``: values by lower-case name; the value of a flag is empty."""
 
     principals: str
     options: dict[str, str]
@@ -42,7 +42,7 @@ class _Line:
 
 
 def principals(allowed: Path, key: bytes, when: datetime) -> list[str]:
-    """Return the principals that may sign with ``key`` at the time ``when``, by the file ``allowed``; may be empty.
+    """Return the principals that the file ``allowed`` permits to sign with ``key`` at the time ``when``; may be none.
 
     Raises ``InputError`` if the file cannot be read, or has a line that ``ssh-keygen`` refuses.
     """
@@ -74,7 +74,7 @@ def _read(line: str) -> _Line:
 
 
 def _principals(line: str) -> tuple[str, str]:
-    """Return the principals, which may be quoted because of spaces, and the rest of the line."""
+    """Return the principals, which are in quotes if they contain spaces, and the rest of the line."""
     end = next((place for place, letter in enumerate(line) if letter in _SPACE + '"'), len(line))
     if line[end : end + 1] != '"':
         return line[:end], line[end:].lstrip(_SPACE)
@@ -96,7 +96,7 @@ def _key(kind: str, text: str) -> bytes:
 
 
 def _options(text: str) -> Iterator[tuple[str, str]]:
-    """Yield every option once. Unknown options are refused, since they may restrict the use of the key."""
+    """Yield name and value of every option. Unknown options are errors, since they may restrict the use of the key."""
     place, seen = 0, set[str]()
     while text:
         found = _OPTION.match(text, place)
@@ -121,14 +121,14 @@ def _permits(options: dict[str, str], when: datetime) -> bool:
     if after is not None and before is not None and before <= after:
         raise ValueError("valid-before is before valid-after")
     if "cert-authority" in options:
-        return False  # it signs keys, not messages
+        return False  # an authority signs keys, not messages
     if "namespaces" in options and not _in_list(NAMESPACE, options["namespaces"]):
         return False
     return (after is None or when >= after) and (before is None or when <= before)
 
 
 def _in_list(name: str, patterns: str) -> bool:
-    """Return True if one of ``patterns`` matches and none of those with an exclamation mark."""
+    """Return True if one of ``patterns`` matches, and none of those that begin with an exclamation mark does."""
     found = False
     for pattern in patterns.split(","):
         if _matches(name, pattern.removeprefix("!")):
@@ -167,7 +167,7 @@ def absolute_time(text: str) -> datetime:
         found = datetime.strptime(digits, form)
         if digits is not text:
             return found.replace(tzinfo=timezone.utc)
-        # As in C: when clocks are set back, the library chooses one of the two hours.
+        # As in ssh-keygen: if the clock was set back, the C library chooses one of the two hours.
         return datetime.fromtimestamp(time.mktime(found.timetuple()), timezone.utc)
     except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is not a time like 20270131 or 202701311200Z") from None

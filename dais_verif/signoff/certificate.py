@@ -1,4 +1,4 @@
-"""The certificate: the signed-off design, the policy, the tools and the evidence, all by hash.
+"""The certificate: the signed-off design, the policy, the tools, and the hashes of all files and of the evidence.
 
 It has exactly one form, byte for byte: sorted keys, a fixed layout, and the hash of all other fields in ``self``.
 """
@@ -43,12 +43,12 @@ _SCHEMA = "dais-verif/certificate/2"
 _STATEMENT = "SIGNED OFF"
 _LOCK = ".lock"
 
-#: Limits of evidence files and their bytes, so that the time for hashing is bounded.
+#: Limits of the number of files in a folder and of their bytes, so that the time for hashing is bounded.
 _MOST_FILES, _MOST_BYTES = 100_000, 8 << 30
 
 
 class _Part(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A part of a certificate; every part must be checked."""
+    """A part of a certificate. Unknown fields are errors, since no check would cover them."""
 
 
 class CertifiedFile(_Part, frozen=True):
@@ -73,7 +73,7 @@ class CertifiedStage(_Part, frozen=True):
 
 
 class CertifiedScore(_Part, frozen=True):
-    """The result for mutants of the RTL: the numbers of all, equivalent and unknown ones, and percent killed."""
+    """The result for mutants of the RTL: the numbers of all, equivalent and unknown mutants, and percent killed."""
 
     mutants: int
     equivalent: int
@@ -82,10 +82,11 @@ class CertifiedScore(_Part, frozen=True):
 
 
 class Certificate(_Part, frozen=True, rename={"itself": "self"}, omit_defaults=True):
-    """A complete certificate. ``layout``: as given. ``signer``: fingerprint of the key that signs it, or empty.
+    """A complete certificate.
 
-    ``issued``: ISO 8601, UTC. ``evidence``: SHA-256 of every judged file; ``logs``: of all other files in its folder,
-    which are for people and are not checked.
+    ``layout``: as given by the caller. ``signer``: fingerprint of the key that signs it, or empty. ``issued``: in ISO
+    8601, UTC. ``evidence``: SHA-256 of every judged file; ``logs``: of all other files in its folder, which are for
+    people and are not judged.
     """
 
     schema: str
@@ -179,7 +180,7 @@ def parse_certificate(data: bytes, name: str) -> Certificate:
         raise InputError(f"{name} was edited: its own hash is {expected}, and it says {tree.get('self')}")
     try:
         certificate = msgspec.convert(tree, Certificate)
-    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # half a surrogate pair is not text
+    except (msgspec.ValidationError, UnicodeEncodeError) as error:  # a lone surrogate cannot be encoded
         raise InputError(f"{name} is not a valid certificate: {error}") from None
     if certificate.statement != _STATEMENT:
         raise InputError(f"{name} states {certificate.statement!r}, must state {_STATEMENT!r}")
@@ -207,7 +208,7 @@ def _no_constant(text: str) -> None:
 
 
 def is_evidence(name: str) -> bool:
-    """Return True if the file ``name`` in the folder of a certificate is judged."""
+    """Return True if the file ``name`` in the folder of a certificate is evidence, which is judged."""
     return name.startswith(f"{EVIDENCE}/")
 
 

@@ -1,4 +1,4 @@
-"""The context of all stages, and the command-line arguments that follow from it."""
+"""The context of all stages, and the command-line arguments that they derive from it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dais_verif.stimulus import read_batch
 __all__ = [
     "Context",
     "SignOffStage",
-    # arguments of verbs
+    # arguments of commands
     "design_arguments",
     "interface_of",
     "file_arguments",
@@ -32,7 +32,7 @@ __all__ = [
     "prove_arguments",
     "reader_arguments",
     "simulator_arguments",
-    # doing it
+    # running commands
     "simulate",
     "write_json",
 ]
@@ -48,7 +48,7 @@ class Context:
     jobs: int | None = None
 
     def asked(self, seed: int, vectors: int | None = None, **more: Any) -> Asked:
-        """Return the requirements on a simulation."""
+        """Return the requirements on a simulation with ``seed``; ``vectors`` other than the policy's, if given."""
         given = sum(read_batch(Path(file.path), self.subject.program.n_in).rows for file in self.subject.of("input"))
         rows = given + (self.policy.vectors if vectors is None else vectors)
         distinct = self.policy.distinct if vectors is None and self.policy.distinct is not None else rows // 10
@@ -57,11 +57,11 @@ class Context:
 
 @dataclass(frozen=True)
 class SignOffStage:
-    """A stage: ``run`` leaves evidence in ``folder``, ``judge`` reads it.
+    """A stage: ``run`` leaves evidence in ``folder``, and ``judge`` reads it.
 
     ``must_fail``: a bug is seeded, and the stage passes if the bug is detected. ``needs``: the folders of stages that
-    must have passed first. ``waiver``: its name in waivers; empty: it cannot be waived. ``gate``: stages that need it
-    also run if it is waived.
+    must have passed first. ``waiver``: its name in waivers; empty if it cannot be waived. ``gate``: stages that need
+    this one also run if it is waived.
     """
 
     name: str
@@ -74,21 +74,21 @@ class SignOffStage:
     gate: bool = False
 
 
-# arguments of verbs
+# arguments of commands
 
 
 def program_arguments(subject: Subject) -> list[str]:
-    """Return the program, with a path that no verb mistakes for an option."""
+    """Return the arguments for the program or machine, with a path that no command mistakes for an option."""
     return [plain_path(subject.path), *(["--layout", subject.layout] if subject.layout else [])]
 
 
 def plain_path(path: Path) -> str:
-    """Return ``path``; if it begins with a dash, with its folder."""
+    """Return ``path``, after ``./`` if it begins with a dash."""
     return f"./{path}" if str(path).startswith("-") else str(path)
 
 
 def pipeline_arguments(policy: Policy) -> list[str]:
-    """Return our own RTL as a pipeline with all its pins, for verbs that take pins separately."""
+    """Return our own RTL as a pipeline with all pins, as arguments of commands that have an option for each pin."""
     stages = policy.rtl.pipeline
     return [] if stages is None else ["--stages", str(stages), "--reset", "--enable", "--valid"]
 
@@ -103,7 +103,10 @@ def design_arguments(subject: Subject, policy: Policy) -> list[str]:
 
 
 def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | None = None) -> list[str]:
-    """Return the RTL as files, including our own, with ``more`` files below another ``top``; without pins."""
+    """Return the arguments for the RTL as files, also for our own RTL, without pins.
+
+    ``more``: files with a module around the design, which is its new ``top``.
+    """
     rtl = policy.rtl
     arguments = [part for file in (*subject.rtl, *map(str, more)) for part in ("--rtl", file)]
     arguments += ["--top", top or subject.top, *(part for name in rtl.data for part in ("--data", name))]
@@ -111,7 +114,7 @@ def file_arguments(subject: Subject, policy: Policy, *more: Path, top: str | Non
 
 
 def interface_of(context: Context, record: SimulationRecord) -> DesignInterface:
-    """Return the ports of the design in ``record``, with the latency found."""
+    """Return the ports of the design in ``record``, with the latency that was found."""
     if record.rtl.face is None:
         return packed(context.subject.program).interface
     interface = DesignInterface.from_tree(record.rtl.face)
@@ -119,7 +122,10 @@ def interface_of(context: Context, record: SimulationRecord) -> DesignInterface:
 
 
 def pin_arguments(context: Context, record: SimulationRecord) -> list[str]:
-    """Return all pins of that design as options of ``sim``: with a bug, its latency may not be detectable."""
+    """Return all pins of the design in ``record`` as options of ``sim``.
+
+    The latency is among them, since it may not be detectable in a design with a seeded bug.
+    """
     pins = interface_of(context, record).clocking
     if pins is None:
         return []
@@ -136,12 +142,12 @@ def pin_arguments(context: Context, record: SimulationRecord) -> list[str]:
 
 
 def simulator_arguments(simulators: Sequence[str]) -> list[str]:
-    """Return the arguments for one simulator or both."""
+    """Return the arguments for one simulator or for both."""
     return ["--sim", "both" if len(simulators) == 2 else simulators[0]] if simulators else []
 
 
 def prove_arguments(context: Context, program: list[str], design: list[str]) -> list[str]:
-    """Return the arguments of ``prove`` for ``program`` and ``design``, without cached proofs."""
+    """Return the arguments of ``prove`` for ``program`` and ``design``. Cached proofs are not used."""
     policy = context.policy
     arguments = [*program, *design, "--no-cache", "--timeout", f"{policy.proof_timeout:g}"]
     arguments += simulator_arguments([name for name in policy.simulators if name != GHDL])
@@ -150,7 +156,7 @@ def prove_arguments(context: Context, program: list[str], design: list[str]) -> 
 
 
 def reader_arguments(context: Context, both: bool = False) -> list[str]:
-    """Return the readers of the RTL in a proof; for ours, slang, unless the policy or ``both`` requires two."""
+    """Return the front ends of a proof as arguments; for our RTL none, unless the policy or ``both`` requires both."""
     asked = context.policy.front_end
     if both or asked == "both":
         return ["--front-end", "both"]
@@ -160,7 +166,7 @@ def reader_arguments(context: Context, both: bool = False) -> list[str]:
 def simulate(
     context: Context, folder: Path, design: list[str], asked: Asked, vectors: int, program: list[str] | None = None
 ) -> None:
-    """Run ``sim`` on ``design`` with ``vectors`` generated vectors, and write the summary of all vectors.
+    """Run ``sim`` on ``design`` with ``vectors`` generated vectors, and write a summary of all its vectors.
 
     ``program``: the arguments of a program other than the signed-off one.
     """

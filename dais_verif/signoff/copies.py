@@ -1,7 +1,7 @@
-"""Copy all signed-off files: the hashed content is built and proved, even if a file changes in the meantime.
+"""Copy all signed-off files, so that the hashed content is built and proved even if a file changes in the meantime.
 
-The copies are part of the evidence. Files that share a folder also share a folder of copies, with nothing else in it:
-RTL finds its include files as before, and finds no file that is not certified.
+The copies are part of the evidence. RTL files that share a folder also share a folder of copies, which holds nothing
+else: RTL finds its include files as before, and finds no file that is not certified.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ SUBJECT = "subject"
 def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Policy]:
     """Return ``subject`` and ``policy`` with copies in ``folder / SUBJECT`` instead of all files.
 
-    Our own RTL is evidence already. Raises ``InputError`` if a file no longer matches its hash, or if its copy would
-    not be found under the name that the RTL uses.
+    Our own RTL is not copied, since it already is part of the evidence. Raises ``InputError`` if a file no longer
+    matches its hash, or if its copy would not be found under the name that the RTL uses.
     """
     root = folder.absolute() / SUBJECT
     sources = [] if subject.emitted else subject.of("rtl")
@@ -43,10 +43,10 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
             made[number] = copies[0]
         elif file.role == "kernel":
             made[number] = _copy(file, root / file.role / path.name)
-        elif file.role == "configuration":  # stays beside the program
+        elif file.role == "configuration":  # read from the folder of the program
             made[number] = _copy(file, root / "program_0" / path.name)
         elif file.role == "data" and "/" in file.name:
-            # Found next to the RTL by its name; one with a folder of its own is skipped, since our RTL never names it.
+            # RTL finds it by this name, below its folder. A file whose name leads elsewhere is read where it is.
             if not PurePath(file.name).is_absolute() and ".." not in PurePath(file.name).parts:
                 made[number] = _copy(file, root / "rtl_0" / file.name)
         elif file.role != "rtl":
@@ -70,7 +70,7 @@ def copied(subject: Subject, policy: Policy, folder: Path) -> tuple[Subject, Pol
 
 
 def _included(path: Path, places: list[Path]) -> list[str]:
-    """Return the places of an included file so that each folder of the RTL finds it as before."""
+    """Return the places of the copies of an included file, one for each folder of RTL that contains it."""
     found = [
         f"rtl_{number}/{path.relative_to(place).as_posix()}"
         for number, place in enumerate(places)

@@ -1,6 +1,6 @@
 """Read the output of a command strictly: its record, and the simulated vectors.
 
-Anything missing, truncated, unfinished or inconsistent raises ``InputError``: it is not evidence.
+Anything missing, truncated, unfinished or inconsistent is not evidence: it raises ``InputError``.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _T = TypeVar("_T")
 
 
 class Unusable(InputError):
-    """A verb ended in an error, so has no record; ``verdict`` is that of the error."""
+    """Raised if a command ended in an error, so that it has no record. ``verdict``: the verdict of the error."""
 
     def __init__(self, failed: Failed) -> None:
         super().__init__(failed.message)
@@ -70,7 +70,7 @@ class CheckEvidence(msgspec.Struct, frozen=True):
     overflow: dict[str, Any]
 
 
-#: The judged fields of a proof: if a record lacks one, no default may be assumed.
+#: The judged fields of a proof. A record that lacks one is refused, since a default might hide a problem.
 _JUDGED = ("unchecked", "conditional", "cached_claims", "counterexample", "confirmation")
 _JUDGED_OF_RTL = ("top", "emitted", "files", "sha256", "data", "front_ends")
 
@@ -164,14 +164,14 @@ def _printed(folder: Path) -> bytes:
 
 
 def _agree(folder: Path, verdict: Verdict) -> None:
-    """Refuse a process whose exit code contradicts its record."""
+    """Raise ``InputError`` if the exit code of the process contradicts its record."""
     code = read_call(folder).exit_code
     if code != verdict.exit_code:
         raise InputError(f"the run exited with code {code}, but {_name(folder)} says {verdict.value}")
 
 
 def _kept(folder: Path, printed: bytes, name: str = "result.json") -> None:
-    """Refuse a stored record that differs from the printed one."""
+    """Raise ``InputError`` if the stored record is missing or differs from the printed one."""
     path = folder / RUN / name
     if not path.is_file():
         raise InputError(f"the run left no {folder.name}/{RUN}/{path.name}")
@@ -183,14 +183,14 @@ def _kept(folder: Path, printed: bytes, name: str = "result.json") -> None:
 
 
 class Bits(NamedTuple):
-    """The number of bits of a packed row of inputs, and of outputs."""
+    """The numbers of bits of a packed row of inputs, and of a packed row of outputs."""
 
     inputs: int
     outputs: int
 
 
 def bits_of(record: SimulationRecord, program: Program) -> Bits:
-    """Return the bits of rows in the run of ``record``."""
+    """Return the numbers of bits of the rows of inputs and outputs in the run of ``record``."""
     rtl = record.rtl
     if rtl.bits is not None:
         return Bits(0, rtl.bits)  # the inputs are not evidence
@@ -205,7 +205,7 @@ def bits_of(record: SimulationRecord, program: Program) -> Bits:
 
 
 def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
-    """Yield first row, packed inputs and packed expected outputs of each chunk of ``run``."""
+    """Yield the number of the first row, packed inputs and packed expected outputs of each chunk of ``run``."""
     words = row_words(bits.inputs), row_words(bits.outputs)
     start = 0
     for path in sorted((run / "vectors").glob("*.bin")):
@@ -222,8 +222,9 @@ def chunks(run: Path, bits: Bits) -> Iterator[tuple[int, Words, Words]]:
 class Sent:
     """A summary of the vectors of a run.
 
-    ``distinct``: the number of different vectors among the first ``rows``, which are not exhaustive. ``digest``: the
-    digest that a simulator must report if the outputs of the first ``digested`` of ``total`` vectors are as expected.
+    ``distinct``: the number of different vectors among the first ``rows`` vectors; those after them, which exhaust the
+    inputs of some outputs, are not counted. ``digest``: the digest that a simulator must report if the outputs of the
+    first ``digested`` of ``total`` vectors are as expected.
     """
 
     rows: int
@@ -235,7 +236,7 @@ class Sent:
 
     @classmethod
     def load(cls, path: Path) -> Sent:
-        """Load a summary from a file."""
+        """Load a summary from the file ``path``. Raises ``InputError`` if it does not hold one."""
         try:
             return msgspec.convert(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
@@ -243,7 +244,7 @@ class Sent:
 
 
 def summary(run: Path, bits: Bits, rows: int, digested: int) -> Sent:
-    """Return the summary of the vectors of ``run``, of which ``rows`` are not exhaustive."""
+    """Return the summary of the vectors of ``run``; the first ``rows`` of them come before the exhaustive ones."""
     inputs, seen, digest, total = hashlib.sha256(), [], 0, 0
     for start, given, expected in chunks(run, bits):
         inputs.update(given.tobytes())

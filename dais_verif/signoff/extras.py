@@ -1,4 +1,4 @@
-"""Optional stages of a policy: coverage, the synthesized netlist, the AXI4-Stream wrapper, a board, others."""
+"""Optional stages of a policy: coverage, netlist, AXI4-Stream wrapper, board, bitstream, timing and mutants."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ __all__ = ["NETLIST", "coverage_stage", "extra_stages", "require_call"]
 _SYNTH, _SIM = "synth", "sim"
 _WRAPPER = "shell"
 
-#: In the folder of its stage.
+#: The synthesized netlist, in the folder of its stage.
 NETLIST = f"{_SYNTH}/{RUN}/netlist.v"
 
 
 def extra_stages(context: Context) -> list[SignOffStage]:
-    """Return the extra stages of the policy. The first simulation comes before all of them."""
+    """Return the optional stages of the policy, which run after the first simulation."""
     policy = context.policy
     good = f"simulation-{policy.seeds[0]}" if policy.seeds else "simulation"
     stages = [coverage_stage(good)] if policy.coverage else []
@@ -55,7 +55,7 @@ def extra_stages(context: Context) -> list[SignOffStage]:
     return stages + ([mutation_stage(good)] if "mutation" in asked else [])
 
 
-# coverage, which the first simulation counts
+# coverage, as the first simulation has counted it
 
 
 def coverage_stage(good: str) -> SignOffStage:
@@ -105,7 +105,7 @@ def _run_netlist(context: Context, folder: Path, good: str) -> None:
 
 
 def require_call(folder: Path, without: str) -> None:
-    """Raise the error that ended the call in ``folder``, if any."""
+    """Raise an error if the call in ``folder`` failed; its message is that of the command, after ``without``."""
     if read_call(folder).exit_code:
         tree = read_tree(folder / PRINTED)
         kind = ToolError if tree.get("verdict") == Verdict.TOOL_FAILURE.value else InputError
@@ -127,7 +127,7 @@ def _judge_netlist(context: Context, folder: Path) -> Judgement:
     return Judgement(judged.verdict, judged.message, tuple(problems), judged.reproduce)
 
 
-# with streams or on a board, every beat is compared, but no digest is computed
+# simulations of streams, and runs on a board: every beat is compared, but no digest is computed
 
 
 def _run_axis(context: Context, folder: Path) -> None:

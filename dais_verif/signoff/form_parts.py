@@ -34,7 +34,7 @@ Form: TypeAlias = Callable[[Tree, Context, Path], Tree]
 
 
 def canonical(tree: Tree) -> bytes:
-    """Return ``tree`` as evidence is written."""
+    """Return the bytes of ``tree`` in the layout of evidence files: JSON with sorted keys."""
     return (json.dumps(tree, indent=2, sort_keys=True) + "\n").encode()
 
 
@@ -44,12 +44,12 @@ def failed(verdict: str, *, excused: bool) -> Tree:
 
 
 def both(form: Form, into: str = "") -> dict[str, Form]:
-    """Return the forms of a command's output, of the files it keeps, and of its exit."""
+    """Return the forms of a command's exit, of its output, and of the same record in its own folder."""
     return {f"{into}{CALL}": kept_call, f"{into}{PRINTED}": form, f"{into}{RUN}/result.json": form}
 
 
 def only(tree: Tree, *names: str) -> Tree:
-    """Return the fields ``names``."""
+    """Return only the fields ``names`` of ``tree``."""
     return {name: tree[name] for name in names}
 
 
@@ -76,7 +76,7 @@ def kept_check(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def kept_stimulus(tree: Tree, covered: bool) -> list[Tree]:
-    """Return the files, and the number of vectors computed from the program."""
+    """Return the retained stimulus: the files, and if ``covered`` the number of vectors computed for coverage."""
     files = [one for one in tree["stimulus"] if one["name"] == "file"]
     directed = sum(one["vectors"] for one in tree["stimulus"] if one["name"] == "directed") if covered else 0
     kept = [{"name": "file", "vectors": 0, "sha256": one["sha256"]} for one in files]

@@ -1,4 +1,4 @@
-"""The judged parts of each file of a stage: a form is a tree that contains nothing else.
+"""The forms of all files of a program's stages: a form keeps the judged parts of a file, and nothing else.
 
 Fields that a reader requires but no judge uses get a fixed value. Numbers that may exceed a requirement are reduced to
 the required value, so that any other value is detected.
@@ -40,7 +40,7 @@ __all__ = ["forms_of"]
 
 
 def forms_of(folder: str, context: Context) -> dict[str, Form]:
-    """Return the forms of the files in the folder of a stage that are judged field by field."""
+    """Return the forms of the files that are judged field by field in ``folder``, the folder of a stage."""
     for pattern, forms in (MACHINE_FORMS if context.subject.is_machine else _FORMS).items():
         if re.fullmatch(pattern, folder):
             return forms
@@ -48,11 +48,8 @@ def forms_of(folder: str, context: Context) -> dict[str, Form]:
 
 
 def _stage(folder: Path) -> Path:
-    """Return the folder of a call; ``folder`` may be the output folder within it."""
+    """Return the folder of a call; ``folder`` may be the command's own folder within it."""
     return folder.parent if folder.name == RUN else folder
-
-
-# check, and what reaches outside
 
 
 # simulations
@@ -196,7 +193,7 @@ def _proved(tree: Tree, context: Context, folder: Path) -> Tree:
             "front_ends": _enough_readers(tree, context),
         },
         **only(tree, "unchecked", "cached_claims"),
-        # The method that decided a claim is not judged: a fixed word replaces it, so that every edit is detected.
+        # The method that decided a claim is not judged: a fixed value replaces it, so that every edit is detected.
         "outputs": [
             {"output": output, "status": status, "method": Method.IDENTICAL.value}
             for output, status in sorted(claims.items())
@@ -207,12 +204,12 @@ def _proved(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _enough_readers(tree: Tree, context: Context) -> list[str]:
-    """Return the front ends, where the policy says which they must be."""
+    """Return the front ends, if the policy requires both; otherwise none, since they are not judged."""
     return list(tree["rtl"]["front_ends"]) if context.policy.front_end == "both" else []
 
 
 def _refuted(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result with a seeded fault: an input that shows it, confirmed by a simulator."""
+    """Return the result for a seeded fault: that an input shows it, and that a simulator confirms it."""
     shown = tree.get("counterexample") or {}
     return {
         **kept_head(tree),
@@ -231,11 +228,11 @@ def _refuted(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _confirmed(replay: Tree) -> Tree:
-    """Return a counterexample, of which no more is judged than what simulators made of it."""
+    """Return the retained part of a counterexample: only the verdict of the simulators is judged."""
     return {"inputs": [], "output": 0, "replay": {**only(replay, "verdict"), "message": ""}}
 
 
-# faults that were seeded
+# seeded faults
 
 
 def _seeded(tree: Tree, context: Context, folder: Path) -> Tree:

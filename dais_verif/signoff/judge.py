@@ -1,6 +1,6 @@
-"""Decide if the evidence of a stage is sufficient, by the numbers of its record, never by its verdict alone.
+"""Judge whether the evidence of a stage is sufficient, by the numbers in its record, never by its verdict alone.
 
-The same functions judge when a program is signed off and when its certificate is checked. They read only evidence.
+The same functions judge when a design is signed off and when its certificate is checked. They read only evidence.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ __all__ = [
     "sound_proof",
 ]
 
-#: The record of the vectors of a run, in the folder of its call.
+#: The file with the summary of a run's vectors, in the folder of its call.
 SENT = "vectors.json"
 
-#: The digest of no outputs.
+#: The digest of an empty set of outputs.
 NOTHING_FOUND = "0" * 64
 
-#: Verdicts tolerated when ``proof = "optional"``: nothing is known. A proof that fails is never tolerated.
+#: Verdicts that ``proof = "optional"`` tolerates: the result is unknown. A refutation is never tolerated.
 _UNDECIDED = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT)
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """The finding of a stage (``verdict``, ``message``), and why it is not sufficient; if it is, no ``problems``.
+    """The finding of a stage (``verdict``, ``message``), and the ``problems`` that make it insufficient, if any.
 
-    ``excused``: the stage was inconclusive, and the policy tolerates that. ``ran``: False if it could not begin.
-    ``known``: the refused finding is known to be wrong, so no waiver can excuse it.
+    ``excused``: the stage was inconclusive, and the policy tolerates that. ``ran``: False if the stage could not begin.
+    ``known``: the design is known to be wrong, so that no waiver can cover the stage.
     """
 
     verdict: Verdict
@@ -75,9 +75,9 @@ class Judgement:
 class Asked:
     """The requirements on a simulation.
 
-    ``rtl``: it was to be of the very RTL that is signed off. ``swept``: outputs were to be exhausted. ``rows``: the
-    vectors, those of files included; ``distinct``: so many of them must differ. ``covered``: coverage was to be
-    counted, with vectors computed for it after the others.
+    ``rows``: the number of vectors, including those of files; ``distinct``: how many of them must differ. ``rtl``:
+    exactly the signed-off RTL must be simulated. ``swept``: outputs must be exhausted. ``covered``: coverage must be
+    counted, and vectors computed for it follow the others.
     """
 
     rows: int
@@ -93,7 +93,7 @@ class Asked:
 
 
 def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judgement:
-    """``check``: a valid program, and what the policy asks of overflow."""
+    """Judge a ``check``: the program must be valid, and its overflow must be as the policy requires."""
     record = checked(folder)
     overflow = record.overflow
     problems = list(same_program(subject, record.program.hash, record.program.file_sha256))
@@ -116,7 +116,7 @@ def judge_check(subject: Subject, policy: Policy, folder: Path) -> Judgement:
 
 
 def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Asked) -> Judgement:
-    """Judge a ``sim`` that must pass: every simulator, every vector, every bit, and vectors that are worth it."""
+    """Judge a ``sim`` that must pass: every simulator, every vector, every bit, and enough different vectors."""
     record = simulated(folder)
     if record.verdict is not Verdict.PASS:
         return Judgement(record.verdict, record.message, (record.message,), record.reproduce)
@@ -128,7 +128,7 @@ def judge_simulation(subject: Subject, policy: Policy, folder: Path, asked: Aske
 
 
 def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked: Asked) -> Iterator[str]:
-    """Yield reasons why a record does not speak of this program, this RTL and this question."""
+    """Yield reasons why a record is not of this program and this RTL, or not of a run as ``asked``."""
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     if asked.rtl:
         yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
@@ -142,7 +142,7 @@ def of_subject(subject: Subject, policy: Policy, record: SimulationRecord, asked
 
 
 def read_others(subject: Subject, record: SimulationRecord) -> Iterator[str]:
-    """Yield what simulators say that they have read must be certified, by whatever name."""
+    """Yield files that simulators report to have read and that are not certified; content counts, not names."""
     certified = {file.sha256 for role in ("rtl", "include") for file in subject.of(role)}
     for simulator in record.simulators:
         for path, sha256 in simulator.also_read.items():
@@ -151,13 +151,13 @@ def read_others(subject: Subject, record: SimulationRecord) -> Iterator[str]:
 
 
 def same_program(subject: Subject, found: str, file_sha256: str | None) -> Iterator[str]:
-    """Is it the program, or the machine, that is signed off?"""
+    """Yield a problem unless the record is of the signed-off program or machine."""
     if found != subject.design.hash or file_sha256 != subject.of("program")[0].sha256:
         yield f"the record is of another program: {found[:16]}..., must be {subject.design.hash[:16]}..."
 
 
 def same_rtl(subject: Subject, top: object, sha256: object, data: object) -> Iterator[str]:
-    """Is it the RTL that is signed off?"""
+    """Yield problems unless the record is of the signed-off RTL."""
     if top != subject.top:
         yield f"the record is of module {top}, must be {subject.top}"
     if sha256 != [file.sha256 for file in subject.of("rtl")]:
@@ -167,14 +167,14 @@ def same_rtl(subject: Subject, top: object, sha256: object, data: object) -> Ite
 
 
 def same_inputs(subject: Subject, record: SimulationRecord) -> Iterator[str]:
-    """Were the vectors of files those of the policy?"""
+    """Yield a problem unless the vectors of files are those of the policy."""
     given = [part.sha256 for part in record.stimulus if part.name == "file"]
     if given != [file.sha256 for file in subject.of("input")]:
         yield "the vectors of files are not those of the policy"
 
 
 def same_simulators(record: SimulationRecord, wanted: Sequence[str]) -> Iterator[str]:
-    """Was it simulated where it was to be?"""
+    """Yield problems unless the simulators are those that are ``wanted``."""
     found = [simulator.name for simulator in record.simulators]
     if not wanted:
         yield "the policy names no simulator"
@@ -183,7 +183,7 @@ def same_simulators(record: SimulationRecord, wanted: Sequence[str]) -> Iterator
 
 
 def _complete(subject: Subject, record: SimulationRecord, asked: Asked) -> Iterator[str]:
-    """Check that every simulator has compared every bit of every vector, and that all found the same."""
+    """Yield problems unless every simulator compared every bit of every vector, and all found the same outputs."""
     if asked.rows < 1:
         yield "the policy requires no vectors"
     directed = sum(part.vectors for part in record.stimulus if part.name == "directed") if asked.covered else 0
@@ -232,17 +232,17 @@ def _vectors(program: Program, record: SimulationRecord, asked: Asked, sent: Sen
 
 
 def distinct_wanted(program: Program, asked: Asked) -> int:
-    """Return how many of the vectors must differ; fewer than requested if few different ones exist."""
+    """Return how many of the vectors must differ: fewer than requested if few different inputs exist."""
     return distinct_of(possible_inputs(program), asked)
 
 
 def distinct_of(possible: int, asked: Asked) -> int:
-    """Return how many of the vectors must differ, if ``possible`` different ones exist."""
+    """Return how many of the vectors must differ, if ``possible`` different inputs exist."""
     return max(min(asked.distinct, possible // 2), min(possible, 2))
 
 
 def possible_inputs(program: Program) -> int:
-    """At most this many different inputs has ``program``, by the bits that it reads and the intervals declared."""
+    """Return an upper bound of the number of different inputs of ``program``, by widths and declared intervals."""
     count = 1
     elements = ports_of(program).inputs
     declared: dict[int, list[int]] = {}
@@ -258,13 +258,13 @@ def possible_inputs(program: Program) -> int:
 
 
 def _exhausted(subject: Subject, policy: Policy, record: SimulationRecord) -> Iterator[str]:
-    """Are all outputs exhausted that have to be, and no others, each by enough vectors?"""
+    """Yield problems unless all outputs that must be exhausted are, no others are, and each by enough vectors."""
     evidence, bits = record.evidence, policy.exhaustive_bits
     if evidence is None:
         yield "the record says nothing of the outputs"
         return
     claimed = set(evidence.exhausted)
-    # Computed from the program: the record cannot tell which outputs these are.
+    # Computed from the program, because a record might leave some of them out.
     needed = _needed(subject.program, bits) if bits else {}
     missing = {number for number, rows in evidence.could.items() if rows <= 1 << bits} | needed.keys() - claimed
     if bits and missing:
@@ -289,7 +289,7 @@ def _some(outputs: Collection[int]) -> str:
 
 
 def _graded(subject: Subject, record: SimulationRecord) -> Iterator[str]:
-    """Is each output known as well as the vectors make it known?"""
+    """Yield a problem unless the grade of each output follows from the compared vectors."""
     ports, exhausted = ports_of(subject.program), record.evidence.exhausted if record.evidence else ()
     vectors = max((one.vectors_compared for one in record.simulators), default=0)
     if record.outputs != outputs_of(ports, vectors, exhausted=exhausted):
@@ -300,18 +300,18 @@ def _graded(subject: Subject, record: SimulationRecord) -> Iterator[str]:
 
 
 def judge_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
-    """``prove``: every output, for all inputs, and nothing taken from earlier proofs."""
+    """Judge a ``prove``: every output is proved for all inputs, and no claim was taken from earlier proofs."""
     return judge_what_proves(subject, policy, folder, _proof_problems)
 
 
 def judge_what_proves(
     subject: Subject, policy: Policy, folder: Path, problems_of: Callable[[Subject, Policy, ProofRecord], Iterator[str]]
 ) -> Judgement:
-    """Judge a ``prove`` that must pass; ``problems_of`` yields what is insufficient in its record."""
+    """Judge a ``prove`` that must pass. ``problems_of`` yields the reasons why its record is not sufficient."""
     try:
         record = proved(folder)
     except Unusable as error:
-        # A register of a clocked design may be more than the proof supports; nothing keeps state without a clock.
+        # In a clocked design, the prover may not support a register. A design without a clock must not keep state.
         known = error.reason == "state" and policy.rtl.clock is None
         excused = may_excuse(policy, error.verdict) and not known
         return Judgement(error.verdict, str(error), (str(error),), excused=excused, known=known)
@@ -329,7 +329,7 @@ def may_excuse(policy: Policy, verdict: Verdict) -> bool:
 
 
 def sound_proof(subject: Subject, policy: Policy, record: ProofRecord) -> Iterator[str]:
-    """Yield why a proof does not cover the signed-off design, or relies on anything undecided."""
+    """Yield why a proof is not of the signed-off design, or was not made and confirmed as required."""
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     yield from same_rtl(subject, record.rtl.top, record.rtl.sha256, record.rtl.data)
     if record.unchecked is not (policy.overflow == "unchecked"):

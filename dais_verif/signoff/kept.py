@@ -1,9 +1,8 @@
-"""The evidence of a sign-off: of each file only the judged part, in one form, byte for byte.
+"""The evidence that a sign-off keeps: only the judged part of each file, in one form, byte for byte.
 
-Much in a record cannot be checked later: times, messages, paths. The full records are kept for users in ``logs``.
-Evidence
-holds only what a judge uses, so that an edit anywhere in it is detected. Values beyond a requirement are stored as the
-requirement, and of a stage that did not pass only the verdict is stored.
+Much of a record cannot be checked later, such as times, messages and paths. The full records are kept in ``logs`` for
+users. The evidence holds only what a judge uses, so that an edit anywhere in it is detected. A value that exceeds a
+requirement is replaced by the requirement. For a stage that did not pass, only the verdict is stored.
 """
 
 from __future__ import annotations
@@ -30,14 +29,14 @@ from dais_verif.signoff.subject import sha256_of
 
 __all__ = ["LOGS", "keep_what_is_judged", "unjudged"]
 
-#: In the folder of a sign-off: all output of its stages, for people.
+#: The folder with all output of the stages, for people, in the folder of a sign-off.
 LOGS = "logs"
 
 _MOST_BYTES = 256 << 20
 
 
 def keep_what_is_judged(context: Context, stages: Sequence[SignOffStage], results: Sequence[StageResult]) -> None:
-    """Move all evidence to the folder ``logs`` next to it, and write its judged part."""
+    """Move all evidence to the folder ``logs`` next to it, and write the judged part in its place."""
     evidence = context.folder
     logs = evidence.with_name(LOGS)
     shutil.rmtree(logs, ignore_errors=True)
@@ -69,7 +68,7 @@ def _move(path: Path, to: Path) -> None:
 
 
 def _whole(folder: Path) -> list[str]:
-    """Return the files of a stage that are judged by their hash: RTL and programs written for it."""
+    """Return the files of a stage that are judged by their hash, such as RTL and programs written for it."""
     names = [name for name in (NETLIST, READ_BACK) if (folder / name).is_file()]
     if (folder / SEEDED_FAULT).is_file():
         name = read_tree(folder / SEEDED_FAULT).get("file")
@@ -80,7 +79,7 @@ def _whole(folder: Path) -> list[str]:
 def unjudged(
     context: Context, stages: Sequence[SignOffStage], results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """Yield everything in the evidence folder that no judge uses."""
+    """Yield a finding for everything in the evidence that no judge uses, and for missing copies of signed-off files."""
     forms: dict[Path, Form] = {}
     whole = set()
     for number, stage in enumerate(stages):
@@ -105,12 +104,12 @@ def unjudged(
         elif (why := _other(path, forms[path], context)) is not None:
             yield CertificateFinding(name, "what a judge looks at, in the form in which it is kept", why)
     for sha256, file in certified.items():
-        if sha256 not in copies and file.role != "data":  # of which some are read where they are
+        if sha256 not in copies and file.role != "data":  # some data files are not copied
             yield CertificateFinding(EVIDENCE, f"a copy of {file.role} {file.path}", "none")
 
 
 def _other(path: Path, form: Form, context: Context) -> str | None:
-    """Return why the file ``path`` differs from its retained form."""
+    """Return why the file ``path`` differs from its retained form; None if it does not."""
     try:
         expected = canonical(form(read_tree(path), context, path.parent))
     except (InputError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -1,6 +1,6 @@
-"""The stage that measures the verification: the share of mutants of the RTL that are killed.
+"""The stage that measures the verification by the share of mutants of the RTL that it kills.
 
-The numbers of mutants by fate are judged. The score in the certificate is computed again from them.
+The numbers of mutants by fate are judged, and the score in the certificate is computed from them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MUTATION = "mutation"
 
 
 def mutation_stage(good: str) -> SignOffStage:
-    """Return the stage. ``good``: the folder of the simulation that passes before."""
+    """Return the stage. ``good``: the folder of the simulation that must have passed before."""
     return SignOffStage(MUTATION, MUTATION, _run, _judge, needs=(good,), waiver=MUTATION)
 
 
@@ -103,7 +103,7 @@ def _problems(context: Context, record: MutationRecord) -> Iterator[str]:
 
 
 def certified_score(context: Context) -> CertifiedScore | None:
-    """Return the certificate's score for mutants; None if there is no evidence of any."""
+    """Return the result for mutants as a certificate holds it; None if there is no evidence of the stage."""
     if MUTATION not in context.policy.stages or not (context.folder / MUTATION / "printed.json").is_file():
         return None
     found = mutated(context.folder / MUTATION).summary

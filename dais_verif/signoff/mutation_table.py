@@ -1,4 +1,4 @@
-"""The policy's requirements on mutants of the RTL."""
+"""The table ``[mutation]`` of a policy: the requirements on mutants of the RTL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,11 @@ _MOST_MUTANTS = 1_000_000
 
 
 class Mutation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """``[mutation]``: the number of mutants of the RTL, and the percentage that must be killed."""
+    """``[mutation]``: the number of mutants of the RTL, and the percentage that must be killed.
+
+    ``vectors``: simulated for each mutant. ``timeout``: seconds for each proof. ``floor``: percent of the mutants that
+    are not equivalent that must be killed. ``most_unknown``: percent of all mutants that may stay unknown.
+    """
 
     mutants: int = 200
     vectors: int = 1000
@@ -20,7 +24,7 @@ class Mutation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def problem_of_mutation(mutation: Mutation) -> str:
-    """Return what is wrong with the table; empty if nothing is."""
+    """Return a text that describes a problem of the table; empty if there is none."""
     if not 1 <= mutation.mutants <= _MOST_MUTANTS:
         return f"[mutation] mutants is {mutation.mutants}, must be 1 to {_MOST_MUTANTS:,}"
     if not 0 < mutation.timeout < float("inf"):

@@ -1,4 +1,4 @@
-"""The stage that looks for RTL with effects outside of its ports, before anything runs it.
+"""The stage that finds RTL with effects outside of its ports, before the RTL is run.
 
 In simulators, such RTL differs from hardware: it may run a command or read a file that is not certified. A policy can
 allow single names; a waiver can cover the stage.
@@ -24,22 +24,22 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["FOUND", "kept_uses", "outside_stage"]
 
-#: In the folder of the stage: its findings.
+#: The file with the findings, in the folder of the stage.
 FOUND = "uses.json"
 
-#: The number of uses that are stored, and that are named.
+#: The number of uses that are stored, and the number that a message names.
 _MOST, _SHOWN = 1000, 3
 
 
 class _Found(msgspec.Struct, frozen=True):
-    """``uses``: file, line, name and effect. ``sha256``: of the files that were examined."""
+    """The findings. ``uses``: file, line, name and effect. ``sha256``: of the files that were examined."""
 
     sha256: list[str]
     uses: list[tuple[str, int, str, str]]
 
 
 def outside_stage() -> SignOffStage:
-    """Return the stage; if it is waived, the others continue."""
+    """Return the stage. If it is waived, the other stages still run."""
     return SignOffStage("outside", "outside", _look, _judge, waiver="outside", gate=True)
 
 
@@ -59,7 +59,7 @@ def _uses_of(files: tuple[FileHash, ...], top: str) -> tuple[Use, ...]:
     """Return the uses in the RTL of ``files``. Raises ``InputError`` if a file cannot be read."""
     for file in files:
         if file.role in ("rtl", "include"):
-            read_plain(Path(file.path), MOST_RTL_BYTES, "RTL file")  # never a pipe or a device
+            read_plain(Path(file.path), MOST_RTL_BYTES, "RTL file")  # refuses pipes and devices
     sources, included = ([Path(file.path) for file in files if file.role == role] for role in ("rtl", "include"))
     vhdl = [source for source in sources if is_vhdl(source)]
     verilog = [source for source in sources if not is_vhdl(source)]

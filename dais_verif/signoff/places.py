@@ -1,4 +1,4 @@
-"""Find the current locations of the files of a certificate, and compare their content with the certified one."""
+"""Find the current locations of a certificate's files, and compare their content with the certified content."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Places", "find_files"]
 
 @dataclass(frozen=True)
 class Places:
-    """Locations of moved files. ``rtl``: files, or folders with files of these names."""
+    """Locations of moved files. ``rtl``: files, or folders that hold files with the certified names."""
 
     program: Path | None = None
     rtl: tuple[Path, ...] = ()
@@ -25,11 +25,11 @@ class Places:
 def find_files(
     certified: Sequence[CertifiedFile], folder: Path, places: Places
 ) -> tuple[list[Path], list[CertificateFinding]]:
-    """Return the current path of each of ``certified``, and all deviations.
+    """Return the current path of each file of ``certified``, and a finding for each deviation.
 
-    A file that the caller names replaces the certified file with the same content, else the one with the same name. A
-    file that replaces none is a finding, since the caller believes that it was signed off. ``folder``: of the
-    certificate.
+    A file that the caller names replaces the certified file with the same content, otherwise the one with the same
+    name. If it replaces none, that is a finding, since the caller believes that it was signed off. ``folder``: that of
+    the certificate.
     """
     given = list(_given(certified, places.rtl))
     hashes = {path: _hash(path) for path in {path for _, path in given}}
@@ -46,7 +46,7 @@ def find_files(
 
 
 def _given(certified: Sequence[CertifiedFile], rtl: Sequence[Path]) -> Iterator[tuple[Path, Path]]:
-    """Yield every given path with its files: itself, or the files in it that have a certified name."""
+    """Yield every given path with each of its files: the path itself, or files in the folder with a certified name."""
     names = dict.fromkeys(Path(file.path).name for file in certified if file.role != "program")
     for place in rtl:
         if not place.is_dir():
@@ -65,9 +65,9 @@ def _hash(path: Path) -> str | InputError:
 
 
 def _now(file: CertifiedFile, folder: Path, places: Places, hashes: dict[Path, str | InputError]) -> Path:
-    """Return the path of the file: as given, next to the certificate, or at its original location."""
+    """Return the current path of ``file``: as given, relative to the certificate, or its original path."""
     if file.role in ("program", "kernel", "configuration") and places.program is not None and places.program.is_dir():
-        return places.program / Path(file.path).name  # the folder of a kernel, or of a configuration
+        return places.program / Path(file.path).name  # a folder was given instead of a file
     if file.role == "program":
         if places.program is not None:
             return places.program
@@ -87,7 +87,7 @@ def _strangers(
     hashes: dict[Path, str | InputError],
     files: Sequence[Path],
 ) -> Iterator[CertificateFinding]:
-    """Yield a finding for every path unrelated to the certified files."""
+    """Yield a finding for every given path that holds none of the certified files."""
     others = [file for file in certified if file.role != "program"]
     known, taken = {file.sha256 for file in others}, set(files)
     names = ", ".join(list(dict.fromkeys(Path(file.path).name for file in others))[:8])

@@ -1,6 +1,6 @@
-"""The requirements for the sign-off of a program and its RTL: a TOML file, or the built-in policy.
+"""The policy, the requirements for a sign-off of a program and its RTL: a TOML file, or the built-in policy.
 
-Every sign-off also shows that the verification can fail. No key turns that off.
+Every sign-off also shows that the verification can fail; no key turns that off.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _SIMULATORS = ("icarus", "verilator", GHDL)
 _MOST_BITS = 24
 _MOST_BYTES = 256 << 10
 
-#: Limit of seeds, vector files and RTL files: each seed is a simulation.
+#: Limit of the numbers of seeds, vector files, RTL files and data files: each seed is a simulation.
 _MOST_OF_A_KIND = 1000
 
 BUILT_IN = """\
@@ -129,7 +129,7 @@ class _Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Rtl(_Table, frozen=True):
-    """``[rtl]``: user RTL, or how RTL is emitted."""
+    """``[rtl]``: the user's RTL, or how our RTL is emitted."""
 
     files: tuple[str, ...] = ()
     top: str = "model"
@@ -145,7 +145,7 @@ class Rtl(_Table, frozen=True):
 
     @property
     def pins(self) -> dict[str, str]:
-        """The pins of a clocked design, by option of ``sim``."""
+        """The given pins of a clocked design, by the options of ``sim`` without dashes in front."""
         names = ("clock", "latency", "reset", "enable", "valid_in", "valid_out")
         given = {name.replace("_", "-"): getattr(self, name) for name in names}
         return {name: str(value) for name, value in given.items() if value is not None}
@@ -166,21 +166,21 @@ class Axis(_Table, frozen=True):
 
 
 class Board(_Table, frozen=True):
-    """``[board]``: use a board like a simulator."""
+    """``[board]``: run the program on a board."""
 
     target: str | None = None
     vectors: int = 10000
 
 
 class Diff(_Table, frozen=True):
-    """``[diff]``: the program ``against`` which a machine is proved, and the ``frame`` in which it computes that."""
+    """``[diff]``: the program ``against`` which a machine is proved, and the ``frame`` file that maps its cycles."""
 
     frame: str | None = None
     against: str | None = None
 
     @property
     def files(self) -> dict[str, str]:
-        """The files that are given, by their role."""
+        """The given files, by role."""
         given = {"frame": self.frame, "against": self.against}
         return {role: name for role, name in given.items() if name is not None}
 
@@ -225,12 +225,12 @@ class Policy(_Table, frozen=True):
     waivers: tuple[Waived, ...] = ()
 
     def tree(self) -> dict[str, Any]:
-        """All keys, as in JSON."""
+        """Return all keys and values as a tree for JSON."""
         tree: dict[str, Any] = to_tree(msgspec.to_builtins(self))
         return tree
 
     def with_seed(self, seed: int) -> Policy:
-        """Return the same policy with one seed."""
+        """Return the same policy with ``seed`` as its only seed."""
         return msgspec.structs.replace(self, seeds=(seed,))
 
 
@@ -243,13 +243,13 @@ class Given:
 
 
 def with_rtl(given: Given, rtl: Rtl, simulators: tuple[str, ...] | None) -> Given:
-    """Return the same policy for other RTL, and for other ``simulators`` unless None. Raises ``InputError``."""
+    """Return the same policy for ``rtl``, and ``simulators`` unless None. Raises ``InputError`` if it is invalid."""
     policy = msgspec.structs.replace(given.policy, rtl=rtl, simulators=simulators or given.policy.simulators)
     return Given(policy_of(policy.tree(), "the policy, with the RTL of the command line"), given.text)
 
 
 def in_force(waivers: tuple[Waived, ...], today: date) -> tuple[dict[str, Waived], list[str]]:
-    """Return the waivers that are valid on the day ``today``, by what they waive; and a line for each expired one."""
+    """Return the waivers that are valid on the day ``today``, by stage, and a line for each expired one."""
     good = {waiver.what: waiver for waiver in waivers if waiver.expires >= today}
     late = [
         f"the waiver of {waiver.what} expired on {waiver.expires}: it waives nothing"
@@ -260,9 +260,9 @@ def in_force(waivers: tuple[Waived, ...], today: date) -> tuple[dict[str, Waived
 
 
 def read_policy(path: Path | None) -> Given:
-    """Return the policy in the TOML file ``path``, whose paths are relative to it; None: the built-in one.
+    """Return the policy in the TOML file ``path``, or the built-in policy if None.
 
-    Raises ``InputError`` with the key that cannot be used.
+    Its paths are relative to the folder of the file. Raises ``InputError`` that names the unusable key.
     """
     if path is None:
         return Given(_Reader("the built-in policy").policy(BUILT_IN), BUILT_IN)
@@ -276,7 +276,7 @@ def read_policy(path: Path | None) -> Given:
 
 
 def policy_of(tree: Any, name: str) -> Policy:
-    """Return the policy of a JSON tree from ``Policy.tree``. Raises ``InputError`` if it is not a policy."""
+    """Return the policy in ``tree``, as ``Policy.tree`` returns it. Raises ``InputError`` if it is not a policy."""
     reader = _Reader(name)
     policy = reader.convert(tree)
     reader.check(policy)
@@ -284,13 +284,13 @@ def policy_of(tree: Any, name: str) -> Policy:
 
 
 def _from(policy: Policy, folder: Path) -> Policy:
-    """Return ``policy`` with its paths resolved from ``folder``, which contains it."""
+    """Return ``policy`` with its paths, which are relative to ``folder``, resolved."""
 
     def seen(name: str) -> str:
         return str(folder / name)
 
     def matching(name: str) -> list[str]:
-        """Return the files that match a name with wildcards."""
+        """Return the files that match ``name``, if it has wildcards, otherwise its path."""
         return sorted(glob.glob(seen(name))) if "*" in name else [seen(name)]
 
     rtl = msgspec.structs.replace(
@@ -320,11 +320,11 @@ class _Reader:
     def convert(self, tree: object, **options: Any) -> Policy:
         try:
             return convert_table(tree, Policy, **options)
-        except ValueError as error:  # also of half a surrogate pair, which is not text
+        except ValueError as error:  # also for a lone surrogate in a text
             self.refuse(str(error))
 
     def check(self, policy: Policy) -> None:
-        """Check rules that types do not express."""
+        """Check the rules that types do not express. Raises ``InputError`` for the first one that is broken."""
         for simulator in policy.simulators:
             if simulator not in _SIMULATORS:
                 self.refuse(f"simulators holds {simulator!r}, must be of {', '.join(_SIMULATORS)}")

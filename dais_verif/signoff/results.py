@@ -1,4 +1,4 @@
-"""The result of each stage and of each output, judged in the same way when signing off and when checking."""
+"""The result of each stage and of each output, judged in the same way in a sign-off and in a check of a certificate."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ __all__ = [
     "time_of",
 ]
 
-#: A file in the folder of a stage that failed before there was evidence to judge.
+#: The file in the folder of a stage that could not be run; in retained evidence, of every stage that did not pass.
 FAILED = "failed.json"
 
 #: The verdicts that a waiver can cover: the result is unknown or incomplete. A known error is never waived.
 _NOT_KNOWN = (Verdict.UNKNOWN, Verdict.NOT_RUN, Verdict.TOOL_FAILURE, Verdict.INVALID_INPUT, Verdict.NOT_SIGNED_OFF)
 
-#: The verdicts for a seeded fault: in RTL or golden model, or in a program that a machine must compute.
+#: The verdicts that detect a seeded fault: one in RTL or a model, and one in a program that a machine must compute.
 _SEEDED = (Verdict.RTL_MISMATCH, Verdict.PROGRAMS_DIFFER)
 
-#: What sets, in a sign-off, what an option sets in the verbs that it runs.
+#: The key of a policy that corresponds to an option of the commands that a sign-off runs.
 _KEYS = {
     **{
         f"--{name.replace('_', '-')}": f"[rtl] {name} (or --{name.replace('_', '-')})"
@@ -59,12 +59,12 @@ _KEYS = {
 _OPTION = re.compile(rf"(?<![\w-])(?:{'|'.join(sorted(_KEYS, key=len, reverse=True))})(?![\w-])")
 _HELP = re.compile(r"\.? See: dais-verif [\w-]+ --help$")
 
-#: The grades of outputs, the best last.
+#: The grades of outputs, from worst to best.
 GRADES = ("none", "sampled", "exhausted", "proved")
 
 
 def blocked(stage: SignOffStage, before: Sequence[StageResult], stages: Sequence[SignOffStage]) -> StageResult | None:
-    """Return a NOT_RUN result if a prerequisite of ``stage`` has not passed, else None.
+    """Return a ``NOT_RUN`` result if a prerequisite of ``stage`` has not passed, else None.
 
     The result is optional if all failed prerequisites are optional or waived.
     """
@@ -88,7 +88,7 @@ def judged(stage: SignOffStage, context: Context) -> Judgement:
 
 
 def name_keys(problem: str) -> str:
-    """Return ``problem``, a message of a verb, with keys of a policy instead of options."""
+    """Return ``problem``, a message of a command, with keys of a policy instead of options."""
     texts = _HELP.sub("", problem).split("`")
     texts[::2] = (_OPTION.sub(lambda found: _KEYS[found[0]], text) for text in texts[::2])  # not in commands
     return "`".join(texts)
@@ -105,7 +105,7 @@ def _judged(stage: SignOffStage, context: Context) -> Judgement:
         return stage.judge(context, folder)
     except Unusable as error:
         return Judgement(error.verdict, str(error), (str(error),))
-    except (DaisError, ValueError) as error:  # ValueError: no verdict
+    except (DaisError, ValueError) as error:  # ValueError: the text is not a verdict
         return Judgement(Verdict.NOT_SIGNED_OFF, str(error), (str(error),))
 
 
@@ -119,7 +119,7 @@ def judged_again(context: Context, stages: Sequence[SignOffStage], waivers: Mapp
 
 
 def result_of(stage: SignOffStage, found: Judgement, waivers: Mapping[str, Waived]) -> StageResult:
-    """Return the stage's result: a record that passes while its numbers do not is not signed off."""
+    """Return the stage's result: NOT_SIGNED_OFF if the record has the expected verdict, but there are problems."""
     passed = not found.problems
     fine = found.verdict in (_SEEDED if stage.must_fail else (Verdict.PASS,))
     verdict = Verdict.NOT_SIGNED_OFF if fine and not passed else found.verdict
@@ -139,7 +139,7 @@ def result_of(stage: SignOffStage, found: Judgement, waivers: Mapping[str, Waive
 
 
 def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputEvidence]:
-    """Return the best evidence of each output. A proof counts only if the prover also refuted a seeded fault."""
+    """Return the best evidence for each output. A proof counts only if the prover also refuted the seeded faults."""
     proof = [r for r in results if "proof" in r.name]
     proved = bool(proof) and all(r.passed for r in proof)
     if context.subject.is_machine:
@@ -160,13 +160,13 @@ def outputs_of(context: Context, results: Sequence[StageResult]) -> list[OutputE
 
 
 def issued_at(times: Times) -> str:
-    """Return the end time of a sign-off that took ``times``, in the format of the certificate."""
+    """Return the time at which a sign-off ended, in the format of the certificate; empty if it cannot be computed."""
     began = time_of(times.started)
     return "" if began is None else (began + timedelta(seconds=int(times.seconds))).isoformat(timespec="seconds")
 
 
 def time_of(text: str) -> datetime | None:
-    """Return a time of a record; None if it is not a time, or has no time zone."""
+    """Return the time in ``text``, from a record; None if it is not a time, or has no time zone."""
     try:
         found = datetime.fromisoformat(text.replace("Z", "+00:00"))
     except ValueError:

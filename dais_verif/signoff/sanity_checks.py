@@ -1,7 +1,8 @@
 """Stages that must fail: the signed-off design with a seeded fault, run in the same way as without it.
 
-Each passes only if exactly this fault is detected: in every simulator with the right number of wrong vectors and the
-right first one; by the prover with an input that a simulator confirms. A verification that cannot fail detects none.
+Each passes only if exactly this fault is detected: by every simulator with the right number of wrong vectors and the
+right first one; by the prover with an input that a simulator confirms. A verification that cannot fail does not detect
+it.
 """
 
 from __future__ import annotations

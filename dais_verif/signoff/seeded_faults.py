@@ -29,7 +29,7 @@ from dais_verif.stimulus import Vectors
 
 __all__ = ["SeededFault", "Poison", "always_wrong", "poison", "sometimes_wrong"]
 
-#: The number of wrong vectors of the sometimes wrong RTL, distributed over all; each has another wrong output bit.
+#: The number of vectors chosen for the sometimes wrong RTL: evenly spread, each with another inverted output bit.
 _WRONG_VECTORS = 8
 
 _CONST = 5
@@ -38,9 +38,9 @@ _SLICE = 16384
 
 @dataclass(frozen=True)
 class Poison:
-    """A changed program: output ``output`` is the constant ``value``.
+    """A changed program, whose output ``output`` is the constant ``value``.
 
-    It differs on ``rows`` vectors, starting with ``first``.
+    It differs from the program on ``rows`` vectors; the first of them has the number ``first``.
     """
 
     name: str
@@ -53,7 +53,10 @@ class Poison:
 
 @dataclass(frozen=True)
 class SeededFault:
-    """A module ``top`` around a design, in its language. ``rows``: how many vectors are wrong, from ``first`` on."""
+    """A module ``top`` around a design, in the design's language.
+
+    ``rows``: the number of vectors with wrong outputs; ``first``: the number of the first of them.
+    """
 
     top: str
     text: str
@@ -65,10 +68,10 @@ class SeededFault:
 
 
 def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) -> Poison:
-    """Return ``program`` with one output made a constant that it has on some of ``vectors`` and not on others.
+    """Return ``program`` with one output replaced by a constant that it has on some of ``vectors`` and not on others.
 
-    So only the value changes: ports, intervals and promises are kept. ``original``: the bytes that it was read from.
-    Raises ``InputError`` if no output has two values.
+    Only the value changes: ports, intervals and promises are kept. ``original``: the bytes that the program was read
+    from. Raises ``InputError`` if no output takes two values.
     """
     golden = Golden(program)
     found: tuple[int, int] | None = None
@@ -95,7 +98,7 @@ def poison(program: Program, original: bytes, vectors: Vectors, *, check: bool) 
 
 
 def _two_values(program: Program, outputs: Sequence[IntArray], firsts: Sequence[int]) -> tuple[int, int] | None:
-    """Return an output and a value of it that differs from its first value and fits a data word."""
+    """Return the number of an output, and a value of it that differs from its first value and fits a data word."""
     for number, (index, _, _) in enumerate(program.outputs):
         others = outputs[number][outputs[number] != firsts[number]][:64].tolist() if index >= 0 else []
         for value in others:
@@ -105,7 +108,10 @@ def _two_values(program: Program, outputs: Sequence[IntArray], firsts: Sequence[
 
 
 def _in_columns(program: Program, number: int, constant: int) -> Program:
-    """Return ``program`` with ``constant`` as output ``number``, an op before the last, which only outputs read."""
+    """Return ``program`` with ``constant`` as output ``number``.
+
+    The constant is inserted before the last op, so that only outputs that read the last op need a new index.
+    """
     last = program.n_ops - 1
     source = int(program.out_idx[number])
     kind = [int(column[source]) for column in program.columns[4:]]
@@ -124,7 +130,7 @@ def _in_columns(program: Program, number: int, constant: int) -> Program:
 
 
 def _in_json(original: bytes, number: int, constant: int) -> bytes:
-    """Return the same in da4ml's JSON, which also declares intervals: the interval of the output's op is kept."""
+    """Return da4ml's JSON with ``constant`` as output ``number``; it keeps the declared interval of the output's op."""
     tree: list[Any] = json.loads(gzip.decompress(original) if original[:2] == b"\x1f\x8b" else original)
     out_idx, ops = tree[2], tree[5]
     last, source = len(ops) - 1, ops[out_idx[number]]
@@ -145,9 +151,9 @@ def always_wrong(interface: DesignInterface, design: OriginalDesign) -> SeededFa
 
 
 def sometimes_wrong(interface: DesignInterface, design: OriginalDesign, run: Path, rows: int, seed: int) -> SeededFault:
-    """Return the design with wrong bits on some of the first ``rows`` vectors of ``run`` only, the last one among them.
+    """Return the design with wrong bits on only some of the first ``rows`` vectors of ``run``, including the last.
 
-    If its outputs equal those of one of the chosen vectors, one bit is inverted, a different one for each vector.
+    Where its outputs equal those of one of the chosen vectors, one bit is inverted; which bit depends on the vector.
     """
     bits = Bits(interface.input_bits, interface.output_bits)
     expected = np.concatenate([words for start, _, words in chunks(run, bits) if start < rows] or [_none(bits)])[:rows]

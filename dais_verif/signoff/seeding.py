@@ -1,4 +1,4 @@
-"""Shared code of stages that must fail: the seeded fault, RTL around a design, and the check that it was detected."""
+"""Shared code of stages that must fail: seed a fault in RTL around a design, and check that it was detected."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["SEEDED_FAULT", "is_of_what_was_seeded", "original_design", "problems_of_spoilt", "with_bad"]
 
-#: In the folder of a stage: the seeded fault.
+#: The description of the seeded fault, in the folder of a stage.
 SEEDED_FAULT = "planted.json"
 
 
 def with_bad(context: Context, folder: Path, bad: SeededFault, suffix: str) -> list[str]:
-    """Return the arguments for the RTL with ``bad`` around it, which goes into ``folder``."""
+    """Write the wrapper ``bad`` and its description into ``folder``, and return the arguments for the wrapped RTL."""
     make_folder(folder)
     path = folder / f"{bad.top}{suffix}"
-    # If one Verilog module has a time scale, all must have one.
+    # If one Verilog module has a time scale, all modules must have one.
     timed = suffix == ".v" and any(b"`timescale" in Path(source).read_bytes() for source in context.subject.rtl)
     write_atomically(path, (("`timescale 1ns/1ps\n" if timed else "") + bad.text).encode())
     hashes = [file.sha256 for file in context.subject.of("rtl")] + [file_hash("rtl", path).sha256]
@@ -53,7 +53,10 @@ def original_design(context: Context) -> OriginalDesign:
 def is_of_what_was_seeded(
     context: Context, folder: Path, seeded: dict[str, Any], program: ProgramInfo, top: str | None, sha256: list[str]
 ) -> Iterator[str]:
-    """Yield why a record is not about the seeded design, which must still exist, or is about the signed-off one."""
+    """Yield why a record is not about the seeded design, or why that is not the signed-off one with a fault.
+
+    Raises ``InputError`` if the file with the fault no longer exists.
+    """
     subject = context.subject
     hashes = [file.sha256 for file in subject.of("rtl")]
     told = seeded.get("program"), seeded.get("top"), seeded.get("rtl")

@@ -1,7 +1,7 @@
-"""A sign-off: every stage that the policy asks for, one after the other, then the answer and the certificate.
+"""Run a sign-off: every stage that the policy requires, one after the other, then the verdict and the certificate.
 
-``signoff.json`` always holds the current state. A certificate exists only while it is true: an earlier one is removed
-before anything is run.
+``signoff.json`` always holds the current state. An earlier certificate is removed before anything is run, so that none
+exists that does not match the evidence.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["POLICY", "RECORD", "Signer", "require_ours", "sign_off", "withdraw"]
 
-#: In the folder of a sign-off.
+#: Names in the folder of a sign-off.
 RECORD, POLICY, CACHE = "signoff.json", "policy.toml", ".cache"
 
 #: Marks the folder as made by a sign-off, before it holds a record.
@@ -60,14 +60,14 @@ _MARK, _MARKED = ".dais-verif-signoff", b"dais-verif signoff keeps this folder a
 
 _LOCK = ".lock"
 _OURS = {RECORD, POLICY, EVIDENCE, LOGS, CERTIFICATE, SIGNATURE, CACHE, _LOCK, _MARK}
-#: The beginning of each schema, in any version.
+#: The first part of each schema, without the version.
 _SCHEMAS = {CERTIFICATE: "dais-verif/certificate/", RECORD: "dais-verif/signoff/"}
 _MOST_BYTES = 1 << 28
 
 
 @dataclass(frozen=True)
 class Signer:
-    """The signer of the certificate. ``sign``: maps its bytes to a signature."""
+    """The signer of the certificate. ``sign``: returns the signature of its bytes."""
 
     fingerprint: str
     sign: Callable[[bytes], bytes]
@@ -88,9 +88,10 @@ def sign_off(
     project: ProjectInfo | None = None,
     kernel: Sequence[Path] = (),
 ) -> SignOffRecord:
-    """Sign ``design`` off, or say why not. ``folder`` receives the record, all evidence and the certificate.
+    """Sign off ``design``, and return the record, which gives the reasons if it is not signed off.
 
-    ``project``: the folder in which program or RTL was found. ``kernel``: the files of the kernel whose machine it is.
+    ``folder`` receives the record, all evidence and the certificate. ``project``: the folder in which program or RTL
+    was found. ``kernel``: the files of the kernel, if ``design`` is its machine.
 
     Raises ``InputError`` for unusable arguments: then there is no record.
     """
@@ -107,7 +108,7 @@ def sign_off(
     else:
         require_for_programs(policy)
     times = Times(datetime.now(timezone.utc).isoformat(timespec="seconds"), 0.0)
-    began = time.monotonic()  # after the other clock, so that both never add up to the future
+    began = time.monotonic()  # after the start time, so that start plus duration is never in the future
     write_atomically(folder / POLICY, given.text.encode())
     subject = _subject(design, path, layout, policy, folder, kernel)
     asked = Context(subject, policy, folder / EVIDENCE, jobs)
@@ -171,13 +172,16 @@ def sign_off(
 
 
 def withdraw(folder: Path) -> None:
-    """Remove the certificate of an earlier sign-off: a new sign-off replaces it."""
+    """Remove the certificate of an earlier sign-off and its signature."""
     for name in (CERTIFICATE, SIGNATURE):
         (folder / name).unlink(missing_ok=True)
 
 
 def _clear(folder: Path) -> None:
-    """Remove all files of an earlier sign-off, its certificate first. Files of others are never mixed with ours."""
+    """Remove all files of an earlier sign-off, its certificate first.
+
+    Raises ``InputError`` if ``folder`` holds other files, which a sign-off must neither remove nor mix with its own.
+    """
     require_ours(folder)
     make_folder(folder)
     write_atomically(folder / _MARK, _MARKED)
@@ -189,10 +193,10 @@ def _clear(folder: Path) -> None:
 
 
 def require_ours(folder: Path) -> None:
-    """Raise ``InputError`` if ``folder`` holds anything that no sign-off left there.
+    """Raise ``InputError`` if ``folder`` holds anything that a sign-off did not leave there.
 
-    Names are not enough: a user's own files may be called ``policy.toml`` and ``evidence``. So one file must exist that
-    only a sign-off writes.
+    The names of files do not suffice, since a user's own files may be called ``policy.toml`` and ``evidence``:
+    therefore, a file must exist that only a sign-off writes.
     """
     if not folder.is_dir():
         return
@@ -205,7 +209,7 @@ def require_ours(folder: Path) -> None:
 
 
 def _is_ours(folder: Path) -> bool:
-    """Did a sign-off write the mark, the record or the certificate in ``folder``?"""
+    """Return True if ``folder`` holds a mark, a record or a certificate that a sign-off wrote."""
     with contextlib.suppress(InputError):
         if read_plain(folder / _MARK, len(_MARKED)) == _MARKED:
             return True
@@ -231,7 +235,7 @@ def _ignored(subject: Subject) -> list[str]:
     try:
         return [line] if (line := ignored_in(subject)) else []
     except DaisError:
-        return []  # the first stage says it
+        return []  # the first stage reports it
 
 
 def _facts(subject: Subject) -> RtlFacts:
@@ -258,7 +262,7 @@ def _run(
     try:
         stage.run(context, folder)
     except Unusable:
-        pass  # its record says it
+        pass  # the error is in the command's output, which is judged
     except DaisError as error:
         make_folder(folder)
         write_json(folder / FAILED, {"verdict": error.verdict.value, "message": str(error)})
@@ -276,7 +280,7 @@ def _evidence(context: Context, stage: SignOffStage) -> list[str]:
 
 
 def _in_logs(stage: StageResult, folder: Path) -> StageResult:
-    """Its evidence, for people: all that it left."""
+    """Return ``stage`` with its complete files in the logs as evidence, where they are there."""
     names = [f"{LOGS}/{name.removeprefix(f'{EVIDENCE}/')}" for name in stage.evidence]
     pairs = zip(stage.evidence, names, strict=True)
     return replace(stage, evidence=[log if (folder / log).is_file() else name for name, log in pairs])
@@ -285,7 +289,7 @@ def _in_logs(stage: StageResult, folder: Path) -> StageResult:
 def _require_kept(
     context: Context, stages: Sequence[SignOffStage], results: Sequence[StageResult], waivers: dict[str, Waived]
 ) -> None:
-    """Raise ``InputError`` if the retained evidence would be judged differently from the complete evidence."""
+    """Raise ``InputError`` if the retained evidence is judged differently from the complete evidence."""
     again = judged_again(context, stages, waivers)
     for now, then in zip(stages_in(again), stages_in(results), strict=True):
         if now != then:
@@ -296,14 +300,14 @@ def _require_kept(
 
 
 def _drop_vectors(folder: Path) -> None:
-    """Remove the vectors: they are large and can be generated from the seed; their hash is sufficient evidence."""
+    """Remove the vectors. They are large and can be generated from the seed; their summary is sufficient evidence."""
     for name in ("vectors", "sequence_*"):
         for vectors in sorted((folder / EVIDENCE).rglob(f"{RUN}/{name}")):
             shutil.rmtree(vectors, ignore_errors=True)
 
 
 def _problems(results: Sequence[StageResult]) -> list[str]:
-    """Return the reasons, one line each."""
+    """Return the reasons why the design is not signed off, one line each."""
     found = [r for r in results if not (r.passed or r.waived or r.optional)]
     return [f"{r.name}: {r.message}" for r in found if not r.message.startswith(NOT_RUN)]
 

@@ -20,10 +20,10 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Trust:
-    """The allowed signers: an ``allowed`` signers file.
+    """The file of ``allowed`` signers, in the format of ``ssh-keygen``.
 
-    ``when``: the time of the signature, if a trusted source gives it. The time in the certificate is the signer's
-    word, and the owner of an expired key may write any.
+    ``when``: the time of the signature, if a trusted source gives it. The time in the certificate is only the signer's
+    claim: the owner of an expired key may write any time there.
     """
 
     allowed: Path
@@ -33,7 +33,7 @@ class Trust:
 def check_signature(
     certificate: Certificate, folder: Path, data: bytes, trust: Trust | None
 ) -> tuple[list[CertificateFinding], list[str]]:
-    """Return findings about the signature of ``data``, the bytes of ``certificate``, and notes on it."""
+    """Return the findings that invalidate the signature of ``data``, the bytes of ``certificate``, and notes on it."""
     path = folder / SIGNATURE
     if not path.exists():
         if certificate.signer or trust is not None:

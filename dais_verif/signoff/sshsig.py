@@ -1,10 +1,10 @@
-"""Signatures as ``ssh-keygen -Y sign`` makes them (SSHSIG), with Ed25519 keys, without ssh.
+"""Make and verify signatures as ``ssh-keygen -Y sign`` makes them (SSHSIG), with Ed25519 keys, without ssh.
 
     blob    = "SSHSIG" version=1 publickey namespace reserved hash-name signature
     signed  = "SSHSIG" namespace reserved hash-name hash(message)
 
 Every field is a four-byte length followed by that many bytes, as everywhere in ssh. ``ssh-keygen -Y verify`` accepts
-our signatures, and the other way round.
+our signatures, and we accept those of ``ssh-keygen -Y sign``.
 
 The package ``sshsig`` is not used: it accepts armour with other text around it, bytes after the blob, and one changed
 byte in twenty of a signature (docs/dependencies.md).
@@ -44,7 +44,7 @@ _MOST_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Signature:
-    """A signature that is right: ``key`` signed the message. Whose key that is, is another question."""
+    """A valid signature: ``key`` signed the message. Its owner is not known here."""
 
     key: bytes
 
@@ -63,9 +63,10 @@ def fingerprint(key: bytes) -> str:
 
 
 def load_key(path: Path, ask: Callable[[str], str] | None = None) -> Ed25519PrivateKey:
-    """Read the private key in ``path``, in OpenSSH's format. ``ask``: for a passphrase not in the environment.
+    """Read the private key in ``path``, in OpenSSH's format.
 
-    Raises ``InputError`` if it is not an Ed25519 key, or cannot be opened.
+    ``ask``: asks the user for the passphrase if the environment has none. Raises ``InputError`` if it is not an Ed25519
+    key, or cannot be read.
     """
     data = read_plain(path, _MOST_BYTES, "key")
     encrypted, words = _is_encrypted(data), None
@@ -84,7 +85,7 @@ def load_key(path: Path, ask: Callable[[str], str] | None = None) -> Ed25519Priv
 
 
 def _is_encrypted(data: bytes) -> bool:
-    """Return True if a key in OpenSSH's format is encrypted: its first field is the cipher."""
+    """Return True if ``data`` is a key in OpenSSH's format that is encrypted; the first field names the cipher."""
     body = b"".join(line for line in data.splitlines() if not line.startswith(b"-----"))
     try:
         raw = base64.b64decode(body, validate=True)
@@ -95,13 +96,13 @@ def _is_encrypted(data: bytes) -> bool:
 
 
 def public_key(key: Ed25519PrivateKey) -> bytes:
-    """Return the public half, as ssh writes it."""
+    """Return the public key in ssh's format."""
     raw = key.public_key().public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
     return _field(_ALGORITHM) + _field(raw)
 
 
 def sign(message: bytes, key: Ed25519PrivateKey) -> bytes:
-    """Return the signature of ``message``, as a file holds it."""
+    """Return the signature of ``message`` as the content of a signature file."""
     signed = _signed(message, NAMESPACE.encode(), b"", b"sha512")
     signature = _field(_ALGORITHM) + _field(key.sign(signed))
     blob = _MAGIC + _VERSION.to_bytes(4, "big") + _field(public_key(key))
@@ -124,7 +125,7 @@ def _field(data: bytes) -> bytes:
 
 
 def read_signature(text: bytes, message: bytes) -> Signature:
-    """Return the signature in ``text``, if it is one of ``message`` for our purpose. Raises ``InputError`` if not."""
+    """Return the signature in ``text``. Raises ``InputError`` unless it is valid for ``message`` and our namespace."""
     blob = _Reader(_dearmoured(text))
     if blob.take(len(_MAGIC)) != _MAGIC or int.from_bytes(blob.take(4), "big") != _VERSION:
         _refuse("it is not an SSHSIG of version 1")

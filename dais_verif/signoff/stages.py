@@ -1,7 +1,7 @@
 """The stages of a policy: how each is run, and how its output is judged.
 
-Running a stage leaves evidence in a separate folder; judging it reads only that evidence. So the same judges can check
-a certificate later.
+Running a stage leaves evidence in a separate folder; judging it reads only that evidence, so that the same judges can
+check a certificate later.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = ["RTL", "emit", "ignored_in", "stages_of"]
 #: The folder of the emitted RTL, and of the facts about its modules.
 RTL = "rtl"
 
-#: The number of modules that are named.
+#: The number of ignored modules that a message names.
 _SHOWN = 8
 
 
@@ -78,7 +78,8 @@ def stages_of(context: Context) -> list[SignOffStage]:
         stages += poisoned_kernel_stages((*folders[:1], "proof")) if context.subject.is_kernel else []
     extra = more_machine_stages(context) if is_machine else extra_stages(context)
     first, *rest = [*stages, *synthesis_stages(context), *extra]
-    # Missing files are found before a minute of simulation, and RTL that is not hardware must not run.
+    # All stages wait for these two: missing files are found before long simulations, and RTL that is not hardware must
+    # not run.
     outside = replace(outside_stage(), needs=(first.folder,))
     return [first, outside, *(replace(stage, needs=(*stage.needs, first.folder, outside.folder)) for stage in rest)]
 
@@ -87,7 +88,7 @@ def stages_of(context: Context) -> list[SignOffStage]:
 
 
 def emit(program: list[str], top: str, pipeline: list[str], folder: Path) -> Path:
-    """Emit our own RTL into ``folder / RTL``. Raises ``InputError`` if that fails."""
+    """Emit our own RTL into ``folder / RTL``, and return its path. Raises ``InputError`` if that fails."""
     path = folder / RTL / f"{top}.v"
     done = call("emit", [*program, "--top", top, *pipeline, "-o", str(path)], folder / RTL, keeps=False)
     if done.exit_code:
@@ -109,9 +110,9 @@ def _judge_rtl(context: Context, folder: Path) -> Judgement:
 
 
 def ignored_in(subject: Subject) -> str:
-    """Return a text on modules of the RTL above or beside the top, which are not signed off. Empty: none.
+    """Return a text that names the modules above or beside the top, which are not signed off; empty if there are none.
 
-    Raises ``InputError`` if the RTL holds no such top.
+    Raises ``InputError`` if the RTL does not contain the top.
     """
     others = () if subject.emitted else _others(tuple(subject.of("rtl")), subject.top)
     if not others:
@@ -156,7 +157,7 @@ def _judge_simulation(context: Context, folder: Path, seed: int) -> Judgement:
 
 
 def _of_simulation(context: Context, seed: int) -> Asked:
-    """Coverage is counted in the first simulation."""
+    """Return the requirements on the simulation with ``seed``. Only the first simulation counts coverage."""
     covered = bool(context.policy.coverage) and seed == context.policy.seeds[0]
     if context.subject.is_machine:
         return asked_of(context, seed, covered=covered)

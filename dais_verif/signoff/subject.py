@@ -25,7 +25,7 @@ __all__ = ["ROLES", "Design", "FileHash", "Subject", "file_hash", "load_design",
 #: The reference for the RTL.
 Design: TypeAlias = Program | Machine
 
-#: Roles of files: ``program`` (or machine), its RTL and the files that this reads, and files of the policy.
+#: Roles of files: ``program`` (or machine), its RTL, the files that the RTL reads, and files of the policy.
 ROLES = (
     *("program", "rtl", "include", "data", "ports", "input", "kernel", "configuration"),
     *("frame", "against", "bitstream", "pins"),
@@ -47,7 +47,7 @@ class FileHash:
 
 @dataclass(frozen=True)
 class Subject:
-    """A program or a machine, and its RTL. ``emitted``: the RTL was written by dais-verif."""
+    """A program or a machine, and its RTL. ``emitted``: dais-verif wrote the RTL."""
 
     design: Design
     path: Path
@@ -146,9 +146,10 @@ def file_hash(role: str, path: Path, name: str = "") -> FileHash:
 def subject_of(
     design: Design, path: Path, layout: str | None, policy: Policy, emitted: Path, kernel: Sequence[Path] = ()
 ) -> Subject:
-    """Return the subject; ``emitted``: the RTL if the policy names none. ``kernel``: files of the machine's kernel.
+    """Return the signed-off design, with the hashes of all its files.
 
-    Raises ``InputError`` if a file that it names, or that the RTL includes, is missing.
+    ``emitted``: the RTL if the policy names none. ``kernel``: the files of the machine's kernel. Raises ``InputError``
+    if a file that the policy names, or that the RTL includes, is missing.
     """
     if design.origin.file_sha256 is None:
         raise InputError(f"{str(path)!r} was not read from a file; give the path of a DAIS program")
@@ -205,7 +206,7 @@ def _included(sources: Sequence[Path]) -> list[Path]:
             there = [folder / name for folder in (source.absolute().parent, *folders) if (folder / name).is_file()]
             if not there:
                 raise InputError(f"{str(source)!r} includes {name!r}, which is not beside the RTL files")
-            for path in there:  # the simulator selects one of several, so all are included
+            for path in there:  # if there are several, the simulator chooses one: all of them are hashed
                 if path not in found:
                     found[path] = None
                     waiting.append(path)

@@ -1,7 +1,8 @@
-"""Check RTL that means different things to simulation and synthesis: each meaning is proved, or the RTL is refused.
+"""Check RTL that synthesis may read differently from simulators: each reading is proved, or the RTL is refused.
 
-A private copy is read: the macros that a synthesis tool defines are defined in it, and what is hidden from synthesis is
-blank. Where a ``case`` means more to synthesis, Yosys, which knows what, must agree with the other reader.
+The proof reads a copy of the RTL, in which the macros of a synthesis tool are defined, and text that is hidden from
+synthesis is blank. If a ``case`` is marked for synthesis (``full_case``, ``priority``), both front ends must agree,
+since Yosys follows the mark.
 """
 
 from __future__ import annotations
@@ -38,7 +39,10 @@ _TEXTS = ("rtl", "include")
 
 
 def synthesis_stages(context: Context) -> list[SignOffStage]:
-    """Return a stage for each meaning of the RTL in synthesis that differs; none if all tools read the same."""
+    """Return one stage for each reading of the RTL by synthesis tools; none if all tools read it like simulators.
+
+    If the policy refuses such RTL, or it cannot be read as synthesis does, return one stage that fails.
+    """
     subject = context.subject
     if subject.emitted:
         return []
@@ -108,7 +112,10 @@ def _judge(context: Context, folder: Path, macros: tuple[str, ...]) -> Judgement
 
 
 def _copied(subject: Subject, macros: tuple[str, ...], folder: Path) -> list[tuple[FileHash, bytes]]:
-    """Return the RTL and the files that it reads, as synthesis reads them, in ``folder`` with relative paths kept."""
+    """Return the RTL and the files that it reads, as synthesis reads them, with their bytes and places in ``folder``.
+
+    Below ``folder``, files keep their absolute paths, so that relative ones still lead to them.
+    """
     found = []
     for file in subject.files:
         if file.role not in (*_TEXTS, "data"):

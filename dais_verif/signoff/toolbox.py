@@ -19,7 +19,7 @@ from dais_verif.toolchain.icetime import part_of
 
 __all__ = ["Tool", "tool_names", "tools_of"]
 
-#: Packages that verbs load and that influence their results.
+#: Packages that the commands load and that influence their results.
 _PACKAGES = ("bitwuzla", "cocotb", "msgspec", "numpy", "pyslang")
 
 #: IceStorm has no version; its device data are hashed with it.
@@ -30,14 +30,17 @@ _PASSING = ("__pycache__", ".pyc")
 
 @dataclass(frozen=True)
 class Tool:
-    """``sha256``: of its executables, or of all files of a Python package."""
+    """A tool. ``sha256``: of its executables, or of all files of a Python package."""
 
     version: str
     sha256: str
 
 
 def tools_of(policy: Policy, *, netlist: bool) -> dict[str, Tool]:
-    """Find the tools of a sign-off by ``policy``; ``netlist``: it made one. Raises ``ToolError`` if one is missing."""
+    """Return the tools of a sign-off by ``policy``. Raises ``ToolError`` if one is missing.
+
+    ``netlist``: the sign-off synthesized a netlist.
+    """
     package = Path(dais_verif.__file__).parent
     sources = [path for path in package.rglob("*") if path.is_file() and not path.name.startswith(".")]
     found = {
@@ -57,7 +60,7 @@ def tools_of(policy: Policy, *, netlist: bool) -> dict[str, Tool]:
 
 
 def tool_names(policy: Policy, *, netlist: bool) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the names that ``tools_of`` must return, and those that it may also return."""
+    """Return the names of the tools that ``tools_of`` must return, and of those that it may return as well."""
     needed = {"dais-verif", "python", *policy.simulators}
     needed |= {"g++"} if "verilator" in policy.simulators else set()
     needed |= {"yosys"} if netlist else set()
@@ -97,7 +100,7 @@ def _package(name: str) -> Tool | None:
 
 
 def _of_files(paths: Iterable[Path], folder: Path) -> str:
-    """Return a hash of names and contents of files, without files that Python compiles."""
+    """Return a hash of the names and contents of files, except compiled Python files."""
     kept = sorted(path for path in paths if not any(part in path.as_posix() for part in _PASSING) and path.is_file())
     return _digest({_under(path, folder): sha256_of(path) for path in kept})
 

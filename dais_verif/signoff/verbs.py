@@ -1,6 +1,6 @@
-"""Run a verb as a user would, in a separate process, and keep its output.
+"""Run a command of dais-verif as a user would, in a separate process, and keep its output.
 
-A sign-off only uses the interface of users: the verbs, their options and their records, and no internal functions.
+For its runs, a sign-off uses only what users have: the commands, their options and their records.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from dais_verif.files import make_folder, read_plain, write_atomically
 
 __all__ = ["CALL", "PRINTED", "RUN", "Call", "call", "own_cache", "read_call"]
 
-#: In the folder of a call: its arguments, its output, and its own folder (``-o``).
+#: Names in the folder of a call: its arguments and exit code, its output, and the command's own folder (``-o``).
 CALL, PRINTED, RUN = "call.json", "printed.json", "run"
 
 _MESSAGES = "messages.txt"
 
-#: Like ``python -m dais_verif``, but with the package that runs now, independent of files in the current folder.
+#: Like ``python -m dais_verif``, but always with the running package, whatever the current folder contains.
 _START = "import sys; sys.path[:] = [*filter(None, sys.path), {parent!r}]; from dais_verif.cli.main import main; main()"
 
-#: Every simulation is built for the sign-off, which does not trust cached builds.
+#: Every simulation is built for the sign-off, because cached builds are not trusted.
 _ENVIRONMENT = {"DAIS_VERIF_CACHE_MB": "0"}
 
-#: The cache of the running sign-off: Verilator's runtime is compiled once for it.
+#: The cache of the running sign-off, so that Verilator's runtime is compiled only once for it.
 _cache: ContextVar[Path | None] = ContextVar("cache", default=None)
 
 _PATIENCE = 20.0
@@ -42,7 +42,7 @@ _PATIENCE = 20.0
 
 @dataclass(frozen=True)
 class Call:
-    """A verb that was run. ``seconds``: of wall time."""
+    """A command that was run. ``seconds``: its wall time."""
 
     arguments: list[str]
     exit_code: int
@@ -51,9 +51,9 @@ class Call:
 
 @contextmanager
 def own_cache(folder: Path) -> Iterator[None]:
-    """Let verbs that are called in the block use ``folder`` as cache, which is empty at first and removed at the end.
+    """Use ``folder`` as the cache of commands that are called in the block; it is empty first and removed at the end.
 
-    The cache of the computer holds code from every user who can write to it, so it is not trusted.
+    The usual cache is not trusted, since it may hold code from every user who can write to it.
     """
     shutil.rmtree(folder, ignore_errors=True)
     make_folder(folder)
@@ -69,10 +69,10 @@ def own_cache(folder: Path) -> Iterator[None]:
 
 
 def call(verb: str, arguments: Sequence[str], folder: Path, *, keeps: bool = True) -> Call:
-    """Run ``verb`` with ``arguments`` and ``--json``, and keep everything in ``folder``.
+    """Run the command ``verb`` with ``arguments`` and ``--json``, and keep everything in ``folder``.
 
-    ``keeps``: the verb has ``-o`` and gets a folder. Any verdict of the verb is accepted; raises ``ToolError`` if it
-    cannot be run.
+    ``keeps``: the command gets a folder of its own with ``-o``. Any verdict is accepted. Raises ``ToolError`` if the
+    command cannot be started.
     """
     make_folder(folder)
     shutil.rmtree(folder / RUN, ignore_errors=True)
@@ -119,7 +119,7 @@ def _own() -> dict[str, str]:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Terminate a process, with some time to stop its simulators and to remove its temporary files."""
+    """Terminate a process. It gets some time to stop its simulators and to remove its temporary files."""
     process.terminate()
     try:
         process.wait(_PATIENCE)
@@ -129,7 +129,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def _tidy(run: Path) -> None:
-    """Remove files that are not evidence: locks and builds, which are large and can be built again; logs stay."""
+    """Remove files that are not evidence: locks, links, and builds, which are large. Logs of builds are kept."""
     for path in [path for path in run.rglob("*") if path.name == ".lock" or path.is_symlink()]:
         path.unlink()
     for built in [path for folder in run.rglob("build") if folder.is_dir() for path in folder.iterdir()]:

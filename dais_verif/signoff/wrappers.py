@@ -15,11 +15,11 @@ from dais_verif.errors import InputError
 
 __all__ = ["OriginalDesign", "inverting_wrapper"]
 
-#: The inverted bits of a row: always, or only in the rare rows with these numbers.
+#: The inverted bits of a row of outputs. An empty tuple: always; otherwise in the rare rows with these numbers.
 InvertedBits = Mapping[int, tuple[int, ...]]
 
 _PLAIN = re.compile(r"[A-Za-z_]\w*")
-#: Conversions of std_logic or std_logic_vector to values of a VHDL type, and back.
+#: VHDL functions that convert std_logic or std_logic_vector to a type, and back.
 _FROM = {"bit": "to_bit", "bit_vector": "to_bitvector"}
 _TO = {"bit": "to_stdulogic", "bit_vector": "to_stdlogicvector"}
 _SAME = ("std_logic", "std_logic_vector", "std_ulogic")
@@ -27,7 +27,7 @@ _SAME = ("std_logic", "std_logic_vector", "std_ulogic")
 
 @dataclass(frozen=True)
 class OriginalDesign:
-    """Module ``top`` with these ports. ``types``: of the ports of a VHDL entity, by name; None: it is Verilog."""
+    """Module ``top`` with these ports. ``types``: types of a VHDL entity's ports by name; None for Verilog."""
 
     top: str
     ports: tuple[Port, ...]
@@ -47,10 +47,10 @@ def inverting_wrapper(
     inverted: InvertedBits,
     compared: int | None = None,
 ) -> str:
-    """Return the text of module ``name``: ``design``, whose row of outputs has the bits of ``inverted`` inverted.
+    """Return the text of module ``name``, which contains ``design`` and inverts the bits ``inverted`` of its outputs.
 
-    ``rare``: rows of outputs, of which only the bits ``compared`` are compared, and have others as 0; None: all. Raises
-    ``InputError`` for ports that go both ways.
+    ``rare``: the rows of outputs that ``inverted`` refers to by number. ``compared``: a mask of the bits in which
+    outputs are compared with these rows, whose other bits are 0; None: all bits. Raises ``InputError`` for inout ports.
     """
     if any(port.direction == "inout" for port in design.ports):
         raise InputError(f"module {design.top} has ports that are inout: no known-bad RTL can be made of it")
@@ -63,7 +63,7 @@ def _outputs(design: OriginalDesign) -> list[Port]:
 
 
 def _wires(interface: DesignInterface, design: OriginalDesign) -> Iterator[tuple[Port, str, str, int | None]]:
-    """Yield for each output wire: port, index in an array, the wire of the design, and its first bit in the row."""
+    """Yield for each wire of an output: port, index in an array, name of the inner wire, and first bit in the row."""
     offsets = {wire.name: wire.offset for wire in interface.outputs if wire.width}
     for number, port in enumerate(_outputs(design)):
         for wire in port.wires:

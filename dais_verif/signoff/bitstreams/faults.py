@@ -1,4 +1,4 @@
-"""Seed a fault in a bitstream: invert the table of a cell, so that an output bit is always wrong."""
+"""Seed a fault in a bitstream: invert the look-up table of a cell, so that an output bit is wrong."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from dais_verif.toolchain.icetime import part_of
 __all__ = ["WrongTable", "wrong_table"]
 
 
-#: The net of a reset that does not exist.
+#: The net that stands for no reset.
 _NEVER = "1'b0"
 
 
 class WrongTable(NamedTuple):
-    """The ``cell`` with the wrong table, and the wrong ``output`` bit; ``always``: no reset can mask it."""
+    """The ``cell`` with the wrong table, and the wrong ``output`` bit. ``always``: no reset can mask the fault."""
 
     cell: str
     output: str
@@ -35,11 +35,10 @@ class WrongTable(NamedTuple):
 
 
 def wrong_table(bitstream: Path, pins: Path, device: str, path: Path, controls: Collection[str] = ()) -> WrongTable:
-    """Write ``bitstream`` to ``path`` with an inverted table that drives an output bit, directly or by a register.
+    """Write ``bitstream`` to ``path``, with one table inverted that drives an output bit, directly or by a register.
 
-    ``controls``: ports that carry no output of the program.
-
-    Raises ``InputError`` if no table drives an output bit: then no fault can be seeded.
+    ``controls``: output ports that carry no output of the program; their tables are not chosen. Raises ``InputError``
+    if no table drives an output bit, so that no fault can be seeded.
     """
     with tempfile.TemporaryDirectory(dir=path.parent) as name:
         folder = Path(name)
@@ -59,7 +58,7 @@ def wrong_table(bitstream: Path, pins: Path, device: str, path: Path, controls: 
 
 
 def _behind(found: ReadBack, controls: Collection[str] = ()) -> tuple[Cell, str, bool]:
-    """Choose the cell of an output bit, preferably one whose register has no reset; such a reset may be logic."""
+    """Return the cell of an output bit, the bit, and whether no reset can mask a fault; such a cell is preferred."""
     tables = {lut.name: lut.cell for lut in found.luts}
     registers = {register.name: register for register in found.registers}
     candidates = []
@@ -76,13 +75,13 @@ def _behind(found: ReadBack, controls: Collection[str] = ()) -> tuple[Cell, str,
 
 
 def _bits_of(chip: Chip, configuration: Configuration, cell: Cell) -> list[Bit]:
-    """Return the positions of the sixteen bits of a table in its tile."""
+    """Return the positions of the sixteen bits of the cell's table in its tile."""
     bits = chip.functions(configuration.kinds[cell.x, cell.y])[f"LC_{cell.number}"]
     return [bits[place] for place in TABLE]
 
 
 def _upside_down(text: str, place: Place, bits: list[Bit]) -> str:
-    """Return the output of ``iceunpack`` with ``bits`` of a tile inverted."""
+    """Return ``text``, the output of ``iceunpack``, with ``bits`` of the tile at ``place`` inverted."""
     lines = text.split("\n")
     start = lines.index(f".logic_tile {place[0]} {place[1]}") + 1
     for row, column in bits:

@@ -1,4 +1,4 @@
-"""The stages of a bitstream: read it back, simulate and prove it; and do the same with a seeded wrong table.
+"""The stages of a bitstream: read it back, simulate and prove it, and do the same with a seeded wrong table.
 
 They read only the bitstream and its pin file, not the RTL, netlist and placement from which it was made.
 """
@@ -50,7 +50,7 @@ _WRONG = "wrong_table.bin"
 
 
 def bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """Return the stages; ``good``: the folder of the first simulation. Proofs only if ``policy`` requires proofs."""
+    """Return the stages; those of proofs only if ``policy`` requires proofs. ``good``: the first simulation."""
     run = partial(_run, good=good)
     stages = [
         SignOffStage("bitstream", FOLDER, run, _judge, needs=(good,), waiver="bitstream"),
@@ -88,7 +88,7 @@ def _asked(context: Context) -> Asked:
     return context.asked(context.policy.seeds[0], context.policy.bitstream.vectors, rtl=False, swept=False)
 
 
-# unchanged
+# the bitstream itself
 
 
 def _run(context: Context, folder: Path, good: str) -> None:
@@ -136,11 +136,11 @@ def problems_of_proof(context: Context, folder: Path, record: ProofRecord) -> It
         yield f"{record.cached_claims} claims were taken from earlier proofs"
 
 
-# with a fault
+# a faulty bitstream
 
 
 def _seed(context: Context, folder: Path, good: str) -> Path:
-    """Return a bitstream with a wrong output bit, which is not a valid bit."""
+    """Write a bitstream with a wrong output bit, which is not the valid bit, into ``folder``, and return its path."""
     clocking = interface_of(context, simulated(context.folder / good)).clocking
     return seed_wrong_table(
         context, folder, [] if clocking is None or clocking.valid_out is None else [clocking.valid_out]
@@ -148,7 +148,10 @@ def _seed(context: Context, folder: Path, good: str) -> Path:
 
 
 def seed_wrong_table(context: Context, folder: Path, controls: Sequence[str] = ()) -> Path:
-    """Write a bitstream with a wrong output bit, outside ``controls``, and a note on the fault, into ``folder``."""
+    """Write a bitstream with a wrong output bit, outside ``controls``, into ``folder``, and return its path.
+
+    A description of the fault is written there as well.
+    """
     folder.mkdir(exist_ok=True)
     bitstream, pins = (Path(context.subject.only(role).path) for role in ("bitstream", "pins"))
     found = wrong_table(bitstream, pins, str(context.policy.bitstream.device), folder / _WRONG, controls)
@@ -199,7 +202,7 @@ def _judge_bad_proof(context: Context, folder: Path) -> Judgement:
 
 
 def problems_of_fault(context: Context, folder: Path, record: SimulationRecord | ProofRecord) -> Iterator[str]:
-    """Yield why a record is not about the fault in ``folder``, or why that bitstream is the signed-off one."""
+    """Yield why a record is not about the faulty bitstream in ``folder``, or why that is the signed-off one."""
     subject, seeded = context.subject, read_tree(folder / SEEDED_FAULT)
     yield from same_program(subject, record.program.hash, record.program.file_sha256)
     wrong, made = sha256_of(folder / _WRONG), sha256_of(folder / READ_BACK)

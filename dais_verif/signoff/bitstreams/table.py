@@ -14,7 +14,7 @@ __all__ = ["Bitstream", "problem_of_bitstream", "with_files"]
 class Bitstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """``[bitstream]``: the ``file`` for a ``device``, and its pin file ``pins``.
 
-    ``clock``: the required MHz; ``margin``: percent on top.
+    ``clock``: the required clock frequency, in MHz; ``margin``: percent that is added to it.
     """
 
     file: str | None = None
@@ -32,7 +32,7 @@ class Bitstream(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def required(self) -> float:
-        """The required MHz, including the margin."""
+        """The required clock frequency in MHz, including the margin."""
         return self.clock * (1 + self.margin / 100)
 
 
@@ -42,7 +42,7 @@ def with_files(table: Bitstream, files: Mapping[str, str]) -> Bitstream:
 
 
 def problem_of_bitstream(table: Bitstream, stages: Collection[str]) -> str | None:
-    """Return why ``table`` cannot be used with ``stages``: missing facts on the bitstream, or invalid clock numbers."""
+    """Return why ``table`` cannot be used with ``stages``, such as missing keys or an invalid clock; None if it can."""
     named = [*table.files, *(["device"] if table.device is not None else [])]
     if len(named) != (3 if {"bitstream", "timing"} & set(stages) else 0):
         return 'stages: "bitstream" and "timing" need [bitstream] file, pins and device, and those need a stage'

@@ -1,4 +1,4 @@
-"""The stage that checks the timing of a bitstream, with icetime, which reads only the bitstream."""
+"""The stage that checks the timing of a bitstream with icetime, which reads only the bitstream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["TIMING", "kept_timing", "timing_stage"]
 
-#: The output of the stage: the bitstream, and the ns of its longest path.
+#: The output of the stage: the hash of the bitstream, and the delay of its longest path in ns.
 TIMING = "timing.json"
 
 _LIMITS = Limits(1800, 8192)
@@ -62,6 +62,6 @@ def _read(folder: Path) -> tuple[str, float | None]:
 
 
 def kept_timing(tree: dict[str, Any], context: Context, folder: Path) -> dict[str, Any]:
-    """Return the bitstream, and the slowest permitted path instead of the actual one."""
+    """Return the hash of the bitstream, and the longest permitted delay if the actual one is not longer."""
     path, enough = tree["path"], 1000 / context.policy.bitstream.required
     return {"bitstream": tree["bitstream"], "path": enough if path is not None and path <= enough else path}

@@ -1,7 +1,8 @@
-"""What a new sign-off must find again of a certificate: one decision for each of its fields, and all evidence.
+"""Compare a certificate with that of a new sign-off: every field, as ``FIELDS`` decides, and all evidence.
 
-What is not named here is compared exactly. A claim that exceeds the new run speaks against the certificate, even if
-only a time limit decided: then nothing confirms it. A certificate that claims less than the new run is only noted.
+Values without a rule of their own must be equal. A claim that exceeds the new run speaks against the certificate, even
+if only a time limit made the difference: the new run does not confirm it. If the certificate claims less than the new
+run, the difference is only noted.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = ["FIELDS", "Difference", "Pair", "differences", "of_mutants", "of_stag
 _MORE = "the new run found as much, or more"
 _MADE = "another tool made it here"
 
-#: Tools that make netlists; and wrappers, seeded faults and logic that was read back.
+#: The tools that make netlists; and those that make wrappers, seeded faults and logic that was read back.
 _SYNTHESIS, _OTHERS = ("yosys",), ("dais-verif", "icestorm")
 
 
@@ -47,7 +48,7 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Pair:
-    """A certificate and that of a new run, each with the folder of its sign-off."""
+    """A certificate, that of a new run, and the folders of both sign-offs in the same order."""
 
     then: Certificate
     now: Certificate
@@ -55,20 +56,20 @@ class Pair:
 
     @cached_property
     def skipped(self) -> frozenset[str]:
-        """Folders of stages that did not pass in both: their verdicts are compared instead."""
+        """Folders of stages that failed in one of the runs: only their verdicts are compared, in the field stages."""
         folders = [folder / EVIDENCE for folder in self.folders]
         return frozenset(
             path.parent.relative_to(folder).as_posix() for folder in folders for path in folder.rglob(FAILED)
         )
 
     def same_makers(self, name: str) -> bool:
-        """Return True if both runs had the same tools that make the file ``name``."""
+        """Return True if the tools that make the file ``name`` were the same in both runs."""
         makers = _SYNTHESIS if name.endswith(NETLIST) else _OTHERS
         return all(self.then.tools.get(maker) == self.now.tools.get(maker) for maker in makers)
 
     @cached_property
     def made(self) -> dict[str, str]:
-        """The hash of each file that another tool made, and that of the same file now."""
+        """Hashes of files that different tools made in the two runs: from the certificate's to that of the new run."""
         then, now = self.then.evidence, self.now.evidence
         others = (name for name in then if name in now and not name.endswith(".json") and not self.same_makers(name))
         return {then[name]: now[name] for name in others}
@@ -78,7 +79,7 @@ _Comparison: TypeAlias = Callable[[Pair], Iterator[Difference]]
 
 
 def differences(pair: Pair) -> Iterator[Difference]:
-    """Yield everything that a new run finds otherwise."""
+    """Yield all differences between the certificate and that of the new run."""
     for comparison in FIELDS.values():
         if not isinstance(comparison, str):
             yield from comparison(pair)
@@ -108,7 +109,7 @@ def _files(pair: Pair) -> Iterator[Difference]:
 
 
 def _content(file: CertifiedFile) -> CertifiedFile:
-    """Return ``file`` without its place on a machine."""
+    """Return ``file`` without its paths, which belong to one computer."""
     return msgspec.structs.replace(file, path="", near="")
 
 
@@ -117,7 +118,7 @@ def _stages(pair: Pair) -> Iterator[Difference]:
 
 
 def of_stages(then: list[CertifiedStage], now: list[CertifiedStage]) -> Iterator[Difference]:
-    """Yield the stages that differ. Of one that did not pass, the certificate claims nothing."""
+    """Yield the stages that differ. If a stage did not pass, the certificate claims nothing about it."""
     known, found = ({stage.name: stage for stage in stages} for stages in (then, now))
     for name in dict.fromkeys((*known, *found)):
         one, other = known.get(name), found.get(name)
@@ -164,7 +165,10 @@ def _mutation(pair: Pair) -> Iterator[Difference]:
 
 
 def of_mutants(then: MutationSummary, now: MutationSummary) -> Iterator[Difference]:
-    """Yield the numbers of mutants by fate that differ, and the score if a time limit may explain all of it."""
+    """Yield the numbers of mutants that cannot both be right; if all can, the difference of the scores.
+
+    Both can be right if the mutants that are unknown in one of the runs explain the difference.
+    """
     wrong = [name for name in asdict(then) if not _possible(name, then, now)]
     for name in wrong:
         told = f"{getattr(now, name)}{_open(now)}"
@@ -177,12 +181,15 @@ def of_mutants(then: MutationSummary, now: MutationSummary) -> Iterator[Differen
     yield Difference("mutation score", claimed, f"{found}{limit}", "" if better else _MORE)
 
 
-#: Fates that a mutant may have where it is unknown in the other run.
+#: Fates of a mutant that may be unknown in the other run.
 _FATES = ("killed_by_simulation", "killed_by_proof", "equivalent", "survived")
 
 
 def _possible(name: str, then: MutationSummary, now: MutationSummary) -> bool:
-    """Can both runs be right about the field ``name``? Only a mutant that is unknown to one has two fates."""
+    """Return True if both runs can be right about the field ``name``.
+
+    Only mutants that are unknown in one of the runs may have another fate in the other.
+    """
     was, found = getattr(then, name), getattr(now, name)
     unknown = then.unknown + now.unknown
     if name in _FATES:
@@ -201,13 +208,13 @@ def _open(summary: MutationSummary) -> str:
 # evidence
 
 
-#: Values in evidence that belong to the machine, or that a field of the certificate decides on; the rest is compared.
+#: Values in evidence that are not compared: they belong to the computer, or a field of the certificate covers them.
 _ELSEWHERE = {"simulators.version": "a tool", "summary": "by the field mutation"}
 
-#: In the place of a value that a tree lacks.
+#: Stands for a value that one of the trees lacks.
 _NOTHING = "no such value"
 
-#: Copies of what a command printed: the judges require that they are equal.
+#: Copies of a command's output, which are not compared again: the judges require that they are equal to it.
 _COPIES = (f"{RUN}/result.json", f"{RUN}/{MUTATION}.json")
 
 
@@ -242,7 +249,7 @@ def _first_simulation(pair: Pair) -> str:
 
 
 def _directed(pair: Pair) -> Iterator[Difference]:
-    """Compare the numbers of vectors that were computed for coverage: a solver has a time limit."""
+    """Compare the numbers of vectors that were computed for coverage; they depend on the solver's time limit."""
     places = [folder / EVIDENCE / _first_simulation(pair) / PRINTED for folder in pair.folders]
     if not pair.then.policy.get("coverage") or not all(place.is_file() for place in places):
         return
@@ -253,9 +260,9 @@ def _directed(pair: Pair) -> Iterator[Difference]:
 
 
 def _of_file(pair: Pair, name: str) -> Iterator[Difference]:
-    """Compare a file of both runs: value by value, or as a whole if a tool made it."""
+    """Compare a file of both runs: JSON value by value, other files as a whole."""
     if not name.endswith(".json"):
-        # Another tool makes another file; it was simulated and proved as the certified one was.
+        # Another tool makes a different file; the new run judged it in the same way as the certified one.
         note = "" if pair.same_makers(name) else _MADE
         yield Difference(name, pair.then.evidence[name], pair.now.evidence[name], note)
         return
@@ -266,7 +273,7 @@ def _of_file(pair: Pair, name: str) -> Iterator[Difference]:
 
 
 def _values(then: Any, now: Any, place: str) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the smallest values that differ, with the names that lead to them."""
+    """Yield the innermost values that differ, each after its place, such as ``rtl.top``."""
     if place in _ELSEWHERE or then == now:
         return
     if isinstance(then, dict) and isinstance(now, dict):

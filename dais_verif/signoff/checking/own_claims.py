@@ -22,14 +22,14 @@ __all__ = ["problems_of_claims"]
 def problems_of_claims(
     certificate: Certificate, context: Context, results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """Yield files that are not those of the policy or of the RTL, and tools that are not those of the stages."""
+    """Yield differences of the files from those that the policy and the RTL name, and of the tools from the needed."""
     yield from _files(certificate, context.policy)
     yield from _includes(certificate, context)
     yield from _tools(certificate, context.policy, results)
 
 
 def _files(certificate: Certificate, policy: Policy) -> Iterator[CertificateFinding]:
-    """Compare the files that the policy names with those that were signed off, by the names of both."""
+    """Compare the names of the files in the policy with the names of the signed-off files."""
     rtl = policy.rtl
     named: dict[str, Sequence[str]] = {
         "rtl": rtl.files or [f"{rtl.top}.v"],
@@ -43,7 +43,7 @@ def _files(certificate: Certificate, policy: Policy) -> Iterator[CertificateFind
         wanted = [Path(name).name for name in names]
         if there[role] != wanted:
             yield CertificateFinding(f"files of role {role}", _listed(wanted), _listed(there[role]))
-    # Data may be given as folders.
+    # The policy may also name folders of data files: names without a suffix are not compared.
     data = {name for file in certificate.files if file.role == "data" for name in PurePath(file.path).parts[-2:]}
     if missing := [name for name in rtl.data if Path(name).suffix and Path(name).name not in data]:
         yield CertificateFinding("files of role data", _listed(missing), _listed(there["data"]))
@@ -52,7 +52,7 @@ def _files(certificate: Certificate, policy: Policy) -> Iterator[CertificateFind
 
 
 def _includes(certificate: Certificate, context: Context) -> Iterator[CertificateFinding]:
-    """Find all that the RTL includes among the files that were signed off."""
+    """Yield the files that the RTL includes and that are not among the signed-off files."""
     if context.subject.emitted:
         return
     known = [PurePath(file.path).parts for file in certificate.files if file.role == "include"]

@@ -1,7 +1,7 @@
 """Check a certificate against its files, and judge its evidence again.
 
-Most claims of a certificate also follow from the evidence. So a change of a claim is detected even if an attacker makes
-all hashes consistent; forged evidence is detected only by the signature, or by a new run.
+Most claims of a certificate also follow from the evidence, so that a changed claim is detected even if an attacker
+makes all hashes consistent. Forged evidence is detected only by the signature, or by a new run.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ __all__ = ["CertificateCheck", "check_certificate", "read_certificate", "shorten
 
 @dataclass(frozen=True)
 class CertificateCheck:
-    """The result: ``findings`` invalidate the certificate, ``notes`` do not."""
+    """The result of checking a certificate: ``findings`` invalidate it, ``notes`` do not."""
 
     certificate: Certificate
     folder: Path
-    #: With the current paths of its files; None if the program is missing.
+    #: With the current paths of the files; None if the check ended before the design could be loaded.
     context: Context | None
     findings: list[CertificateFinding]
     notes: list[str]
@@ -71,7 +71,7 @@ def read_certificate(path: Path) -> tuple[Certificate, Path, bytes]:
 
 
 def _why_missing(folder: Path) -> str:
-    """Return the reason why there is no certificate in ``folder``, and what to do."""
+    """Return a text that says why there is no certificate in ``folder``, and what the user can do."""
     try:
         record = read_record(folder / RECORD)
     except InputError:
@@ -95,10 +95,11 @@ def check_certificate(
     trust: Trust | None = None,
     same_tools: bool = False,
 ) -> CertificateCheck:
-    """Check everything that can be checked without a run. ``trust``: allowed signers; a signature is then required.
+    """Check everything that can be checked without a run.
 
-    ``same_tools``: require the tools of the sign-off. The signature is checked first: if the signer is not allowed, no
-    file that the certificate names is opened.
+    ``places``: where files are that were moved. ``trust``: allowed signers; if given, a signature is required.
+    ``same_tools``: a tool that is not the same as in the sign-off is a finding instead of a note. The signature is
+    checked first: if there is a finding about it, no file that the certificate names is opened.
     """
     signed, notes = check_signature(certificate, folder, data, trust)
     if signed:
@@ -106,7 +107,7 @@ def check_certificate(
     files, findings = find_files(certificate.files, folder, places or Places())
     try:
         findings += _evidence(certificate, files_in(folder))
-    except InputError as error:  # then files, which may be endless, are not read either
+    except InputError as error:  # return before other files of the folder are read: they may be pipes or endless
         return CertificateCheck(
             certificate, folder, None, [*findings, CertificateFinding(str(folder), "plain files", str(error))], notes
         )
@@ -263,7 +264,10 @@ def _agrees(
 def _versions(
     certificate: Certificate, context: Context, results: Sequence[StageResult]
 ) -> Iterator[CertificateFinding]:
-    """Yield simulators of the certificate that differ from those of the passed runs; a board has no version."""
+    """Yield simulators whose version in the certificate differs from that in the passed runs.
+
+    A run on a board is skipped, since a board has no version.
+    """
     for stage, result in zip(stages_of(context), results, strict=True):
         folder = context.folder / stage.folder
         folder = folder if (folder / SENT).is_file() else folder / "sim"
@@ -276,6 +280,6 @@ def _versions(
 
 
 def shortened(*values: object) -> list[str]:
-    """Return ``values`` as text that fits a line."""
+    """Return ``values`` as texts, each cut off after 160 characters."""
     texts = [str(value) for value in values]
     return [text if len(text) <= 160 else f"{text[:160]}..." for text in texts]

@@ -1,4 +1,4 @@
-"""The stages that read back, simulate and prove the bitstream of a machine; and that detect a seeded wrong table."""
+"""The stages that read back, simulate and prove the bitstream of a machine, and that detect a seeded wrong table."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ BITSTREAM, PROVED_BITSTREAM, KNOWN_BAD = FOLDER, "bitstream-proof", "known-bad-b
 
 
 def machine_bitstream_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """Return the stages; ``good``: the folder of the first simulation. Proofs only if ``policy`` requires proofs.
+    """Return the stages; those of proofs only if ``policy`` requires proofs.
 
-    The fault is seeded only for a proof: the cycles in which a wrong table must show are not known beforehand.
+    ``good``: the folder of the first simulation. The fault is seeded only for a proof, since the cycles in which a
+    wrong table is visible in simulation are not known in advance.
     """
     stages = [SignOffStage("bitstream", BITSTREAM, _run, _judge, needs=(good,), waiver="bitstream")]
     if policy.proof == "off":

@@ -1,4 +1,4 @@
-"""Regenerate the simulated cycles of a machine's RTL, and the required results."""
+"""Simulate a machine's RTL, and regenerate the simulated cycles and the required results."""
 
 from __future__ import annotations
 
@@ -59,25 +59,28 @@ def machine_design(context: Context) -> list[str]:
 
 
 def clock_arguments(context: Context) -> list[str]:
-    """Return the arguments for the clock of RTL files, if the policy names it."""
+    """Return the arguments for the clock of user RTL; none if the policy does not name it."""
     clock = context.policy.rtl.clock
     return [] if clock is None else ["--clock", clock]
 
 
 def sequences_of(context: Context, machine: Machine, vectors: int, seed: int) -> list[InputSequence]:
-    """Return all sequences of a run, in order: those of files, then ``vectors`` cycles generated for ``machine``."""
+    """Return all input sequences of a run: those of files, then ``vectors`` cycles generated for ``machine``."""
     given = [one for file in context.subject.of("input") for one in given_sequences(Path(file.path), machine)]
     made = generate_sequences(machine, vectors, seed) if vectors else []
     return [sequence for sequence in (*given, *made) if sequence.cycles]
 
 
 def expected_of(context: Context, machine: Machine, sequences: Sequence[InputSequence]) -> list[SequenceRows]:
-    """Return the output of the golden model. Raises ``ViolationError`` for a broken promise, if checked."""
+    """Return the output of the golden model for ``sequences``, one item per sequence.
+
+    Raises ``ViolationError`` for a broken promise, unless the policy has ``overflow = "unchecked"``.
+    """
     return expect(machine, sequences, check=context.policy.overflow != "unchecked")
 
 
 def input_combinations(machine: Machine) -> int:
-    """Return the number of different inputs in a cycle."""
+    """Return the number of different inputs that are possible in a cycle."""
     return 1 << sum(bits_of(signal.types) for signal in machine.inputs)
 
 
@@ -96,9 +99,9 @@ def asked_of(
 class SentCycles:
     """A summary of the cycles of a run.
 
-    ``cycles``, ``sequences``: their numbers. ``distinct``: cycles with different inputs. ``bits``: known output bits,
-    before and after all edges. ``unseen``: elements of outputs that are never known. ``digest``: the digest that a
-    simulator must report if it found exactly what the golden model expects.
+    ``cycles``, ``sequences``: their numbers. ``distinct``: the number of cycles with different inputs. ``bits``: the
+    number of known output bits, before and after all edges. ``unseen``: the output elements of which no bit is ever
+    known. ``digest``: the digest that a simulator must report if its outputs are those of the golden model.
     """
 
     cycles: int
@@ -111,7 +114,7 @@ class SentCycles:
 
     @classmethod
     def load(cls, path: Path) -> SentCycles:
-        """Load a summary from a file."""
+        """Load a summary from the file ``path``. Raises ``InputError`` if it does not hold one."""
         try:
             return msgspec.convert(read_tree(path), cls)
         except (msgspec.ValidationError, UnicodeEncodeError) as error:
@@ -152,7 +155,7 @@ def _known_bits(rows: SequenceRows, width: int) -> int:
 
 
 def _unseen(machine: Machine, known: int) -> list[int]:
-    """Return the numbers of output elements with bits of which no bit is ever ``known``."""
+    """Return the numbers of the output elements of which no bit is ``known``; elements without bits are left out."""
     kinds = [kind for signal in machine.outputs for kind in signal.types]
     found, offset = [], 0
     for number, kind in enumerate(kinds):
@@ -165,9 +168,10 @@ def _unseen(machine: Machine, known: int) -> list[int]:
 def simulate_machine(
     context: Context, folder: Path, design: list[str], asked: Asked, vectors: int, machine: list[str] | None = None
 ) -> SimulationRecord:
-    """Run ``sim`` on ``design`` in every simulator for every cycle, and summarise the results required for a pass.
+    """Run ``sim`` on ``design`` in every simulator for every cycle.
 
-    ``machine``: the arguments of a machine other than the signed-off one.
+    If it passes, a summary of the required results is written into ``folder``. ``machine``: the arguments of a machine
+    other than the signed-off one, for which no summary is written.
     """
     policy, subject = context.policy, context.subject
     arguments = [*(machine or program_arguments(subject)), *design]

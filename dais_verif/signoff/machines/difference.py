@@ -1,4 +1,4 @@
-"""The stage that proves that a machine computes a program, frame by frame; and one with a fault in that program."""
+"""The stage that proves that a machine computes a program, frame by frame, and the same with a faulty program."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from dais_verif.verdict import Verdict
 __all__ = ["DIFFERENCE", "POISONED_DIFFERENCE", "difference_stages"]
 
 DIFFERENCE, POISONED_DIFFERENCE = "diff", "poisoned-diff"
-#: Vectors on which the faulty program must differ.
+#: The number of vectors, on some of which the faulty program must differ.
 _VECTORS = 1000
 
 
 def difference_stages() -> list[SignOffStage]:
-    """Return the stages, the second of which must fail."""
+    """Return the two stages; the second must fail."""
     poisoned = "poisoned program, diff"
     return [
         SignOffStage("diff", DIFFERENCE, _compare, _judge, waiver="diff"),

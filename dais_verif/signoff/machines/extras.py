@@ -1,4 +1,4 @@
-"""Optional stages of a policy for a machine: coverage, a netlist, a bitstream, the program that it computes."""
+"""Optional stages of a policy for a machine: coverage, netlist, bitstream, timing, and the program that it computes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["more_machine_stages"]
 
 
 def more_machine_stages(context: Context) -> list[SignOffStage]:
-    """Return the extra stages of the policy. The first simulation comes before all of them."""
+    """Return the optional stages of the policy, which run after the first simulation."""
     policy = context.policy
     good = f"simulation-{policy.seeds[0]}" if policy.seeds else "simulation"
     stages = [coverage_stage(good)] if policy.coverage else []

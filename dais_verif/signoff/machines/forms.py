@@ -1,4 +1,4 @@
-"""The judged parts of each file of a machine's stage: a form contains nothing else."""
+"""The forms of all files of a machine's stages: a form keeps the judged parts of a file, and nothing else."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ __all__ = ["MACHINE_FORMS"]
 
 
 def _stage(folder: Path) -> Path:
-    """Return the folder of a call; ``folder`` may be the output folder within it."""
+    """Return the folder of a call; ``folder`` may be the command's own folder within it."""
     return folder.parent if folder.name == RUN else folder
 
 
@@ -136,7 +136,7 @@ def _tensors(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _of_kernel(tree: Tree) -> Tree | None:
-    """Return whether any element was compared, and whether one is wrong."""
+    """Return the result for a kernel's tensors: whether any element was compared, and whether one is wrong."""
     found = tree.get("kernel")
     if found is None:
         return None
@@ -146,7 +146,7 @@ def _of_kernel(tree: Tree) -> Tree | None:
 
 
 def _poisoned_tensors(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result for another block: tensors differ from those of its members in any simulator."""
+    """Return the result for a faulty block: whether the tensors differ from those that its members compute."""
     return {
         **_run({**tree, "simulators": []}),
         "rtl": only(tree["rtl"], "top", "sha256", "data"),
@@ -183,12 +183,12 @@ def _proof(tree: Tree) -> Tree:
     }
 
 
-#: Texts about the machine are for people; only their presence is judged.
+#: Texts about the machine are for people; only the presence of this part is judged.
 _NOTHING_MORE: Tree = {"outputs": [], "registers": {}, "invariants": [], "assumed": [], "replay": None}
 
 
 def _claims(tree: Tree, context: Context) -> list[Tree]:
-    """Return the claims of each output with bits, and of unproved registers, of which there must be none."""
+    """Return the claims on each output with bits, and all claims that are not proved, of which there must be none."""
     with_bits, proved = elements_with_bits(context.subject.machine), Status.PROVED.value
     found = {one["output"]: one["status"] for one in tree["outputs"]}
     kept = sorted(number for number, status in found.items() if number in with_bits or status != proved)
@@ -221,7 +221,7 @@ def _of_members(tree: Tree) -> Tree | None:
 
 
 def _refuted_kernel(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the retained part of the refutation with another block, whose members the machine does not compute."""
+    """Return the retained part of the refutation for a faulty block, whose results the machine does not compute."""
     kept = {**_proof(tree), "kernel": _of_members(tree)}
     return {**kept, "rtl": {**kept["rtl"], **only(tree["rtl"], "data")}}
 
@@ -231,7 +231,7 @@ def _proved_bitstream(tree: Tree, context: Context, folder: Path) -> Tree:
 
 
 def _proved_netlist(tree: Tree, context: Context, folder: Path) -> Tree:
-    return _proved_of(tree, context, sha256_of(context.folder / "netlist" / NETLIST))  # which is evidence before this
+    return _proved_of(tree, context, sha256_of(context.folder / "netlist" / NETLIST))  # evidence of an earlier stage
 
 
 def _proved_of(tree: Tree, context: Context, netlist: str) -> Tree:
@@ -246,7 +246,7 @@ def _proved_of(tree: Tree, context: Context, netlist: str) -> Tree:
 
 
 def _refuted(tree: Tree, context: Context, folder: Path) -> Tree:
-    """Return the result for a seeded fault: a sequence that shows it, confirmed by a simulator."""
+    """Return the result for a seeded fault: that a sequence shows it, and that a simulator confirms it."""
     said = tree["machine"]
     replay = None if said is None or said["replay"] is None else f"{said['replay'].partition(':')[0]}:"
     return {**_proof(tree), "machine": None if said is None else {**_NOTHING_MORE, "replay": replay}}
@@ -290,7 +290,7 @@ def _poisoned_difference(tree: Tree, context: Context, folder: Path) -> Tree:
     return {**_difference({**tree, "frame": first}, context, folder), "proof": None}
 
 
-# faults that were seeded
+# seeded faults
 
 
 def _seeded(tree: Tree, context: Context, folder: Path) -> Tree:

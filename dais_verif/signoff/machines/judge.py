@@ -1,4 +1,4 @@
-"""Judge the evidence of a machine's stage as for programs, by numbers of cycles instead of vectors."""
+"""Judge the evidence of a machine's stages as for programs, by numbers of cycles instead of vectors."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def elements_with_bits(machine: Machine) -> list[int]:
 
 
 def judge_machine_simulation(context: Context, folder: Path, asked: Asked) -> Judgement:
-    """Judge a ``sim`` that must pass: every simulator, every cycle, every known bit before and after its edge."""
+    """Judge a ``sim`` that must pass: every simulator, every cycle, and every known bit before and after its edge."""
     record, subject = simulated(folder), context.subject
     if record.verdict is not Verdict.PASS:
         return Judgement(record.verdict, record.message, (record.message,), record.reproduce)
@@ -100,7 +100,7 @@ def _worth_it(machine: Machine, record: SimulationRecord, asked: Asked, sent: Se
 
 
 def judge_machine_proof(subject: Subject, policy: Policy, folder: Path) -> Judgement:
-    """Judge a ``prove``: all outputs equal in every cycle from power-up, for all inputs, and all registers match."""
+    """Judge a ``prove``: for all inputs, outputs are equal in every cycle from power-up, and all registers match."""
     return judge_what_proves(subject, policy, folder, _proof_problems)
 
 
@@ -116,7 +116,7 @@ def _proof_problems(subject: Subject, policy: Policy, record: ProofRecord) -> It
 
 
 def all_claims_proved(subject: Subject, record: ProofRecord) -> Iterator[str]:
-    """Yield problems unless every output and all claims of registers from the induction are proved."""
+    """Yield problems unless every output and all claims on registers, which the induction needs, are proved."""
     if record.machine is None:
         yield "the proof is not one of a machine: it says nothing of its registers"
     found = {claim.output: claim.status for claim in record.outputs}
@@ -134,7 +134,7 @@ def all_claims_proved(subject: Subject, record: ProofRecord) -> Iterator[str]:
 
 
 def machine_outputs(context: Context, results: Sequence[StageResult], proved: bool) -> list[OutputEvidence]:
-    """Return the best evidence for each output element; ``proved``: there is a valid proof."""
+    """Return the best evidence for each output element. ``proved``: the proof counts."""
     machine = context.subject.machine
     with_bits = set(elements_with_bits(machine))
     cycles = [0] * sum(len(signal.types) for signal in machine.outputs)

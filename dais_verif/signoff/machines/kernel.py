@@ -1,7 +1,7 @@
-"""Stages for the machine of a kernel: tensors in simulation, members in the proof, and the same for a wrong kernel.
+"""Stages for the machine of a kernel: tensors in simulation, members in the proof, and the same for a faulty kernel.
 
-The copies of the folder's files stay together, so that commands accept them as that folder. The proof of such a machine
-also shows that each law of the mapping holds and that all members together compute the same.
+The copies of the kernel's files stay together, so that commands accept their folder as that of the kernel. The proof of
+such a machine also shows that each law of the mapping holds, and that the machine computes what all members compute.
 """
 
 from __future__ import annotations
@@ -58,21 +58,21 @@ __all__ = [
 _MANIFEST, _BLOCK = "instance.json", "core.bin"
 #: The files of a folder that belong to its kernel.
 KERNEL_FILES = (_MANIFEST, "machine.fsm.json", "model.v", _BLOCK, "frame.toml")
-#: The file that defines what the members compute, and the name of its faulty version.
+#: By the manifest of a folder: the file that defines what members compute, and the name of its faulty version.
 _MEANINGS = {_MANIFEST: (_BLOCK, "poisoned.bin"), MANIFEST: (NETWORK, "poisoned.onnx")}
 TENSORS, POISONED_TENSORS, POISONED_KERNEL = "tensors", "poisoned-tensors", "poisoned-kernel"
 _POISONED = "poisoned.bin"
-#: In the folder of a proof: the machine that is derived from the kernel.
+#: The folder of our own RTL of the machine, in the folder of a proof.
 _OURS = "ours"
-#: In the folder of a stage: the folder of the kernel with a seeded fault.
+#: The folder of the kernel with a seeded fault, in the folder of a stage.
 _FOLDER = "kernel"
-#: Vectors on which the faulty block must differ.
+#: The number of vectors, on some of which the faulty block must differ.
 _VECTORS = 1000
 _MOST_BYTES = 1 << 30
 
 
 def kernel_folder(subject: Subject) -> Path:
-    """Return the folder with the files of the kernel. Raises ``InputError`` unless all of them lie there."""
+    """Return the folder of the kernel's files. Raises ``InputError`` unless it holds all of them and they share it."""
     paths = [Path(file.path) for file in subject.of("kernel")]
     folder = paths[0].parent
     wanted = [path.name for path in verified_files(folder)] if holds_network(folder) else KERNEL_FILES
@@ -87,12 +87,16 @@ def _meaning(folder: Path) -> tuple[str, str]:
 
 
 def kernel_arguments(context: Context) -> list[str]:
-    """Return the kernel instead of the machine, for verbs that accept both."""
+    """Return the kernel as an argument of commands that accept it instead of its machine."""
     return [plain_path(kernel_folder(context.subject))]
 
 
 def kernel_readers(context: Context, folder: Path) -> list[str]:
-    """Return the options that choose the readers of the RTL; our RTL in the folder is read as ours."""
+    """Return the options that choose the front ends of a proof.
+
+    None are needed if the RTL is exactly what we emit, and the policy does not require both front ends. For this
+    comparison, our RTL is emitted into ``folder``.
+    """
     asked, rtl = reader_arguments(context), context.subject.of("rtl")
     if context.policy.front_end == "both" or len(rtl) != 1:
         return asked
@@ -103,7 +107,7 @@ def kernel_readers(context: Context, folder: Path) -> list[str]:
 
 
 def tensor_stages() -> list[SignOffStage]:
-    """Return the stages that run tensors through the RTL, and those of another kernel, which must fail."""
+    """Return the stages that run tensors through the RTL, with the kernel and with a faulty one, which must fail."""
     poisoned = "poisoned kernel, simulated"
     return [
         SignOffStage("tensors", TENSORS, _simulate, _judge),
@@ -112,7 +116,7 @@ def tensor_stages() -> list[SignOffStage]:
 
 
 def poisoned_kernel_stages(good: tuple[str, ...]) -> list[SignOffStage]:
-    """Return the proof of another kernel, which must fail; ``good``: the simulation and the proof."""
+    """Return the proof with a faulty kernel, which must fail. ``good``: the folders of the simulation and the proof."""
     name = "poisoned kernel, proof"
     return [SignOffStage(name, POISONED_KERNEL, _prove_poisoned, _judge_refuted, True, good)]
 
@@ -143,7 +147,7 @@ def _simulate(context: Context, folder: Path) -> None:
 
 
 def _rows(run: Path) -> Iterator[SequenceRows]:
-    """Yield inputs and expected outputs of the simulators, sequence by sequence."""
+    """Yield the inputs and expected outputs of a simulation, sequence by sequence."""
     for number in count():
         place = run / f"sequence_{number}"
         if not place.is_dir():
@@ -166,18 +170,18 @@ def _judge(context: Context, folder: Path) -> Judgement:
 
 
 def _of_kernel(context: Context, record: SimulationRecord) -> list[str]:
-    """Return why a record does not match this machine, this RTL and all simulators, or uses tensor files."""
+    """Return why a record is not of this machine, this RTL and all simulators, or why it used input files."""
     asked = Asked(0, _seed(context), context.policy.simulators)
     files = tuple(file for file in context.subject.files if file.role != "input")
     subject = replace(context.subject, files=files)
     return list(of_subject(subject, context.policy, record, asked))
 
 
-# a kernel that is not its own
+# a faulty kernel
 
 
 def _poisoned(context: Context, folder: Path) -> Path:
-    """Return the folder of the kernel with another block, or network, which is also written into ``folder``."""
+    """Write a copy of the kernel with a faulty block, or network, into ``folder``, and return the copy's folder."""
     source, kernel = kernel_folder(context.subject), folder / _FOLDER
     if holds_network(source):
         changed, output = poison_network(source, kernel)
@@ -197,7 +201,7 @@ def _poisoned(context: Context, folder: Path) -> Path:
 
 
 def _kept_fault(folder: Path, kernel: Path, data: bytes, output: int) -> Path:
-    """Store the fault seeded in ``kernel`` in the folder of the stage, and describe it."""
+    """Store the faulty file of ``kernel``, and its description, in the folder of the stage; return ``kernel``."""
     _, name = _meaning(kernel)
     write_atomically(folder / name, data)
     write_json(folder / SEEDED_FAULT, {"program": _identity(folder / name), "file": name, "output": output})
@@ -205,7 +209,10 @@ def _kept_fault(folder: Path, kernel: Path, data: bytes, output: int) -> Path:
 
 
 def _identity(path: Path) -> str:
-    """Return the hash of a block, or of all bytes of a network, which no program shows in full; refuse other files."""
+    """Return the hash of a block's program, or of a network's bytes, since its program does not contain all of it.
+
+    Raises ``DaisError`` if the file holds neither.
+    """
     if path.name == _POISONED:
         return load(path, layout="v1").hash
     load_program(path)

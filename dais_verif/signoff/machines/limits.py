@@ -1,4 +1,4 @@
-"""Policy keys that apply only to programs: for a machine they are refused, never ignored."""
+"""Policy keys that apply only to programs, or only to machines: they are refused for the other, never ignored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stages that synthesise a netlist of a machine's RTL and simulate it, and that prove it, including all flip-flops."""
+"""Stages that synthesize a netlist from a machine's RTL and simulate it, and that prove it with all its flip-flops."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PROVED_NETLIST = "netlist-proof"
 
 
 def netlist_stages(good: str, policy: Policy) -> list[SignOffStage]:
-    """Return the stages; ``good``: the first simulation. None proves it where ``policy`` asks for no proofs."""
+    """Return the stages; that of the proof only if ``policy`` requires proofs. ``good``: the first simulation."""
     stages = [SignOffStage("netlist", _FOLDER, _run, _judge, needs=(good,), waiver="netlist")]
     if policy.proof != "off":
         name, needs = "netlist, for all inputs", (_FOLDER,)

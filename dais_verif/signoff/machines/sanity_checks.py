@@ -1,7 +1,7 @@
-"""Stages that must fail, for machines: RTL or machine with a seeded fault, otherwise run in the same way.
+"""Stages that must fail, for machines: a fault is seeded in the RTL or in the machine, and the same checks are run.
 
-Each passes only if exactly this fault is detected: in every simulator in as many cycles as were affected, with the same
-first cycle; by the prover with a sequence from power-up that a simulator confirms.
+Each passes only if exactly this fault is detected: by every simulator with the right number of wrong cycles and the
+right first one; by the prover with a sequence from power-up that a simulator confirms.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _POISONED = "poisoned.json"
 
 
 def seed_faults_in_machine_simulation(good: str) -> list[SignOffStage]:
-    """Return the stages for the simulation in folder ``good``."""
+    """Return the stages with seeded faults for the simulation in folder ``good``."""
     known_bad, poisoned = "known-bad RTL, simulated", "poisoned model, simulated"
     return [
         SignOffStage(known_bad, "known-bad-rtl", _simulate_bad, _judge_simulated, True, (good,)),
@@ -56,7 +56,7 @@ def seed_faults_in_machine_simulation(good: str) -> list[SignOffStage]:
 
 
 def seed_faults_in_machine_proof(good: tuple[str, ...]) -> list[SignOffStage]:
-    """Return the stages for the proof; ``good``: the folders of the simulation and the proof."""
+    """Return the stages with seeded faults for the proof. ``good``: the folders of the simulation and the proof."""
     known_bad, poisoned = "known-bad RTL, proof", "poisoned model, proof"
     return [
         SignOffStage(known_bad, "known-bad-proof", _prove_bad, _judge_proved, True, good),
@@ -64,7 +64,7 @@ def seed_faults_in_machine_proof(good: tuple[str, ...]) -> list[SignOffStage]:
     ]
 
 
-# planting
+# seeding
 
 
 def _simulate_bad(context: Context, folder: Path) -> None:
@@ -101,7 +101,7 @@ def _asked(context: Context) -> Asked:
 
 
 def _poisoned(context: Context, folder: Path) -> list[str]:
-    """Return the arguments for the poisoned machine, which is written into ``folder``."""
+    """Write the poisoned machine and its description into ``folder``, and return the arguments for it."""
     made = poisoned_machine(context)
     make_folder(folder)
     path = folder / _POISONED

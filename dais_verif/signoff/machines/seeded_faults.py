@@ -1,6 +1,6 @@
-"""Seed faults that must be detected: RTL with wrong bits, and a machine with another meaning.
+"""Seed faults that must be detected: RTL with wrong bits, and a machine that computes something else.
 
-For each, the cycles in which it is visible, and the first of them, are known in advance.
+For each fault, the number of cycles in which it is visible, and the first of them, are known in advance.
 """
 
 from __future__ import annotations
@@ -31,17 +31,20 @@ from dais_verif.simulation.testbench.packing import Words
 
 __all__ = ["PoisonedMachine", "poisoned_machine", "sometimes_wrong_cycles"]
 
-#: The number of rows, spread over all, with a wrong bit in RTL that is sometimes wrong; each in another output bit.
+#: The number of rows chosen for the sometimes wrong RTL: evenly spread, each with another inverted output bit.
 _WRONG_ROWS = 8
-#: A faulty machine is acceptable if it shows a difference this early, and this often in a thousand cycles.
+#: A faulty machine is chosen at once if it differs before this cycle, and in this many of a thousand cycles.
 _EARLY, _OFTEN = 64, 5
-#: The largest number of tries, with a fault of control and of data.
+#: The largest number of faults that are tried, of control and of data each.
 _MOST_TRIED = 32
 
 
 @dataclass(frozen=True)
 class PoisonedMachine:
-    """A faulty machine: ``what`` is wrong, and the ``cycles`` in which it shows, from ``first`` on."""
+    """A faulty machine.
+
+    ``what``: the fault, as text. ``cycles``: the number of cycles in which it is visible; ``first``: the first of them.
+    """
 
     machine: Machine
     data: bytes
@@ -54,10 +57,10 @@ class PoisonedMachine:
 
 
 def poisoned_machine(context: Context) -> PoisonedMachine:
-    """Return the machine with a fault in its control, else in its data, that is visible in simulation.
+    """Return the machine with a fault in its control or data that is visible in simulation.
 
-    Known bits differ, so that every simulator must see the fault in exactly these cycles. Raises ``InputError`` if no
-    fault qualifies.
+    Bits differ that are known in both machines, so that every simulator must see the fault in exactly these cycles.
+    Raises ``InputError`` if no fault qualifies.
     """
     machine = context.subject.machine
     best: PoisonedMachine | None = None
@@ -81,7 +84,7 @@ def poisoned_machine(context: Context) -> PoisonedMachine:
 
 
 def _tried(machine: Machine) -> Iterator[tuple[str, Machine]]:
-    """Machines with a fault: some of control, the first of each kind that comes first, then faults of data."""
+    """Yield faulty machines and their faults: one fault of control of each kind, faults of data, then the others."""
     kinds: set[FaultKind] = set()
     others: list[tuple[str, Machine]] = []
     for fault in islice(each_control_fault(machine), _MOST_TRIED):
@@ -95,7 +98,7 @@ def _tried(machine: Machine) -> Iterator[tuple[str, Machine]]:
 
 
 def _of_data(machine: Machine) -> Iterator[tuple[str, Machine]]:
-    """Yield machines in which the source of an output is one unit in the last place larger."""
+    """Yield machines in which the source of an output is larger by one in the last bit."""
     for number, connection in enumerate(machine.connections):
         if machine.signals[connection.target.signal].role is not Role.OUTPUT:
             continue
@@ -109,7 +112,7 @@ def _of_data(machine: Machine) -> Iterator[tuple[str, Machine]]:
 
 
 def _planted(context: Context, machine: Machine, what: str, faulty: Machine) -> PoisonedMachine | None:
-    """Write ``faulty`` to a file, if its fault shows in known bits that the RTL also knows."""
+    """Return ``faulty`` as a poisoned machine; None if its fault is not visible, or would appear as X in simulation."""
     data = machine_json(faulty)
     read = parse_machine(data)
     if read.hash == machine.hash:
@@ -127,9 +130,10 @@ def _planted(context: Context, machine: Machine, what: str, faulty: Machine) -> 
 
 
 def _wrong(ours: SequenceRows, theirs: SequenceRows, bits: Words) -> NDArray[np.bool_] | None:
-    """Return the cycles in which rows differ; None if theirs knows bits that ours does not: simulators would show X.
+    """Return for each cycle whether known bits of its two rows differ.
 
-    ``bits``: a row with all existing bits set.
+    None if ``theirs`` knows bits that ``ours`` does not: simulators would show X there. ``bits``: a row in which all
+    bits of the outputs are set.
     """
     known = bits if theirs.known is None else theirs.known
     if ours.known is not None and (known & ~ours.known).any():
@@ -144,10 +148,10 @@ def _wrong(ours: SequenceRows, theirs: SequenceRows, bits: Words) -> NDArray[np.
 def sometimes_wrong_cycles(
     interface: DesignInterface, design: OriginalDesign, rows: Sequence[SequenceRows], seed: int
 ) -> SeededFault:
-    """Return the design with wrong bits in some of the cycles of ``rows`` only, the last one among them.
+    """Return the design with wrong bits in only some of the cycles of ``rows``, including the last.
 
-    Where the known bits of its outputs equal those of one of the chosen rows, one bit is inverted, a different one for
-    each row. Raises ``InputError`` if there is no such bit.
+    Where the always known bits of its outputs equal those of one of the chosen rows, one of these bits is inverted;
+    which bit depends on the row. Raises ``InputError`` if no bit is known in all cycles.
     """
     width = interface.output_bits
     mask = reduce(np.bitwise_and, (_always_known(one) for one in rows), _ones(width))
@@ -174,13 +178,13 @@ def sometimes_wrong_cycles(
 
 
 def _any(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return the rows that are not 0."""
+    """Return for each row whether it is not 0."""
     found: NDArray[np.bool_] = (rows != 0).any(axis=1)
     return found
 
 
 def _ones(width: int) -> Words:
-    """Return a row of ``width`` bits that are 1."""
+    """Return a row of words with the lowest ``width`` bits set."""
     words = -(-max(width, 1) // 64)
     found: Words = np.frombuffer(((1 << width) - 1).to_bytes(8 * words, "little"), dtype="<u8")
     return found
