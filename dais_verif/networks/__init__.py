@@ -1,7 +1,7 @@
-"""Networks: read from ONNX, with exact fixed-point types, and lowered to one program.
+"""Neural networks, read from ONNX with exact fixed-point types and lowered to one program.
 
-``read`` reads a file; ``Network.program`` returns its program, which equals ONNX's semantics as long as those do not
-round.
+``read`` reads a file; ``Network.program`` returns its program. The program agrees with the semantics of ONNX wherever
+these do not round.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
     "Network",
     "Node",
     "Tensor",
-    # as HPVM has them
+    # fused nodes, as in HPVM
     "FusedNode",
     "FusedOp",
     "fuse",

@@ -24,7 +24,7 @@ _NONE = (Fraction(0), Fraction(0))
 
 
 class Affine(NamedTuple):
-    """``sum(factor * atom) + rest``, where ``rest`` is some number of the interval. Atoms are numbers."""
+    """``sum(factor * atom) + rest``, where ``rest`` is the interval of an unknown term. Atoms are known by numbers."""
 
     factors: Mapping[int, Fraction]
     rest: Interval
@@ -69,7 +69,7 @@ def bounded(value: Affine, atoms: Callable[[int], Interval]) -> Interval:
 
 @dataclass(eq=False)
 class AffineOps:
-    """The ops of ``program`` as such sums. ``atoms``: the intervals of atoms, which may grow by more of them."""
+    """The ops of ``program`` as affine sums. ``atoms``: returns the interval of an atom; atoms may be added later."""
 
     program: Program
     atoms: Callable[[int], Interval]
@@ -86,7 +86,7 @@ class AffineOps:
         self._found.clear()
 
     def output(self, number: int) -> Affine:
-        """Return the output ``number`` of the program."""
+        """Return output ``number`` of the program as a sum."""
         op, shift, negated = self.program.outputs[number]
         if op < 0:
             return Affine({}, _NONE)
@@ -138,7 +138,7 @@ class AffineOps:
         return Affine({}, (Fraction(0), max(hi, Fraction(0))))
 
     def _quantised(self, op: Op, operands: Sequence[Affine]) -> Affine:
-        """Subtract up to one step; if the value can wrap, return the whole range of the type."""
+        """Return the operand minus up to one step; if it can wrap, return the whole range of the type."""
         value = scaled(operands[0], Fraction(-1 if op.code == Code.QUANT_NEG else 1))
         read, kind = self.program.ops[op.id0].type, op.type
         lo, hi = bounded(value, self.atoms)
@@ -166,7 +166,7 @@ class AffineOps:
 
 
 def _read(op: Op) -> tuple[int, ...]:
-    """Return the operands that a rule uses: not the condition of a mux."""
+    """Return the operands that the rule of an op uses; the condition of a mux is not among them."""
     if op.code not in _RULES:
         return ()
     return op.operands[:2] if op.code == Code.MUX or op.code == Code.MUX_NEG else op.operands

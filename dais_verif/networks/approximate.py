@@ -1,4 +1,4 @@
-"""Apply a configuration to a network: each op under its knob, if the file is for this network."""
+"""Apply a configuration to a network: check that the file fits the network, and give each op its knob."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ __all__ = ["Approximated", "approximate"]
 
 @dataclass(frozen=True)
 class Approximated:
-    """A network under the configuration ``name``. ``notes``: decisions that the knobs leave open.
+    """A network under the configuration ``name``. ``notes``: choices that the knobs left open.
 
-    ``applied``: the knobs of operators, by the tensors that they write.
+    ``applied``: the knobs of each operator, by the tensor that it writes.
     """
 
     name: str
@@ -38,9 +38,9 @@ def approximate(
 ) -> Approximated:
     """Return the network in ``data``, the bytes of an ONNX file, under configuration ``name`` of ``file``.
 
-    ``grid``: fractional bits of the weights that are multiplied by 4/3; None: 2 more than they had.
-    Raises ``ConfigurationError`` with the line if the configuration is not for this network, ``NetworkError`` for what
-    cannot be applied, with node and reason.
+    ``grid``: fractional bits of weights that are scaled by a factor such as 4/3; None: 2 more than they had.
+    Raises ``ConfigurationError`` with the line if the configuration is not for this network, ``NetworkError`` with node
+    and reason if a knob cannot be applied.
     """
     fused = fuse(parse(data, inputs=inputs))
     one = file[name]
@@ -56,7 +56,7 @@ def approximate(
 
 
 def _of_node(node: FusedNode, knobs: list[Knob]) -> dict[str, Applied]:
-    """Return the approximation of each operator; a bias that is an input of a layer has the output of the layer."""
+    """Return the knobs of each operator, by its output; a bias that is an input of a layer has the layer's output."""
     found: dict[str, Applied] = {}
     for op, knob in zip(node.ops, knobs, strict=True):
         before = found.get(op.output)

@@ -1,6 +1,6 @@
 """Exact arithmetic on elements of tensors: constants are computed directly, everything else becomes ops.
 
-An element is a ``Fraction`` with a power of two below the line, or a ``Value`` of the block that is written.
+An element is a ``Fraction`` whose denominator is a power of two, or a ``Value`` of the block under construction.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def raw_of(number: Fraction) -> tuple[int, int]:
 
 
 def bounds_of(element: Element) -> tuple[Fraction, Fraction]:
-    """Return the smallest and the largest possible value of ``element``, by intervals."""
+    """Return the smallest and the largest possible value of ``element``, by interval arithmetic."""
     if isinstance(element, Fraction):
         return element, element
     if element.op is None:
@@ -49,7 +49,7 @@ def type_of(elements: Sequence[Element]) -> FixedType:
     found = [one for one in found if one.width]
     if not found:
         return FixedType(0, 0, 0)
-    # A mantissa and its sign: widths add up over types with the point at different places.
+    # Sign, integer bits and fractional bits are maximised separately, since the points of types differ.
     k = max(one.k for one in found)
     return FixedType(k, max(one.i for one in found), max(one.f for one in found))
 
@@ -64,11 +64,11 @@ def _interval(element: Element) -> tuple[int, int, int]:
 
 
 class Arithmetic:
-    """Operations on elements, each exact."""
+    """Exact operations on elements."""
 
     def __init__(self) -> None:
         self.builder = BlockBuilder()
-        #: Tables that were computed, by their key.
+        #: Tables computed so far, by key.
         self.tables: dict[tuple[object, ...], tuple[int, ...]] = {}
 
     def value(self, element: Element) -> Value:
@@ -91,7 +91,7 @@ class Arithmetic:
         return self.add(a, -b)
 
     def multiply(self, a: Element, b: Element) -> Element:
-        """Return ``a * b``; by a constant as shifts and adds."""
+        """Return ``a * b``; a product with a constant becomes shifts and adds."""
         if isinstance(a, Fraction) and isinstance(b, Fraction):
             return a * b
         if isinstance(a, Value) and isinstance(b, Value):
@@ -106,9 +106,9 @@ class Arithmetic:
         return a * Fraction(2) ** bits if isinstance(a, Fraction) else a << bits
 
     def sum(self, elements: Sequence[Element]) -> Element:
-        """Return the sum: the constants of it at once, the others as a balanced tree.
+        """Return the sum: constants are added directly, values in a balanced tree.
 
-        A 0 keeps its place in the tree, so that padded windows are added in the same way as others.
+        A 0 keeps its place in the tree, so that padded windows are summed in the same order as others.
         """
         constant = sum((one for one in elements if isinstance(one, Fraction)), start=Fraction(0))
         values = [one if isinstance(one, Value) else Value() for one in elements if isinstance(one, Value) or not one]
@@ -138,7 +138,7 @@ class Arithmetic:
         return -self.maximum(-a, -b)
 
     def clamp(self, a: Element, lo: Fraction | None, hi: Fraction | None) -> Element:
-        """Return ``min(max(a, lo), hi)`` in the smallest type that this leaves, without a bound that is None."""
+        """Return ``min(max(a, lo), hi)`` in the smallest type that holds it; a bound that is None does not apply."""
         found = a if lo is None else self.maximum(a, lo)
         found = found if hi is None else self.minimum(found, hi)
         if found == a or isinstance(found, Fraction):
@@ -152,7 +152,7 @@ class Arithmetic:
         return self.builder.cast(found, type_of_interval(low, high, f))
 
     def select(self, condition: Element, negative: Element, other: Element) -> Element:
-        """Return ``negative`` where ``condition`` is below 0, else ``other``; where it is 0 both must be the same."""
+        """Return ``negative`` where ``condition`` is below 0, else ``other``; where it is 0 both must be equal."""
         lo, hi = bounds_of(condition)
         if lo >= 0:
             return other

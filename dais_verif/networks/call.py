@@ -19,10 +19,10 @@ from dais_verif.networks.problems import Refusal
 
 __all__ = ["FLOATS", "MOST_STEPS", "Budget", "Call", "Data", "data_of"]
 
-#: Kinds of elements that stand for real numbers; all others wrap, except in quantisers, which saturate.
+#: Kinds of elements that represent real numbers; all others wrap, except in quantisers, which saturate.
 FLOATS = ("FLOAT", "DOUBLE")
 
-#: The most multiplications, comparisons and roundings of a network, and elements of inputs.
+#: The maximum number of steps of a network: multiplications, comparisons, roundings, and elements of inputs.
 MOST_STEPS = 1 << 20
 
 #: An array of ``Element``, in the shape of the tensor.
@@ -51,12 +51,12 @@ class Data:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Its sizes."""
+        """The sizes of the dimensions."""
         return self.elements.shape
 
     @property
     def constant(self) -> bool:
-        """True if all elements are known."""
+        """True if all elements are constants."""
         return all(isinstance(one, Fraction) for one in self.elements.flat)
 
 
@@ -92,7 +92,7 @@ class Call:
         return self.inputs[number] if number < len(self.inputs) else None
 
     def reals(self, number: int, what: str) -> Data:
-        """Return an input whose elements stand for real numbers, so that arithmetic on them does not wrap."""
+        """Return an input whose elements represent real numbers, so that arithmetic on them does not wrap."""
         return require_reals(self.input(number, what), what)
 
     def optional_reals(self, number: int, what: str) -> Data | None:
@@ -129,7 +129,7 @@ class Call:
         return found
 
     def sizes(self, name: str, default: Sequence[int]) -> tuple[int, ...]:
-        """Return an attribute of as many integers as ``default`` has."""
+        """Return an attribute that consists of as many integers as ``default``."""
         found = self.attributes.get(name, tuple(default))
         if not isinstance(found, tuple) or len(found) != len(default) or not all(isinstance(n, int) for n in found):
             raise Refusal(f"attribute {name} must be {len(default)} integers")
@@ -143,26 +143,26 @@ class Call:
         return found
 
     def number(self, name: str, default: float) -> Fraction:
-        """Return an attribute that is a finite number, with the exact value of its binary32."""
+        """Return an attribute that is a finite number: the exact value of its binary32 encoding."""
         found = self.attributes.get(name, default)
         if not isinstance(found, int | float) or not math.isfinite(found):
             raise Refusal(f"attribute {name} must be a finite number")
         return Fraction(float(np.float32(found)))
 
     def axis(self, name: str, default: int, rank: int, most: int | None = None) -> int:
-        """Return an attribute that is an axis, counted from 0; ``most``: the largest, without it ``rank - 1``."""
+        """Return an attribute that is an axis, counted from 0. ``most``: the largest one; None: ``rank - 1``."""
         found = self.integer(name, default)
         if not -rank <= found <= (rank - 1 if most is None else most):
             raise Refusal(f"attribute {name} is {found}, of a tensor with {rank} dimensions")
         return found + rank if found < 0 else found
 
     def require_size(self, shape: Sequence[int]) -> None:
-        """Raise ``Refusal`` if a result of ``shape`` is too large to make, or empty."""
+        """Raise ``Refusal`` if a result of ``shape`` is too large, or empty."""
         if math.prod(shape) > MOST_ELEMENTS or any(size < 1 for size in shape):
             raise Refusal(f"its result would have {math.prod(shape)} elements; 1 to {MOST_ELEMENTS} are supported")
 
     def broadcast(self, *arrays: Elements) -> list[Elements]:
-        """Return ``arrays`` in one shape, and take a step for each element of it."""
+        """Return ``arrays`` broadcast to one shape, and take one step of the budget for each element of it."""
         try:
             shape = np.broadcast_shapes(*(one.shape for one in arrays))
         except ValueError:
@@ -173,7 +173,7 @@ class Call:
 
 
 def require_reals(data: Data, what: str) -> Data:
-    """Return ``data`` if its elements stand for real numbers."""
+    """Return ``data``. Raises ``Refusal`` if it is empty, or its elements do not represent real numbers."""
     if not data.elements.size:
         raise Refusal(f"its {what} has no elements")
     if data.dtype not in FLOATS:

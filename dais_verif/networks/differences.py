@@ -1,7 +1,8 @@
 """Bound the difference between a network under a configuration and the exact one, for any input, node by node.
 
-Tensors of both are compared element by element. What a layer makes of a difference is a sum that both share as far as
-they can; an activation, a quantiser and the largest of a window never make a difference larger, but for a rounding.
+Tensors of both networks are compared element by element. The outputs of a layer are sums over the same elements in both
+networks, so equal contributions cancel. Activations, quantisers and maxima of windows never increase a difference,
+apart from rounding.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from dais_verif.program import Program
 __all__ = ["Pair", "output_differences"]
 
 _ZERO = (Fraction(0), Fraction(0))
-#: Operators whose results are sums of their inputs: their elements are not atoms of their own.
+#: Operators whose results are sums of their inputs: the elements of these results do not become atoms.
 _LINEAR = (
     "Conv",
     "Gemm",
@@ -41,13 +42,13 @@ _LINEAR = (
     "Pad",
     "Identity",
 )
-#: Operators that never make a difference larger, element by element.
+#: Element-wise operators that never increase a difference.
 _CONTRACTING = ("Relu", "Clip", "LeakyRelu")
 _QUANTISERS = ("QuantizeLinear", "Quant")
-#: Rounding modes that go to the nearest integer, and those that always go the same way.
+#: Modes that round to the nearest integer, and modes that always round in the same direction.
 _NEAREST, _ONE_WAY = ("ROUND", "HALF_EVEN", "HALF_UP", "HALF_DOWN"), ("CEIL", "FLOOR")
-#: For a number below 2**e, binary16 keeps bits of weight 2**(e - 11) and above, so rounding moves it by at most half of
-#: that.
+#: For a number below 2**e, binary16 keeps bits of weight 2**(e - 11) and above, so rounding changes it by at most
+#: half of that weight.
 _HALF_BITS = 12
 
 
@@ -62,9 +63,9 @@ class Pair:
 
 @dataclass(eq=False)
 class _Side:
-    """One of the networks, as ops of which all tensors are outputs.
+    """One of the two networks, as a program that outputs all compared tensors.
 
-    ``first``: the first output of each tensor; ``bounds``: what its elements can be, by intervals.
+    ``first``: the number of each tensor's first output; ``bounds``: an interval for each element of a tensor.
     """
 
     network: Network
@@ -81,9 +82,9 @@ class _Side:
 
 
 def output_differences(exact: Network, other: Network, applied: Mapping[str, Applied]) -> list[Pair]:
-    """Return for each element of the outputs its possible values in both networks, and their possible difference.
+    """Return the possible values of each output element in both networks, and their possible difference.
 
-    ``other``: the network ``exact`` under the knobs ``applied``. The result holds for all values of the input's types.
+    ``other``: the network ``exact`` under the knobs ``applied``. The result holds for all inputs within their types.
     """
     names = [name for name in exact.tensors if _compared(exact, name) and _compared(other, name)]
     sides = (_Side.of(exact, names), _Side.of(other, names))
@@ -101,7 +102,7 @@ def _compared(network: Network, name: str) -> bool:
 
 
 class _Comparison:
-    """The results for all tensors so far. ``atoms``: elements that sums are made of."""
+    """The results for the tensors compared so far. ``atoms``: the elements that sums consist of."""
 
     def __init__(self, sides: tuple[_Side, _Side], applied: Mapping[str, Applied]) -> None:
         self.sides, self.applied = sides, applied
@@ -134,14 +135,14 @@ class _Comparison:
         self._learn(name, pairs)
 
     def pairs_of(self, name: str) -> list[Pair]:
-        """Return the pairs of the elements of an output; for a constant one they are mere intervals."""
+        """Return the pairs of an output's elements; those of a constant output follow from its values alone."""
         if name in self.pairs:
             return self.pairs[name]
         bounds = zip(*(side.network.bounds(name) for side in self.sides), strict=True)
         return [Pair(a, b, (b[0] - a[1], b[1] - a[0])) for a, b in bounds]
 
     def _learn(self, name: str, pairs: list[Pair]) -> None:
-        """Make the elements of a tensor atoms."""
+        """Make each element of a tensor an atom."""
         self.pairs[name] = pairs
         first = len(self.atoms)
         self.atoms += pairs
@@ -171,10 +172,10 @@ class _Comparison:
             hi += _most(self.atoms[atom], -a, b)
         return lo, hi
 
-    # operators that never make a difference larger
+    # operators that never increase a difference
 
     def _by_rule(self, node: Node) -> list[Interval] | None:
-        """Return the differences of elements, by the rule for the operator; None if there is none."""
+        """Return the differences of elements by the rule for the operator; None if it has no rule."""
         read = self.pairs.get(node.inputs[0])
         if read is None:
             return None
@@ -190,13 +191,13 @@ class _Comparison:
             found = self._quantised(node, before)
         if found is None or not half:
             return found
-        # Values rounded after the op are no larger than those that were read.
+        # The magnitude of values that are rounded after the op is at most that of the values it reads.
         largest = max(max(map(abs, (*one.exact, *one.other))) for one in read)
         moved = _half_step(largest + _half_step(largest))
         return [(lo - moved, hi + moved) for lo, hi in found]
 
     def _contracts(self, node: Node) -> bool:
-        """Return True if it is a function of its first input only, and the other inputs are constants."""
+        """Return True if the slope of the operator is between 0 and 1, and all inputs but the first are constants."""
         network = self.sides[0].network
         slope = node.attributes.get("alpha", 0.01) if node.op == "LeakyRelu" else 0
         return 0 <= slope <= 1 and all(not name or network.constant(name) is not None for name in node.inputs[1:])
@@ -218,7 +219,7 @@ class _Comparison:
         ]
 
     def _quantised(self, node: Node, before: Sequence[Interval]) -> list[Interval] | None:
-        """Bound the difference in steps, plus one rounding; saturation never makes a difference larger."""
+        """Bound the difference in steps, plus one rounding; saturation never increases a difference."""
         scale = self.sides[0].network.constant(node.inputs[1])
         if scale is None or len(set(scale)) != 1 or raw_of(scale[0])[0] != 1:
             return None
@@ -228,34 +229,34 @@ class _Comparison:
 
 
 def _steps(most: Fraction, mode: str) -> Fraction:
-    """Return the largest difference of two roundings, of numbers that differ by up to ``most``."""
+    """Return the largest difference of two rounded numbers that differed by up to ``most`` before."""
     found = (most + 1).__floor__() if mode in _NEAREST else most.__ceil__() + (0 if mode in _ONE_WAY else 1)
     return Fraction(found) if most > 0 else Fraction(min(found, 0))
 
 
 def _half_step(largest: Fraction) -> Fraction:
-    """Return the largest change of a number of at most this size by rounding to binary16."""
+    """Return the largest change when a number of magnitude ``largest`` or less is rounded to binary16."""
     return Fraction(2) ** (largest.__ceil__().bit_length() - _HALF_BITS)
 
 
 def _halved(one: Pair) -> Interval:
-    """Return the difference once both, or only the other, are rounded to binary16."""
+    """Return the difference after the value in the other network has been rounded to binary16."""
     moved = _half_step(max(map(abs, one.other)))
     return one.difference[0] - moved, one.difference[1] + moved
 
 
 def _both(a: Interval, b: Interval) -> Interval:
-    """Return the intersection."""
+    """Return the intersection of two intervals."""
     return max(a[0], b[0]), min(a[1], b[1])
 
 
 def _most(atom: Pair, exact: Fraction, other: Fraction) -> Fraction:
-    """Bound ``exact * x + other * y`` for an atom that is x in the one and y in the other network."""
+    """Return the largest ``exact * x + other * y`` of an atom that is x in the exact and y in the other network."""
     if atom.difference == _ZERO:
         factor = exact + other
         return factor * (atom.exact[1] if factor > 0 else atom.exact[0])
     (a, b), (c, d), (e, f) = atom.exact, atom.other, atom.difference
-    # The ends of x, and where the limit of y changes.
+    # The maximum is at an end of the range of x, or where the bound of y changes.
     turns = [max(a, c - f), min(b, d - e), d - f if other > 0 else c - e]
     values = [
         exact * x + other * (min(d, x + f) if other > 0 else max(c, x + e)) for x in turns if turns[0] <= x <= turns[1]

@@ -1,7 +1,7 @@
-"""Compute tanh, the logistic function and exp so exactly that every rounding of them is right.
+"""Compute tanh, the logistic function and exp precisely enough to round them correctly in every mode.
 
-At a rational argument other than 0 each value is transcendental, so it is never on a step nor halfway: enough digits
-always tell between which halves of steps it is, and with that every rounding is known.
+At a rational argument other than 0 each value is transcendental, so it never equals a multiple of half a step. With
+enough digits it is known between which two of these multiples it lies, and these determine every rounding.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from fractions import Fraction
 __all__ = ["FUNCTIONS", "exp", "near"]
 
 _HALF = Fraction(1, 2)
-#: Decimal digits that are tried first, and the most: a distance of 10**-5000 to a half step does not come by chance.
+#: Decimal digits of the first and of the last attempt: a value within 10**-5000 of half a step is too unlikely.
 _FIRST, _MOST = 25, 5000
 
-#: The least and the largest that a value can be, both of them out of reach, from bounds of exp(-abs(x)).
+#: Returns strict bounds of a value, from whether x is negative and from strict bounds of exp(-abs(x)).
 _Bounds = Callable[[bool, Fraction, Fraction], tuple[Fraction, Fraction]]
 
 
 def _tanh(negative: bool, lo: Fraction, hi: Fraction) -> tuple[Fraction, Fraction]:
-    """tanh(x) = (1 - t*t) / (1 + t*t)."""
+    """Use tanh(abs(x)) = (1 - t*t) / (1 + t*t) with t = exp(-abs(x))."""
     found = (1 - hi * hi) / (1 + hi * hi), (1 - lo * lo) / (1 + lo * lo)
     return (-found[1], -found[0]) if negative else found
 
@@ -35,21 +35,21 @@ def _exp(negative: bool, lo: Fraction, hi: Fraction) -> tuple[Fraction, Fraction
 
 
 def _exp_minus(x: Fraction, digits: int) -> tuple[Fraction, Fraction]:
-    """Return strict bounds of exp(-x) for x > 0; below 10**-digits they only say that."""
+    """Return strict bounds of exp(-x) for x > 0: 0 and 10**-digits if x is above ``3 * digits``."""
     tiny = Fraction(1, 10**digits)
     if x > 3 * digits:
         return Fraction(0), tiny
     context = Context(prec=digits, Emin=MIN_EMIN, Emax=MAX_EMAX)
-    # Dyadic numbers are decimals: the quotient is exact, and exp is correctly rounded.
+    # A dyadic number is a finite decimal, so the quotient is exact; exp is correctly rounded.
     exact = Context(prec=x.numerator.bit_length() + 3 * x.denominator.bit_length() + 9)
     value = Fraction(context.exp(-exact.divide(Decimal(x.numerator), Decimal(x.denominator))))
     return value * (1 - 10 * tiny), value * (1 + 10 * tiny)
 
 
 def near(bounds: _Bounds, at_zero: Fraction, x: Fraction, exponent: int) -> Fraction:
-    """Return a number that every rounding to integers rounds like the value at ``x``, in units of ``2**exponent``.
+    """Return a number that every mode rounds to the same integer as the value at ``x``, in units of ``2**exponent``.
 
-    The value itself where it is rational, at 0. ``x`` must be dyadic.
+    At 0, where the value is rational, return the value itself. ``x`` must be dyadic.
     """
     scale = Fraction(2) ** -exponent
     if not x:
@@ -58,7 +58,7 @@ def near(bounds: _Bounds, at_zero: Fraction, x: Fraction, exponent: int) -> Frac
     while digits <= _MOST:
         lo, hi = (one * scale * 2 for one in bounds(x < 0, *_exp_minus(abs(x), digits)))
         below = lo.numerator // lo.denominator
-        if hi <= below + 1:  # neither bound is reached
+        if hi <= below + 1:  # the bounds are strict
             return (below + _HALF) / 2
         digits *= 2
     raise ArithmeticError(f"{_MOST} digits do not tell how the value at {x} is rounded")
@@ -70,7 +70,7 @@ def _function(bounds: _Bounds, at_zero: Fraction) -> Callable[[Fraction, int], F
 
 exp = _function(_exp, Fraction(1))
 
-#: By ONNX's names, each a function of an argument and the exponent of the step; each grows with its argument.
+#: Increasing functions by their names in ONNX, each of an argument and the exponent of the step.
 FUNCTIONS: dict[str, Callable[[Fraction, int], Fraction]] = {
     "Tanh": _function(_tanh, Fraction(0)),
     "Sigmoid": _function(_sigmoid, _HALF),

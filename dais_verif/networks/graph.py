@@ -2,7 +2,7 @@
 
 A convolution, the bias added to it, the following activation and the following pooling are one node; so are a dense
 layer, its bias and its activation. HPVM fuses nothing after a layer without a bias, nor after a normalisation.
-Quantisers, and operators that only move elements, belong to the node that they follow, and are not ops of it.
+Quantisers, and operators that only move elements, belong to the node that they follow, but do not count as its ops.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from dais_verif.networks.model import Network, Node
 
 __all__ = ["FusedNode", "FusedOp", "fuse"]
 
-#: Operators that compute nothing that HPVM counts.
+#: Operators that HPVM does not count as ops: they only quantise or move elements.
 _PASSED = ("QuantizeLinear", "DequantizeLinear", "Quant", "Identity", "Flatten", "Reshape", "Transpose", "Pad")
-#: HPVM's names of operators that always have one.
+#: HPVM's names of operators, where they depend on the operator alone.
 _NAMES = {
     "Add": "add",
     "BatchNormalization": "batchnorm",
@@ -36,8 +36,8 @@ _POOLS = ("pool_max", "pool_mean")
 class FusedOp(NamedTuple):
     """An op of a fused node. ``op``: HPVM's name of it, or ONNX's where HPVM has none. ``output``: the tensor written.
 
-    ``node``: the name of the node in the file; a bias is of the node that it is an input of. ``cost``: multiply-adds of
-    a layer, 0 of all else.
+    ``node``: the name of the node in the file; for a bias that is an input, the node that reads it. ``cost``: the
+    multiply-adds of a layer, 0 for other ops.
     """
 
     op: str
@@ -47,9 +47,10 @@ class FusedOp(NamedTuple):
 
 
 class FusedNode(NamedTuple):
-    """A fused node. ``number``: HPVM's, counted from 1; None of what only quantises or moves elements before a node.
+    """A fused node. ``number``: HPVM's number, from 1; None if it has no ops and only quantises or moves elements.
 
-    ``nodes``: names of nodes of the file, and ``outputs``: what they write. ``inputs``: computed tensors that it reads.
+    ``nodes``: the names of its nodes in the file; ``outputs``: the tensors that these write. ``inputs``: the computed
+    tensors that it reads.
     """
 
     number: int | None
@@ -60,12 +61,12 @@ class FusedNode(NamedTuple):
 
 
 def fuse(network: Network) -> tuple[FusedNode, ...]:
-    """Return the fused nodes of ``network``, each after those that it reads from; all computed nodes are in one."""
+    """Return the fused nodes of ``network`` in topological order; each computed node belongs to exactly one."""
     return tuple(_Fusing(network).fused())
 
 
 class _Fusing:
-    """The nodes that compute something, and the readers of their outputs."""
+    """The nodes that depend on inputs, and the readers of their outputs."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -81,7 +82,7 @@ class _Fusing:
                 self._readers.setdefault(name, []).append(node)
 
     def fused(self) -> Iterator[FusedNode]:
-        """Yield fused nodes: each begins at a node that is not in an earlier one, with the nodes fused to it."""
+        """Yield fused nodes: each begins at a node that no earlier one contains, followed by the nodes fused to it."""
         taken: set[str] = set()
         number = 0
         for node in self._nodes:
@@ -159,7 +160,7 @@ def _name_of(node: Node, network: Network, computed: set[str]) -> str:
 
 
 def _least(node: Node, network: Network) -> float | None:
-    """Return the lower bound of a Clip; None if there is none, or it has several."""
+    """Return the lower bound of a Clip; None if there is none, or it is computed."""
     if "min" in node.attributes:
         return float(node.attributes["min"])
     if len(node.inputs) < 2 or not node.inputs[1]:

@@ -1,4 +1,4 @@
-"""Knobs applied while a node is lowered: weights left out, rows or columns filled in, numbers rounded to binary16.
+"""Apply knobs while nodes are lowered: leave weights out, fill in rows or columns, round numbers to binary16.
 
 ``dais_verif.approx.convolve`` defines what each knob computes; this module turns it into ops.
 """
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GRID", "Applied", "Approximation", "half_data", "half_element", "perforation_of", "sampled"]
 
-#: Additional fractional bits of scaled weights, where a factor is not a binary fraction.
+#: Additional fractional bits of scaled weights if the factor is not a binary fraction.
 GRID = 2
 
 _DIGITS, _LARGEST, _LAST = 11, 65504, 24
@@ -35,7 +35,7 @@ _EVEN = ROUNDINGS["ROUND"]
 
 @dataclass(frozen=True)
 class Applied:
-    """The knob of an operator, and that of the bias that is an input of it, an op of its own."""
+    """The knob of an operator, and the knob of a bias among its inputs, which HPVM counts as a separate op."""
 
     first: Knob
     bias: Knob | None = None
@@ -48,9 +48,9 @@ class Applied:
 
 @dataclass
 class Approximation:
-    """The approximation of each node, by the tensor that it writes; ``notes``: decisions where the choice is open.
+    """The approximation of each node, by the tensor that it writes; ``notes``: choices that the knobs left open.
 
-    ``grid``: fractional bits of the weights that are scaled by 4/3; None: ``GRID`` more than they have.
+    ``grid``: fractional bits of weights that are scaled by a factor such as 4/3; None: ``GRID`` more than they have.
     """
 
     nodes: Mapping[str, Applied]
@@ -62,7 +62,7 @@ class Approximation:
 
 
 def sampled(weights: Elements, knob: Knob, grid: int | None, notes: list[str]) -> Elements:
-    """Return the weights that are kept, scaled, and zeros for the others: (filters, channels, rows, columns)."""
+    """Return the scaled weights that are kept, and zeros for the others: (filters, channels, rows, columns)."""
     factor = weight_factor(knob)
     try:
         kept = kept_elements(knob, *weights.shape[1:])
@@ -99,7 +99,7 @@ def _each(function: Callable[[Any], object], values: Elements) -> Elements:
 
 
 def perforation_of(knob: Knob, sizes: tuple[int, int]) -> list[tuple[int, ...]]:
-    """Return of each place of a result of ``sizes`` rows and columns those that its value is of, as numbers."""
+    """Return for each place of a result of ``sizes`` the numbers of the one or two computed places it depends on."""
     axis = 0 if knob.axis == "rows" else 1
     try:
         sources = fill_sources(knob, sizes[axis])

@@ -1,4 +1,4 @@
-"""Lower single nodes of a network again, on other elements than its own."""
+"""Lower single nodes of a network again, with other operands than in the network."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Lowering"]
 
 
 class Lowering:
-    """Nodes of ``network`` become ops of a block of their own, under the knobs that the network is under."""
+    """Lowers nodes of ``network`` to ops of a separate block, under the knobs of the network."""
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -36,18 +36,18 @@ class Lowering:
         attributes: Mapping[str, Any] | None = None,
         applied: Applied | None = None,
     ) -> Call:
-        """Return a node with what it reads. ``attributes``: those that are others than its own."""
+        """Return the call of a node on ``operands``. ``attributes``: they replace the node's own."""
         said = {**node.attributes, **(attributes or {})}
-        # Notes are of the network, which was lowered as a whole before.
+        # Notes are discarded: the network has them since it was lowered as a whole.
         approximation = None if applied is None else self._scratch
         return Call(node.op, tuple(operands), said, self._network.opset, self.ops, self._budget, applied, approximation)
 
     def lower(self, node: Node, operands: Sequence[Data | None], attributes: Mapping[str, Any] | None = None) -> Data:
-        """Return the result of a node for ``operands``. Raises ``Refusal``."""
+        """Return the result of a node for ``operands``. Raises ``Refusal`` if it cannot be lowered."""
         return self.run(self.call(node, operands, attributes, self.applied(node)), node.domain)
 
     def run(self, call: Call, domain: str = "") -> Data:
-        """Return the result of a call. Raises ``Refusal``."""
+        """Return the result of a call. Raises ``Refusal`` if it cannot be lowered."""
         operator = operator_of(call.op, domain)
-        assert operator is not None  # the network was lowered
+        assert operator is not None  # otherwise the network could not have been lowered
         return under_knobs(operator, call)

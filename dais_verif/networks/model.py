@@ -21,9 +21,9 @@ __all__ = ["Network", "Node", "Tensor"]
 
 
 class Tensor(NamedTuple):
-    """A tensor between nodes. ``type``: the smallest that holds all elements. ``kind``: of elements, in ONNX.
+    """A tensor between nodes. ``type``: the smallest that holds all elements. ``kind``: ONNX's type of elements.
 
-    ``type`` is None if it is not a fixed-point number until a quantiser rounds it, such as results of Tanh.
+    ``type`` is None if elements are not fixed-point numbers until a quantiser rounds them, such as results of Tanh.
     """
 
     name: str
@@ -36,7 +36,7 @@ class Tensor(NamedTuple):
 class Node:
     """A node: its operator, the names of tensors that it reads (``""``: left out) and writes, and its attributes.
 
-    ``domain``: that of its operator, empty for ONNX's own.
+    ``domain``: the domain of its operator, empty for ONNX's own.
     """
 
     name: str
@@ -49,10 +49,10 @@ class Node:
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network: made by ``read`` or ``parse``; never changed afterwards.
+    """A network, made by ``read`` or ``parse``, and never changed afterwards.
 
-    ``inputs``, ``outputs``: names, in the file's order. ``nodes``: each after those that it reads from. ``tensors``: by
-    name, constants included where a node reads them. ``opset``: the version of ONNX's operators. ``approximation``: the
+    ``inputs``, ``outputs``: names, in the file's order. ``nodes``: in topological order. ``tensors``: by name,
+    including the constants that nodes read. ``opset``: the version of ONNX's operators. ``approximation``: the
     approximations of nodes, if any.
     """
 
@@ -72,19 +72,19 @@ class Network:
         return tuple(data.elements.ravel().tolist()) if data is not None and data.constant else None
 
     def bounds(self, name: str) -> list[tuple[Fraction, Fraction]]:
-        """Return of each element of tensor ``name`` the smallest and the largest number it can be, by intervals."""
+        """Return the smallest and the largest possible value of each element of tensor ``name``, by intervals."""
         return [bounds_of(one) for one in self._elements[name].elements.ravel().tolist()]
 
     def data(self, name: str) -> Data:
-        """Return the elements of tensor ``name``, as they are lowered."""
+        """Return tensor ``name`` with its lowered elements."""
         return self._elements[name]
 
     def program(self, outputs: Sequence[str] | None = None) -> Program:
-        """Return the network as one program, unrolled: all elements of inputs to all of outputs.
+        """Return the network as one unrolled program, from all elements of inputs to all elements of outputs.
 
-        Elements are those of one tensor after the other, each in NumPy's order. ``outputs``: names of tensors to write
-        instead of the network's own. Raises ``RequestError`` for unknown tensors, ``NetworkError`` if one is not a
-        fixed-point number, or holds a constant that no op can hold.
+        Tensors follow one another, each with its elements in NumPy's order. ``outputs``: names of tensors to output
+        instead of the network's own outputs. Raises ``RequestError`` for unknown tensors, ``NetworkError`` if one does
+        not consist of fixed-point numbers, or has a constant that does not fit an op.
         """
         values: list[Value] = []
         for name in self.outputs if outputs is None else outputs:

@@ -1,6 +1,6 @@
-"""Read ONNX: protocol buffers become plain tensors and nodes, within limits, before anything is computed.
+"""Read ONNX files: turn protocol buffers into plain tensors and nodes, within limits, before anything is computed.
 
-The only module that knows the package ``onnx``, which is imported when a file is read.
+This is the only module that uses the package ``onnx``, which is imported when a file is read.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from dais_verif.networks.problems import NetworkError, shortened
 
 __all__ = ["MOST_ELEMENTS", "Graph", "GraphInput", "GraphNode", "looks_like_onnx", "read_graph"]
 
-#: Elements of a tensor, at most.
+#: The maximum number of elements of a tensor.
 MOST_ELEMENTS = 1 << 22
 
-#: Tags of the fields that follow ``ir_version`` in a model, which all have a length.
+#: Tags of the fields that can follow ``ir_version`` in a model: all have a length, except the integer of field 5.
 _FIELDS = frozenset(field << 3 | 2 for field in (2, 3, 4, 6, 7, 8, 14, 20, 25)) | {5 << 3}
 
 
 @dataclass(frozen=True)
 class GraphInput:
-    """An input as the file has it: ``shape`` with None for a dimension without a number."""
+    """An input in the file. ``shape``: None in place of a dimension without a number."""
 
     name: str
     dtype: str
@@ -36,7 +36,7 @@ class GraphInput:
 
 @dataclass(frozen=True)
 class GraphNode:
-    """A node as the file has it; an input or output that is left out is ``""``."""
+    """A node in the file; an input or output that is left out is ``""``."""
 
     name: str
     op: str
@@ -48,7 +48,7 @@ class GraphNode:
 
 @dataclass(frozen=True)
 class Graph:
-    """A graph as the file has it. ``constants``: its initializers. ``opset``: version of ONNX's own operators."""
+    """A graph in the file. ``constants``: its initializers. ``opset``: the version of ONNX's own operators."""
 
     inputs: tuple[GraphInput, ...]
     nodes: tuple[GraphNode, ...]
@@ -58,11 +58,11 @@ class Graph:
 
 
 def looks_like_onnx(data: bytes) -> bool:
-    """Return True if ``data`` begins as an ONNX model does: a version below 128, then another field of a model."""
+    """Return True if ``data`` looks like an ONNX model: a version below 128, a field of a model, and whole fields."""
     if len(data) < 4 or data[0] != 0x08 or not 1 <= data[1] < 0x80 or data[2] not in _FIELDS:
         return False
     at = 0
-    while at < len(data):  # a binary of DAIS would have to be cut into fields exactly
+    while at < len(data):  # a DAIS binary is only mistaken for a model if it consists of whole fields by chance
         tag, at = _varint(data, at)
         if tag & 7 == 0:
             _, at = _varint(data, at)
@@ -116,12 +116,12 @@ def read_graph(data: bytes) -> Graph:
 
 
 def _text(name: str | bytes) -> str:
-    """Return a name in the file; one that is not UTF-8 is shown as bytes."""
+    """Return a name from the file as text; bytes that are not UTF-8 are escaped."""
     return name if isinstance(name, str) else name.decode(errors="backslashreplace")
 
 
 def tensor_of(tensor: Any, onnx: Any) -> NDArray[Any]:
-    """Return a tensor of the file as an array. Raises ``NetworkError`` if it is damaged, or lies in another file."""
+    """Return a tensor of the file as an array. Raises ``NetworkError`` if it is damaged, or stored in another file."""
     name = shortened(_text(tensor.name))
     if tensor.data_location == onnx.TensorProto.EXTERNAL or tensor.external_data:
         raise NetworkError(f"tensor {name} lies in another file; save the model with its data in one file")
@@ -129,7 +129,7 @@ def tensor_of(tensor: Any, onnx: Any) -> NDArray[Any]:
         raise NetworkError(f"tensor {name} has shape {_shape(tensor.dims)}; the most is {MOST_ELEMENTS} elements")
     try:
         array = np.asarray(onnx.numpy_helper.to_array(tensor))
-    except Exception as error:  # whatever the package raises of damaged tensors
+    except Exception as error:  # the package raises exceptions of many types for damaged tensors
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise NetworkError(f"tensor {name} is damaged: {shortened(reason)}") from None
     if array.shape != tuple(tensor.dims):

@@ -1,4 +1,4 @@
-"""Errors in a network, and unsupported features: each node with the reason, all in one error."""
+"""Report errors and unsupported features of a network: all nodes with their reasons in one error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dais_verif.printable import printable
 
 __all__ = ["NetworkError", "Problem", "Refusal", "shortened"]
 
-#: Problems that the line of an error shows; the error holds all.
+#: The maximum number of problems in an error's text; the error object has all of them.
 _SHOWN = 20
 
 
@@ -29,13 +29,13 @@ class Refusal(Exception):
 
 
 class NetworkError(ProgramError):
-    """A file holds no network that can be lowered. ``problems``: one a node; empty if the file itself is damaged."""
+    """A file has no network that can be lowered. ``problems``: one per node; empty if the file itself is damaged."""
 
     problems: tuple[Problem, ...] = ()
 
     @classmethod
     def of_problems(cls, problems: tuple[Problem, ...]) -> NetworkError:
-        """Return the error that names all ``problems`` in one line, the first 20 of them with words."""
+        """Return the error for ``problems``: one line with the first 20 in full, and the number of the others."""
         shown = "; ".join(map(str, problems[:_SHOWN]))
         more = f"; and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
         noun = "1 node is" if len(problems) == 1 else f"{len(problems)} nodes are"
@@ -45,5 +45,5 @@ class NetworkError(ProgramError):
 
 
 def shortened(name: str) -> str:
-    """Return a name of a file's as an error shows it: in quotes, on one line, in at most some 60 characters."""
+    """Return a name from a file as errors show it: quoted, on one line, and cut to 60 characters."""
     return printable(repr(name if len(name) <= 60 else f"{name[:57]}..."))

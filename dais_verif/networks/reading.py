@@ -41,11 +41,11 @@ def read(
     inputs: Mapping[str, tuple[int, int, int]] | None = None,
     approximation: Approximation | None = None,
 ) -> Network:
-    """Return the network in the ONNX file ``path``; with ``approximation``, some of its nodes under knobs.
+    """Return the network in the ONNX file ``path``. ``approximation``: the knobs of some of its nodes.
 
-    ``inputs``: types ``(k, i, f)`` of inputs that are real numbers; one that is not named has the type that its
-    quantiser makes. Raises ``NetworkError`` that names all nodes that are not supported, each with its reason, or
-    what is wrong with the file; ``InputError`` if it cannot be read; ``ToolError`` without the package ``onnx``.
+    ``inputs``: types ``(k, i, f)`` of inputs that are real numbers; an input that is not named has the type to which
+    its quantiser rounds. Raises ``NetworkError``, which names all unsupported nodes with their reasons, or the fault of
+    the file; ``InputError`` if the file cannot be read; ``ToolError`` without the package ``onnx``.
     """
     data = read_plain(Path(path), _MOST_BYTES, advice="give the path of an ONNX file")
     try:
@@ -71,7 +71,7 @@ def parse(
 
 
 class _Reading:
-    """The tensors that are known so far, and the problems."""
+    """The tensors that are known so far, and the problems found."""
 
     def __init__(self, graph: Graph, types: Mapping[str, FixedType], approximation: Approximation | None) -> None:
         self._graph, self._types, self._approximation = graph, types, approximation
@@ -84,10 +84,10 @@ class _Reading:
             raise InputError(f"the network has no input {shortened(min(strange))}, whose type is given")
 
     def network(self, origin: Origin) -> Network:
-        """Lower all nodes. Raises ``NetworkError`` if any cannot be, or an output is not there."""
+        """Lower all nodes. Raises ``NetworkError`` if a node cannot be lowered, or an output is missing."""
         nodes: list[Node] = []
         inputs: list[tuple[GraphInput, FixedType, tuple[int, ...]]] = []
-        # Quantisers of inputs tell their types, and may have scales that nodes compute of constants.
+        # Types of inputs follow from quantisers, whose scales may be computed by nodes from constants.
         for node in self._graph.nodes:
             if not set(node.inputs) & {one.name for one in self._graph.inputs}:
                 self._try(node)
@@ -128,14 +128,14 @@ class _Reading:
             MappingProxyType(dict(self._known)),
             self._ops,
         )
-        found.program()  # an output may be none
+        found.program()  # raises if an output does not consist of fixed-point numbers
         return found
 
     def _input(self, kind: FixedType, count: int) -> list[Element]:
         return [self._ops.builder.input(kind) for _ in range(count)]
 
     def _learn(self, name: str, data: Data) -> None:
-        """Keep a tensor. Raises ``Refusal`` if its elements pass a limit of programs."""
+        """Record a tensor. Raises ``Refusal`` if its elements exceed a limit of programs."""
         elements = data.elements.ravel().tolist()
         kind = None if any(isinstance(one, Real) for one in elements) else type_of(elements)
         if kind is not None and max(kind.width, abs(kind.i), abs(kind.f)) > LIMIT:
@@ -176,7 +176,7 @@ class _Reading:
         )
 
     def _try(self, node: GraphNode) -> None:
-        """Lower a node of constants alone."""
+        """Lower a node if it reads only constants."""
         if all(name in self._known or name in self._graph.constants or not name for name in node.inputs):
             self._lower(node)
 
@@ -210,7 +210,7 @@ class _Reading:
                 raise Refusal(f"it reads {shortened(name)}, {NO_FIXED_POINT}")
 
     def _type_of_input(self, one: GraphInput) -> FixedType:
-        """Return the type of an input: that of its integers, or what is given, or what its quantisers make."""
+        """Return the type of an input: of its integers, or as given by the user, or from its quantisers."""
         if one.dtype in INTEGERS:
             signed, bits = INTEGERS[one.dtype]
             return FixedType(signed, bits - signed, 0)
@@ -232,7 +232,7 @@ class _Reading:
         return kind_or_none
 
     def _made_by(self, node: GraphNode) -> FixedType | None:
-        """Return the type that a quantiser makes."""
+        """Return the type to which a node quantises; None if it is not a quantiser with one type."""
         if node.op not in _QUANTISERS or operator_of(node.op, node.domain) is None:
             return None
         try:
@@ -244,7 +244,7 @@ class _Reading:
 
 
 def _shape_of_input(one: GraphInput) -> tuple[int, ...]:
-    """Return the shape of an input; a first dimension without a number is a batch, of which a program computes one."""
+    """Return the shape of an input; a first dimension without a number is the size of a batch, and becomes 1."""
     if one.shape is None:
         raise Refusal("it has no shape")
     shape = tuple(1 if size is None and at == 0 else size for at, size in enumerate(one.shape))

@@ -1,7 +1,7 @@
 """Real numbers that are rounded only once, by the quantiser that reads them.
 
-Values of tanh and of the logistic function become tables of what the quantiser makes of them; quotients are divided bit
-by bit. Nothing else computes with such numbers, but for the larger of two of a kind.
+Values of tanh and of the logistic function become tables of their quantised values; quotients are computed bit by bit.
+The only other operation on such numbers is the maximum of two of the same kind.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ __all__ = ["MOST_INDEX", "NO_FIXED_POINT", "Mapped", "Quotient", "Quantiser", "R
 #: The reason why such numbers are not supported by an operator.
 NO_FIXED_POINT = "no fixed-point number: let a QuantizeLinear or Quant read it first"
 
-#: Bits that index a table, at most.
+#: The maximum number of bits that index a table.
 MOST_INDEX = 16
 
 
 @dataclass(frozen=True)
 class Quantiser:
-    """Rounding to integers times ``2**exponent`` that are held within ``lo`` and ``hi``."""
+    """Rounding to integers in steps of ``2**exponent``, which saturate at ``lo`` and ``hi``."""
 
     call: Call
     exponent: int
@@ -38,27 +38,27 @@ class Quantiser:
     hi: int
 
     def of(self, element: Element) -> Element:
-        """Return a fixed-point number in steps, rounded."""
+        """Return ``element``, a fixed-point number in steps, rounded and saturated."""
         ops = self.call.ops
         rounded = ROUNDINGS[self.rounding](ops, element)
         return ops.clamp(rounded, Fraction(self.lo), Fraction(self.hi))
 
 
 class Real:
-    """A number that only a quantiser makes a fixed-point number."""
+    """A number that is not a fixed-point number until it is quantised."""
 
     def quantised(self, by: Quantiser) -> Element:
-        """Return the exact result of ``by``. Raises ``Refusal`` if that would be too large."""
+        """Return the exact result of ``by``. Raises ``Refusal`` if this needs too large a table, or too many steps."""
         raise NotImplementedError
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:
-        """Return the larger of both. Raises ``Refusal`` if they are not of one kind."""
+        """Return the larger of both. Raises ``Refusal`` if they are not of the same kind."""
         raise Refusal(f"{self}, and something else, cannot be compared; quantise them first")
 
 
 @dataclass(frozen=True)
 class Mapped(Real):
-    """A value of the function ``name``, which grows with its argument."""
+    """A value of the increasing function ``name``."""
 
     name: str
     argument: Element
@@ -67,7 +67,7 @@ class Mapped(Real):
         return f"a result of {self.name}"
 
     def quantised(self, by: Quantiser) -> Element:
-        """Return a table of what all values of the argument's type become; its bits index it."""
+        """Return a look-up, by the argument's bits, in a table of the results for all values of its type."""
         function = FUNCTIONS[self.name]
 
         def entry(x: Fraction) -> int:
@@ -85,7 +85,7 @@ class Mapped(Real):
 
 @dataclass(frozen=True)
 class Quotient(Real):
-    """``numerator / denominator``, the latter never below ``least``. ``most``: what it never passes, if known."""
+    """``numerator / denominator``. ``least``: the smallest denominator; ``most``: the largest quotient, if known."""
 
     what: str
     numerator: Element
@@ -97,7 +97,7 @@ class Quotient(Real):
         return self.what
 
     def quantised(self, by: Quantiser) -> Element:
-        """Compute half steps by long division; they and whether there is a remainder decide every rounding."""
+        """Compute half steps by long division; these, and whether a remainder is left, decide every rounding."""
         ops, divisor = by.call.ops, self.denominator
         halves = ops.shift(self.numerator, 1 - by.exponent)
         if isinstance(halves, Fraction) and isinstance(divisor, Fraction):
@@ -105,14 +105,14 @@ class Quotient(Real):
             return by.of(Fraction(2 * int(whole) + bool(remainder), 4))
         lo, hi = bounds_of(halves)
         bits = max(raw_of(one)[1] for one in (*_ends(halves), *_ends(divisor)))
-        halves, divisor = ops.shift(halves, bits), ops.shift(divisor, bits)  # integers both
+        halves, divisor = ops.shift(halves, bits), ops.shift(divisor, bits)  # both are integers now
         ends = (lo / self.least, hi / self.least)
         if self.most is not None:
             ends = (ends[0], self.most * 2 * Fraction(2) ** -by.exponent)
         below = max(0, -(ends[0].numerator // ends[0].denominator))
         count = (int(ends[1]) + below).bit_length() if ends[1] >= 0 else below.bit_length()
         by.call.budget.take(count)
-        # One half more than what is left: compared with an integer, that is never 0.
+        # One half is added to the remainder, so that its difference to an integer is never 0.
         left = ops.sum([halves, ops.multiply(divisor, Fraction(below)), Fraction(1, 2)])
         found: list[Element] = [Fraction(-below, 2)]
         for bit in reversed(range(count)):
@@ -124,21 +124,21 @@ class Quotient(Real):
         return by.of(ops.sum([*found, ops.shift(more, -2)]))
 
     def maximum(self, other: object, ops: Arithmetic) -> Real:
-        """Return the maximum; with equal denominators it is that of the larger numerator."""
+        """Return the maximum: of two quotients with the same denominator, that with the larger numerator."""
         if not isinstance(other, Quotient) or other.denominator != self.denominator:
             return super().maximum(other, ops)
         return replace(self, numerator=ops.maximum(self.numerator, other.numerator))
 
 
 def _ends(element: Element) -> tuple[Fraction, Fraction]:
-    """Numbers on the finest grid that ``element`` needs."""
+    """Return numbers with the fractional bits that ``element`` needs."""
     if isinstance(element, Value):
         return Fraction(2) ** (element.shift - element.f), Fraction(0)
     return element, element
 
 
 def _held(ops: Arithmetic, left: Element, most: Fraction) -> Element:
-    """Return ``left``, which is known to lie between 0 and ``most``, in a type of no more."""
+    """Return ``left``, which is known to lie between 0 and ``most``, in the smallest type for this range."""
     if isinstance(left, Fraction) or left.op is None:
         return left
     f = left.f - left.shift
@@ -146,7 +146,7 @@ def _held(ops: Arithmetic, left: Element, most: Fraction) -> Element:
 
 
 def table(call: Call, argument: Element, entry: Callable[[Fraction], int], f: int, key: tuple[object, ...]) -> Element:
-    """Return ``entry(argument) * 2**-f``, looked up; ``key``: what says which entry it is, so that it is made once."""
+    """Return ``entry(argument) * 2**-f`` from a table. ``key``: identifies ``entry``, so that it is computed once."""
     if isinstance(argument, Fraction) or argument.op is None:
         return Fraction(entry(argument if isinstance(argument, Fraction) else Fraction(0))) * Fraction(2) ** -f
     kind = argument.type

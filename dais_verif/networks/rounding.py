@@ -1,4 +1,4 @@
-"""Rounding to integers, in all modes of QONNX, exactly: additions, a floor, and a choice where the sign matters."""
+"""Round to integers exactly, in all modes of QONNX: by additions, a floor, and a choice if the sign matters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HALF = Fraction(1, 2)
 
 
 def _fraction_bits(a: Element) -> int:
-    """Return the number of fractional bits."""
+    """Return the number of fractional bits of an element."""
     if isinstance(a, Value):
         return 0 if a.op is None else a.f - a.shift
     return raw_of(a)[1]
@@ -39,28 +39,28 @@ def _up(ops: Arithmetic, a: Element) -> Element:
 
 
 def _half_up(ops: Arithmetic, a: Element) -> Element:
-    """Ties go away from 0."""
+    """Round to the nearest integer, and ties away from 0."""
     return ops.select(a, _ceil(ops, ops.subtract(a, _HALF)), _floor(ops, ops.add(a, _HALF)))
 
 
 def _half_down(ops: Arithmetic, a: Element) -> Element:
-    """Ties go towards 0."""
+    """Round to the nearest integer, and ties towards 0."""
     return ops.select(a, _floor(ops, ops.add(a, _HALF)), _ceil(ops, ops.subtract(a, _HALF)))
 
 
 def _half_even(ops: Arithmetic, a: Element) -> Element:
-    """Add a step less than one half, and that step if the integer below is odd: then only its ties are carried up."""
+    """Add one half less a step, and the step if the integer below is odd, so that only ties above odd ones round up."""
     step = Fraction(1, 1 << _fraction_bits(a))
     up = ops.shift(ops.is_odd(ops.floor(a)), -_fraction_bits(a))
     return ops.floor(ops.sum([a, _HALF - step, up]))
 
 
 def _where_needed(rounding: Rounding) -> Rounding:
-    """Leave integers as they are."""
+    """Return ``rounding`` for elements with fractional bits; others are integers already."""
     return lambda ops, a: rounding(ops, a) if _fraction_bits(a) > 0 else a
 
 
-#: By the names that QONNX has for them; in small letters, too.
+#: Rounding modes by QONNX's names, in capital letters.
 ROUNDINGS: dict[str, Rounding] = {
     name: _where_needed(rounding)
     for name, rounding in {

@@ -1,4 +1,4 @@
-"""All stages of a network in order, once for each way in which its configurations compute a fused node."""
+"""The stages of a network in order, with a variant of a fused node for each way its configurations compute it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Chain", "Place", "Storage", "Variant", "chain_of"]
 
 @dataclass(frozen=True)
 class Variant:
-    """The stages of a fused node in some configurations: the numbers of those in ``chosen``."""
+    """The stages of a fused node in some configurations. ``chosen``: the numbers of these configurations."""
 
     stages: tuple[Stage, ...]
     chosen: tuple[int, ...]
@@ -29,7 +29,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Place:
-    """A fused node. ``output``: the tensor that it writes, whatever the variant, of ``type``."""
+    """A fused node. ``output``: the tensor that all variants write, with elements of ``type``."""
 
     fused: int | None
     variants: tuple[Variant, ...]
@@ -39,9 +39,10 @@ class Place:
 
 @dataclass(frozen=True)
 class Chain:
-    """``places``, each after those that it reads from. ``inputs``, ``outputs``: names and types of the network's own.
+    """The stages of a network in all its configurations. ``places``: in topological order.
 
-    ``storage``: of all tensors that stages read or write. What is another tensor under a new name has that one's.
+    ``inputs``, ``outputs``: names and types of the network's inputs and outputs. ``storage``: of all tensors that
+    stages read or write. A tensor that only renames another one is listed under the name of that one.
     """
 
     networks: tuple[Network, ...]
@@ -67,10 +68,11 @@ Perforated = Callable[[Network, Part, Mapping[str, FixedType]], tuple[Stage, Sta
 def chain_of(
     networks: Sequence[Network], unrolled: Sequence[int] = (), *, perforated: Perforated = perforated_stages
 ) -> Chain:
-    """Return the stages of a network in each of its configurations, which ``networks`` are.
+    """Return the stages of a network in all its configurations. ``networks``: the network under each of them.
 
-    ``unrolled``: numbers of fused nodes that become one member each. ``perforated``: the stages of a part that begins
-    with a perforated convolution. Raises ``NetworkError`` with node and reason for what cannot be a stage.
+    ``unrolled``: numbers of fused nodes that one member computes. ``perforated``: returns the stages of a part that
+    begins with a perforated convolution. Raises ``NetworkError`` with node and reason for a part that cannot be a
+    stage.
     """
     return _Chaining(networks, unrolled, perforated).chain()
 
@@ -86,7 +88,7 @@ class _Chaining:
         self.used: set[str] = set()
 
     def chain(self) -> Chain:
-        """Place after place."""
+        """Return the chain, built place after place."""
         first, places = self.networks[0], list[Place]()
         parts = [parts_of_network(network, self.unrolled) for network in self.networks]
         for at in range(len(parts[0])):
@@ -104,7 +106,7 @@ class _Chaining:
         )
 
     def place(self, parts: Sequence[list[Part]]) -> Place | None:
-        """Return a fused node, of which ``parts`` are those of each configuration; None if it computes nothing."""
+        """Return a fused node; None if it computes nothing. ``parts``: its parts in each configuration."""
         by_knobs: dict[tuple[object, ...], list[int]] = {}
         for number, listed in enumerate(parts):
             lowering = Lowering(self.networks[number])
@@ -144,7 +146,7 @@ class _Chaining:
         return found
 
     def named(self, stages: Sequence[Stage], output: str, own: str) -> list[Stage]:
-        """Stages under names of their own, and what flows between them, too."""
+        """Return the stages under unique names. ``own``: a prefix for the tensors between them."""
         within = {stage.output: f"{own}{stage.output}" for stage in stages[:-1]}
         found = []
         for stage in stages:
@@ -157,7 +159,7 @@ class _Chaining:
         return found
 
     def unique(self, name: str) -> str:
-        """Return a name for signals, that no other stage has."""
+        """Return a name for the signals of a stage that no other stage has."""
         plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")[:60] or "node"
         plain = plain if not plain[0].isdigit() else f"n{plain}"
         found, number = plain, 2
@@ -169,12 +171,12 @@ class _Chaining:
 
 def _type(network: Network, name: str) -> FixedType:
     kind = network.tensors[name].type
-    assert kind is not None  # inputs have types
+    assert kind is not None  # every input has a type
     return kind
 
 
 def _without_copies(network: Network, stages: Sequence[Stage]) -> tuple[list[Stage], str]:
-    """Stages without those that only move elements in their order; and what the last one is, if none is left."""
+    """Return the stages that are not mere copies, and the tensor that is copied if all of them are."""
     found, names = list[Stage](), dict[str, str]()
     for stage in stages:
         inputs = tuple(names.get(name, name) for name in stage.inputs)
@@ -184,7 +186,7 @@ def _without_copies(network: Network, stages: Sequence[Stage]) -> tuple[list[Sta
             found.append(replace(stage, inputs=inputs))
     last = stages[-1].output
     if found and last in names:
-        # The output of the last one has the name under which others read it.
+        # Other stages read the last output under this name.
         found[-1] = replace(found[-1], output=last)
     return found, names.get(last, last)
 

@@ -19,11 +19,11 @@ _MOST_PAUSE = 4
 
 @dataclass
 class _Schedule:
-    """The events by cycle, while the schedule is written."""
+    """The events of a sequence by cycle, while it is planned."""
 
     cycle: int = 0
-    writes: list[list[tuple[int, int, int]]] = field(default_factory=list)  # of each input: cycle, sample, word
-    reads: list[list[tuple[int, int, int]]] = field(default_factory=list)  # of each output
+    writes: list[list[tuple[int, int, int]]] = field(default_factory=list)  # per input: cycle, sample, word
+    reads: list[list[tuple[int, int, int]]] = field(default_factory=list)  # per output
     starts: list[tuple[int, int]] = field(default_factory=list)  # cycle, configuration
     busy: list[tuple[int, int]] = field(default_factory=list)
     done: list[int] = field(default_factory=list)
@@ -42,10 +42,10 @@ def drive_network(
 ) -> Driven:
     """Return a sequence that runs all samples of ``tensors``, one after the other, each in its configuration.
 
-    ``tensors``: of each input raw integers, (samples, elements in NumPy's order). Words are written and read in random
-    order. Between all that: pauses, runs in any configuration that a reset breaks off, and values that nothing must
-    look at: ``config`` and ``start`` while it is busy, words that are not written. What is read has the form of
-    ``tensors``.
+    ``tensors``: per input, raw integers (samples, elements in NumPy's order). Words are written and read in random
+    order. There are pauses in between, and runs in any configuration that a reset aborts. Signals that the network must
+    ignore have random values: ``config`` and ``start`` while it is busy, and words that are not written. Results have
+    the form of ``tensors``.
     """
     plan = _Schedule(writes=[[] for _ in chain.inputs], reads=[[] for _ in chain.outputs])
     loaded, shown = ([chain.storage[name].words for name in names] for names in (chain.inputs, chain.outputs))
@@ -124,7 +124,7 @@ def _inputs(
     given["rst"][plan.resets, 0] = 1
     start = given["start"]
     start[:] = 0
-    for first, last in plan.busy:  # it is ignored in these cycles
+    for first, last in plan.busy:  # ``start`` is ignored in these cycles
         start[first:last, 0] = rng.integers(0, 2, size=len(start[first:last]))
     start[plan.resets, 0] = 0
     for cycle, configuration in plan.starts:
@@ -145,7 +145,7 @@ def _inputs(
 
 
 def in_words(tensor: Ints, storage: Storage) -> Ints:
-    """Return (samples, elements in NumPy's order) as (samples, words, channels)."""
+    """Return a tensor (samples, elements in NumPy's order) as (samples, words, channels)."""
     return tensor.reshape(len(tensor), storage.channels, storage.words).swapaxes(1, 2)
 
 

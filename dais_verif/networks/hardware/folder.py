@@ -43,7 +43,7 @@ __all__ = [
 
 #: The forms of a network as a machine.
 FORMS = ("memory", "stream")
-#: The name of the only setting of a machine without configurations.
+#: The configuration name of a network without a file of configurations.
 EXACT = "exact"
 
 _SCHEMA = "dais-verif/network/1"
@@ -64,8 +64,8 @@ class _Tensor:
 class _Manifest:
     """The content of the manifest.
 
-    ``configurations``: their names, by the number that ``config`` has; ``cycles``: of each, from that of start to that
-    of done. ``grid``, ``unrolled``: as the request had them. ``files``: SHA-256 by name.
+    ``configurations``: their names, in the order of the values of input ``config``; ``cycles``: as in
+    ``NetworkFolder``. ``grid``, ``unrolled``: as requested. ``files``: SHA-256 by name.
     """
 
     schema: str
@@ -82,11 +82,11 @@ class _Manifest:
 
 @dataclass(frozen=True)
 class NetworkFolder:
-    """A network in a ``form``, in a folder.
+    """A folder with a network as hardware in one ``form``.
 
-    ``configurations``: their names, by the number that input ``config`` has; ``cycles``: of each from start to done, of
-    a stream from the first beat of an image to the last one of its result.
-    ``files``: the names of those that say what it is, and of the hardware, the manifest first.
+    ``configurations``: their names, in the order of the values of input ``config``; ``cycles``: of each from start to
+    done, or of a stream from the first beat of an image to the last beat of its result. ``files``: the names of the
+    files that define the network and its hardware, the manifest first.
     """
 
     path: Path
@@ -112,7 +112,7 @@ class NetworkFolder:
         return self.path / RTL
 
     def _networks(self) -> tuple[Network, ...]:
-        """Return the network under each configuration, read again. Raises as their readers do."""
+        """Return the network under each configuration, read again. Raises the errors of the files' readers."""
         said, data = self._said, read_plain(self.path / NETWORK, _MOST_BYTES)
         if CONFIGURATIONS not in said.files:
             return networks_of(data, None, said.grid)
@@ -128,14 +128,14 @@ class NetworkFolder:
 
     @cached_property
     def stream(self) -> StreamNetwork:
-        """The network as a stream, made again, of which the folder has the machine that was written."""
+        """The network as a stream, built again; the folder has the machine as it was written."""
         return stream_network(self.chain)
 
     @cached_property
     def chain(self) -> Chain:
-        """The network under all configurations, with its stages, made again.
+        """The stages of the network under all configurations, built again.
 
-        Raises ``InputError`` if the manifest says something else.
+        Raises ``InputError`` if the manifest states something else.
         """
         said, found = self._said, form_chain(self._networks(), self.form, self._said.unrolled)
         inputs, outputs = _tensors(found, self.form)
@@ -165,14 +165,14 @@ class NetworkFolder:
 
 
 def networks_of(data: bytes, file: ConfigurationFile | None, grid: int | None) -> tuple[Network, ...]:
-    """Return the network in ``data`` under each configuration of ``file``; None: as it is."""
+    """Return the network in ``data`` under each configuration of ``file``; None: without knobs."""
     if file is None:
         return (parse(data),)
     return tuple(approximate(data, file, one.name, grid=grid).network for one in file.configurations)
 
 
 def form_chain(networks: Sequence[Network], form: str, unrolled: Sequence[int]) -> Chain:
-    """Return the stages that a network has in a form. Raises ``NetworkError`` for what cannot be one."""
+    """Return the stages of a network in a form. Raises ``NetworkError`` for a part that cannot be a stage."""
     if form == "memory":
         return chain_of(networks, unrolled)
     if len(networks) > 1:
@@ -183,7 +183,7 @@ def form_chain(networks: Sequence[Network], form: str, unrolled: Sequence[int]) 
 
 
 def stream_cycles(made: StreamNetwork) -> tuple[int]:
-    """Return the cycles from the first beat of an image to the last one of its result, if no other image follows."""
+    """Return the cycles from the first beat of an image to the last beat of its result, if no other image follows."""
     return (made.alone[-1],)
 
 
@@ -285,13 +285,13 @@ def _require_ports(folder: NetworkFolder, said: _Manifest) -> None:
 
 
 def _tensors(chain: Chain, form: str) -> tuple[tuple[_Tensor, ...], tuple[_Tensor, ...]]:
-    """Return inputs and outputs, as the manifest has them."""
+    """Return the inputs and outputs for the manifest."""
     first, memory = chain.networks[0], form == "memory"
     inputs = tuple(
         _Tensor(name, f"in{t}" if memory else "x", first.tensors[name].shape, str(kind))
         for t, (name, kind) in enumerate(chain.inputs.items())
     )
-    # A tensor that is another one under a new name has that one's memory.
+    # An output that only renames another tensor has the memory of that one.
     outputs = tuple(
         _Tensor(own, f"out{t}" if memory else "y", first.tensors[own].shape, str(kind))
         for t, (own, kind) in enumerate(zip(first.outputs, chain.outputs.values(), strict=True))

@@ -13,10 +13,10 @@ _ANY = '"any"'
 
 
 def memory_frame(chain: Chain, latency: Sequence[int], configuration: int = 0) -> str:
-    """Return the frame file in which a machine computes what the network does in a configuration.
+    """Return the frame file of a run: the machine loads inputs, computes a configuration, and returns outputs.
 
-    In every cycle but that of its start ``config`` may say anything, and ``start`` while it is busy. A reset may end a
-    frame at any time.
+    ``config`` may have any value in every cycle except that of the start, and ``start`` while the machine is busy. A
+    reset may end a frame at any time.
     """
     begin = _loaded(chain)
     done = begin + latency[configuration]
@@ -65,7 +65,7 @@ def _cycles(chain: Chain, done: int) -> int:
 
 
 def _port(signal: str, storage: Storage, cycle: int) -> str:
-    """Return a tensor on its port: all places of channel 0, then those of channel 1, and so on, as NumPy has them."""
+    """Return a tensor on its port in NumPy's order: all places of channel 0, then those of channel 1, and so on."""
     until = f"cycle = {cycle}, to = {cycle + storage.words - 1}"
     if storage.channels == 1:
         return f'{{ signal = "{signal}", {until} }}'

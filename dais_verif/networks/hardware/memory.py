@@ -1,8 +1,8 @@
-"""A network with memories: a machine for each stage, one after the other, each writing into those that read from it.
+"""A network with memories: one machine per stage, which run in turn and write into the memories of their readers.
 
-``start`` runs all stages; ``done`` is 1 in one cycle when the outputs are there. A stage begins when the one before it
-is done. What it writes goes into the memories of all stages that read it, element after element, and into that of an
-output.
+``start`` runs all stages; ``done`` is 1 for one cycle when the outputs are available. A stage begins when the one
+before it is done. It writes its result, word after word, into the memories of all stages that read it, and into that of
+an output.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class StageFacts:
 
 @dataclass(frozen=True)
 class MemoryNetwork:
-    """``latency``: of each configuration, from the cycle of start to that of done. ``words``, ``bits``: of memories."""
+    """A machine and its facts. ``latency``: from start to done, per configuration. ``words``, ``bits``: of memories."""
 
     machine: Machine
     stages: tuple[StageFacts, ...]
@@ -49,7 +49,7 @@ class MemoryNetwork:
 
 
 class _Writing(NamedTuple):
-    """The writer of a tensor's elements: if one is valid, its number in NumPy's order, and the element."""
+    """A write port of a tensor: whether a word is written, its address, and its elements."""
 
     enable: View
     address: View
@@ -57,18 +57,19 @@ class _Writing(NamedTuple):
 
 
 def memory_network(chain: Chain, parallel: int = 1) -> MemoryNetwork:
-    """Return the machine of a network with memories.
+    """Return the machine of a network with memories, and its facts.
 
-    Inputs: ``start``, ``rst``, and of input t ``in<t>_write``, ``in<t>_address``, ``in<t>_data``; outputs: ``busy``,
-    ``done``, and of output t ``out<t>_data``, the element that ``out<t>_address`` said a cycle before. With several
-    configurations there is an input ``config``, which is looked at with ``start``. ``parallel``: members of a stage
-    side by side, where its index space has so many. Raises ``InputError`` as ``memory_form`` does.
+    Inputs: ``start``, ``rst``, for each input t ``in<t>_write``, ``in<t>_address`` and ``in<t>_data``, and for each
+    output t ``out<t>_address``. Outputs: ``busy``, ``done``, and ``out<t>_data``, the word at the address of the
+    previous cycle. With several configurations there is an input ``config``, which is sampled with ``start``.
+    ``parallel``: the number of members of a stage that work in parallel, if its index space has as many. Raises
+    ``InputError`` like ``memory_form``.
     """
     return _Memories(chain, parallel).built()
 
 
 def memory_latency(chain: Chain, parallel: int = 1) -> tuple[int, ...]:
-    """Return the ``latency`` of ``memory_network``, whose machine is not made. Raises ``InputError`` as that does."""
+    """Return the ``latency`` of ``memory_network`` without building a machine. Raises ``InputError`` likewise."""
     return tuple(
         1 + sum(_latency(chain, stage, parallel) for stage in chain.stages(number))
         for number in range(len(chain.networks))
@@ -130,7 +131,7 @@ class _Memories:
         return MemoryNetwork(made.build(), tuple(self.facts), latency, words, bits)
 
     def control(self, start: View, busy: View, config: View | None) -> tuple[View, View, View]:
-        """Return if the first stage begins, the current configuration, and if it is busy in the next cycle."""
+        """Return if the first stage begins, the current configuration, and if the network is busy in the next cycle."""
         made = self.made
         self.finished = made.wire("finished", BIT)
         b = Logic()
@@ -151,14 +152,14 @@ class _Memories:
         return found[0], found[-1], found[1]
 
     def chosen(self, place: int, go: View, now: View, configurations: Sequence[int]) -> View:
-        """Return the bit that a place begins in one of ``configurations``."""
+        """Return a bit that is 1 when a place begins in one of ``configurations``."""
         b = Logic()
         begins, number = b.input(BIT), b.input(unsigned(len(self.chain.networks) - 1))
         asked = b.both(begins, b.among(number, sorted(configurations)))
         return self.block(f"begin{place}_{configurations[0]}", b, [(asked, BIT)], [go, now])
 
     def any_of(self, name: str, bits: Sequence[View]) -> View:
-        """Return the bit that one of ``bits`` is 1."""
+        """Return a bit that is 1 if one of ``bits`` is 1."""
         if len(bits) == 1:
             return bits[0]
         b, found = Logic(), Logic().zero
@@ -167,7 +168,7 @@ class _Memories:
         return self.block(name, b, [(found, BIT)], bits)
 
     def block(self, name: str, b: Logic, outputs: Sequence[tuple[Value, FixedType]], sources: Sequence[View]) -> View:
-        """Return the outputs of a control block."""
+        """Add a control block, and return its outputs."""
         block = self.made.block(name, b.build_as(outputs))
         first = 0
         for source in sources:
@@ -176,11 +177,11 @@ class _Memories:
         return block.outputs
 
     def stage(self, stage: Stage, configurations: Sequence[int], start: View, rst: View) -> View:
-        """Return the machine of a stage, which begins when ``start`` is 1; what is returned is whether it is done."""
+        """Add the machine of a stage, which begins when ``start`` is 1, and return its output ``done``."""
         made, instance = self.made, stage.instance
         geometry = instance.mapping.geometry
         machine, facts = memory_form(instance, min(self.parallel, max(geometry)), words=_words(self.chain, stage))
-        # Its result goes into the memories of those that read it.
+        # Its result goes into the memories of its readers, so it has no output memory.
         views = embed(made, machine, f"{stage.name}_", without=_KEPT)
         made.connect(start, views["start"])
         made.connect(rst, views["rst"])
@@ -201,7 +202,7 @@ class _Memories:
         return views["done"]
 
     def output(self, t: int, name: str, kind: FixedType) -> None:
-        """Write the memory of an output of the network."""
+        """Add the memory of an output of the network."""
         made, address, kinds = self.made, self.address(name), self.word(name, kind)
         if 1 << address.width > MOST_WORDS:
             raise InputError(f"output {name!r} has {self.chain.storage[name].words} words, beyond {MOST_WORDS}")
@@ -219,11 +220,11 @@ class _Memories:
         return address_bits(self.chain.storage[name].places)
 
     def word(self, name: str, kind: FixedType) -> tuple[FixedType, ...]:
-        """Return the types of a word of a tensor."""
+        """Return the types of the elements in a word of a tensor."""
         return (kind,) * self.chain.storage[name].channels
 
     def wire(self, name: str, readers: Sequence[_Writing]) -> None:
-        """Let all ``readers`` of a tensor take what its writer writes; of several at most one writes in a cycle."""
+        """Connect the writers of a tensor to all its ``readers``; at most one of them writes in a cycle."""
         writers = self.writers[name]
         source = writers[0] if len(writers) == 1 else self.merged(name, writers)
         for reader in readers:
@@ -231,7 +232,7 @@ class _Memories:
                 self.made.connect(one, target)
 
     def merged(self, name: str, writers: Sequence[_Writing]) -> _Writing:
-        """Return the one of ``writers`` that writes."""
+        """Return a write port that forwards the active one of ``writers``."""
         number, place = next((at, one) for at, one in enumerate(self.chain.places) if one.output == name)
         b, address, kinds = Logic(), self.address(name), self.word(name, place.type)
         there, at, word = b.zero, b.zero, [b.zero] * len(kinds)
@@ -245,6 +246,6 @@ class _Memories:
         return _Writing(merged[0], merged[1], merged[2:])
 
 
-#: Outputs that a stage keeps for its only reader, which are not needed where its result goes elsewhere.
+#: Signals of a stage's own output memory, which is left out because its readers have the result.
 _KEPT = ("out0", "out0_address", "out0_data")
 _PORT = ("write", "address", "data")

@@ -1,8 +1,8 @@
-"""A perforated convolution as two stages of a stream: sums pixel after pixel, then what lies between them.
+"""A perforated convolution as two stages of a stream: the sums pixel by pixel, then the skipped places filled in.
 
-The first stage outputs a number that is not a sum where a row or column is skipped, and the second one reads the same
-outside the image. It writes the sum of its own pixel, or, if there is none, the mean of the neighbouring ones, or the
-only one.
+The first stage outputs a number that is never a sum where a row or column is skipped, and the second stage reads the
+same number outside the image. It writes the sum of its own pixel or, if this is skipped, the mean of the neighbouring
+sums, or the only neighbouring sum.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _PIXEL = Region(1, 0, 0)
 
 
 def perforated_by_place(network: Network, part: Part, types: Mapping[str, FixedType]) -> tuple[Stage, Stage]:
-    """Return the two stages of such a part. Raises ``Refusal`` for what cannot be."""
+    """Return the two stages of a perforated convolution. Raises ``Refusal`` if it is not supported."""
     conv, applied, window = begin_of(network, part)
     shape, knob = network.tensors[conv.outputs[0]].shape, applied.first
-    perforation_of(knob, (shape[2], shape[3]))  # refuses a knob of which nothing is left
+    perforation_of(knob, (shape[2], shape[3]))  # raises if the knob skips all places
     axis = 0 if knob.axis == "rows" else 1
     skipped = tuple(range(knob.offset, shape[2 + axis], knob.period))
     sums, kind = sums_stage(network, part, window, types, knob, (_PIXEL, _PIXEL), shape)

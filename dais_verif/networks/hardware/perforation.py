@@ -1,8 +1,9 @@
-"""A perforated convolution as two stages: sums where they are computed, then what lies between, bias and activation.
+"""A perforated convolution as two stages: the sums that are computed, then filled-in places, bias and activation.
 
 Along the perforated axis, a member of the first stage computes the ``period - 1`` sums between two skipped places, so
-that skipped places cost nothing. A member of the second one writes a skipped place and those after it. It reads the
-sums before and after; beyond the first and the last one it reads a number that is not a sum, and takes the other one.
+that skipped places cost nothing. A member of the second stage writes a skipped place and the places after it. It fills
+in the skipped place from the sums before and after it. Beyond the first and the last sum it reads a number that is
+never a sum, and uses only the other neighbour.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ __all__ = ["begin_of", "below_sums", "filled_stage", "is_perforated", "perforate
 
 
 class _Groups(NamedTuple):
-    """Group g of sums is that of places ``base + period * g`` on; before it, one is skipped."""
+    """Groups of sums along an axis: group g begins at place ``base + period * g``, after a skipped place."""
 
     axis: int
     period: int
@@ -47,11 +48,11 @@ class _Groups(NamedTuple):
 
     @property
     def writing(self) -> int:
-        """Members that write: one more if the last place is skipped."""
+        """The number of members that write: one more than groups if the last place is skipped."""
         return self.groups + (self.base + self.period * self.groups - 1 < self.places)
 
     def region(self, first: int) -> Region:
-        """Return the places of a group, starting ``first`` after its first sum."""
+        """Return the places of a group, beginning ``first`` places after its first sum."""
         return Region(self.period, self.base + first, self.base + self.period - 2)
 
 
@@ -62,7 +63,7 @@ def is_perforated(network: Network, part: Part) -> bool:
 
 
 def perforated_stages(network: Network, part: Part, types: Mapping[str, FixedType]) -> tuple[Stage, Stage]:
-    """Return the two stages of such a part. Raises ``Refusal`` for what cannot be."""
+    """Return the two stages of a perforated convolution. Raises ``Refusal`` if it is not supported."""
     conv, applied, window = begin_of(network, part)
     shape = network.tensors[conv.outputs[0]].shape
     groups = _Groups.of(applied.first, (shape[2], shape[3]))
@@ -76,7 +77,7 @@ def perforated_stages(network: Network, part: Part, types: Mapping[str, FixedTyp
 
 
 def begin_of(network: Network, part: Part) -> tuple[Node, Applied, Window]:
-    """Return the convolution that a part begins with, its knobs and its window. Raises ``Refusal``."""
+    """Return a part's first node, a convolution, its knobs and window. Raises ``Refusal`` if the part pools later."""
     conv, windows = part.nodes[0], part.windows
     applied = Lowering(network).applied(conv)
     assert windows is not None and applied is not None
@@ -97,9 +98,10 @@ def sums_stage(
     regions: tuple[Region, Region],
     written: tuple[int, ...],
 ) -> tuple[Stage, FixedType]:
-    """Return the stage of sums of products, with the type of sums. Its own type has numbers below that no sum is.
+    """Return the stage of sums of products, and the type of sums. The stage's type also has smaller numbers.
 
-    ``regions``: of places of which a member has the sums; ``written``: the shape of all, a pixel a member.
+    ``regions``: the rows and columns whose sums a member computes; ``written``: the shape of its output, one pixel per
+    member.
     """
     conv, lowering = part.nodes[0], Lowering(network)
     data = network.tensors[conv.inputs[0]]
@@ -156,9 +158,9 @@ def filled_stage(
     geometry: tuple[int, int],
     written: tuple[Region, Region],
 ) -> Stage:
-    """Return the stage that makes of ``places``, which are filled in, what a part writes: bias, activation, quantiser.
+    """Return the stage that applies the rest of a part, such as bias and activation, to ``places``, all filled in.
 
-    ``port``: how a member reads ``sums``; ``written``: what of rows and columns it writes.
+    ``port``: how a member reads ``sums``; ``written``: the rows and columns that it writes.
     """
     conv, applied = part.nodes[0], call.applied
     assert applied is not None
@@ -180,12 +182,12 @@ def filled_stage(
 
 
 def below_sums(kind: FixedType) -> Fraction:
-    """Return a value between the smallest sum and the numbers below, which are not sums."""
+    """Return a threshold between the smallest sum and smaller numbers, which are never sums."""
     return Fraction(2 * kind.raw_min - 1) / Fraction(2) ** (kind.f + 1)
 
 
 def _places(call: Call, patch: Elements, kind: FixedType, half: bool) -> Elements:
-    """Return a skipped place and those after it, of the previous group and this one: (1, filters, places)."""
+    """Return a skipped place, filled in, and the places after it, as (1, filters, places)."""
     ops: Arithmetic = call.ops
     filters, kept = patch.shape[:2]
     below = below_sums(kind)

@@ -1,7 +1,8 @@
-"""Parts of fused nodes: each becomes one kernel, which computes a pixel a member, or all at once.
+"""Split fused nodes into parts: each becomes one kernel, which computes one pixel per member, or all at once.
 
-A node is *local* if a pixel of what it writes is of a window of what it reads. A part begins with a window at most,
-followed by nodes that look at their own pixel alone; what looks at all elements is a part of one member.
+A node is *local* if each pixel of its output depends on a window of its input. Only the first node of a part may have a
+window larger than a pixel; the others read their own pixel. A later window stays in the part only if it reads values
+that are not fixed-point numbers yet. Nodes that read all elements form parts of one member.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dais_verif.networks.problems import NetworkError, Refusal
 
 __all__ = ["Part", "Window", "parts_of_network", "window_of"]
 
-#: Operators of which each element is of the elements at the same place.
+#: Operators whose results depend only on elements at the same place.
 _POINTWISE = frozenset(
     {"Relu", "LeakyRelu", "Clip", "Tanh", "Sigmoid", "Identity", "Add", "Sub", "Mul", "BatchNormalization"}
     | {"QuantizeLinear", "DequantizeLinear", "Quant"}
@@ -37,20 +38,20 @@ class Window(NamedTuple):
 
     @property
     def moves(self) -> bool:
-        """True if it is more than the pixel itself."""
+        """True if the window is not just the pixel itself."""
         return self != POINT
 
 
-#: The pixel itself.
+#: The window of just the pixel itself.
 POINT = Window((1, 1), (1, 1), (0, 0), (1, 1))
 
 
 @dataclass(frozen=True)
 class Part:
-    """Nodes of one fused node that become one kernel. ``fused``: HPVM's number of it; None if it has none.
+    """Nodes of one fused node that become one kernel. ``fused``: HPVM's number of this node, if any.
 
-    ``windows``: of each node, if all are local; None: one member computes all. ``inputs``: computed tensors that it
-    reads, each once; ``output``: what it writes.
+    ``windows``: one per node, if all are local; None: one member computes everything. ``inputs``: the computed tensors
+    that it reads, each once; ``output``: the tensor that it writes.
     """
 
     fused: int | None
@@ -61,15 +62,15 @@ class Part:
 
     @property
     def name(self) -> str:
-        """Its name: that of its first node that computes something."""
+        """The name of its first node that computes something."""
         named = [node.name for node in self.nodes if node.op not in ("QuantizeLinear", "DequantizeLinear", "Identity")]
         return (named or [node.name for node in self.nodes])[0] or self.output
 
 
 def parts_of_network(network: Network, unrolled: Sequence[int] = ()) -> list[list[Part]]:
-    """Return the parts of each fused node, each after those that it reads from.
+    """Return the parts of each fused node, in topological order.
 
-    ``unrolled``: numbers of fused nodes that become one member each. Raises ``NetworkError`` for other numbers.
+    ``unrolled``: numbers of fused nodes that one member computes. Raises ``NetworkError`` for unknown numbers.
     """
     known = {fused.number for fused in fuse(network)} - {None}
     unknown = sorted(set(unrolled) - known)
@@ -87,7 +88,7 @@ def parts_of_network(network: Network, unrolled: Sequence[int] = ()) -> list[lis
 
 
 def _split(network: Network, number: int | None, nodes: Sequence[Node]) -> Iterator[Part]:
-    """Parts of a chain: a new one where a window begins, and where pixels end."""
+    """Yield parts of a fused node: a new one begins at each window, and where local nodes begin or end."""
     windows = [window_of(network, node) for node in nodes]
     first = 0
     for at in range(1, len(nodes) + 1):
@@ -100,7 +101,7 @@ def _split(network: Network, number: int | None, nodes: Sequence[Node]) -> Itera
                 continue
         part, inside = nodes[first:at], windows[first:at]
         local = [window for window in inside if window is not None]
-        # Padding within a part would be of what is computed, and lies elsewhere in each member.
+        # Padding within a part would apply to computed values, at different places in each member.
         fits = len(local) == len(part) and all(not any(window.pad) for window in local[1:])
         yield _part(network, number, part, tuple(local) if fits else None)
         first = at
@@ -134,7 +135,7 @@ def window_of(network: Network, node: Node) -> Window | None:
 
 
 def _by_channel(network: Network, name: str, shape: tuple[int, ...]) -> bool:
-    """Return True if an operand is a tensor of pixels, or the same for all of them."""
+    """Return True if an operand has a value for each pixel, or one that is the same for all pixels."""
     own = network.tensors[name].shape
     if _computed(network, name):
         return own == shape or (len(own) == 4 and own[0] == 1 and own[2:] == shape[2:])
@@ -142,7 +143,7 @@ def _by_channel(network: Network, name: str, shape: tuple[int, ...]) -> bool:
 
 
 def _sliding(network: Network, node: Node, read: tuple[int, ...]) -> Window | None:
-    """Return the window of a convolution or a pool."""
+    """Return the window of a convolution or a pool; None if it is not local."""
     kernel = network.tensors[node.inputs[1]].shape[2:] if node.op == "Conv" else node.attributes["kernel_shape"]
     strides, dilations = (node.attributes.get(name, (1, 1)) for name in ("strides", "dilations"))
     if node.op == "Conv" and any(_computed(network, name) for name in node.inputs[1:] if name):
@@ -151,7 +152,7 @@ def _sliding(network: Network, node: Node, read: tuple[int, ...]) -> Window | No
     try:
         reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
         pads = pads_of(call, read[2:], reach, strides)
-    except Refusal:  # the network was lowered: it has none
+    except Refusal:  # cannot happen, since the network was lowered
         return None
     if node.op == "AveragePool" and any(map(any, pads)) and not node.attributes.get("count_include_pad", 0):
         return None

@@ -1,4 +1,4 @@
-"""A part of a network as an instance of a kernel: its block, lowered for one member, and what members touch."""
+"""A part of a network as a kernel instance: its block, lowered for one member, and the accesses of members."""
 
 from __future__ import annotations
 
@@ -43,19 +43,19 @@ class Region(NamedTuple):
     last: int
 
     def before(self, window: Window, axis: int) -> Region:
-        """Return the region of what a node with ``window`` reads, if this is that of what it writes."""
+        """Return the region that a node with ``window`` reads to write this region."""
         stride, pad = window.stride[axis], window.pad[axis]
         reach = (window.size[axis] - 1) * window.dilation[axis]
         return Region(self.slope * stride, self.first * stride - pad, self.last * stride - pad + reach)
 
     @property
     def size(self) -> int:
-        """Places of a member."""
+        """The number of places of a member."""
         return self.last - self.first + 1
 
     @property
     def pattern(self) -> tuple[float, float, float]:
-        """Slope, first and last, as a pattern has them."""
+        """Slope, first and last place, as in an access pattern."""
         return float(self.slope), float(self.first), float(self.last)
 
 
@@ -71,14 +71,14 @@ class Storage(NamedTuple):
 
     @classmethod
     def of(cls, shape: Sequence[int]) -> Storage:
-        """Return that of a tensor of ``shape``."""
+        """Return the layout of a tensor of ``shape``."""
         if len(shape) == 4 and shape[0] == 1:
             return cls((shape[2], shape[3]), shape[1])
         return cls((prod(shape),), 1)
 
     @property
     def words(self) -> int:
-        """Number of words."""
+        """The number of words."""
         return prod(self.places)
 
 
@@ -91,9 +91,9 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True)
 class Stage:
-    """A kernel of a network. ``inputs``: the tensors that its inputs are, in order; ``output``: the one it writes.
+    """A kernel of a network. ``inputs``: the tensors that it reads, in order; ``output``: the tensor that it writes.
 
-    ``shape``: of what it writes. ``left_out``: members whose results are unused.
+    ``shape``: of its output. ``left_out``: rows or columns whose results are not used.
     """
 
     name: str
@@ -111,12 +111,12 @@ class Stage:
 
     @property
     def type(self) -> FixedType:
-        """The type of what it writes."""
+        """The type of the elements of its output."""
         return self.instance.output_types[0]
 
 
 class Port(NamedTuple):
-    """A tensor as members read it: its sizes, channels first, and their regions of rows and columns; None: all."""
+    """A tensor as members read it. ``regions``: the rows and columns that a member reads; None: all elements."""
 
     name: str
     shape: tuple[int, ...]
@@ -125,14 +125,14 @@ class Port(NamedTuple):
 
     @property
     def patch(self) -> tuple[int, ...]:
-        """The shape of what a member reads."""
+        """The shape of the part that a member reads."""
         if self.regions is None:
             return self.shape
         return (1, self.shape[1], self.regions[0].size, self.regions[1].size)
 
 
 def stage_of_part(network: Network, part: Part, types: Mapping[str, FixedType]) -> Stage:
-    """Return a part as a stage. ``types``: of the tensors that it reads. Raises ``Refusal`` for what cannot be."""
+    """Return a part as a stage. ``types``: of the tensors that it reads. Raises ``Refusal`` if it is not supported."""
     lowering = Lowering(network)
     read = _regions(part)
     ports: dict[tuple[str, tuple[Region, Region] | None], Data] = {}
@@ -154,7 +154,7 @@ def stage_of_part(network: Network, part: Part, types: Mapping[str, FixedType]) 
                 operands.append(ports[next(uses)])
             else:
                 operands.append(network.data(name) if name else None)
-        # Pads are the kernel's: what lies outside of a tensor is read as such.
+        # The node does not pad, since the kernel reads its pads outside of a tensor.
         around = {"pads": (0, 0, 0, 0), "auto_pad": "NOTSET", "ceil_mode": 0} if part.windows is not None else {}
         inside[node.outputs[0]] = lowering.lower(node, operands, around if node.op in _SLIDING else {})
     pads = [_pad(part, port, types[port.name]) for port in listed]
@@ -178,12 +178,12 @@ _SLIDING = ("Conv", "MaxPool", "AveragePool")
 
 
 def as_problem(part: Part, reason: Refusal) -> NetworkError:
-    """Return the error that names a part."""
+    """Return the error for a part that is refused."""
     return NetworkError.of_problems((Problem(shortened(part.name), part.nodes[0].op, str(reason)),))
 
 
 def whole_sizes(shape: Sequence[int]) -> tuple[int, ...]:
-    """Return the one size of a tensor that is written as a whole."""
+    """Return the shape of a tensor as one dimension with all its elements."""
     count = 1
     for size in shape:
         count *= size
@@ -191,7 +191,7 @@ def whole_sizes(shape: Sequence[int]) -> tuple[int, ...]:
 
 
 def patch_of(lowering: Lowering, port: Port, kind: FixedType) -> Data:
-    """Return the part of a tensor that a member reads as inputs of the block, in NumPy's order."""
+    """Return the part of a tensor that a member reads, as inputs of the block in NumPy's order."""
     count = whole_sizes(port.patch)[0]
     return data_of([lowering.ops.builder.input(kind) for _ in range(count)], port.patch, port.kind)
 
@@ -207,9 +207,10 @@ def instance_of_block(
     geometry: tuple[int, ...],
     written: tuple[Region, Region] | None = None,
 ) -> KernelInstance:
-    """Return the instance of a block that gives ``outputs``. ``shape``: of the tensor that it writes.
+    """Return the kernel instance of a block with ``outputs``. ``shape``: of the tensor that it writes.
 
-    ``written``: what members write of its rows and columns; None: a pixel each, or all if it has one dimension.
+    ``written``: the rows and columns that a member writes; None: one pixel, or everything if there is one dimension.
+    Raises ``Refusal`` if ``outputs`` are not fixed-point numbers.
     """
     for one in outputs:
         if isinstance(one, Real):
@@ -237,7 +238,7 @@ def _read(at: int, port: Port) -> MappedTensor:
 
 
 def _pixel(rows: Region, columns: Region, channels: int) -> AccessPattern:
-    """Return the pattern of regions of rows and columns, all channels of each."""
+    """Return the access pattern of regions of rows and columns, with all channels."""
     dims = [
         DimPattern.affine(dim, region.slope, region.first, region.last) for dim, region in ((0, columns), (1, rows))
     ]
@@ -245,7 +246,7 @@ def _pixel(rows: Region, columns: Region, channels: int) -> AccessPattern:
 
 
 def _regions(part: Part) -> list[tuple[str, tuple[Region, Region] | None]]:
-    """Return for each input of the part, as nodes read them, the region that a member needs."""
+    """Return the inputs of a part in the order in which nodes read them, each with a member's region."""
     inside = {node.outputs[0] for node in part.nodes}
     if part.windows is None:
         return [(name, None) for node in part.nodes for name in node.inputs if name in part.inputs]
@@ -258,6 +259,6 @@ def _regions(part: Part) -> list[tuple[str, tuple[Region, Region] | None]]:
 
 
 def _pad(part: Part, port: Port, kind: FixedType) -> int:
-    """Return the value outside a tensor: for MaxPool, one that is never larger than an element."""
+    """Return the raw value that is read outside a tensor: the smallest number for MaxPool, otherwise 0."""
     pooled = port.regions is not None and part.nodes[0].op == "MaxPool" and port.name in part.nodes[0].inputs
     return kind.raw_min if pooled else 0

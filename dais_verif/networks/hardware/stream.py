@@ -1,7 +1,7 @@
-"""A network as a stream: a machine for each stage, all at work at once, a pixel with all its channels a beat.
+"""A network as a stream: one machine per stage, all working in parallel, with a pixel of all channels per beat.
 
-Every stage scans the image that comes in, and gives its result to those that read it; a register lies between them.
-What reads all elements at once gathers them. Where a stage reads two tensors, beats of each wait for the other's.
+Every stage scans its incoming image, and passes its result to its readers through a register. A stage that reads all
+elements at once gathers them. Where a stage reads two tensors, beats of one wait for beats of the other.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ from dais_verif.program import FixedType
 
 __all__ = ["MOST_KEPT", "StreamNetwork", "StreamStage", "build", "stream_chain", "stream_network"]
 
-#: Elements of beats that wait for others of another tensor, at most.
+#: The maximum number of elements of a tensor that wait for beats of another tensor.
 MOST_KEPT = 1 << 16
-#: Images in a row, beyond one a stage, that are looked at to see when beats come.
+#: The number of images, in addition to one per stage, for which times of beats are computed.
 _IMAGES = 3
 
 
 @dataclass(frozen=True)
 class StreamStage:
-    """A stage and what it costs. ``members``: pixels that it computes of an image; ``beats``: that it gives.
+    """A stage and its cost, per image. ``members``: pixels that it computes; ``beats``: beats that it outputs.
 
-    ``kept``: bits of registers of its lines and windows, with what counts them.
-    ``waiting``: beats of each tensor that there is room for, where it reads several.
+    ``kept``: register bits of its lines, windows and counters. ``waiting``: if it reads several tensors, the number of
+    beats of each that can wait.
     """
 
     name: str
@@ -54,12 +54,12 @@ class StreamStage:
 
 @dataclass(frozen=True)
 class StreamNetwork:
-    """``beats``: of an image that goes in, a cycle each if nothing waits; it gives ``results`` beats.
+    """A network as a stream. ``beats``, ``results``: the numbers of beats of an image and of its result.
 
-    ``pixels``: each is one; else it is the whole result. ``given``: cycles in which they are valid, counted from the
-    first beat of the image, if others follow without a pause; ``alone``: if none follows. ``quiet``: cycles after which
-    nothing changes any more in that case; ``before``: images without a pause after which each later one finds the state
-    that the previous one left.
+    ``pixels``: True if each beat of the result is a pixel, False if it is the whole result. ``given``: the cycles in
+    which the result is valid, counted from the first beat of the image, if images follow without a pause; ``alone``:
+    the same for a single image. ``quiet``: the number of cycles after which nothing changes any more in that case;
+    ``before``: the number of images without a pause after which each later image finds the same state.
     """
 
     chain: Chain
@@ -75,20 +75,19 @@ class StreamNetwork:
 
     @property
     def latency(self) -> int:
-        """Cycles from the first beat of an image to the first one of its result."""
+        """Cycles from the first beat of an image to the first beat of its result."""
         return self.given[0]
 
     @property
     def flush(self) -> int:
-        """Cycles from the last beat of an image to the last one of its result, if none follows; 0 if it is earlier."""
+        """Cycles from the last beat of an image to the last beat of its result, if none follows; 0 if it is earlier."""
         return max(self.alone[-1] - (self.beats - 1), 0)
 
 
 class _Stream(NamedTuple):
-    """A tensor as beats: the elements of one, whether one is there, and how many an image has.
+    """A tensor as beats. ``data``: elements of a beat; ``there``: whether it is valid; ``beats``: per image.
 
-    ``pixels``: each beat is one; else it is all there is. ``times``: when
-    they come.
+    ``pixels``: True if each beat is a pixel, False if it is the whole tensor. ``times``: the cycles of valid beats.
     """
 
     data: View
@@ -99,25 +98,25 @@ class _Stream(NamedTuple):
 
 
 def build(network: Network, *, unrolled: Sequence[int] = ()) -> StreamNetwork:
-    """Return the machine of a network as a stream.
+    """Return a network as a stream.
 
-    ``unrolled``: numbers of fused nodes that are computed at once, from all of what they read. Raises ``NetworkError``
-    or ``InputError`` with the node and the reason where the form cannot be.
+    ``unrolled``: numbers of fused nodes that compute their whole result at once, from all elements of their inputs.
+    Raises ``NetworkError`` or ``InputError`` with node and reason if the network does not fit this form.
     """
     return stream_network(stream_chain(network, unrolled))
 
 
 def stream_chain(network: Network, unrolled: Sequence[int] = ()) -> Chain:
-    """Return the stages of a network as a stream has them; ``unfold_chain`` makes of it all members side by side."""
+    """Return the stages of a network in the stream form; ``unfold_chain`` returns their program."""
     return chain_of([network], unrolled, perforated=perforated_by_place)
 
 
 def stream_network(chain: Chain) -> StreamNetwork:
-    """Return the machine of ``stream_chain``.
+    """Return the stream of a chain from ``stream_chain``.
 
-    Inputs: ``x``, a pixel with all channels or else all elements at once, ``valid_in``, ``en`` and ``rst``; outputs:
-    ``y`` and ``valid_out``. While ``en`` is 0 no register changes; a beat goes in where it and ``valid_in`` are 1, and
-    comes out where it and ``valid_out`` are.
+    Inputs of the machine: ``x``, a pixel with all channels or else all elements at once, ``valid_in``, ``en`` and
+    ``rst``. Outputs: ``y`` and ``valid_out``. While ``en`` is 0 no register changes. A beat is taken in a cycle in
+    which ``en`` and ``valid_in`` are 1, and output in a cycle in which ``en`` and ``valid_out`` are 1.
     """
     return _Streams(chain).built()
 
@@ -130,7 +129,7 @@ class _Streams:
         self.facts: list[StreamStage] = []
 
     def built(self) -> StreamNetwork:
-        """Ports, and stages in their order."""
+        """Build ports, and stages in order."""
         chain, made = self.chain, self.made
         if len(chain.networks) > 1:
             raise InputError(
@@ -144,7 +143,7 @@ class _Streams:
         storage = chain.storage[source]
         pixels = len(storage.places) > 1
         self.beats = storage.words if pixels else 1
-        # For single images, no stage stores more than one.
+        # Enough for a single image to pass, since no stage stores more than one.
         cycles = self.beats * (len(self.stages) + _IMAGES)
         x = made.input("x", [kind] * (storage.channels if pixels else storage.words))
         there = made.input("valid_in", BIT)
@@ -172,7 +171,7 @@ class _Streams:
         )
 
     def stage(self, stage: Stage) -> _Stream:
-        """Return the machine of a stage, and its result in registers."""
+        """Add the machine of a stage, and return its result in registers."""
         raster, prefix, made = raster_of(stage.instance), f"{stage.name}_", self.made
         read = [self.fitting(stage, raster, at) for at in range(len(stage.inputs))]
         waiting: tuple[int, ...] = ()
@@ -203,7 +202,7 @@ class _Streams:
         return _Stream(result, come, beats, pixels, held(given_by(raster, read[0].times)))
 
     def fitting(self, stage: Stage, raster: Raster, at: int) -> _Stream:
-        """Return an input of a stage as it reads it: pixel after pixel, or all of it, which is gathered."""
+        """Return an input in the form that a stage reads: pixel after pixel, or gathered to the whole tensor."""
         name, plane = stage.inputs[at], raster.inputs[at]
         found, whole = self.streams[name], len(plane.tensor.sizes) == 1
         if whole and found.pixels:
@@ -220,7 +219,7 @@ class _Streams:
         return found
 
     def gathered(self, stage: Stage, at: int, stream: _Stream) -> _Stream:
-        """All elements of a tensor that comes pixel after pixel, in NumPy's order, when the last one is there."""
+        """Return all elements of a tensor that comes pixel after pixel, in NumPy's order, with its last pixel."""
         made, prefix, count = self.made, f"{stage.name}_in{at}_", stream.data.size
         if stream.beats == 1:
             return stream._replace(pixels=False)
@@ -253,7 +252,7 @@ class _Streams:
         return _Stream(whole, block[2], 1, False, gathered(stream.times, stream.beats))
 
     def waiting(self, stage: Stage, read: Sequence[_Stream]) -> tuple[list[_Stream], tuple[int, ...]]:
-        """Several tensors, of each so many beats, the last one first, as wait until all others have one, too."""
+        """Return several inputs in step, and the number of beats of each that wait until all others have one, too."""
         made, prefix = self.made, f"{stage.name}_wait_"
         distinct = dict(zip(stage.inputs, read, strict=True))
         taken, depths = joined([one.times for one in distinct.values()])
@@ -301,7 +300,7 @@ class _Streams:
         return [kept[name] for name in stage.inputs], tuple(depths)
 
     def marked(self, stage: Stage, left_out: LeftOut, data: View, there: View) -> View:
-        """Return the result of a stage, and where nothing is to be computed the smallest number of its type."""
+        """Return the result of a stage, with the smallest number of its type at places that are left out."""
         made, prefix, kinds = self.made, f"{stage.name}_", (stage.type,) * data.size
         sizes = stage.storage.places
         counters = [
@@ -325,7 +324,7 @@ class _Streams:
         return self.logic(f"{prefix}marks", b, chosen, [block[3], data])
 
     def logic(self, name: str, b: Logic, outputs: Sequence[tuple[Value, FixedType]], sources: Sequence[View]) -> View:
-        """Return the outputs of a block."""
+        """Add a block of control logic, and return its outputs."""
         block = self.made.block(name, b.build_as(outputs))
         first = 0
         for source in sources:
@@ -335,5 +334,5 @@ class _Streams:
 
 
 def _names(machine: Machine, letter: str) -> list[str]:
-    """Return the signals of all tensors of one side."""
+    """Return the names of the inputs of a machine that begin with ``letter``."""
     return [one.name for one in machine.inputs if one.name.startswith(letter)]

@@ -1,4 +1,4 @@
-"""Drive a network as a stream: images with gaps, stalls, pauses and resets between them, and the results that come."""
+"""Drive a network as a stream: send images with gaps, stalls, pauses and resets, and collect the results."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from dais_verif.networks.hardware.stream import StreamNetwork
 
 __all__ = ["drive_images"]
 
-#: Cycles that nothing needs, at most, before what follows.
+#: The maximum number of idle cycles beyond those that flush the network.
 _MORE = 4
 
 
 def drive_images(made: StreamNetwork, images: Ints, rng: np.random.Generator) -> Driven:
     """Return a sequence that sends ``images``, raw integers (samples, elements in NumPy's order).
 
-    Some come without a pause, some with gaps between their beats, stalls, or a pause before them; before some a reset
-    breaks off part of another image. What is read is one tensor, (samples, elements in NumPy's order).
+    Some images come without a pause, others with gaps between their beats, stalls, or a pause before them; before some
+    a reset aborts part of another image. The result is one tensor, (samples, elements in NumPy's order).
     """
-    beats, rows = made.beats, list[tuple[int, int, int]]()  # valid, enabled, which beat of all
+    beats, rows = made.beats, list[tuple[int, int, int]]()  # valid, enabled, number of the beat or -1
     resets, ignored = list[int](), list[int]()
     for sample in range(len(images)):
         stalls, gaps = (bool(rng.integers(2)) for _ in range(2))

@@ -1,4 +1,4 @@
-"""The frame of a network as a stream: an image goes in, and the next one follows at once, or when all is quiet."""
+"""The frame of a network as a stream: an image goes in, and the next one follows at once or after a pause."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ __all__ = ["stream_frame", "stream_pins", "stream_signals"]
 
 
 def stream_frame(made: StreamNetwork, *, pause: bool = False) -> str:
-    """Return the frame file in which a machine computes what all members do, image after image.
+    """Return the frame file of a stream that computes image after image.
 
-    Without ``pause`` a result comes while later images go in; with it the next image begins as soon as nothing moves
-    any more. While ``en`` is 0 nothing changes, and a reset may come at any time.
+    Without ``pause`` a result comes while later images go in; with it the next image begins as soon as nothing changes
+    any more. Nothing changes while ``en`` is 0, and a reset may come at any time.
     """
     chain, beats = made.chain, made.beats
     ((name, _),), ((result, _),) = chain.inputs.items(), chain.outputs.items()
@@ -60,7 +60,7 @@ def stream_pins() -> str:
 
 
 def _stretches(cycles: tuple[int, ...]) -> list[tuple[int, int]]:
-    """Return the first and last one of cycles that follow each other at once."""
+    """Return the first and the last cycle of each run of consecutive cycles."""
     at = np.array(cycles)
     breaks = np.flatnonzero(np.diff(at) > 1) + 1
     return [(int(part[0]), int(part[-1])) for part in np.split(at, breaks)]

@@ -1,4 +1,4 @@
-"""Compute the cycles of beats of streams, and how many beats wait for those of another stream."""
+"""Compute the cycles of beats of streams, and the number of beats that wait for those of another stream."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ _Bits = NDArray[np.bool_]
 
 
 class Times(NamedTuple):
-    """For each cycle, if a beat is valid: for images without a pause, and for a single image."""
+    """Whether a beat is valid in each cycle: ``calm``: of images without a pause, ``alone``: of a single image."""
 
     calm: _Bits
     alone: _Bits
 
 
 def of_images(beats: int, cycles: int) -> Times:
-    """Return the cycles of beats, for images of ``beats`` beats each."""
+    """Return the times of the beats that go in, for images of ``beats`` beats each."""
     return Times(np.ones(cycles, dtype=bool), np.arange(cycles) < beats)
 
 
 def given_by(raster: Raster, times: Times) -> Times:
-    """Return the cycles of a stage's output beats, from the cycles of its input beats."""
+    """Return the times of a stage's output beats, from those of its input beats."""
     return Times(*(_given(raster, one) for one in times))
 
 
@@ -50,7 +50,7 @@ def _given(raster: Raster, times: _Bits) -> _Bits:
 
 
 def _shown(axis: Axis) -> _Bits:
-    """At which pixels of the scan there is an output, if the other axis is not in the way."""
+    """Return for each position of the scan along an axis whether outputs exist there."""
     found = np.zeros(axis.size, dtype=bool)
     found[axis.anchor : axis.final + 1 : axis.stride] = True
     return found
@@ -62,14 +62,14 @@ def held(times: Times) -> Times:
 
 
 def gathered(times: Times, beats: int) -> Times:
-    """Return when the last one of every ``beats`` comes."""
+    """Return the times of the last one of every ``beats`` beats."""
     return Times(*(one & (np.cumsum(one) % beats == 0) for one in times))
 
 
 def joined(streams: Sequence[Times]) -> tuple[Times, list[int]]:
-    """Return when a beat of all ``streams`` can be taken, and how many of each wait at most.
+    """Return the times at which a beat of all ``streams`` can be taken, and how many of each wait at most.
 
-    A beat that comes is kept, and is there from the next cycle on.
+    A beat is stored when it comes, and available from the next cycle on.
     """
     found = [_joined([one[at] for one in streams]) for at in range(len(Times._fields))]
     return Times(*(taken for taken, _ in found)), [

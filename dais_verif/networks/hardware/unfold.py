@@ -1,4 +1,4 @@
-"""Unfold all members of all stages into one program, which a machine that runs them in turn must equal."""
+"""Unfold all members of all stages into one program, the reference for machines that run them in turn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["unfold_chain"]
 
 
 class _Element(NamedTuple):
-    """The op of an element, -1 of a 0, with its shift and sign as an output has them."""
+    """The op of an element, or -1 for a 0, with shift and sign as in an output of a program."""
 
     op: int
     shift: int
@@ -80,7 +80,7 @@ class _Unfolding:
         return self.add(int(code), self.zero, element.op, element.shift, kind)
 
     def stage(self, stage: Stage) -> list[_Element]:
-        """Add all members of a stage."""
+        """Add all members of a stage, and return the elements of its output."""
         own, kinds, sources = unfold(stage.instance), list[FixedType](), list[_Element]()
         for name, kind in zip(stage.inputs, stage.instance.input_types, strict=True):
             sources += self.tensors[name]

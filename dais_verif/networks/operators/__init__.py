@@ -1,4 +1,4 @@
-"""The operators of ONNX that are supported, each a function from the tensors that a node reads to those it writes."""
+"""The supported operators of ONNX, each a function from the inputs and attributes of a node to its output."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from dais_verif.networks.operators import activations, elementwise, layers, layo
 
 __all__ = ["OPERATORS", "QONNX_DOMAINS", "TAKE_REALS", "operator_of"]
 
-#: Domains in which QONNX's operators stand, in all its versions.
+#: The domains of QONNX's operators, in all its versions.
 QONNX_DOMAINS = ("qonnx.custom_op.general", "finn.custom_op.general", "onnx.brevitas")
 
-#: ONNX's own, by name.
+#: ONNX's own operators, by name.
 OPERATORS: Mapping[str, Callable[[Call], Data]] = {
     **activations.OPERATORS,
     **elementwise.OPERATORS,
@@ -22,12 +22,12 @@ OPERATORS: Mapping[str, Callable[[Call], Data]] = {
     **quantisers.OPERATORS,
 }
 
-#: Operators that accept numbers that are not fixed-point numbers yet: they round, choose or move them.
+#: Operators that accept numbers that are not fixed-point numbers yet: they round, compare or move them.
 TAKE_REALS = frozenset({"QuantizeLinear", "Quant", "MaxPool", *layout.OPERATORS})
 
 
 def operator_of(op: str, domain: str) -> Callable[[Call], Data] | None:
-    """Return the function of an operator, None if it is not supported."""
+    """Return the function of an operator; None if it is not supported."""
     if domain in QONNX_DOMAINS:
         return quantisers.QONNX_OPERATORS.get(op)
     return OPERATORS.get(op) if domain == "" else None

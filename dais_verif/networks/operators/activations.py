@@ -15,8 +15,8 @@ from dais_verif.networks.reals import Mapped, Quotient, Real, table
 
 __all__ = ["OPERATORS"]
 
-#: Fractional bits of exp(x - max) in a softmax of more than two numbers. The last is 1 but for the largest, whose
-#: power is 1 exactly: no other is taken for 0, nor one quotient for a number of steps that is none.
+#: Fractional bits of exp(x - max) in a softmax of more than two numbers. The last bit is always 1, except for the
+#: largest number, whose power is exactly 1. So no other power becomes 0, and no quotient a whole number of steps.
 _EXP_BITS = 33
 
 
@@ -29,7 +29,7 @@ def _mapped(call: Call) -> Data:
 
 
 def _softmax(call: Call) -> Data:
-    """Along one axis; up to version 12 of ONNX's operators along all from ``axis`` on."""
+    """Compute softmax along one axis; up to opset 12, along all axes from ``axis`` on."""
     data = call.reals(0, "data")
     rank = len(data.shape)
     axis = call.axis("axis", 1 if call.opset < 13 else -1, rank)
@@ -45,7 +45,7 @@ def _softmax(call: Call) -> Data:
 
 
 def _softmax_of(call: Call, line: list[Element]) -> list[Element | Real]:
-    """For one number it is 1, for two the logistic function of their difference."""
+    """Return the softmax of a line: 1 for one number, and the logistic function of the difference for two."""
     ops = call.ops
     if len(line) == 1:
         return [Fraction(1)]
@@ -60,7 +60,7 @@ def _softmax_of(call: Call, line: list[Element]) -> list[Element | Real]:
         return int(4 * exp(-x, 2 - _EXP_BITS))
 
     powers = [table(call, one, entry, _EXP_BITS, ("exp",)) for one in lacks]
-    total = ops.sum(powers)  # the largest has 1 in it
+    total = ops.sum(powers)  # at least 1, which is the power of the largest number
     return [Quotient("a result of Softmax", one, total, Fraction(1), Fraction(1)) for one in powers]
 
 

@@ -1,4 +1,4 @@
-"""Operators under knobs: convolutions that leave something out, and any op in half precision."""
+"""Operators under knobs: convolutions that skip some of their work, and any op in half precision."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = ["approximated", "filled", "under_knobs", "with_bias"]
 def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
     """Return the result of ``operator`` under the knobs of ``call``. Raises ``Refusal`` for unsupported knobs.
 
-    In half precision what an op reads is rounded to binary16, and what it writes: once, of the exact value. Softmax is
-    never in half precision, as in HPVM's runtime.
+    In half precision the operands of an op are rounded to binary16, and so is its result: once, from the exact value.
+    Softmax is never computed in half precision, as in HPVM's runtime.
     """
     applied = call.applied
     if applied is None or applied.plain or call.op == "Conv":
@@ -51,7 +51,7 @@ def under_knobs(operator: Callable[[Call], Data], call: Call) -> Data:
 
 
 def _with_bias_apart(operator: Callable[[Call], Data], call: Call, first: Knob, bias: Knob) -> Data:
-    """Apply a layer and then its bias, one of them in half precision: the product is an op of its own."""
+    """Apply a layer and its bias as two ops, since only one of them is in half precision."""
     addend = call.optional_reals(2, "C")
     assert addend is not None
     product = under_knobs(operator, replace(call, inputs=call.inputs[:2], applied=Applied(first)))
@@ -90,7 +90,7 @@ def approximated(
 def _sums(
     call: Call, windows: Windows, shape: tuple[int, ...], data: Data, taps: Elements, knob: Knob, groups: int
 ) -> Elements:
-    """Return sums of products of each filter, without a bias: (batch, filters, places)."""
+    """Return the sums of products of each filter, without bias, of shape (batch, filters, places)."""
     count = len(windows.places)
     sources: list[tuple[int, ...]] = [(at,) for at in range(count)]
     if knob.axis in ("rows", "columns"):
@@ -116,7 +116,7 @@ def _sums(
 
 
 def filled(call: Call, values: list[Element], half: bool) -> Element:
-    """Return a place that was computed, or the mean of its neighbours."""
+    """Return a computed value as it is, or the mean of two neighbours of a skipped place."""
     if len(values) == 1:
         return values[0]
     total = call.ops.add(*values)
@@ -125,7 +125,7 @@ def filled(call: Call, values: list[Element], half: bool) -> Element:
 
 
 def with_bias(call: Call, sums: Elements, bias: Data, half: bool) -> Elements:
-    """Return ``sums``, filters along dimension 1, with the bias of each; ``half``: in half precision."""
+    """Return ``sums`` plus the bias of each filter; filters are dimension 1. ``half``: add in half precision."""
     addend = half_data(call.ops, bias) if half else bias
     call.budget.take(sums.size)
     found = np.empty(sums.shape, dtype=object)

@@ -1,4 +1,4 @@
-"""Operators that compute each element by itself."""
+"""Operators that compute each element separately."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _leaky_relu(call: Call) -> Data:
 
 
 def _clip(call: Call) -> Data:
-    """Bounds are attributes up to version 10 of ONNX's operators, then inputs."""
+    """Clip to bounds, which are attributes up to opset 10 and inputs in later ones."""
     if call.opset < 11:
         bounds = [call.number(name, 0) if name in call.attributes else None for name in ("min", "max")]
     else:

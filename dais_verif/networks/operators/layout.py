@@ -60,7 +60,7 @@ def _concat(call: Call) -> Data:
 
 
 def _pad(call: Call) -> Data:
-    """Pad a tensor: pads are an attribute up to version 10 of ONNX's operators, then an input."""
+    """Pad a tensor: pads are an attribute up to opset 10, and an input in later ones."""
     data, rank = call.input(0, "data"), len(call.input(0, "data").shape)
     mode = call.text("mode", "constant")
     if mode not in ("constant", "edge", "reflect"):

@@ -1,4 +1,4 @@
-"""Pooling: the largest or the mean of what is under a window."""
+"""Pooling: the maximum or the mean of the elements under a window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["OPERATORS"]
 
 
 def _pool(call: Call, data: Data, compute: Callable[[list[Element], int], Element | Real]) -> Data:
-    """Pool ``data``: ``compute`` gets the elements under a window, without padding, and its number of places."""
+    """Pool ``data``: ``compute`` gets a window's elements, without padding, and its number of places."""
     if len(data.shape) < 3:
         raise Refusal(f"data of shape {data.shape} has no dimension to pool over")
     batch, channels, *spatial = data.shape

@@ -1,4 +1,4 @@
-"""Quantisation: real numbers to integers of few bits, which saturate, and back. Scales are powers of two."""
+"""Quantisation of real numbers to narrow integers, which saturate, and back. Scales are powers of two."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from dais_verif.networks.rounding import ROUNDINGS
 
 __all__ = ["INTEGERS", "OPERATORS", "QONNX_OPERATORS", "quantised_type"]
 
-#: Integers that quantisers make: signed, bits.
+#: The kinds of integers that quantisers return, as (signed, bits).
 INTEGERS = {f"{'' if signed else 'U'}INT{bits}": (signed, bits) for signed in (1, 0) for bits in (2, 4, 8, 16)}
 
 _MOST_BITS = 32
 
 
 def _exponents(call: Call, shape: tuple[int, ...], axis: int | None) -> Elements:
-    """Return the logarithm of the scale of each element. ``axis``: the one that a vector of scales lies along."""
+    """Return the binary logarithm of each element's scale. ``axis``: the axis of a vector of scales."""
     scale = call.input(1, "scale").elements
     exponents = []
     for one in call.numbers(1, "scale"):
@@ -53,7 +53,7 @@ def _axis(call: Call, rank: int) -> int:
 
 
 def _saturated(call: Call, data: Data, exponents: Elements, rounding: str, lo: int, hi: int) -> list[Element]:
-    """Each element divided by its scale, rounded, and held within ``lo`` and ``hi``: integers."""
+    """Return integers: each element divided by its scale, rounded, and saturated at ``lo`` and ``hi``."""
     if rounding not in ROUNDINGS:
         raise Refusal(f"rounding mode {rounding!r} is unknown; {', '.join(ROUNDINGS)} are not")
     call.budget.take(data.elements.size)
@@ -70,7 +70,7 @@ def _range(signed: int, bits: int, narrow: int) -> tuple[int, int]:
     return 0, (1 << bits) - 1 - narrow
 
 
-#: Kinds of integers by the numbers that ONNX gives to types of tensors.
+#: ONNX's numbers of element types, by kind of integers.
 _NUMBERS = {
     "UINT8": 2,
     "INT8": 3,
@@ -84,7 +84,7 @@ _NUMBERS = {
 
 
 def _kind_of_result(call: Call) -> str:
-    """Return the kind of integers that QuantizeLinear makes: that of its zero point."""
+    """Return the kind of integers that QuantizeLinear returns: of its zero point, or as ``output_dtype`` says."""
     zero = call.optional(2)
     if zero is not None:
         return zero.dtype
@@ -130,7 +130,7 @@ def _quant_range(call: Call) -> tuple[int, int, int]:
 
 
 def _quant(call: Call) -> Data:
-    """QONNX's Quant: quantised and scaled back."""
+    """Compute QONNX's Quant: quantise, and scale back."""
     data = call.reals(0, "data")
     lo, hi = _range(*_quant_range(call))
     _require_no_zero_point(call)
@@ -141,7 +141,7 @@ def _quant(call: Call) -> Data:
 
 
 def quantised_type(call: Call) -> tuple[int, int, int] | None:
-    """Return ``(signed, bits, exponent)`` of what a quantiser with one scale makes; None if that is not one type."""
+    """Return ``(signed, bits, exponent)`` of the results of a quantiser; None if they do not have one type."""
     if call.op == "Quant":
         signed, bits, _ = _quant_range(call)
     elif _kind_of_result(call) in INTEGERS:

@@ -1,4 +1,4 @@
-"""Windows that slide over a tensor, for convolutions and pooling: which element is under each place of each window."""
+"""Sliding windows of convolutions and pooling: the element under each place of each window."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ __all__ = ["Windows", "pads_of"]
 class Windows:
     """The windows of a node over the dimensions after batch and channels.
 
-    ``sizes``: of the result. ``places``: int64 (results, places of a window), positions in NumPy's order of the
-    dimensions, -1 where a place is padding.
+    ``sizes``: of the result. ``places``: an int64 array (results, places of a window) of positions in NumPy's order of
+    the dimensions, -1 where a place is padding.
     """
 
     def __init__(self, call: Call, spatial: Sequence[int], kernel: Sequence[int]) -> None:
-        """Raise ``Refusal`` if attributes are wrong, or there is no result."""
+        """Raise ``Refusal`` if attributes are wrong, or the result is empty."""
         ones = (1,) * len(spatial)
         strides, dilations = call.sizes("strides", ones), call.sizes("dilations", ones)
         if min((*kernel, *strides, *dilations), default=1) < 1:
@@ -50,14 +50,14 @@ class Windows:
 
 
 def _outer(a: NDArray[Any], shape: tuple[int, ...], b: NDArray[Any], join: np.ufunc) -> NDArray[Any]:
-    """Join each row of ``a`` with each of ``b``, and so their columns."""
+    """Combine each row of ``a`` with each row of ``b``, and likewise their columns."""
     joined = join(a[:, None, :, None], b[None, :, None, :])
     found: NDArray[Any] = joined.reshape(shape[0] * b.shape[0], shape[1] * b.shape[1])
     return found
 
 
 def pads_of(call: Call, spatial: Sequence[int], reach: Sequence[int], strides: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the padding before and after each dimension. Raises ``Refusal``."""
+    """Return the padding before and after each dimension. Raises ``Refusal`` if attributes are wrong."""
     rank, auto = len(spatial), call.text("auto_pad", "NOTSET")
     if auto in ("SAME_UPPER", "SAME_LOWER"):
         total = [max((-(-n // s) - 1) * s + r - n, 0) for n, r, s in zip(spatial, reach, strides, strict=True)]
