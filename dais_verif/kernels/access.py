@@ -12,7 +12,7 @@ from dais_verif.kernels.regions import Region, Span
 
 __all__ = ["PATTERN_DIMS", "TensorAccess", "map_region"]
 
-#: Dimensions that one access pattern has: of a tensor with more, entry i serves dimensions 5i to 5i + 4.
+#: The number of dimensions of an access pattern; for a tensor with more, entry i is for dimensions 5i to 5i + 4.
 PATTERN_DIMS = 5
 
 
@@ -20,7 +20,8 @@ PATTERN_DIMS = 5
 class TensorAccess:
     """The access of a tensor of ``sizes``: a pattern for each dimension, None if each member touches all of it.
 
-    ``dummy_dim``: the dimension of the index space that stands for those; by convention the last, of one member.
+    ``dummy_dim``: the dimension of the index space that such dimensions follow; by convention an additional last one
+    with one member.
     """
 
     sizes: tuple[int, ...]
@@ -38,8 +39,8 @@ class TensorAccess:
     ) -> TensorAccess:
         """Return the access that ``entries`` state, one for every five dimensions of the tensor.
 
-        ``keep_windows``: a window that spans at least the tensor's size is what each member touches, word for word; it
-        does not count as all of the dimension.
+        ``keep_windows``: members touch exactly their windows; a window that spans at least the tensor's size does not
+        count as all of the dimension.
         """
         entries = (entries,) if isinstance(entries, AccessPattern) else entries
         dims: list[DimPattern | None] = []
@@ -84,10 +85,10 @@ class TensorAccess:
         return self.region(Region(tuple(member), (1,) * len(member)))
 
     def members(self, region: Region, geometry: Sequence[int]) -> Region | None:
-        """Return the members of an index space of ``geometry`` that access exactly ``region``; None if no union does.
+        """Return the box of members in ``geometry`` that together access exactly ``region``; None if there is none.
 
-        Dimensions that the tensor does not restrict are whole. A region that is a whole dimension does not restrict
-        members either, unless it is the region of whole members.
+        Dimensions of the index space that no dimension of the tensor follows are whole. A region that spans a whole
+        dimension of the tensor does not restrict members, unless it is exactly the region of some members.
         """
         spans = [Span(0, n - 1) for n in geometry]
         for size, stated, elements in zip(self.sizes, self.dims, region.spans, strict=True):
@@ -102,7 +103,7 @@ class TensorAccess:
 
     @staticmethod
     def _common(known: Span, count: int, found: Span) -> Span:
-        """Return the members that several dimensions of the tensor agree on, if another has restricted them before."""
+        """Return ``found``, limited to ``known`` if another dimension of the tensor restricted the members before."""
         return found if known == (0, count - 1) else known & found
 
     def granularity(self) -> Region:

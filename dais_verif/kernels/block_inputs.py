@@ -31,7 +31,7 @@ def join(kinds: Sequence[FixedType]) -> FixedType:
 
 
 def type_of_inputs(block: Program, first: int, end: int) -> FixedType:
-    """Return the smallest type with all bits of inputs ``first`` to ``end - 1`` that a block reads."""
+    """Return the smallest type with all bits that a block reads of inputs ``first`` to ``end - 1``."""
     shifts = block.inp_shift.tolist()
     reads = [op for op in block.ops if op.code == Code.INPUT and first <= op.id0 < end]
     return join([_shifted(op.type, -shifts[op.id0]) for op in reads])
@@ -40,8 +40,8 @@ def type_of_inputs(block: Program, first: int, end: int) -> FixedType:
 def behind_tensors(block: Program, kinds: Sequence[FixedType]) -> Behind:
     """Return the block that reads input ``n`` as a value of ``kinds[n]``, without an ``inp_shift``.
 
-    For values of those types it computes the same as ``block``. If a block read bits that the type does not have, a
-    machine, in which a wire has the tensor's type, and a program of all members would differ outside of the type.
+    For values of these types it computes the same as ``block``. A block that read bits outside of the type would differ
+    between a machine, where wires have the tensor's type, and the program of all members.
     """
     within = all(_within(op.type, kinds[op.id0]) for op in block.ops if op.code == Code.INPUT)
     if within and not block.inp_shift.any():

@@ -19,7 +19,7 @@ def chunk_count(sizes: Sequence[int], chunk: Sequence[int]) -> int:
 
 
 def chunk_size(sizes: Sequence[int], chunk: Sequence[int], coord: Sequence[int]) -> tuple[int, ...]:
-    """Return the sizes of the chunk at ``coord``: those of all chunks but for the last in a dimension."""
+    """Return the sizes of the chunk at ``coord``: ``chunk``, except for the last chunk of a dimension."""
     return tuple(min(step, size - at * step) for size, step, at in zip(sizes, chunk, coord, strict=True))
 
 

@@ -99,7 +99,7 @@ class TpcLibCode(IntEnum):
 
 
 def code_to_tpc(code: GlueCode) -> TpcLibCode:
-    """Return the code in the newer generation, which has none for contiguous tensors: that is a failure."""
+    """Return the code in the newer generation; FAILED for contiguous tensors, for which it has no code."""
     return TpcLibCode.FAILED if code is GlueCode.KERNEL_REQUIRE_CONTIGUOUS_TENSOR else TpcLibCode(code.value)
 
 

@@ -1,7 +1,7 @@
 """Find libraries of kernels: installed packages by their entry points, and files that a user names.
 
-A library is a ``Library`` that a module has as ``LIBRARY``, or a module with functions ``get_kernel_names`` and
-``habana_kernel``. One that cannot be loaded is reported by name, and does not affect the others.
+A library is the ``LIBRARY`` of a module, a ``Library``, or a module with functions ``get_kernel_names`` and
+``habana_kernel``. A library that cannot be loaded is reported by name, and does not affect the others.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _ambiguous(name: str, having: Sequence[FoundLibrary]) -> str:
 
 
 def _has(library: KernelLibrary, name: str) -> bool:
-    """Return True if a library knows a name, listed or not: a request without tensors shows it."""
+    """Return True if a library has a kernel ``name``, listed or not, by its answer to a request without tensors."""
     return library.habana_kernel(HabanaKernelParams(name), NO_BUFFERS)[0] != GlueCode.NODE_NOT_FOUND
 
 

@@ -45,12 +45,12 @@ PICTURE = "picture.json"
 #: The forms of instances as machines.
 FORMS = ("memory", "stream")
 
-#: The facts that each of them states.
+#: The facts that a manifest states for each form.
 _FACTS = {
     "memory": ("members", "cycles", "latency", "words", "bits", "parallel"),
     "stream": ("interval", "beats", "latency", "flush", "line_bits", "window_bits"),
 }
-#: Elements of a tensor, and members.
+#: The largest number of elements of a tensor, and of members.
 _MOST_ELEMENTS = 1 << 32
 _SCHEMA = "dais-verif/kernel/1"
 _MOST_BYTES = 1 << 30

@@ -1,7 +1,7 @@
 """Declared glue code: a kernel's inputs, index space and access patterns, as plain values and short functions.
 
-A ``Kernel`` answers requests as the interface has it: checks in their order, of which the first that fails answers;
-then geometry, patterns and scalars; then the buffers, auxiliary tensors before the program.
+A ``Kernel`` answers requests as the interface requires: first its checks, in order, up to the first that fails; then
+geometry, patterns and scalars; then the buffers, auxiliary tensors before the program.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ Answer = tuple[GlueCode, HabanaKernelInstantiation]
 
 @dataclass(frozen=True)
 class Request:
-    """A request for the functions of a kernel. ``given``: its private structure, by names of fields."""
+    """A request, as the functions of a kernel receive it. ``given``: its private structure, by field names."""
 
     params: HabanaKernelParams
     given: Any = None
@@ -56,14 +56,14 @@ class Request:
 
 @dataclass(frozen=True)
 class Fault:
-    """The refusal of a request, and the data written back. ``why``: for users, the error and the remedy."""
+    """The refusal of a request, and the data written back. ``why``: the error and the remedy, for users."""
 
     code: GlueCode
     written: WrittenBack = field(default_factory=WrittenBack)
     why: str = ""
 
 
-#: Checks a request whose counts are right. None: no fault.
+#: A check of a request whose numbers of tensors are right. None: no fault.
 Check = Callable[[Request], Fault | None]
 
 
@@ -81,16 +81,16 @@ def _nothing(request: Request) -> tuple[()]:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A kernel: names, counts, checks in their order, and functions of a request that passed them.
+    """A kernel: names, counts, checks in their order, and functions for requests that passed them.
 
     ``program`` returns the bytes of the block. ``structure``: the private parameters that it needs, if any; they are
-    its scalar parameters, too, unless ``scalars`` returns other bytes. ``listed``: whether its name is among those that
-    are asked for. ``isa_buffer``: the caller gives a buffer for the program in the older of its two places.
-    ``optional_inputs``: how many of the inputs, the last ones, may be left out. ``about``: what it computes, in a line.
-    ``taps``: what each member prints.
+    also its scalar parameters, unless ``scalars`` returns other bytes. ``listed``: the list of kernels has its name.
+    ``isa_buffer``: the caller gives a buffer for the program in the older of its two places. ``optional_inputs``: how
+    many of the last inputs may be left out. ``about``: what it computes, in one line. ``taps``: the messages of each
+    member.
 
-    For people and files of theirs: ``input_names``; ``defaults`` of private parameters, others are 0; ``words`` that
-    stand for values of one.
+    For users and their files: ``input_names``; ``defaults`` of private parameters, others are 0; ``words``: for each
+    parameter, words that may be given instead of values.
     """
 
     name: str
@@ -126,7 +126,7 @@ class Kernel:
             )
 
     def instantiate(self, params: HabanaKernelParams, buffers: HabanaKernelInstantiation) -> Answer:
-        """Answer a request. ``buffers``: the sizes of the caller's buffers; all else of it is replaced."""
+        """Answer a request. ``buffers``: the sizes of the caller's buffers; all other fields are replaced."""
         if not self.inputs - self.optional_inputs <= len(params.input_tensors) <= self.inputs:
             return _refused(Fault(GlueCode.INCOMPATIBLE_INPUT_COUNT, WrittenBack(input_count=self.inputs)))
         if len(params.output_tensors) != self.outputs:

@@ -34,10 +34,10 @@ class KernelInstance:
 
 
 def instance_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -> KernelInstance:
-    """Return the instance that glue code answered to a request.
+    """Return the instance in an answer of glue code to a request.
 
     Raises ``InputError`` if its program is not a DAIS binary with a port for each element, or a tensor's type is not
-    one of DAIS, and ``ProgramError`` if the binary is invalid.
+    one of DAIS; ``ProgramError`` if the binary is invalid.
     """
     whole = mapping_of(params, answer)
     read = [at for at, tensor in enumerate(params.input_tensors) if tensor.data is None]
@@ -56,7 +56,7 @@ def instance_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -
 
 
 def fitted(instance: KernelInstance) -> KernelInstance:
-    """Return an instance, of a block that may be for other types, with one whose inputs are of its tensors' types.
+    """Return ``instance``, whose block may read other types, with a block whose inputs have the types of its tensors.
 
     Raises as ``require_ports`` does.
     """
@@ -71,7 +71,7 @@ def fitted(instance: KernelInstance) -> KernelInstance:
 def require_ports(instance: KernelInstance) -> None:
     """Raise ``InputError`` unless a block has a port for each element of a member, and types hold its outputs.
 
-    It also has the values that members print.
+    The block must also have the values that members print.
     """
     block, mapping = instance.block, instance.mapping
     reads = [mapping.addressing(tensor).count for tensor in mapping.inputs]

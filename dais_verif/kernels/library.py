@@ -15,7 +15,7 @@ __all__ = ["KernelLibrary", "KernelNames", "Library", "names_that_fit"]
 
 
 class KernelNames(NamedTuple):
-    """The number of kernels; and their names, if the caller has room for all, else none."""
+    """The number of kernels, and their names if the caller has room for all, else no names."""
 
     code: GlueCode
     number: int
@@ -23,13 +23,13 @@ class KernelNames(NamedTuple):
 
 
 def names_that_fit(names: Sequence[str], max_count: int) -> KernelNames:
-    """Return the reply to a caller with room for ``max_count`` names: all names, or only their number."""
+    """Return the answer to a caller with room for ``max_count`` names: all names, or only their number."""
     return KernelNames(GlueCode.SUCCESS, len(names), tuple(names) if len(names) <= max_count else ())
 
 
 @runtime_checkable
 class KernelLibrary(Protocol):
-    """The interface of a library: the two entry points. A module with two such functions is one, too."""
+    """The interface of a library: the two entry points. A module with these two functions is a library, too."""
 
     def get_kernel_names(self, device: int, max_count: int) -> KernelNames:
         """Return the names of its kernels for a device."""
@@ -73,8 +73,8 @@ class Library:
     def habana_kernel(self, params: HabanaKernelParams, instance: HabanaKernelInstantiation = NO_BUFFERS, /) -> Answer:
         """Answer a request. ``instance`` has the sizes of the caller's buffers, none by default.
 
-        The device is not looked at: a name is enough. A fault in a kernel's own functions is FAILED, and
-        ``failure`` of the answer says what it was.
+        The device of the request is ignored. An exception in a kernel's own functions gives FAILED, with the reason in
+        ``failure`` of the answer.
         """
         kernel = self.kernel(params.node_name)
         if kernel is None:

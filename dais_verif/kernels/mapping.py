@@ -26,10 +26,10 @@ MOST_PORTS = 1 << 22
 
 @dataclass(frozen=True)
 class Addressing:
-    """The elements that a member touches, in the order in which its block has them.
+    """The elements that a member touches, in the order of the block's ports.
 
-    Element ``j`` of member ``m`` is ``slopes @ m + offsets[j]``. ``slopes``: (dimensions of the tensor, of the index
-    space); ``offsets``: a row an element, (elements, dimensions of the tensor).
+    Element ``j`` of member ``m`` is ``slopes @ m + offsets[j]``. ``slopes``: shape (dimensions of the tensor,
+    dimensions of the index space); ``offsets``: shape (elements, dimensions of the tensor).
     """
 
     slopes: tuple[tuple[int, ...], ...]
@@ -37,11 +37,11 @@ class Addressing:
 
     @classmethod
     def of(cls, sizes: Sequence[int], pattern: AccessPattern, rank: int) -> Addressing:
-        """Return that of a block that touches all that its member's pattern states, the fastest dimension first.
+        """Return the addressing of a block that touches all elements of a pattern, the fastest dimension first.
 
-        A window that is wider than the tensor, and so counts as all of it, remains a window: members still differ in
-        where it begins. Raises ``InputError`` for a pattern whose members are not all alike: two slopes, or one that is
-        not an integer.
+        A window that is wider than the tensor, and therefore counts as all of it, remains a window, since it begins at
+        another element for each member. Raises ``InputError`` for a pattern with which members touch regions of
+        different shapes: two slopes, or a number that is not an integer.
         """
         slopes, spans = [], []
         for d, size in enumerate(sizes):
@@ -112,7 +112,7 @@ class Mapping:
         return prod(self.geometry)
 
     def access(self, tensor: MappedTensor) -> TensorAccess:
-        """Return the access that the tensor's pattern states: a window as wide as the tensor counts as all of it."""
+        """Return the access that the tensor's pattern states; a window as wide as the tensor counts as all of it."""
         return TensorAccess.of(tensor.sizes, tensor.pattern, len(self.geometry))
 
     def windows(self, tensor: MappedTensor) -> TensorAccess:
@@ -125,7 +125,7 @@ class Mapping:
 
 
 def mapping_of(params: HabanaKernelParams, answer: HabanaKernelInstantiation) -> Mapping:
-    """Return the mapping that glue code answered to a request; members touch exactly what it states."""
+    """Return the mapping in an answer of glue code to a request; members touch exactly what its patterns state."""
 
     def side(title: str, tensors: Sequence[Tensor], patterns: Sequence[AccessPattern]) -> tuple[MappedTensor, ...]:
         return tuple(

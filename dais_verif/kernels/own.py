@@ -82,7 +82,7 @@ def read_own_kernel(path: Path) -> KernelInstance:
 
 
 def _block(name: str, path: Path, layout: str | None, taps: Sequence[PrintfTap]) -> Program:
-    """Return the program; one of ALIR as DAIS, in which binaries are written."""
+    """Return the program; ALIR is converted to DAIS, the format of binaries."""
     program = load(path, layout=layout)
     block = to_dais(program)
     if block is not program and any(tap.op is not None for tap in taps):
@@ -132,7 +132,7 @@ def _tensor(where: str, entry: dict[str, Any]) -> tuple[MappedTensor, FixedType 
         raise InputError(f"{where}: pad is {_short(pad)}, must be a number")
     try:
         kind = read_type(entry["type"]) if "type" in entry else None
-        # As NumPy has it the last dimension is the fastest; the interface has that first.
+        # The last dimension is the fastest, as in NumPy; the interface has the fastest dimension first.
         pattern = AccessPattern(tuple(map(read_pattern, reversed(stated))))
         return MappedTensor(entry["name"], shape[::-1], pattern), kind, pad
     except InputError as error:

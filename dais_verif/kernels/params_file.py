@@ -43,11 +43,11 @@ _INFERRED = (GlueCode.INCOMPATIBLE_OUTPUT_SIZE, GlueCode.INCOMPATIBLE_DATA_TYPE)
 
 
 def read_params(path: Path, libraries: Libraries) -> HabanaKernelParams:
-    """Return the request in the TOML file ``path``: of a kernel that one of ``libraries`` declares.
+    """Return the request in the TOML file ``path``, for a kernel that one of ``libraries`` declares.
 
-    Shapes are those of NumPy, the last dimension the fastest. Content is ``file``, an .npy file of real numbers that
-    the type holds exactly, or random by ``seed``. The output's shape, and its type where it has none, are those that
-    glue code writes back. Raises ``InputError`` that names file and key.
+    The last dimension of shapes is the fastest, as in NumPy. Content is ``file``, an .npy file of real numbers that the
+    type holds exactly, or random numbers from ``seed``. Glue code determines the output's shape, and its type if none
+    is given. Raises ``InputError`` that names file and key.
     """
     name, tree = _read(path)
     asked = tree.get("kernel")
@@ -67,9 +67,9 @@ def read_params(path: Path, libraries: Libraries) -> HabanaKernelParams:
 
 
 def printed_by(path: Path, instance: KernelInstance) -> KernelInstance:
-    """Return the instance of the request in ``path`` with the messages that this states; without any, as it is.
+    """Return ``instance`` with the messages of the request in ``path``; unchanged if it has no messages.
 
-    Raises ``InputError`` for messages that are none, and values that the block does not have.
+    Raises ``InputError`` for invalid messages, and for values that the block does not have.
     """
     name, tree = _read(path)
     taps = read_taps(name, tree.get("printf", []))
@@ -165,7 +165,7 @@ def _raw_of(where: str, file: Any, folder: Path, kind: FixedType) -> NDArray[np.
 
 
 def _output(name: str, tree: Mapping[str, Any], inputs: list[Tensor]) -> Tensor:
-    """Return the output as far as it is known: as many dimensions as input 0 has, of no size."""
+    """Return the output as far as it is known: as many dimensions as input 0 has, of size 0."""
     kind: TensorType = DataType.F32
     if "output" in tree:
         kind = _type(f"{name}: [output]", tree["output"])
@@ -174,7 +174,7 @@ def _output(name: str, tree: Mapping[str, Any], inputs: list[Tensor]) -> Tensor:
 
 
 def _options(name: str, options: Any, kernel: Kernel) -> bytes | None:
-    """Return the private structure: an option that is a list is height and width."""
+    """Return the bytes of the private structure; an option with a list as its value is height and width."""
     where, structure = f"{name}: [options]", kernel.structure
     if not isinstance(options, dict):
         raise InputError(f"{where} is {_short(options)}, must be a table")

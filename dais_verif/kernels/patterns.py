@@ -2,7 +2,7 @@
 
 A dimension of a tensor follows one dimension of the index space: members ``o .. o + n - 1`` touch elements
 ``start_a * o + start_b`` to ``end_a * (o + n - 1) + end_b``. Coefficients are binary32 numbers, as in the C structures;
-what is computed of them is exact.
+computations with them are exact.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["AccessPattern", "DimPattern", "Slopes", "binary32"]
 
 
 def binary32(value: float) -> float:
-    """Return ``value`` rounded to binary32. Raises ``InputError`` for what is not a finite number there."""
+    """Return ``value`` rounded to binary32. Raises ``InputError`` if the result is not a finite number."""
     try:
         rounded: float = struct.unpack("<f", struct.pack("<f", value))[0]
     except (OverflowError, struct.error):
@@ -44,7 +44,7 @@ class Slopes(NamedTuple):
 class DimPattern:
     """The pattern of one dimension of a tensor. ``dim``: the dimension of the index space that it follows.
 
-    ``all_required``: each member touches the whole dimension, whatever the numbers say.
+    ``all_required``: each member touches the whole dimension, and the numbers are ignored.
     """
 
     dim: int = 0
@@ -60,7 +60,7 @@ class DimPattern:
 
     @classmethod
     def affine(cls, dim: int, a: float, start_b: float, end_b: float, *, all_required: bool = False) -> DimPattern:
-        """Return the pattern with one slope, as the newer generation of the interface has it."""
+        """Return the pattern with one slope, as in the newer generation of the interface."""
         return cls(dim, a, a, start_b, end_b, all_required)
 
     @cached_property
@@ -70,16 +70,16 @@ class DimPattern:
 
     @property
     def is_whole(self) -> bool:
-        """True if it means a whole dimension of any size: explicitly, or because a slope is below 1.
+        """True if it means the whole dimension, whatever its size: explicitly, or because a slope is below 1.
 
-        The idiom is slope 0 from 0 to size - 1.
+        The usual form of the latter is slope 0 from 0 to size - 1.
         """
         return self.all_required or min(self.start_a, self.end_a) < 1
 
     def covers_all(self, size: int) -> bool:
         """Return True if it counts as the whole dimension of ``size`` elements for every member.
 
-        That is so if it means it, or if the elements of one member span at least ``size``.
+        This is the case if it means the whole dimension, or if the elements of one member span at least ``size``.
         """
         return self.is_whole or self.exact.end_b - self.exact.start_b >= size
 
@@ -93,7 +93,7 @@ class DimPattern:
         return Span(math.floor(lo), math.ceil(hi))
 
     def members(self, elements: Span) -> Span | None:
-        """Return the members that touch exactly ``elements``, or None if there are none such."""
+        """Return the members that touch exactly ``elements``; None if there are no such members."""
         start_a, start_b, end_a, end_b = self.exact
         first, last = (elements.first - start_b) / start_a, (elements.last - end_b) / end_a
         if first.denominator != 1 or last.denominator != 1 or first < 0:
@@ -103,11 +103,11 @@ class DimPattern:
 
 @dataclass(frozen=True)
 class AccessPattern:
-    """The pattern of a tensor: one of each of its dimensions, the fastest first; dimensions without one are all zero.
+    """The pattern of a tensor: one per dimension, the fastest first; missing ones are patterns of zeros.
 
     ``all_required``: each member touches the whole tensor. ``memset_before_execution``: the tensor is set to one value
-    before the first member runs. ``inputs_reusability``: a mask of 16 bits. The other flags are kept and mean nothing
-    here.
+    before the first member runs. ``inputs_reusability``: a mask of 16 bits. The other flags are kept, but have no
+    effect here.
     """
 
     dims: tuple[DimPattern, ...] = ()

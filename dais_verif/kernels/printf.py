@@ -28,7 +28,7 @@ def _real(dword: int) -> str:
     return f"{struct.unpack('<f', struct.pack('<I', dword))[0]:f}"
 
 
-#: The supported formats: how each prints a dword.
+#: The supported formats, and the function with which each prints a dword.
 CONVERSIONS: dict[str, Callable[[int], str]] = {
     "hhd": _signed(8),
     "hhu": _unsigned(8),
@@ -83,7 +83,7 @@ class Printf:
         return self.before + (CONVERSIONS[self.conversion](dword) if self.conversion else "") + self.behind
 
 
-#: The beginning of a record of the buffer, and the end of all records.
+#: The dwords that mark the beginning of a record of the buffer, and the end of all records.
 _RECORD, _END = 0xCDCDCDCD, 0xFFFFFFFF
 
 
@@ -96,9 +96,9 @@ class PrintBuffer:
 
 
 def buffer_of(messages: Iterable[tuple[str, int]], size: int = 32 << 10) -> PrintBuffer:
-    """Return the buffer, of up to ``size`` bytes, of texts and their variables; a text without one has 0.
+    """Return a buffer of up to ``size`` bytes with texts and their variables; 0 for a text without a variable.
 
-    A record is a mark, the variable, and the text, four bytes a dword, of which the last ends it by a NUL.
+    A record is a mark, the variable, and the text with four bytes per dword, which ends with a NUL in its last dword.
     """
     dwords, lost = list[int](), 0
     for text, dword in messages:
@@ -115,7 +115,7 @@ def buffer_of(messages: Iterable[tuple[str, int]], size: int = 32 << 10) -> Prin
 
 
 def messages_of(dwords: Sequence[int]) -> Iterator[str]:
-    """Yield the text printed by the records of a buffer. Raises ``InputError`` where there is no record and no end."""
+    """Yield the texts printed by the records of a buffer. Raises ``InputError`` for other content."""
     at = 0
     while at < len(dwords) and dwords[at] == _RECORD:
         data = b""

@@ -13,7 +13,7 @@ from dais_verif.program import FixedType, Program
 
 __all__ = ["PrintfTap", "dword_of", "require_taps", "tapped_block", "text_of_member", "variables_of"]
 
-#: Formats of real numbers: bits of the significand, with the one that is not stored. Exponents have 8.
+#: Formats of real numbers: bits of the significand, including the implicit one. Exponents have 8 bits.
 _SIGNIFICAND = {"f": 24, "bf": 8}
 _DWORD = 32
 
@@ -22,8 +22,8 @@ _DWORD = 32
 class PrintfTap:
     """A message, printed by each member, with at most one value of its block: that of an op, or of an output.
 
-    ``raw``: the dword that is printed is the raw integer, whatever the format. Else it is the value, which formats of
-    integers take without a fraction, and ``%f`` and ``%bf`` rounded to the nearest number that they have, ties to even.
+    ``raw``: print the raw integer in any format. Otherwise print the value: integer formats require that its type has
+    no fractional bits; ``%f`` and ``%bf`` round it to the nearest number of the format, ties to even.
     """
 
     message: str
@@ -46,7 +46,7 @@ class PrintfTap:
 
     @property
     def has_variable(self) -> bool:
-        """True if it contains a value."""
+        """True if the message contains a value."""
         return self.printf.conversion is not None
 
 
@@ -100,7 +100,7 @@ def dword_of(tap: PrintfTap, raw: int, kind: FixedType) -> int:
         return (raw if tap.raw else raw << max(-kind.f, 0)) & ((1 << _DWORD) - 1)
     if not raw:
         return 0
-    # A number below the smallest normal one keeps fewer digits.
+    # Subnormal numbers have fewer significant bits.
     exponent = max(abs(raw).bit_length() - 1 - kind.f, -126)
     shift = exponent - digits + 1 + kind.f
     number = abs(raw) << -shift if shift <= 0 else _to_even(abs(raw), shift)
@@ -109,7 +109,7 @@ def dword_of(tap: PrintfTap, raw: int, kind: FixedType) -> int:
 
 
 def _to_even(number: int, shift: int) -> int:
-    """Return ``number / 2**shift``, rounded to the nearest integer, the even one of two."""
+    """Return ``number / 2**shift``, rounded to the nearest integer, ties to even."""
     found, rest = number >> shift, number & ((1 << shift) - 1)
     half = 1 << (shift - 1)
     return found + (rest > half or (rest == half and found & 1))
@@ -118,7 +118,7 @@ def _to_even(number: int, shift: int) -> int:
 def text_of_member(taps: Sequence[PrintfTap], kinds: Sequence[FixedType], raw: Sequence[int | None]) -> str:
     """Return the text that a member prints. ``raw``, ``kinds``: the raw integer and the type of each variable.
 
-    A variable that is None, as a bit of it is X in a simulator, is printed as ``x``.
+    A variable that is None, since it has an X bit in a simulator, is printed as ``x``.
     """
     values = zip(raw, kinds, strict=True)
     return "".join(_text(tap, *next(values)) if tap.has_variable else tap.printf.render() for tap in taps)

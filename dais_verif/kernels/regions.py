@@ -10,7 +10,7 @@ __all__ = ["Region", "Span"]
 
 
 class Span(NamedTuple):
-    """Integers from ``first`` to ``last``, both included; none if ``last`` is smaller."""
+    """Integers from ``first`` to ``last``, both included; empty if ``last`` is smaller."""
 
     first: int
     last: int
@@ -32,7 +32,7 @@ class Span(NamedTuple):
 
 
 class Region(NamedTuple):
-    """A box: its first element and how many there are, dimension by dimension, the fastest first."""
+    """A box: its first element, and its size in each dimension, the fastest dimension first."""
 
     offset: tuple[int, ...]
     size: tuple[int, ...]

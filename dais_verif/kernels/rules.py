@@ -30,7 +30,7 @@ __all__ = [
     "window_outputs",
 ]
 
-#: Types of tensors in order; None: not checked.
+#: The required types of tensors, in order; None: not checked.
 Types = Sequence[TensorType | None]
 
 
@@ -41,9 +41,9 @@ def refuse(
     *,
     why: str = "",
 ) -> Check:
-    """Return a check that answers ``code`` to requests for which ``when`` holds, and what it writes back.
+    """Return a check that refuses requests for which ``when`` holds with ``code``, and writes back ``written``.
 
-    ``why``: for people, what is wrong with them and what to do, in a line.
+    ``why``: the error and the remedy, in one line for users.
     """
 
     def check(request: Request) -> Fault | None:
@@ -55,7 +55,7 @@ def refuse(
 
 
 def expect_types(inputs: Types, outputs: Types) -> Check:
-    """Return a check of all types at once that writes all back, right ones, too, if one is wrong."""
+    """Return a check of all types that writes back all of them, including right ones, if one is wrong."""
 
     def check(request: Request) -> Fault | None:
         if not (_wrong(request.inputs, inputs) or _wrong(request.outputs, outputs)):
@@ -68,7 +68,7 @@ def expect_types(inputs: Types, outputs: Types) -> Check:
 
 
 def expect_input_types(*inputs: TensorType | None) -> Check:
-    """Return a check of the inputs' types that writes back those that are wrong."""
+    """Return a check of the inputs' types that writes back only types that are wrong."""
 
     def check(request: Request) -> Fault | None:
         wrong = _wrong(request.inputs, inputs)
@@ -78,7 +78,7 @@ def expect_input_types(*inputs: TensorType | None) -> Check:
 
 
 def expect_output_types(*outputs: TensorType | None) -> Check:
-    """Return a check of the outputs' types that writes back those that are wrong."""
+    """Return a check of the outputs' types that writes back only types that are wrong."""
 
     def check(request: Request) -> Fault | None:
         wrong = _wrong(request.outputs, outputs)
@@ -96,7 +96,7 @@ def _wrong(tensors: Sequence[Tensor], types: Types) -> dict[int, TensorType]:
 
 
 def expect_output_sizes(sizes: Callable[[Request], Sequence[int]], output: int = 0, *, write: bool = True) -> Check:
-    """Return a check of an output's sizes, over the dimensions that it has; ``write``: whether it writes them back."""
+    """Return a check of an output's sizes in the dimensions that it has. ``write``: write the right sizes back."""
 
     def check(request: Request) -> Fault | None:
         tensor, expected = request.outputs[output], tuple(sizes(request))
@@ -130,7 +130,7 @@ def point(dim: int) -> DimPattern:
 
 
 def whole(size: int, dim: int = 0) -> DimPattern:
-    """Return the pattern of a dimension of which each member touches all ``size`` elements."""
+    """Return the pattern of a dimension in which each member touches all ``size`` elements."""
     return DimPattern.affine(dim, 0, 0, size - 1)
 
 

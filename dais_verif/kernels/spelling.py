@@ -1,4 +1,4 @@
-"""Types and patterns as people write them: ``s6.2``, and ``2*[0] - 1..1`` for two elements a member, from -1 to 1."""
+"""Types and patterns as text: ``s6.2``; ``2*[0] - 1..1`` for elements -1 to 1 around every second element."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _PATTERN = re.compile(
 
 
 def read_type(text: str) -> FixedType:
-    """Return the type that ``text`` names: ``s6.2`` is signed, of 6 bits, 2 of them fractional. Else ``InputError``."""
+    """Parse ``text`` as a type: ``s6.2`` is signed, of 6 bits, 2 of them fractional. Raises ``InputError``."""
     found = _TYPE.fullmatch(text)
     if not found:
         raise InputError(
@@ -33,8 +33,8 @@ def read_type(text: str) -> FixedType:
 def read_pattern(text: str) -> DimPattern:
     """Parse ``text`` as the pattern of a dimension. Raises ``InputError`` if it is not one.
 
-    ``all``: each member touches all of it. ``[1]``: one element, by dimension 1 of the index space.
-    ``4*[0] + 0..3``: four elements. ``[0] - 1..1``: three, of which the middle one is the member's.
+    ``all``: each member touches all of it. ``[1]``: one element, the coordinate in dimension 1 of the index space.
+    ``4*[0] + 0..3``: four elements. ``[0] - 1..1``: three elements, the middle one at the coordinate of the member.
     """
     if text == "all":
         return DimPattern(all_required=True)
@@ -55,7 +55,7 @@ def read_pattern(text: str) -> DimPattern:
 
 
 def pattern_text(pattern: DimPattern) -> str:
-    """Return the text of a pattern, which ``read_pattern`` takes back if its numbers are integers."""
+    """Return the text of a pattern, which ``read_pattern`` can read back if its numbers are integers."""
     if pattern.all_required or min(pattern.start_a, pattern.end_a) < 1:
         return "all"
     slope = "" if pattern.start_a == 1 else f"{pattern.start_a:g}*"

@@ -35,7 +35,7 @@ __all__ = [
     "apply_written",
 ]
 
-#: The version of the interface that is documented here; kernels that look at ``api_version`` take this one.
+#: The version of the interface that is documented here, and that kernels which check ``api_version`` accept.
 API_VERSION = 1
 #: The most input tensors, and the most output tensors.
 MAX_TENSORS = 16
@@ -48,7 +48,7 @@ MAX_NAME_BYTES = 63
 
 
 class DeviceId(IntEnum):
-    """Devices that the seed names."""
+    """Devices of the seed's interface."""
 
     GOYA = 0
     GAUDI = 1
@@ -64,7 +64,7 @@ class ProgramFlags(IntFlag):
 
 @dataclass(frozen=True)
 class TensorGeometry:
-    """Sizes of a tensor or an index space: five, the fastest first, of which the first ``dims`` count."""
+    """Sizes of a tensor or an index space: five, the fastest first, of which the first ``dims`` are used."""
 
     dims: int = 0
     sizes: tuple[int, ...] = (1,) * MAX_DIMS
@@ -151,9 +151,9 @@ class HabanaKernelParams:
 
 @dataclass(frozen=True)
 class AuxTensor:
-    """An auxiliary tensor: a table that comes with the program. ``buffer_size``: bytes that the caller has for it.
+    """An auxiliary tensor: a table that belongs to the program. ``buffer_size``: bytes of the caller's buffer.
 
-    ``note`` says what the content is where only its size is known.
+    ``note`` describes the content if only its size is known.
     """
 
     geometry: TensorGeometry = field(default_factory=TensorGeometry)
@@ -197,11 +197,11 @@ class WrittenBack:
 
 @dataclass(frozen=True)
 class HabanaKernelInstantiation:
-    """An answer; and, given to a call, the buffers of its caller: sizes of program and auxiliary tensors, in bytes.
+    """An answer; as an argument of a call, the caller's buffers: sizes of program and auxiliary tensors, in bytes.
 
     ``aux_not_requiring_init``: a mask of auxiliary tensors that are scratch memory. ``failure``: why a request is
-    refused, for people, where glue code says it. After 9 and 18 it is filled in part: use it for the sizes alone.
-    ``taps``: what the program prints, which in C is part of it.
+    refused, for users, if glue code gives a reason. With codes 9 and 18 it is incomplete: only use the sizes then.
+    ``taps``: the messages that the program prints, which are part of the program in C.
     """
 
     index_space_geometry: TensorGeometry = field(default_factory=TensorGeometry)
@@ -220,15 +220,15 @@ class HabanaKernelInstantiation:
     taps: tuple[PrintfTap, ...] = ()
 
 
-#: The buffers of a call without buffers: the reply gives their sizes.
+#: The buffers of a call without buffers; the answer has the required sizes.
 NO_BUFFERS = HabanaKernelInstantiation()
 
 
 def apply_written(params: HabanaKernelParams, written: WrittenBack) -> HabanaKernelParams:
-    """Return the request after glue code: with the values that were written back.
+    """Return the request with the values that glue code wrote back.
 
-    Tensors beyond the count go, and tensors without a geometry come for those that are missing. Sizes beyond those that
-    were written are 1.
+    Tensors beyond the count are removed, and missing ones are added without a geometry. Sizes beyond those that were
+    written are 1.
     """
     inputs = _side(params.input_tensors, written.input_count, written.input_sizes, written.input_types)
     outputs = _side(params.output_tensors, written.output_count, written.output_sizes, written.output_types)

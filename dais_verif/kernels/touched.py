@@ -11,20 +11,20 @@ __all__ = ["Touch", "judge_touched"]
 
 
 class Touch(Enum):
-    """The result for a pattern."""
+    """The comparison of a pattern with accesses."""
 
-    #: Exactly what it states was touched, or less of it where that is allowed.
+    #: The accesses are exactly those that the pattern states, or fewer where this is allowed.
     OK = "ok"
-    #: Something outside of it was touched.
+    #: There are accesses outside of the pattern.
     EXCEEDED = "exceeded"
-    #: It is wider than needed.
+    #: The pattern is wider than needed.
     SUB_OPTIMAL = "sub-optimal"
 
 
 def judge_touched(stated: DimPattern, members: Span, touched: Span, size: int, *, partial: bool = False) -> Touch:
     """Judge the range of elements that ``members`` touched in a dimension of ``size`` elements.
 
-    A range that ends early is right if it ends with the tensor. ``partial``: only what is exceeded counts.
+    A range that ends early is right if it ends with the tensor. ``partial``: the range may be smaller than stated.
     """
     if stated.covers_all(size):
         return Touch.OK

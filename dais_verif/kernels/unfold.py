@@ -23,9 +23,9 @@ MOST_OPS = 1 << 26
 def unfold(instance: KernelInstance) -> Program:
     """Return the program that computes what all members together compute.
 
-    Inputs and outputs are the elements of the tensors, one tensor after the other, each in NumPy's order. What a member
-    reads outside of a tensor is a constant, what it writes there is dropped, and what no member writes is 0.
-    Raises ``InputError`` if it has too many ops, or two ports shift one element of an input by different bits.
+    Inputs and outputs are the elements of the tensors, one tensor after the other, each in NumPy's order. Reads outside
+    of a tensor give a constant, writes outside are dropped, and elements that no member writes are 0.
+    Raises ``InputError`` if there are too many ops, or if two ports shift the same input element by different amounts.
     """
     block, members = instance.block, instance.mapping.members
     if members * max(block.n_ops, 1) > MOST_OPS:
@@ -61,7 +61,7 @@ def _members(instance: KernelInstance) -> Ints:
 
 
 def _elements(tensor: MappedTensor, elements: Ints, first: int) -> Ints:
-    """Return the numbers of elements, -1 of those outside; counted from ``first`` on, in NumPy's order."""
+    """Return the numbers of elements, counted from ``first`` on in NumPy's order; -1 for those outside."""
     sizes = np.array(tensor.sizes, dtype=np.int64)
     inside = ((elements >= 0) & (elements < sizes)).all(axis=-1)
     strides = np.concatenate([[1], np.cumprod(sizes[:-1])]).astype(np.int64)
@@ -69,7 +69,7 @@ def _elements(tensor: MappedTensor, elements: Ints, first: int) -> Ints:
 
 
 def _read(instance: KernelInstance) -> tuple[Ints, tuple[tuple[int, FixedType], ...]]:
-    """Return the element that each port of each member reads, (members, n_in); and of each port its pad and type."""
+    """Return the element that each port of each member reads, (members, n_in), and the pad and type of each port."""
     mapping, members, first = instance.mapping, _members(instance), 0
     ports, pads = [np.zeros((len(members), 0), dtype=np.int64)], list[tuple[int, FixedType]]()
     for tensor, kind, pad in zip(mapping.inputs, instance.input_types, instance.pads, strict=True):
@@ -96,7 +96,7 @@ def _written(instance: KernelInstance) -> Ints:
 
 
 def _repeated(block: Program, members: int) -> tuple[Columns, Terms]:
-    """Return the ops of all members, each reading its own."""
+    """Return the ops of all members; operands are ops of the same member."""
     n, n_terms = block.n_ops, len(block.terms.op)
     base = np.repeat(np.arange(members, dtype=np.int64), n)
     code, id0, id1, data, k, i, f = (np.tile(column, members) for column in block.columns)
@@ -116,7 +116,7 @@ def _repeated(block: Program, members: int) -> tuple[Columns, Terms]:
 
 
 def _wire_inputs(block: Program, columns: Columns, read: Ints, pads: tuple[tuple[int, FixedType], ...]) -> None:
-    """Let each member's inputs read elements, or be constants where they lie outside of their tensor."""
+    """Connect the inputs of each member to elements; inputs outside of their tensor become constants."""
     for at in np.flatnonzero(block.columns.code == Code.INPUT).tolist():
         port = int(block.columns.id0[at])
         places = np.arange(len(read)) * block.n_ops + at

@@ -139,14 +139,14 @@ class BlockBuilder:
         return -self.maximum(-a, -b)
 
     def at_most(self, a: Value, limit: Value) -> Value:
-        """Return the smaller of ``a`` and the constant ``limit``, in a type that ends with it."""
+        """Return the smaller of ``a`` and the constant ``limit``, with an interval that ends with the limit."""
         over = self.add(a, -limit)
         lo, hi = over.signed
         if over.op is None or hi <= 0:
             return a
         if lo >= 0:
             return limit
-        # limit - max(limit - a, 0): the interval of this sum ends with the limit, and that of a mux would not.
+        # limit - max(limit - a, 0): the interval of this sum ends with the limit; the interval of a mux would not.
         return self.add(limit, -self.relu(-over))
 
     def lookup(self, a: Value, kind: FixedType, table: Sequence[int], result: FixedType) -> Value:
@@ -161,11 +161,11 @@ class BlockBuilder:
         return self._add(Code.CONST, -1, -1, 0, 0, 0, 0, FixedType(0, 1, 0))
 
     def cast(self, a: Value, kind: FixedType) -> Value:
-        """Return ``a`` as a value of ``kind``: fraction bits that it lacks are floored away, high bits cut off."""
+        """Return ``a`` cast to ``kind``: excess fractional bits are floored away, excess high bits are cut off."""
         if not kind.width:
             return Value()
         if a.op is None:
-            # An op of exactly this type, although its value is 0.
+            # The result must be an op of exactly this type, even for the value 0.
             return self._add(Code.CONST, -1, -1, 0, 0, 0, kind.f, kind)
         inner = FixedType(kind.k, kind.i - a.shift, kind.f + a.shift)
         lo, hi = a.signed

@@ -30,9 +30,9 @@ class Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """The outputs read. ``tensors``: each output, shape (samples, ...); ``cycles``: in which elements were read.
+    """The outputs read. ``tensors``: each output, shape (samples, ...); ``cycles``: when each element was read.
 
-    ``problem``: why they cannot be read, or what else is not as it must be.
+    ``problem``: why they cannot be read, or another error of the outputs.
     """
 
     tensors: tuple[Ints, ...] = ()
@@ -45,8 +45,8 @@ class Found:
 class Driven:
     """A sequence from power-up: raw integers of each input signal, shape (cycles, elements).
 
-    ``read``: what it makes of the outputs before each edge, in the same form. ``ranges``: parts of the index space that
-    were run one by one; ``broken_off``: how often a reset came between; ``stalls``: cycles without progress.
+    ``read``: converts the outputs before each edge, in the same form. ``ranges``: the number of parts of the index
+    space that run one by one; ``broken_off``: the number of resets in between; ``stalls``: cycles without progress.
     """
 
     cycles: int

@@ -96,7 +96,7 @@ def _transfer(
 
 
 def _writers(instance: KernelInstance) -> list[list[tuple[int, ...]]]:
-    """Return for each output the writer of each element, in NumPy's order."""
+    """Return, for each output, the member that writes each element, in NumPy's order."""
     mapping, found = instance.mapping, []
     members = np.stack(np.unravel_index(np.arange(mapping.members), mapping.geometry, order="F"), axis=-1).astype(
         np.int64

@@ -41,7 +41,7 @@ def drive_stream(
     for sample in range(samples):
         stalls, gaps = (bool(rng.integers(2)) for _ in range(2))
         if not raster.pointwise and rng.integers(2):
-            # Once all outputs came, part of an image, as much of it as may be, and a reset in its place.
+            # When all outputs have come, send a random number of pixels, and abort them by a reset.
             for _ in range(2 * flush + _MORE if sample else 0):
                 add(0, 1)
             begin = len(valid)
@@ -85,7 +85,7 @@ def drive_stream(
 
 
 def _beats(raster: Raster, plane: Plane, output: bool) -> tuple[Ints, Ints]:
-    """Return for all elements of a tensor, in NumPy's order, the number of their beat and their position in it."""
+    """Return the beat of each element of a tensor, in NumPy's order, and its position in the beat."""
     found = []
     for element in product(*map(range, reversed(plane.tensor.sizes))):
         position = element[::-1]
@@ -113,7 +113,7 @@ def _found(instance: KernelInstance, raster: Raster, samples: int, moved: Ints, 
 
 
 def _runs(raster: Raster, moved: Ints, samples: int) -> tuple[Run, ...]:
-    """Between two outputs, all activity belongs to the second one; a member is identified by its pixel."""
+    """Return the run of each output: the cycles since the previous one. A member is identified by its pixel."""
     count = len(moved) // samples if samples else 0
     runs, begin = [], 0
     columns = raster.x.count

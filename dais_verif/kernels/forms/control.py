@@ -1,8 +1,8 @@
 """The control of a stream: positions of the scan and of its outputs, and the part of a window outside the image.
 
-The scan counts incoming pixels. The position of outputs trails it by some beats: it restarts when the scan has advanced
-so far, and continues past the beginning of the next image. Between images, while no pixel comes, it advances on its own
-until the last output is done.
+The scan counts incoming pixels. The position of outputs trails it by a fixed number of beats: it restarts when the scan
+is this number of beats into an image, and continues past the beginning of the next image. Between images, while no
+pixel comes, it advances on its own until the last output is done.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ class Counter:
 
 @dataclass(frozen=True)
 class StreamControl:
-    """``program``: inputs ``valid_in``, ``en`` and the counters; outputs ``names``, first what counters are next.
+    """``program``: a block with inputs ``valid_in``, ``en`` and the counters, and outputs called ``names``.
 
-    Then ``take`` and ``go``, which enable counters and all else; ``valid_out``; and where ``outside`` says so, for an
-    offset of columns or lines whether it lies outside of the image. ``shifting``: lines are shifted, and have no slots.
+    Outputs are first the next values of the counters; then ``take``, which enables the counters that only change with
+    incoming beats, and ``go``, which enables everything else; ``valid_out``; and, for each offset in ``outside``,
+    whether the column or line at this offset is outside of the image. ``shifting``: lines are shifted, and have no
+    slots.
     """
 
     program: Program
@@ -44,14 +46,14 @@ class StreamControl:
 def control_of(raster: Raster, *, shifting: bool = False) -> StreamControl:
     """Return the control of a raster.
 
-    ``shifting``: a pixel moves through all places of its line. Then the start of a line is not stored; else it is at
-    another place after each image that advances without pixels.
+    ``shifting``: pixels move through all places of a line. Otherwise a counter holds the place of the current pixel in
+    the line, since the start of a line moves with each image that advances without pixels.
     """
     x, y, delay = raster.x, raster.y, raster.delay
     wide, high = unsigned(x.size - 1), unsigned(y.size - 1)
     counters = {"column": Counter(wide, 0, True), "line": Counter(high, 0, True)}
     if delay:
-        # Initial values are those at the begin of an image in a stream of images without a pause.
+        # Initial values are those at the beginning of an image, in a stream of images without pauses.
         line, column = divmod(raster.beats - delay, x.size)
         counters |= {
             **({} if shifting else {"slot": Counter(wide, 0, False)}),
@@ -107,12 +109,12 @@ def _next_line(b: Logic, column: Value, line: Value, raster: Raster) -> Value:
 
 
 def _given(axis: Axis) -> range:
-    """Return the places of the scan at which outputs are given, if nothing of the other axis is in the way."""
+    """Return the places of the scan along ``axis`` at which outputs are given, if the other axis allows it."""
     return range(axis.anchor, axis.final + 1, axis.stride)
 
 
 def _outside(b: Logic, place: Value, axis: Axis, offset: int) -> Value:
-    """Return the bit that the place at ``offset`` from the origin of the window is outside the image."""
+    """Return the bit that is 1 if the place at ``offset`` from the origin of the window is outside the image."""
     origin = axis.anchor - offset
     below = b.less(place, b.number(origin)) if offset < 0 else b.zero
     reach = axis.stride * (axis.count - 1) + offset

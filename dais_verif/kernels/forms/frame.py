@@ -14,14 +14,14 @@ from dais_verif.kernels.instance import KernelInstance
 
 __all__ = ["memory_frame", "memory_signals", "ranges_frame"]
 
-#: Ranges of a frame of many; each adds cycles to the proof, in which the first member reads and the last one writes.
+#: The number of ranges in a frame with many; each adds cycles to the proof, for its first reads and its last writes.
 _PARTS = 6
 #: The number of random partitions, from which the best one for a test is selected.
 _DRAWN = 40
 
 
 def memory_frame(instance: KernelInstance, facts: MemoryFacts) -> str:
-    """Return the frame file of a memory form, in which it computes the same as the unfolded instance."""
+    """Return the frame file in which a memory form computes the same as the unfolded instance, in one range."""
     mapping = instance.mapping
     begin = _loaded(instance)
     lines = [f"held.start = {_numbers([1], begin, _cycles(instance, begin + facts.latency))}", "held.rst = 0"]
@@ -38,17 +38,17 @@ def memory_signals(instance: KernelInstance, facts: MemoryFacts) -> dict[str, li
 
 
 def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) -> str:
-    """Return a frame in which it computes the same, but in ranges of the index space, which ``seed`` chooses.
+    """Return a frame in which it computes the same in several ranges of the index space, selected by ``seed``.
 
-    Ranges follow each other directly, the last ones first; every second one at the end of a dimension is declared to
-    reach beyond it. Two are aborted by a reset before, at the first reads and at the last writes, and one has no
-    members. While a range runs, the ports of ranges carry other values.
+    Ranges follow each other directly, the last ones first; every second one at the end of a dimension is requested to
+    reach beyond it. Before them, two ranges are aborted by a reset, during the first reads and during the last writes,
+    and one range has no members. While a range runs, the ports of ranges carry other values.
     """
     rng = np.random.default_rng(seed)
     geometry = instance.mapping.geometry
     timing = MemoryTiming.of(instance, facts.parallel)
     drawn = [parts_of(geometry, 2 + n % (_PARTS - 1), rng) for n in range(_DRAWN)]
-    # The range at 0 comes last: if it is missed because another takes too long, its elements are wrong.
+    # The range at 0 comes last: if it is missed because another one takes too long, its elements are wrong.
     most: list[Box] = max(drawn, key=_turns)
     boxes = sorted(most, reverse=True)
     cycle = _loaded(instance)
@@ -78,7 +78,7 @@ def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) ->
         start[at] = 1
         for d, (first, end) in enumerate(box):
             begins[d][at], lasts[d][at] = first, end
-    rst[cycle] = 1  # again after all writes: memories keep their content
+    rst[cycle] = 1  # another reset after all writes, since memories must keep their content
     lines = [f"held.start = {start}", f"held.rst = {rst}"]
     for d in range(len(geometry)):
         lines += [f"held.begin{d} = {begins[d]}", f"held.end{d} = {lasts[d]}"]
@@ -86,7 +86,7 @@ def ranges_frame(instance: KernelInstance, facts: MemoryFacts, seed: int = 0) ->
 
 
 def _turns(boxes: Sequence[Box]) -> int:
-    """Count the dimensions walked more than once in which a range begins after 0, or ends before others do."""
+    """Count the begins after 0 and early ends of ranges, in dimensions that are traversed more than once."""
     shown = set()
     for box in boxes:
         for d, (first, end) in enumerate(box):
@@ -97,7 +97,7 @@ def _turns(boxes: Sequence[Box]) -> int:
 
 
 def _sizes(instance: KernelInstance) -> list[list[int]]:
-    """Elements of inputs, and of outputs."""
+    """Return the number of elements of each input, and of each output."""
     return [[prod(one.sizes) for one in side] for side in (instance.mapping.inputs, instance.mapping.outputs)]
 
 
@@ -107,7 +107,7 @@ def _loaded(instance: KernelInstance) -> int:
 
 
 def _cycles(instance: KernelInstance, done: int) -> int:
-    """Return the cycles of a frame, with one after ``done``, in which a repeated write would show."""
+    """Return the number of cycles of a frame, including one after ``done`` that shows an unwanted repeated write."""
     return done + 1 + max(_sizes(instance)[1], default=0)
 
 

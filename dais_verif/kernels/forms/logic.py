@@ -75,18 +75,21 @@ class Logic(BlockBuilder):
         return self.select(difference, self.one, self.zero)
 
     def equal(self, counter: Value, number: int) -> Value:
-        """Return the bit that an unsigned integer equals a number."""
+        """Return the bit that is 1 if an unsigned integer equals a number."""
         return self.inverse(self.some_bit(self.add(counter, -self.number(number))))
 
     def some_bit(self, value: Value) -> Value:
-        """Return the bit that an integer is not 0."""
+        """Return the bit that is 1 if an integer is not 0."""
         lo, hi = value.signed
         if lo == hi or lo > 0 or hi < 0:
             return self.number(int(lo != 0 or hi != 0))
         return self._add(Code.BIT_UNARY, value.op or 0, -1, 1, 0, 1, 0)
 
     def among(self, counter: Value, numbers: Sequence[int]) -> Value:
-        """Return the bit that an unsigned integer is in ``numbers``, ascending: a table unless consecutive."""
+        """Return the bit that is 1 if an unsigned integer is in ``numbers``, which are ascending.
+
+        It is a table, or comparisons if the numbers are consecutive.
+        """
         first, last = numbers[0], numbers[-1]
         if last - first == len(numbers) - 1:
             return self.both(
@@ -111,5 +114,5 @@ class Logic(BlockBuilder):
         return self.choice(self.equal(counter, size - 1), self.zero, more)
 
     def build_as(self, outputs: Sequence[tuple[Value, FixedType]]) -> Program:
-        """Return the program with these outputs, each in its type, which holds it."""
+        """Return the program with these outputs, each in the given type, which must hold its values."""
         return self.build([self.cast(value, kind) if value.type != kind else value for value, kind in outputs])

@@ -1,7 +1,7 @@
 """The memory form: tensors in memories, group after group of members, one element of each tensor per cycle.
 
-``start`` starts the members of a range, ``begin<d> <= m[d] < end<d>``; ``done`` is 1 for one cycle when all of them are
-written. Inputs are loaded and outputs are read through separate ports. While a group is written, the next one is read.
+``start`` starts the members of a range, ``begin<d> <= m[d] < end<d>``; ``done`` is 1 for one cycle when all results are
+written. Inputs are loaded and outputs are read through separate ports. While a group writes, the next one reads.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ MOST_STEPS = 1 << 12
 
 @dataclass(frozen=True)
 class MemoryFacts:
-    """The cost of a memory form. ``cycles``: the interval, from one group of members to the next.
+    """The cost of a memory form. ``cycles``: the interval from one group of members to the next.
 
-    ``latency``: from the cycle of start to that of done, for all members. ``words`` and ``bits``: of all memories; a
-    memory has a power of two of words, at least 2. ``parallel``: members of a group.
+    ``latency``: cycles from start to done, for all members. ``words`` and ``bits``: of all memories; the number of
+    words of a memory is a power of two, at least 2. ``parallel``: members of a group.
     """
 
     members: int
@@ -114,11 +114,12 @@ def memory_form(
     ``parallel``: members of a group, each with its own block and copies of inputs; they are neighbours along the first
     dimension of the index space that has this many members.
     ``printf``: add outputs ``tap_valid``, 1 in one cycle of each member, and ``tap``, the variables of its messages.
-    ``words``: for each input and each output, the elements of a word, which are all along the slowest dimension, or
-    parts of a tensor that members touch as a whole; addresses count words, and data are words. None: one element each.
-    Raises ``InputError`` for tensors of no elements, or of more than ``MOST_WORDS``, for groups that touch more than
-    ``MOST_STEPS`` elements of one or that print, and if no dimension has so many members; and ``ProgramError`` for a
-    block whose inputs have an inp_shift.
+    ``words``: the number of elements of a word, for each input and each output: all elements along the slowest
+    dimension, or parts of a tensor that members touch as a whole. Addresses count words, and data are words. None:
+    words of one element.
+    Raises ``InputError`` for tensors without elements or with more than ``MOST_WORDS`` words, for groups that touch
+    more than ``MOST_STEPS`` words of a tensor, for printing with parallel members, and if no dimension has enough
+    members; ``ProgramError`` for a block whose inputs have an inp_shift.
     """
     mapping = instance.mapping
     group = group_of(instance, parallel)
@@ -217,7 +218,7 @@ class _Writer:
         member = made.register("member", kinds, initial=0, reset=rst)
         first = made.register("first", kinds, initial=0, reset=rst)
         last = made.register("last", ends, initial=0, reset=rst)
-        # Groups after the one that is read; the last of them is written.
+        # Groups that have been read; the last of them is written.
         behind = made.register("behind", [BIT] * waiting, initial=0, reset=rst)
         members = made.register("members_behind", kinds * waiting, initial=0, reset=rst)
         count = made.block("count", counting_logic(geometry, self.group, self.steps))
@@ -261,7 +262,7 @@ class _Writer:
             self.made.connect(source, part)
 
     def read(self, at: int, where: View, lanes: int) -> list[View]:
-        """Add an input with its memories; return the elements of each member, after they are read."""
+        """Add an input with its memories; return the registers with the elements of each member, after all are read."""
         made, name, kind, tensor = self.made, f"in{at}", self.instance.input_types[at], self.inputs[at]
         address = address_bits(tensor.sizes)
         write, place = made.input(f"{name}_write", BIT), made.input(f"{name}_address", address)
@@ -303,7 +304,7 @@ class _Writer:
         found = [part for one in results for part in tensor.in_words(one)]
         parts = _split(result, [one.size for one in found])
         if count > 1:
-            # The last one keeps its position: words after it are no longer written.
+            # The last word is not overwritten by the shift; words shifted in after it are never written.
             shifted, behind = made.wire(f"{name}_shifted", (kind,) * (width * count)), width * (count - 1)
             made.connect(result[width:], shifted[0:behind])
             made.connect(result[behind:], shifted[behind:])

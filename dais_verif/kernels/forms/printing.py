@@ -26,7 +26,7 @@ Ints = NDArray[Any]
 class PrintingRun:
     """A sequence of ``cycles`` from power-up: raw integers of each input signal, shape (cycles, elements).
 
-    ``order``: the members of a sample, as numbers in the index space, in printing order, ``beside`` of them at a time.
+    ``order``: the members of a sample in printing order, numbered in the index space; ``beside`` of them print at once.
     """
 
     cycles: int
@@ -54,7 +54,7 @@ def memory_run(instance: KernelInstance, latency: int, machine: Machine, tensors
             given[f"in{t}_write"][place] = 1
             given[f"in{t}_address"][place, 0] = np.arange(len(flat))
             given[f"in{t}_data"][place, 0] = flat
-    # In the cycle after the last one, nothing is printed.
+    # Nothing is printed after the last cycle of this sequence.
     return PrintingRun(samples * each, given, samples, tuple(range(mapping.members)))
 
 

@@ -1,8 +1,8 @@
-"""Instances that process images one pixel per beat: windows that move with the scan, or a refusal.
+"""Instances that process images one pixel per beat, with windows that move with the scan; others are refused.
 
 A beat carries all elements of one pixel; pixels come line by line, and images one after the other. Dimensions 0 and 1
-of a tensor that members follow are scanned, and so are those from 3 on (samples); all others, channels above all, are
-within a beat. Members that differ only there work side by side.
+of a tensor are scanned if members follow them, and so are those from 3 on (samples); all others, such as channels, are
+within a beat. Members that differ only there work in parallel.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ _SAMPLES = 3
 
 @dataclass(frozen=True)
 class Axis:
-    """Columns or lines: ``size`` pixels; output n reads those ``stride * n + first`` to ``stride * n + last``.
+    """Columns or lines of ``size`` pixels; output n reads pixels ``stride * n + first`` to ``stride * n + last``.
 
-    ``first`` and ``last`` are cut to what some output reads inside. Output n is given where the scan, some beats late,
-    is at pixel ``stride * n + anchor``.
+    ``first`` and ``last`` are limited to offsets at which some output reads inside the image. Output n is given when
+    the delayed scan is at pixel ``stride * n + anchor``.
     """
 
     size: int
@@ -56,7 +56,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Plane:
-    """A tensor as beats: ``shape`` of a beat, the fastest dimension first, and which of its dimensions are scanned."""
+    """A tensor as beats: the dimensions within a ``beat``, the fastest first, and those that are ``scanned``."""
 
     tensor: MappedTensor
     scanned: tuple[int, ...]
@@ -89,9 +89,9 @@ class Tap:
 
 @dataclass(frozen=True)
 class Raster:
-    """``taps``: of each member that works in a beat, what each port of the block reads; None: nothing looks at it.
+    """The scan of images. ``taps``: for each member of a beat, the tap of each input of the block; None: unused input.
 
-    ``written``: of each output, for each place of its beat, the member and the port of the block.
+    ``written``: for each output and each place of its beat, the member that writes it and the port of the block.
     """
 
     x: Axis
@@ -104,7 +104,7 @@ class Raster:
 
     @property
     def delay(self) -> int:
-        """Beats from the pixel of an anchor to its output, which is the one that completes its window."""
+        """Beats from the pixel of an anchor to its output, which is given with the last pixel of its window."""
         x, y = self.x, self.y
         return max((y.last - y.anchor) * x.size + x.last - x.anchor, 0)
 
@@ -122,7 +122,7 @@ class Raster:
 
 
 def raster_of(instance: KernelInstance) -> Raster:
-    """Return how the beats of images become those of outputs. Raises ``InputError`` that says what does not fit."""
+    """Return the raster of an instance. Raises ``InputError`` with the reason if it does not fit the stream form."""
     mapping, name = instance.mapping, instance.name
     if not mapping.inputs:
         raise InputError(f"{name}: the stream form needs an input that is not constant, and there is none")
@@ -177,7 +177,7 @@ def _refuse(name: str, plane: Plane | MappedTensor, what: str) -> None:
 
 
 def _plane(name: str, tensor: MappedTensor, addressing: Addressing) -> Plane:
-    """Return the plane of an input. Each dimension must follow one of the index space, forwards, or none."""
+    """Return the plane of an input. Each of its dimensions must follow at most one of the index space, forwards."""
     scanned = []
     for d, row in enumerate(addressing.slopes):
         slopes = [slope for slope in row if slope]
@@ -216,7 +216,7 @@ def _output_plane(
 
 
 def _axis(name: str, inputs: Sequence[Plane], reads: Sequence[Addressing], geometry: Sequence[int], at: int) -> Axis:
-    """Return the elements that outputs read along a scanned dimension, of all inputs together."""
+    """Return the axis of a scanned dimension, with the offsets that outputs read of any input."""
     followed = _followed(reads[0], inputs[0])[at]
     count, size = geometry[followed], _sizes(inputs[0])[at]
     strides = {read.slopes[plane.scanned[at]][followed] for plane, read in zip(inputs, reads, strict=True)}
@@ -233,7 +233,7 @@ def _axis(name: str, inputs: Sequence[Plane], reads: Sequence[Addressing], geome
 
 
 def _beside(geometry: Sequence[int], followed: Sequence[int]) -> list[Point]:
-    """Return the members of one beat: those of which the scanned coordinates are 0."""
+    """Return the members of one beat: those whose scanned coordinates are 0."""
     ranges = [range(1 if at in followed else n) for at, n in enumerate(geometry)]
     return [tuple(reversed(member)) for member in product(*reversed(ranges))]
 

@@ -44,8 +44,8 @@ def members_of(geometry: tuple[int, ...], count: int) -> list[tuple[int, ...]]:
 def memory_schedule(instance: KernelInstance, count: int, parallel: int = 1) -> Schedule:
     """Return the schedule of the memory form: inputs are loaded before ``start``, which is cycle 0.
 
-    A group of ``parallel`` members looks up an element of each input a cycle, and has the last one a cycle later; then
-    the blocks' outputs are taken, and written, one member after the other, while the next group reads.
+    A group of ``parallel`` members looks up one element of each input per cycle, which arrives a cycle later. Then the
+    blocks' outputs are stored, and written, one member after the other, while the next group reads.
     """
     mapping, group = instance.mapping, group_of(instance, parallel)
     writes = [mapping.addressing(one).count for one in mapping.outputs]
@@ -70,10 +70,9 @@ def memory_schedule(instance: KernelInstance, count: int, parallel: int = 1) -> 
 
 
 def stream_schedule(instance: KernelInstance, raster: Raster, count: int) -> Schedule:
-    """Return the schedule of the stream form of ``instance``: its first pixel comes in cycle 0, and then one a cycle.
+    """Return the schedule of the stream form of ``instance``: pixels come one per cycle, the first one in cycle 0.
 
-    A member reads from the first pixel of its window that comes in to the last one; in the cycle in which it writes the
-    block computes, too.
+    A member reads from the first to the last pixel of its window; it computes and writes in the same cycle.
     """
     mapping, x, y = instance.mapping, raster.x, raster.y
     images = prod(raster.images)

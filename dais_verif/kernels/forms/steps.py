@@ -1,7 +1,7 @@
 """The steps of a memory form's members, and the programs that control them.
 
-Members come in groups of neighbours along one dimension of the index space, which work side by side. Groups follow each
-other every ``interval`` cycles: while one is written, the next one is read. ``step`` counts the cycles of an interval.
+Members work in parallel, in groups of neighbours along one dimension of the index space. A new group starts every
+``interval`` cycles: while one group writes, the next one reads. ``step`` counts the cycles of an interval.
 """
 
 from __future__ import annotations
@@ -38,11 +38,10 @@ class Group:
 
 @dataclass(frozen=True)
 class Steps:
-    """``reads``: elements that a member reads of each input; ``writes``: those that a group writes of each output.
+    """``reads``: words that a member reads of each input; ``writes``: words that a group writes of each output.
 
-    A group looks up element ``j`` of every input in its cycle ``j``, and appends it to the earlier ones in the next
-    one. When all have been read, the blocks' outputs are taken, and then element ``j`` of every output is written, one
-    per cycle.
+    A group looks up word ``j`` of every input in its cycle ``j``, and appends it to the earlier ones in the next cycle.
+    When all have been read, the blocks' outputs are stored. Then the words of every output are written, one per cycle.
     """
 
     reads: tuple[int, ...]
@@ -55,7 +54,7 @@ class Steps:
 
     @property
     def first_write(self) -> int:
-        """The cycle of a group in which elements 0 of outputs are written; they are stored in the cycle before."""
+        """The cycle of a group in which words 0 of outputs are written; they are stored in the cycle before."""
         return max(self.reads, default=0) + 2
 
     @property
@@ -65,12 +64,12 @@ class Steps:
 
     @property
     def load(self) -> int:
-        """The step at the end of which the blocks' outputs are taken."""
+        """The step at the end of which the blocks' outputs are stored."""
         return (self.first_write - 1) % self.interval
 
     @property
     def waiting(self) -> int:
-        """The largest number of groups that are completely read, or about to be, and not yet written."""
+        """The largest number of groups that are read, or in their last read, and not yet written."""
         return -(-self.first_write // self.interval)
 
     def latency(self, groups: int) -> int:
@@ -80,10 +79,11 @@ class Steps:
 
 @dataclass(frozen=True)
 class Touched:
-    """A tensor: its sizes in words, the fastest dimension first, and which words members touch.
+    """A tensor: its sizes in words, the fastest dimension first, and the words that members touch.
 
-    ``word``: elements of a word, which lie along the slowest dimension of the tensor, or one such part of it behind the
-    other. Element ``c`` of word ``n`` of a member is port ``c * addressing.count + n`` of its block.
+    ``word``: the number of elements of a word: all elements along the slowest dimension of the tensor; for a tensor
+    with one dimension, one element of each of ``word`` equal parts. Element ``c`` of word ``n`` of a member is port
+    ``c * addressing.count + n`` of its block.
     """
 
     sizes: tuple[int, ...]
@@ -92,7 +92,7 @@ class Touched:
 
     @classmethod
     def of(cls, sizes: tuple[int, ...], addressing: Addressing, word: int = 1) -> Touched:
-        """Return a tensor in words of ``word`` elements, all of which each member touches."""
+        """Return a tensor in words of ``word`` elements; members touch all elements of a word."""
         if word == 1:
             return cls(sizes, addressing)
         count = addressing.count // word
@@ -114,7 +114,7 @@ class Touched:
         return [ports[c * count + n] for n in range(count) for c in range(self.word)]
 
     def by_port(self, words: View) -> list[View]:
-        """Return the elements of ``words``, which lie there one after the other, in the order of ports."""
+        """Return the elements of consecutive ``words``, in the order of ports."""
         if self.word == 1:
             return [words]
         return [words[n * self.word + c] for c in range(self.word) for n in range(self.addressing.count)]
@@ -127,13 +127,14 @@ class Touched:
 def address_logic(
     geometry: Sequence[int], group: Group, steps: Steps, inputs: Sequence[Touched], outputs: Sequence[Touched]
 ) -> Program:
-    """Return the program that controls a step.
+    """Return the program that computes addresses and enables in each step.
 
-    It reads the coordinates of the group that is read, those of the group that is written, whether there is one, the
-    end of the range along the group, and the step. Of each input it gives for each member of the group, or for all
-    together if they touch the same, the address of the element and whether it lies inside of the tensor; and then
-    whether a step before one was looked up. Then whether the blocks' outputs are taken; and of each output the address
-    of the element and whether it is written.
+    Inputs: the coordinates of the group that reads; those of the group that writes, and whether there is one; the end
+    of the range along the dimension of groups; the step.
+
+    Outputs, for each input of the instance: the address of a word and whether it is inside the tensor, for each member
+    of the group, or once if all members touch the same words; then whether a word was looked up in the step before.
+    Then, whether the blocks' outputs are stored; and for each output, the address of a word and whether it is written.
     """
     b = Logic()
     read = [b.input(unsigned(size - 1)) for size in geometry]
@@ -145,7 +146,7 @@ def address_logic(
         return b.table(step, [int((at - first) % steps.interval < count) for at in range(steps.interval)])
 
     def touched(tensor: Touched, members: Sequence[Value], first: int, lanes: Sequence[int]) -> tuple[Value, Value]:
-        """Address and whether it is inside, of the elements of ``lanes``, one a step from ``first`` on."""
+        """Return the address of the words of ``lanes``, one per step from ``first`` on, and whether it is inside."""
         address, inside = b.zero, b.one
         strides = accumulate(tensor.sizes[:-1], int.__mul__, initial=1)
         for d, (size, stride) in enumerate(zip(tensor.sizes, strides, strict=False)):
@@ -180,10 +181,11 @@ def address_logic(
 def counting_logic(geometry: Sequence[int], group: Group, steps: Steps) -> Program:
     """Return the program that counts steps and groups, the first dimension the fastest.
 
-    It reads start, the begin of a range in each dimension and its end, busy, whether a group is read, step, that group,
-    the range that it is in, and which of the groups behind it there are. It gives busy, whether a group is read, step,
-    group and those behind it next, whether the range is taken, and whether this was the last cycle of all.
-    A range that reaches beyond the index space ends with it; one without members is over at once.
+    Inputs: start, begin and end of the requested range, busy, whether a group reads, step, the coordinates of this
+    group, begin and end of the current range, and which of the groups behind it exist. Outputs: the next values of
+    busy, of whether a group reads, of step, of the group, and of the groups behind it; whether the requested range is
+    accepted; and the next value of done.
+    A range that reaches beyond the index space ends with it; a range without members is done at once.
     """
     b = Logic()
     kinds = [unsigned(size - 1) for size in geometry]

@@ -28,8 +28,8 @@ class StreamForm:
 
     ``interval``: cycles from one beat to the next. ``beats``: of one image. ``latency``: cycles from the first pixel of
     an image to its first output, if no beat waits. ``flush``: cycles from its last pixel to its last output.
-    ``line_bits``: bits of line buffers; ``window_bits``: of the registers behind them. ``frame``: the text of a frame
-    file, for ``diff --frame`` with the unfolded instance: all images that the instance has, without a pause.
+    ``line_bits``: bits of line buffers; ``window_bits``: bits of window registers. ``frame``: the text of a frame file,
+    for ``diff --frame`` with the unfolded instance: all images of the instance without a pause.
     ``stream``: the text of a file for ``emit --wrap axis --stream``.
     """
 
@@ -74,7 +74,7 @@ def stream_form(instance: KernelInstance, *, printf: bool = False) -> StreamForm
 def stream_machine(
     instance: KernelInstance, raster: Raster, control: StreamControl, taps: Sequence[PrintfTap] | None = None
 ) -> Machine:
-    """Return the machine of a raster with a control; with ``taps`` those are outputs, too."""
+    """Return the machine of a raster and its control; ``taps``: messages whose variables are additional outputs."""
     return _Stream(instance, raster, control, taps).machine
 
 
@@ -107,7 +107,7 @@ class _Stream:
         self.machine = made.build()
 
     def _control(self, control: StreamControl, valid: View, enable: View) -> dict[str, View]:
-        """Return the counters and the block of control; what its outputs are, by name."""
+        """Add the counters and the block of control; return the counters and the block's other outputs by name."""
         made = self.made
         block = made.block("control", control.program)
         made.connect(valid, block.inputs[0])
@@ -129,12 +129,12 @@ class _Stream:
         return shown | self._padded([tap for tap in taps if tap not in shown or self._edges(tap)], shown)
 
     def _there(self, tap: Tap) -> bool:
-        """Return True if a tap is ever inside the image."""
+        """Return True if a tap is inside the image for some output."""
         raster = self.raster
         return tap.place is not None and raster.x.inside(tap.column) and raster.y.inside(tap.row)
 
     def _edges(self, tap: Tap) -> list[str]:
-        """Return the bits of control that say that a tap is outside."""
+        """Return the names of the control bits that are 1 when a tap is outside of the image."""
         return [name for name in (f"column{tap.column}", f"line{tap.row}") if name in self.outside]
 
     def _window(self, number: int, taps: list[Tap]) -> dict[Tap, View]:
@@ -203,7 +203,10 @@ class _Stream:
 def _pads(
     taps: list[Tap], read: list[Tap], outside: list[list[str]], edges: list[str], instance: KernelInstance
 ) -> Program:
-    """Return for each tap its pad if one of its bits of ``outside`` is 1, or if it is not in ``read``."""
+    """Return a program with an output for each tap: the pad if one of its bits ``outside`` is 1, else the value.
+
+    The value of a tap is an input if it is in ``read``; otherwise it is always the pad.
+    """
     bits = {name: f"e{place}" for place, name in enumerate(edges)}
     values = {tap: f"x{place}" for place, tap in enumerate(read)}
     inputs = [*bits.values(), *values.values()]

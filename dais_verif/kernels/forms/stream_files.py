@@ -58,7 +58,7 @@ def stream_text(raster: Raster) -> str:
 
 
 def _stretches(raster: Raster, plane: Plane, output: bool) -> Iterator[tuple[int, int, int]]:
-    """Yield for all elements of a tensor, in NumPy's order, position in the beat, first and last cycle of a stretch."""
+    """Yield the place in a beat, and the first and last cycle, of stretches that cover a tensor in NumPy's order."""
     sizes = plane.tensor.sizes
     begun: tuple[int, int, int] | None = None
     for element in product(*map(range, reversed(sizes))):

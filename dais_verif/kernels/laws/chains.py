@@ -1,9 +1,9 @@
-"""Boxes that members have in the dimensions of a tensor that follow one dimension of the index space.
+"""Boxes of members in those dimensions of a tensor that follow the same dimension of the index space.
 
-Slopes of such dimensions are at least 1, so that starts and ends never go back from member to member: the members that
-touch an element are neighbours, and so what two neighbours share tells all that is touched twice. With that, all
-members of a dimension are counted in time linear in them, a stretch at a time; of an index space in the sum of its
-sizes, never in their product.
+Slopes of such dimensions are at least 1, so that starts and ends never decrease from member to member. Members that
+touch the same element are therefore neighbours, and it is enough to look at what two neighbours share. All members of
+a dimension are checked in linear time, a stretch at a time; a whole index space takes time linear in the sum of its
+sizes, not in their product.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ __all__ = ["STRETCH", "Chain", "Numbers", "affine_spans", "chains_of"]
 
 #: The number of members that are checked at once.
 STRETCH = 1 << 20
-#: Numbers below this are computed in int64, others as Python's.
+#: Numbers below this are computed in int64, others as Python integers.
 _FITS = 1 << 62
 
-#: int64, or Python's integers.
+#: An array of int64, or of Python integers.
 Numbers = NDArray[np.int64]
 
 
@@ -61,9 +61,9 @@ class Chain:
         return prod(self.sizes)
 
     def stretches(self, inside: Sequence[Span], *, more: int = 0) -> Iterator[tuple[int, list[Numbers], list[Numbers]]]:
-        """Yield starts and ends of boxes, cut to the box ``inside``, a stretch of members at a time and its first.
+        """Yield stretches of members: the first member, and starts and ends of boxes, cut to the box ``inside``.
 
-        A stretch has ``more`` members of the next one, too, as far as there are any.
+        A stretch also contains ``more`` members of the next one, if there are any.
         """
         for first in range(0, self.count, STRETCH):
             count = min(STRETCH + more, self.count - first)
@@ -78,7 +78,7 @@ class Chain:
         return tuple(Span(0, size - 1) for size in self.sizes)
 
     def reached(self) -> Span:
-        """Return the members whose boxes have an element; they are neighbours. None: an empty span."""
+        """Return the span of members whose boxes have an element of the tensor; it may be empty."""
         found: list[int] = []
         for first, starts, ends in self.stretches(self.all_elements):
             some = np.flatnonzero(np.logical_and.reduce([e >= s for s, e in zip(starts, ends, strict=True)]))
@@ -87,7 +87,7 @@ class Chain:
         return Span(found[0], found[-1]) if found else Span(0, -1)
 
     def shared(self) -> tuple[int, tuple[int, ...]] | None:
-        """Return a member and an element that it shares with the next one, or None if no two members share any."""
+        """Return a member and an element that it shares with the next one; None if no two members share an element."""
         for first, starts, ends in self.stretches(self.all_elements, more=1):
             pairs = list(zip(starts, ends, strict=True))
             both = np.logical_and.reduce([(s[1:] <= e[:-1]) & (s[:-1] <= e[:-1]) & (s[1:] <= e[1:]) for s, e in pairs])
@@ -100,8 +100,8 @@ class Chain:
     def covered(self, inside: Sequence[Span] | None = None) -> int:
         """Return how many elements of the box ``inside`` (None: of all) belong to a member.
 
-        Members that have an element are neighbours, so that each element is counted once by what the boxes hold, less
-        what neighbours share.
+        Members that have the same element are neighbours, so each element is counted once by the volume of all boxes
+        minus the volume that neighbours share.
         """
         inside = self.all_elements if inside is None else inside
         total, large = 0, prod(span.size for span in inside) * STRETCH >= _FITS
@@ -112,7 +112,7 @@ class Chain:
         return total
 
     def missing(self) -> tuple[int, ...] | None:
-        """Return an element that no member has, or None if there is none, by bisecting the box that lacks some."""
+        """Return an element that no member has, found by bisection; None if there is none."""
         inside = list(self.all_elements)
         if self.covered(inside) == self.volume:
             return None
@@ -127,7 +127,7 @@ class Chain:
 
 
 def _volume(starts: Sequence[Numbers], ends: Sequence[Numbers], large: bool) -> int:
-    """Return the elements of all boxes together."""
+    """Return the total number of elements of all boxes."""
     lengths = [np.maximum(e - s + 1, 0) for s, e in zip(starts, ends, strict=True)]
     if large:
         lengths = [length.astype(object) for length in lengths]

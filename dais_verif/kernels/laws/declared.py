@@ -1,7 +1,7 @@
 """Laws of block accesses: nothing outside the member's region, and regions that are not wider than the accesses.
 
-The coordinate of an element is a sum of one term a coordinate of the member: it is smallest and largest where each term
-is. What depends on the coordinate that the pattern follows is looked at member by member, a stretch at a time.
+The coordinate of an element is a sum with one term per coordinate of the member, so it is smallest or largest where
+each term is. Only the coordinate that the pattern follows is checked member by member, a stretch at a time.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["find_exceeded", "find_unwritten", "find_wide", "needed_pattern", "ou
 
 
 def outermost(geometry: Sequence[int], slopes: Sequence[int], upwards: bool) -> list[int]:
-    """Return a member whose elements lie farthest below, or above, all others' in a dimension with these slopes."""
+    """Return the member with the highest (``upwards``) or lowest elements in a dimension with these slopes."""
     return [count - 1 if a and (a > 0) == upwards else 0 for a, count in zip(slopes, geometry, strict=True)]
 
 
@@ -71,7 +71,7 @@ def _worst(
 
 
 def needed_pattern(mapping: Mapping, tensor: MappedTensor) -> AccessPattern:
-    """Return the narrowest pattern that holds what members touch of a tensor."""
+    """Return the narrowest pattern that contains all elements that members touch of a tensor."""
     addressing = mapping.addressing(tensor)
     dims = []
     for d, slopes in enumerate(addressing.slopes):
@@ -87,7 +87,10 @@ def needed_pattern(mapping: Mapping, tensor: MappedTensor) -> AccessPattern:
 
 
 def _of_one_place(mapping: Mapping, lowest: int, highest: int, size: int) -> DimPattern:
-    """Return the pattern of elements that all members touch: a slope of 1 along a dimension of one member."""
+    """Return the pattern of elements that all members touch: slope 1 in a dimension of the index space with one member.
+
+    Without such a dimension, or if all elements are touched, the slope is 0: each member touches the whole dimension.
+    """
     lone = next((e for e, count in enumerate(mapping.geometry) if count == 1), None)
     if lone is None or (lowest <= 0 and highest >= size - 1):
         return DimPattern.affine(0, 0, lowest, highest)
@@ -95,7 +98,7 @@ def _of_one_place(mapping: Mapping, lowest: int, highest: int, size: int) -> Dim
 
 
 def find_wide(mapping: Mapping, tensor: MappedTensor) -> Iterator[Finding]:
-    """Yield a member whose region of ``tensor`` is wider than needed within the tensor, and the pattern that is not."""
+    """Yield a member whose region of ``tensor`` is wider than needed within the tensor, and the narrowest pattern."""
     if tensor.addressing is None or not tensor.addressing.offsets:
         return
     tight = needed_pattern(mapping, tensor)
@@ -136,10 +139,10 @@ def find_unwritten(mapping: Mapping, output: MappedTensor) -> Iterator[Finding]:
 
 
 def written_access(mapping: Mapping, output: MappedTensor) -> TensorAccess:
-    """Return the elements of an output that members must write.
+    """Return the access of an output that members must write.
 
-    These are exactly their windows, where a block writes these or states nothing. A block may also write all of a
-    dimension where its window counts as all of it.
+    In each dimension this is exactly the window of the pattern, if the block states no accesses or writes the window.
+    Otherwise, a window that counts as the whole dimension means that the block must write the whole dimension.
     """
     stated, windows, addressing = mapping.access(output), mapping.windows(output), output.addressing
     if addressing is None or not addressing.offsets:
@@ -189,7 +192,7 @@ def _lacking(
 def _first_wider(
     geometry: Sequence[int], stated: DimPattern | None, needed: DimPattern, size: int
 ) -> tuple[int, ...] | None:
-    """Return the first member of which the stated region has elements of the tensor that the needed one has not."""
+    """Return the first member whose stated region has elements of the tensor that its needed region does not have."""
     e = needed.dim
     if stated is not None and stated.dim != e:
         return _first_wider_elsewhere(geometry, stated, needed, size)
@@ -206,7 +209,10 @@ def _first_wider(
 def _first_wider_elsewhere(
     geometry: Sequence[int], stated: DimPattern, needed: DimPattern, size: int
 ) -> tuple[int, ...] | None:
-    """Return that where the two follow different coordinates: each is narrowest for the first or last member."""
+    """Do the same as ``_first_wider`` for patterns that follow different dimensions of the index space.
+
+    It is enough to compare with the needed regions of the first and the last member.
+    """
     ends = [0, geometry[needed.dim] - 1]
     for at in ends:
         lo, hi = affine_spans(needed, at, 1)

@@ -33,8 +33,8 @@ class Law(Enum):
 class Finding:
     """A broken law with a witness: members and element as coordinates, the fastest dimension first.
 
-    ``tight``: for a region that is wider than needed, the pattern that is not. ``count``: how many elements, or
-    members, are concerned, where that is known.
+    ``tight``: for a region that is wider than needed, the narrowest pattern. ``count``: how many elements, or members,
+    are concerned, where that is known.
     """
 
     law: Law
@@ -88,7 +88,7 @@ class MappingReport:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """Findings where it is only wider than needed."""
+        """Findings of regions that are only wider than needed."""
         return tuple(finding for finding in self.findings if not finding.is_failure)
 
     @property

@@ -1,8 +1,8 @@
-"""Laws of outputs: the members' regions are a partition of each, and each member has a part in it.
+"""Laws of outputs: the members' regions are a partition of each output, and each member writes something.
 
-A region is a box whose extent in a dimension depends on one coordinate of the member. So the number of members that
-write an element is a product: over the dimensions of the index space, of how many of their members reach the element's
-coordinates. It is 1 everywhere if each factor is.
+A region is a box whose extent in a dimension depends on one coordinate of the member. The number of members that write
+an element is therefore a product with one factor per dimension of the index space: the number of coordinates in it with
+which members reach the element. It is 1 everywhere if each factor is 1 everywhere.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["find_idle", "find_written"]
 
 
 def find_written(mapping: Mapping, output: MappedTensor, *, inside: bool) -> Iterator[Finding]:
-    """Yield violations of the law that members' regions partition an output. ``inside``: none may reach beyond it.
+    """Yield violations of the law that members' regions partition an output. ``inside``: no region may reach beyond it.
 
     An output that is set before the first member runs need not be written everywhere.
     """
@@ -48,7 +48,7 @@ def _missing(output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Findin
 
 
 def _twice(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Finding]:
-    """Yield two members that write one element: they differ in one coordinate, and a member reaches all others."""
+    """Yield two members that write the same element; they differ in one coordinate only."""
     reached = [chain.reached() for chain in chains]
     if not all(span.size for span in reached):
         return
@@ -78,7 +78,7 @@ def _pair(output: MappedTensor, one: list[int], other: list[int], element: tuple
 
 
 def _outside(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) -> Iterator[Finding]:
-    """Yield writes outside: starts and ends never decrease, so the first and the last member reach farthest."""
+    """Yield writes outside of an output; starts and ends never decrease, so only first and last members are checked."""
     for chain in chains:
         for d, pattern in zip(chain.dims, chain.patterns, strict=True):
             for at in (0, chain.count - 1):
@@ -94,7 +94,7 @@ def _outside(mapping: Mapping, output: MappedTensor, chains: tuple[Chain, ...]) 
 
 
 def _touched_outside(mapping: Mapping, output: MappedTensor) -> Iterator[Finding]:
-    """Yield accesses outside by a block that states its own writes."""
+    """Yield writes outside of an output by a block that states its accesses."""
     addressing = mapping.addressing(output)
     for d, size in enumerate(output.sizes):
         for upwards in (False, True):
@@ -122,8 +122,8 @@ def _first_element(chain: Chain, member: int) -> tuple[int, ...]:
 def find_idle(mapping: Mapping) -> Iterator[Finding]:
     """Yield a member that writes no element of any output.
 
-    The members that write something of an output are a box of the index space: what is left of the space without these
-    boxes is cut into boxes, too.
+    The members that write an element of an output are a box of the index space. The rest of the index space, without
+    the boxes of all outputs, is split into boxes, too.
     """
     left = [[Span(0, count - 1) for count in mapping.geometry]]
     for output in mapping.outputs:

@@ -1,4 +1,4 @@
-"""The kernels that come with the package: fixed-point types, blocks without overflow, mappings that keep the laws."""
+"""The kernels of this package: fixed-point types, blocks without overflow, mappings that obey the laws."""
 
 from __future__ import annotations
 

@@ -19,12 +19,12 @@ from dais_verif.program import FixedType
 
 __all__ = ["ACTIVATION_KERNELS", "WIDEST_TABLE"]
 
-#: Bits of an input that is looked up in a table.
+#: The most bits of an input that is looked up in a table.
 WIDEST_TABLE = 14
 
 
 def _number(name: str) -> PrivateStructure:
-    """Return a parameter that is exact: ``raw * 2**-fraction``."""
+    """Return the structure of an exact parameter, whose value is ``raw * 2**-fraction``."""
     return PrivateStructure.of(f"{name}:i fraction:i")
 
 
@@ -43,7 +43,7 @@ def _clipped(request: Request, builder: BlockBuilder, x: Sequence[Value]) -> Val
 
 
 def _table(name: str, function: Callable[[float], float], about: str) -> Kernel:
-    """Make a table of a function, rounded to the nearest number of the output's type or to its end."""
+    """Return a kernel that looks up a function in a table, rounded to the nearest number and saturated."""
 
     def compute(request: Request, builder: BlockBuilder, x: Sequence[Value]) -> Value:
         kind, result = fixed(request, 0), request.outputs[0].data_type

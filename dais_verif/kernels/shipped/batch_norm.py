@@ -1,4 +1,4 @@
-"""Batch normalisation as it is once trained: each channel has a factor and a term."""
+"""Batch normalisation of a trained network: each channel has a constant factor and a constant term."""
 
 from __future__ import annotations
 

@@ -16,15 +16,15 @@ from dais_verif.program import FixedType, write_binary
 
 __all__ = ["MOST_PORTS", "BlockOf", "check_types", "fixed", "needs_content", "ports_fit", "program_of"]
 
-#: Inputs of a block, at most.
+#: The most inputs of a block.
 MOST_PORTS = 1 << 18
 
-#: Writes the outputs of a member into a builder, exactly.
+#: A function that adds the exact outputs of a member to a builder.
 BlockOf = Callable[[Request, BlockBuilder], Sequence[Value]]
 
 
 def fixed(request: Request, at: int) -> FixedType:
-    """Return the type of an input, which is fixed-point once ``check_types`` has looked at it."""
+    """Return the type of an input, which is a fixed-point type if ``check_types`` has passed."""
     kind = request.inputs[at].data_type
     if not isinstance(kind, FixedType):
         raise InputError(f"input {at} has type {kind}, which DAIS does not have")
@@ -32,7 +32,7 @@ def fixed(request: Request, at: int) -> FixedType:
 
 
 def needs_content(*inputs: int) -> Check:
-    """Return a check that inputs, where they are given, have constant content of the right size and type."""
+    """Return a check that ``inputs``, unless they are left out, have constant content of the right size and type."""
     return refuse(
         GlueCode.NON_STATIC_INPUT_TENSOR,
         lambda r: any(not has_content(r.inputs[at]) for at in inputs if at < len(r.inputs)),
@@ -41,7 +41,7 @@ def needs_content(*inputs: int) -> Check:
 
 
 def ports_fit(count: Callable[[Request], int]) -> Check:
-    """Return a check that a block has no more than ``MOST_PORTS`` inputs, which are written one by one."""
+    """Return a check that a block has at most ``MOST_PORTS`` inputs."""
     return refuse(
         GlueCode.UNSUPPORTED_LAYER_CONFIGURATION,
         lambda r: count(r) > MOST_PORTS,
@@ -50,10 +50,10 @@ def ports_fit(count: Callable[[Request], int]) -> Check:
 
 
 def check_types(block: BlockOf) -> Check:
-    """Return a check that all types are fixed-point ones.
+    """Return a check that all types are fixed-point types.
 
-    The type of the output is free; if it is unset, the one that holds all results exactly is written back. This comes
-    last, since it writes the block.
+    Any such type is allowed for the output; if it has none, the type that holds all results exactly is written back.
+    This must be the last check, since it builds the block.
     """
 
     def check(request: Request) -> Fault | None:
@@ -73,7 +73,7 @@ def check_types(block: BlockOf) -> Check:
 
 
 def program_of(block: BlockOf) -> Callable[[Request], bytes]:
-    """Return a function that writes the binary of a block: its outputs as values of the output's type."""
+    """Return a function that writes the binary of a block, with outputs in the output's type."""
 
     def program(request: Request) -> bytes:
         builder, kind = BlockBuilder(), request.outputs[0].data_type

@@ -25,12 +25,12 @@ from dais_verif.kernels.structures import WrittenBack
 
 __all__ = ["CONV2D", "STRUCTURE"]
 
-#: The private structure. Sizes of the window are those of the weights.
+#: The private structure. The sizes of the window are given by the weights.
 STRUCTURE = with_activation("pad_w:i pad_h:i stride_w:i stride_h:i dilation_w:i dilation_h:i groups:i")
 
 
 def _axes(request: Request) -> tuple[tuple[int, int, int, int, int], ...]:
-    """Return for width and height: size of the image, stride, pad, size of the window, dilation."""
+    """Return, for width and height: size of the image, stride, pad, size of the window, dilation."""
     g, image, weights = request.given, request.inputs[0], request.inputs[1]
     return (
         (image.sizes[0], g.stride_w, g.pad_w, weights.sizes[0], g.dilation_w),
@@ -39,7 +39,7 @@ def _axes(request: Request) -> tuple[tuple[int, int, int, int, int], ...]:
 
 
 def _block(request: Request, builder: BlockBuilder) -> list[Value]:
-    """Return a pixel of all output channels. Inputs: the window, its gaps too, of each channel, width the fastest."""
+    """Return a pixel of all output channels. Inputs: the window of each channel, gaps included, width the fastest."""
     (_, _, _, k_w, d_w), (_, _, _, k_h, d_h) = _axes(request)
     wide, high, channels = (k_w - 1) * d_w + 1, (k_h - 1) * d_h + 1, request.inputs[0].sizes[2]
     kind = fixed(request, 0)
@@ -64,7 +64,7 @@ def _block(request: Request, builder: BlockBuilder) -> list[Value]:
 
 
 def _sizes(request: Request) -> tuple[int, ...]:
-    """Width, height, channels, and samples if the image has them."""
+    """Return width, height, channels, and samples if the image has them."""
     return (
         *(window_outputs(*axis) for axis in _axes(request)),
         request.inputs[1].sizes[3],

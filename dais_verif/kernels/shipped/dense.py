@@ -1,4 +1,4 @@
-"""A dense layer: each output is a sum of all inputs, weighed by constants."""
+"""A dense layer: each output is a sum of all inputs, weighted by constants."""
 
 from __future__ import annotations
 

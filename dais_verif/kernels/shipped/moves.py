@@ -1,4 +1,4 @@
-"""Kernels that compute nothing: their mapping alone moves elements."""
+"""Kernels without computation: their mapping alone moves elements."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _joined(request: Request) -> Patterns:
 
 
 def _beside(request: Request) -> list[int]:
-    """Return the sizes of an input that can be concatenated to the first one, as long as the second is."""
+    """Return the sizes that the second input must have: those of the first one, except along the axis."""
     a, b = request.inputs
     return [b.sizes[d] if d == request.given.axis else size for d, size in enumerate(a.sizes)]
 

@@ -36,7 +36,7 @@ def _axes(request: Request) -> tuple[tuple[int, int, int, int, int], ...]:
 
 
 def _window(request: Request, builder: BlockBuilder) -> list[Value]:
-    """Return the elements of a window; the gaps of dilation are inputs that nothing reads."""
+    """Return the elements of a window; inputs in the gaps of a dilation are not used."""
     (*_, k_w, d_w), (*_, k_h, d_h) = _axes(request)
     kind = fixed(request, 0)
     rows = [[builder.input(kind) for _ in range((k_w - 1) * d_w + 1)] for _ in range((k_h - 1) * d_h + 1)]

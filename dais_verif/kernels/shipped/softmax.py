@@ -1,4 +1,4 @@
-"""Softmax as fixed-point programs have it: a table of exponentials, their sum, a table of its reciprocal, products."""
+"""Softmax in fixed point: a table of exponentials, their sum, a table of reciprocals of the sum, and products."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["SOFTMAX", "STRUCTURE"]
 #: The private structure. ``axis``: counted from the fastest dimension. Fractional bits: ``exp_bits`` of exponentials,
 #: ``sum_bits`` of their sum where its reciprocal is looked up, ``reciprocal_bits`` of that.
 STRUCTURE = PrivateStructure.of("axis:i exp_bits:i sum_bits:i reciprocal_bits:i")
-#: Fractional bits of the entries of a table: within what a float64 rounds rightly.
+#: The most fractional bits of table entries, few enough for float64 to compute and round them correctly.
 _MOST_BITS = 24
 
 
 def _exponentials(request: Request, builder: BlockBuilder, x: Sequence[Value]) -> list[Value]:
-    """``exp(x - max(x))``, each rounded to the nearest multiple of ``2**-exp_bits``; that of the largest is 1."""
+    """Return ``exp(x - max(x))``, rounded to the nearest multiple of ``2**-exp_bits``; it is 1 for the largest x."""
     kind, bits = fixed(request, 0), request.given.exp_bits
     if not kind.width:
         return [builder.constant(1, 0)] * len(x)
@@ -39,7 +39,7 @@ def _exponentials(request: Request, builder: BlockBuilder, x: Sequence[Value]) -
 
 
 def _reciprocal(request: Request, builder: BlockBuilder, total: Value, count: int) -> Value:
-    """One divided by a sum from 1 to ``count``: floored to ``sum_bits``, then rounded to the nearest."""
+    """Return the rounded reciprocal of a sum from 1 to ``count``, which is first floored to ``sum_bits``."""
     g = request.given
     index = FixedType(0, count.bit_length(), g.sum_bits)
     one = 1 << g.reciprocal_bits
@@ -57,7 +57,7 @@ def _block(request: Request, builder: BlockBuilder) -> list[Value]:
     kind = request.outputs[0].data_type
     if not isinstance(kind, FixedType):
         return results
-    # A probability of 1 is the end of a type without integer bits, not 0.
+    # In a type without integer bits, a probability of 1 saturates instead of wrapping to 0.
     end = builder.constant(kind.raw_max, kind.f)
     return [builder.at_most(one, end) for one in results]
 

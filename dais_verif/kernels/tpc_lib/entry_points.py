@@ -28,7 +28,7 @@ __all__ = ["TpcKernelLibrary", "get_kernel_guids", "get_shape_inference", "insta
 
 @runtime_checkable
 class TpcKernelLibrary(Protocol):
-    """A library that has the entry point of the newer generation itself, and so all of its codes."""
+    """A library with its own entry point of the newer generation, which can return all codes of that generation."""
 
     def instantiate_tpc_kernel(
         self, params: TpcKernelParams, instance: TpcInstantiation, /
@@ -61,9 +61,9 @@ def instantiate_tpc_kernel(
 def get_shape_inference(
     library: KernelLibrary, params: TpcKernelParams
 ) -> tuple[TpcLibCode, Mapping[int, tuple[int, ...]]]:
-    """Return the sizes of the outputs by the sizes of the inputs, by asking for the kernel with outputs of no size.
+    """Infer the sizes of the outputs from the sizes of the inputs, by a request for the kernel with outputs of size 0.
 
-    A kernel that writes no sizes back answers SUCCESS and no sizes, as upstream's examples do.
+    If a kernel writes no sizes back, the result is SUCCESS without sizes, as in upstream's examples.
     """
     if not params.input_tensors:
         return TpcLibCode.SIF_NULL_PTR, {}

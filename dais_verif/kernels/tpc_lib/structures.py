@@ -1,4 +1,4 @@
-"""The structures of the newer generation: one slope a dimension, no pad values, sizes that may vary, absent tensors."""
+"""The structures of the newer generation: one slope per dimension, no pads, variable sizes, absent tensors."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class GuidInfo:
 
 @dataclass(frozen=True)
 class KernelGuids:
-    """The number of kernels; and their names, if the caller has room for all, else none."""
+    """The number of kernels, and their names if the caller has room for all, else no names."""
 
     code: TpcLibCode
     number: int
@@ -77,7 +77,7 @@ class DimIndexMapping:
 
 @dataclass(frozen=True)
 class TpcTensorAccessPattern:
-    """The pattern of a tensor. ``memset_value``: what it is set to before the first member runs, if it is."""
+    """The pattern of a tensor. ``memset_value``: the value of the tensor before the first member runs, if it is set."""
 
     mapping: tuple[DimIndexMapping, ...] = ()
     all_required: bool = False
@@ -93,7 +93,7 @@ class TpcTensorAccessPattern:
 
 @dataclass(frozen=True)
 class TpcTensor:
-    """A tensor: ``max_sizes`` and ``min_sizes``, of which the first ``dims`` count, the fastest first."""
+    """A tensor: ``max_sizes`` and ``min_sizes``, the fastest first, of which the first ``dims`` are used."""
 
     dims: int = 0
     max_sizes: tuple[int, ...] = ()
@@ -123,18 +123,18 @@ class TpcKernelParams:
 
     @property
     def valid_input_tensors(self) -> int:
-        """The mask of inputs that are there."""
+        """The mask of inputs that are present."""
         return sum(1 << at for at, tensor in enumerate(self.input_tensors) if not tensor.null)
 
     @property
     def valid_output_tensors(self) -> int:
-        """The mask of outputs that are there."""
+        """The mask of outputs that are present."""
         return sum(1 << at for at, tensor in enumerate(self.output_tensors) if not tensor.null)
 
 
 @dataclass(frozen=True)
 class TpcInstantiation:
-    """An answer. ``no_init``: of each auxiliary tensor, whether it is scratch memory. The program is ``kernel_elf``.
+    """An answer. ``no_init``: for each auxiliary tensor, whether it is scratch memory. The program is ``kernel_elf``.
 
     ``preferred_split_dim``: 0, or a dimension of the index space plus 1.
     """
