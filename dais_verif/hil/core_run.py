@@ -1,4 +1,4 @@
-"""A core on a board in simulation: vectors through the link, as ``hil`` drives them, and the verdict."""
+"""Run a core on a board in simulation: send vectors over the link, as ``hil`` does, and return the verdict."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ __all__ = ["run_core"]
 def run_core(
     program: Program, vectors: Vectors, link: str, board: Path, folder: Path, *, check: bool = True, timeout: float
 ) -> Finding:
-    """Return the result of running ``vectors`` on the executable ``board`` behind ``link``.
+    """Return the result of running ``vectors`` on the executable ``board`` with the given ``link``.
 
-    ``folder``: for files on the way. ``timeout``: seconds without an answer after which the board is given up:
-    TOOL_FAILURE, as for any that does not answer.
+    ``folder``: for temporary files. ``check``: check the promises of the program. ``timeout``: seconds without an
+    answer after which the result is TOOL_FAILURE, as for every board that does not answer.
     """
     try:
         with started_link(board, f"sim://{link}") as opened:

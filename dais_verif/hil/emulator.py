@@ -1,6 +1,6 @@
-"""A board that is a simulation: the very top module that goes on a board, in Verilator, at the end of a pair of pipes.
+"""Simulated boards: Verilator simulates the same top module that a real board has, and talks over a pair of sockets.
 
-To try ``hil`` without a board, and to test it. Only the clock and the pins are not real.
+They are for trying ``hil`` without a board, and for tests. Only the clock and the pins are not real.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ __all__ = [
 _BOARD = "board"
 _SOURCE = Path(__file__).parent / "native" / "board.cpp"
 _OBJECTS = "design"
-#: Few, so that the simulation need not run through many clocks for a bit.
+#: Clocks per bit of a UART: few, so that the simulation is fast.
 _CLOCKS_PER_BIT = 4
-#: As few as there may be.
+#: Clocks per bit of SPI: the smallest number that the bridge supports.
 _CLOCKS_PER_SPI_BIT = 8
 _IDLE_CLOCKS = 256
-#: Clocks that a pipeline may take of which only a bitstream is there.
+#: The largest latency, in clocks, that existing RTL may have.
 _MOST_LATENCY = 1024
 
 
 def write_design(program: Program, link: str, folder: Path, *, core: str | None = None, latency: int = 0) -> list[Path]:
-    """Return the RTL of a board that runs ``program``, in ``folder``; top module ``model_{link}``.
+    """Write the RTL of a board that runs ``program`` into ``folder``, and return its files; top ``model_{link}``.
 
-    ``core``: the text of module ``model``, with that latency; None: ours, which is combinational.
+    ``core``: the text of module ``model``, which has that ``latency`` in clocks; None: ours, which is combinational.
     """
     ports = ports_of(program)
     text = emit_verilog(program) if core is None else core
@@ -68,7 +68,10 @@ def write_design(program: Program, link: str, folder: Path, *, core: str | None 
 def write_machine_design(
     machine: Machine, link: str, folder: Path, *, cycles: int = BOARD_CYCLES, core: str | None = None
 ) -> list[Path]:
-    """Return the RTL of a board that runs ``machine``, so many ``cycles`` a vector; as ``write_design`` has it."""
+    """Write the RTL of a board that runs ``machine`` into ``folder``, and return its files; top ``model_{link}``.
+
+    ``cycles``: those of the machine in one vector. ``core``: the text of the machine's module; None: ours.
+    """
     return _written(machine_board(machine, link, cycles=cycles, text=core), folder)
 
 
@@ -91,13 +94,13 @@ def build_board(
 ) -> Path:
     """Return the executable of a board with top module ``model_{link}``; its link is stdin and stdout.
 
-    ``bits``: of a vector and its result. ``clocks``: that the core takes. ``fixed_per_bit``: clocks of a bit of a UART
-    that has no parameter for them. Taken from the cache if it was built before, unless not ``cached``.
-    Raises ``ToolError``.
+    ``bits``: those of a vector and of its result, together. ``clocks``: the number of clocks that the core takes.
+    ``fixed_per_bit``: clocks per bit of a UART that has no parameter for them. ``cached``: the executable may come from
+    the cache. Raises ``ToolError`` if it cannot be built.
     """
     found, common = tools.verilator(), verilator_runtime.place()
     per_bit = (fixed_per_bit or _CLOCKS_PER_BIT) if link == "uart" else _CLOCKS_PER_SPI_BIT if link == "spi" else 0
-    # No vector or result takes longer to move through the bridge, and no request, a byte a clock, to be skipped.
+    # Upper bound of the clocks that the bridge needs for a vector and its result, or to skip a request byte by byte.
     idle = _IDLE_CLOCKS + bits // 4 + 20 * per_bit + clocks + (1 << buffer_bits(bits))
     macros = [f"-DCLOCKS_PER_BIT={per_bit}", f"-DIDLE_CLOCKS={idle}", f"-DSPI={int(link == 'spi')}"]
     folder.mkdir(parents=True, exist_ok=True)
@@ -118,7 +121,7 @@ def build_board(
     )
     manifest = verilator_runtime.Manifest.read(folder / _OBJECTS)
     verilator_runtime.check_fits(common, manifest)
-    # One compilation unit: most of the time goes into reading Verilator's headers, once a unit.
+    # Use one compilation unit: most of the time goes into Verilator's headers, which are read once per unit.
     unit, output = folder / _OBJECTS / "unit.cpp", Path(_OBJECTS) / "unit.o"
     names = [verilator_runtime.HEADERS, *(file.name for file in (*manifest.fast, *manifest.slow)), _SOURCE.name]
     unit.write_text("".join(f'#include "{name}"\n' for name in names), encoding="utf-8")
@@ -137,7 +140,7 @@ def build_board(
 
 @contextlib.contextmanager
 def start_board(board: Path, fd: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a board that reads and writes ``fd``, and yield its process, which ends with the block."""
+    """Start a board that reads and writes ``fd``, and yield its process, which is killed at the end of the block."""
     try:
         process = subprocess.Popen([board.absolute()], stdin=fd, stdout=fd, env=stripped(), start_new_session=True)
     except OSError as error:
@@ -152,9 +155,9 @@ def start_board(board: Path, fd: int) -> Iterator[subprocess.Popen[bytes]]:
 
 @contextlib.contextmanager
 def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int = BOARD_CYCLES) -> Iterator[Link]:
-    """Yield the link to a board in simulation that runs ``model``; designs and logs are left in ``folder``.
+    """Yield the link to a simulated board that runs ``model``; RTL and logs are left in ``folder``.
 
-    ``cycles``: of a machine, in a vector.
+    ``cycles``: those of a machine in one vector.
     """
     if isinstance(model, Machine):
         sources = write_machine_design(model, link, folder, cycles=cycles)
@@ -168,9 +171,10 @@ def emulated_link(model: Program | Machine, link: str, folder: Path, cycles: int
 
 
 def build_core(program: Program, link: str, folder: Path, core: str, latency: int) -> Path:
-    """Return the executable of a board that holds the module ``model`` of text ``core``; it is not kept for others.
+    """Return the executable of a board with ``core``, the text of module ``model``. It is not put into the cache.
 
-    ``latency``: of that module, in clocks; it has ``clk`` and ``en`` if that is not 0. Raises ``ToolError``.
+    ``latency``: that of the module, in clocks; if it is not 0, the module has the ports ``clk`` and ``en``. Raises
+    ``ToolError`` if it cannot be built.
     """
     sources = write_design(program, link, folder, core=core, latency=latency)
     return build_board(sources, link, folder / "build", bits=_bits(program), clocks=latency, cached=False)
@@ -186,9 +190,9 @@ def rtl_link(
     clocks_per_bit: int,
     cycles: int = BOARD_CYCLES,
 ) -> Iterator[Link]:
-    """Link to a board in simulation whose RTL, with top module ``model_{link}``, is there already.
+    """Yield the link to a simulated board with existing RTL, ``sources``, whose top module is ``model_{link}``.
 
-    ``clocks_per_bit``: of its UART. ``cycles``: of a machine, in a vector.
+    ``clocks_per_bit``: of its UART. ``cycles``: those of a machine in one vector.
     """
     bits = cycles * sum(board_bits(model)) if isinstance(model, Machine) else _bits(model)
     clocks = cycles if isinstance(model, Machine) else _MOST_LATENCY
@@ -204,7 +208,7 @@ def _bits(program: Program) -> int:
 
 @contextlib.contextmanager
 def started_link(board: Path, name: str) -> Iterator[Link]:
-    """Start the executable of a board, and yield the link to it, called ``name``."""
+    """Start the executable of a board, and yield the link to it, with the name ``name``."""
     ours, theirs = socket.socketpair()
     with theirs, start_board(board, theirs.fileno()):
         theirs.close()

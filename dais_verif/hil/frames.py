@@ -1,9 +1,9 @@
-"""Frames on a byte stream: what a request and a reply look like, and how to find them again after damage.
+"""Frames on a byte stream: the format of requests and replies, which a receiver finds again after damage.
 
-Framing is that of PPP (RFC 1662): a frame lies between flags 7E; a 7E or 7D within it is sent as 7D and the byte with
-bit 5 inverted. So a flag never stands within a frame, and a receiver that lost its place finds it at the next flag.
-Contents: a byte ``kind``, a word ``tag``, the payload, and the CRC-32 of all that; words are little-endian. The other
-end is ``rtl/dais_deframer.v`` and ``rtl/dais_framer.v``.
+Framing is that of PPP (RFC 1662): each frame is between two flags 7E; a 7E or 7D within it is sent as 7D followed by
+the byte with bit 5 inverted. Therefore a flag never occurs within a frame, and a receiver resynchronizes at the next
+flag. Contents: a byte ``kind``, a word ``tag``, the payload, and the CRC-32 of all of these; words have four bytes and
+are little-endian. The other end is ``rtl/dais_deframer.v`` and ``rtl/dais_framer.v``.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _HEAD, _CHECK = struct.Struct("<BI"), struct.Struct("<I")
 
 #: Bytes of a frame in the buffer of a board, besides its payload.
 OVERHEAD = _HEAD.size
-#: Set in ``kind`` of a reply.
+#: The bit that is set in ``kind`` of a reply.
 REPLY = 0x80
-#: No frame is longer: what goes on beyond is noise.
+#: The largest number of bytes of a frame: longer data without a flag is noise.
 _LONGEST = 1 << 24
 
 
@@ -31,12 +31,12 @@ class Kind(IntEnum):
 
     IDENTIFY = 0x01
     RUN = 0x02
-    #: In replies only: a frame was damaged.
+    #: Only in replies: the board has received a damaged frame.
     DAMAGED = 0x7F
 
 
 class Frame(NamedTuple):
-    """Contents of a frame. ``tag`` (32 bits): chosen by who asks, the same in the reply."""
+    """The contents of a frame. ``tag`` (32 bits): the host chooses it for a request, and the reply repeats it."""
 
     kind: int
     tag: int
@@ -44,7 +44,7 @@ class Frame(NamedTuple):
 
 
 def encode(frame: Frame) -> bytes:
-    """Return the bytes that send ``frame``, flags included."""
+    """Return the bytes to send for ``frame``, including both flags."""
     body = _HEAD.pack(frame.kind, frame.tag) + frame.payload
     body += _CHECK.pack(zlib.crc32(body))
     for special in (_ESCAPE, _FLAG):  # in this order: escapes must not be escaped
@@ -53,7 +53,10 @@ def encode(frame: Frame) -> bytes:
 
 
 class Decoder:
-    """Bytes in, the frames that came whole out. ``bytes`` and ``damaged``: what came, and frames thrown away."""
+    """Extracts undamaged frames from received bytes.
+
+    ``bytes``: the number of received bytes. ``damaged``: the number of damaged frames, which are dropped.
+    """
 
     def __init__(self) -> None:
         self._begun = bytearray()
@@ -80,7 +83,7 @@ class Decoder:
 
 
 def _decode(sent: bytes) -> Frame | None:
-    """Return the frame that was ``sent`` between two flags; None if it was damaged."""
+    """Return the frame in ``sent``, the bytes between two flags; None if it was damaged."""
     first, *escaped = sent.split(bytes([_ESCAPE]))
     if not all(escaped):  # an escape at the end
         return None

@@ -1,4 +1,4 @@
-"""The identity that a board reports, compared with the program."""
+"""The identity that a board reports, and its comparison with the program or machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dais_verif.program.ports import Ports
 
 __all__ = ["PROTOCOL", "Identity", "require_fits", "require_fits_machine"]
 
-#: Version of the protocol that we speak.
+#: The version of the protocol that we support.
 PROTOCOL = 1
 
 _LAYOUT = struct.Struct("<4sB32sIIII")
@@ -21,9 +21,10 @@ _MAGIC = b"DAIS"
 
 
 class Identity(NamedTuple):
-    """The reply to *identify*. ``program``: hash of the program, as text; ``buffer``: bytes that requests may take.
+    """The reply to an identify request.
 
-    ``input_bits`` and ``output_bits``: widths of the core's ports; ``latency``: of the core, in clocks.
+    ``program``: the hash of the program or machine, in hexadecimal. ``buffer``: the bytes that requests may take in the
+    board. ``input_bits`` and ``output_bits``: the widths of the core's ports. ``latency``: that of the core, in clocks.
     """
 
     protocol: int
@@ -35,14 +36,14 @@ class Identity(NamedTuple):
 
     @classmethod
     def parse(cls, payload: bytes) -> Identity | None:
-        """Return the identity in a reply, or None if it is not one."""
+        """Return the identity in the payload of a reply, or None if it does not hold one."""
         if len(payload) < _LAYOUT.size or not payload.startswith(_MAGIC):
             return None
         _, protocol, program, *numbers = _LAYOUT.unpack_from(payload)
         return cls(protocol, f"{int.from_bytes(program, 'little'):064x}", *numbers)
 
     def pack(self) -> bytes:
-        """Return the payload that says so."""
+        """Return the payload of a reply with this identity."""
         program = int(self.program, 16).to_bytes(32, "little")
         return _LAYOUT.pack(
             _MAGIC, self.protocol, program, self.input_bits, self.output_bits, self.latency, self.buffer
@@ -50,15 +51,16 @@ class Identity(NamedTuple):
 
 
 def require_fits(identity: Identity, program: Program, ports: Ports, target: str) -> None:
-    """Raise ``InputError`` unless a board like this runs ``program``."""
+    """Raise ``InputError`` unless a board with this identity runs ``program``."""
     bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
     _require(identity, "program", program.hash, bits, target)
 
 
 def require_fits_machine(identity: Identity, digest: str, bits: tuple[int, int], target: str) -> None:
-    """Raise ``InputError`` unless a board like this runs the machine of hash ``digest``.
+    """Raise ``InputError`` unless a board with this identity runs the machine with the hash ``digest``.
 
-    ``bits``: of its inputs and its outputs in one cycle; the latency of a board is the number of cycles in a vector.
+    ``bits``: those of its inputs and of its outputs in one cycle. The latency of such a board is the number of cycles
+    in a vector.
     """
     cycles = min(max(identity.latency, 1), MOST_CYCLES)
     _require(identity, "machine", digest, (cycles * bits[0], cycles * bits[1]), target)
@@ -70,7 +72,10 @@ def require_fits_machine(identity: Identity, digest: str, bits: tuple[int, int],
 
 
 def _require(identity: Identity, what: str, digest: str, bits: tuple[int, int], target: str) -> None:
-    """Refuse a board of another program or machine, ``what``. ``bits``: of a vector and a result."""
+    """Raise ``InputError`` if the board runs another program or machine, or has another protocol or other ports.
+
+    ``what``: the word for it in messages. ``bits``: those of a vector and of its result.
+    """
     if identity.protocol != PROTOCOL:
         raise InputError(
             f"the board at {target} speaks version {identity.protocol} of the protocol, must be {PROTOCOL};"

@@ -15,9 +15,11 @@ __all__ = ["Journal"]
 
 
 class Journal:
-    """The file ``progress.json`` of a folder. ``of``: what the run depends on; only the same run can be resumed.
+    """The file ``progress.json`` of a folder.
 
-    ``rows`` and ``answer``: what is known when a run begins. ``kept``: rows that are on disk.
+    ``of``: everything on which the run depends; a run can be resumed only if all of it is the same. ``rows`` and
+    ``answer``: the number of compared vectors and their result when the run begins. ``kept``: the number of compared
+    vectors on disk.
     """
 
     def __init__(self, folder: Path, of: Mapping[str, str], *, resume: bool) -> None:
@@ -31,7 +33,7 @@ class Journal:
         self.kept = self.rows
 
     def save(self, rows: int, answer: Answer) -> None:
-        """Keep that the first ``rows`` vectors have been compared, with that ``answer``."""
+        """Store that the first ``rows`` vectors have been compared, with the result ``answer``."""
         tree = {"of": self._of, "rows": rows, "answer": asdict(answer)}
         write_atomically(self._path, json.dumps(tree).encode())
         self.kept = rows
@@ -41,7 +43,7 @@ class Journal:
         return self._path.exists()
 
     def close(self) -> None:
-        """Remove the journal: the run came to its end, there is nothing to resume."""
+        """Remove the journal of a run that has ended, since there is nothing to resume."""
         self._path.unlink(missing_ok=True)
 
     def _read(self) -> None:

@@ -1,6 +1,7 @@
-"""The way to a board: a serial port, a TCP connection, or a pair of pipes to a simulation.
+"""The link to a board: a serial port, a TCP connection, or a pair of sockets to a simulation.
 
-Bytes to send are queued, so that a board which must be read before it reads on cannot bring both sides to a halt.
+Bytes to send are queued. Otherwise both sides could wait for each other, since a board may not read on before its
+replies are read.
 """
 
 from __future__ import annotations
@@ -22,22 +23,22 @@ from dais_verif.errors import InputError, ToolError
 __all__ = ["Link", "LinkClosed", "LoadedBitstream", "Target", "open_link", "parse_target"]
 
 _MOST = 1 << 16
-#: Seconds for a connection, at most.
+#: The longest time for a connection, in seconds.
 _LONGEST_CONNECT = 60.0
 _EXAMPLES = (
     "serial:///dev/ttyUSB0?baud=115200, tcp://host:port, sim://uart, sim://spi, sim://fifo or "
     "sim://bitstream?file=model.bin&pins=pins.pcf"
 )
-#: Default clocks per bit of a UART: those of 12 MHz, for which ``build`` sets it.
+#: Default clocks per bit of a UART: those for a clock of 12 MHz, which ``build`` uses.
 _CLOCKS_PER_BIT = clocks_per_bit(1000 / 12)
 
 
 class LinkClosed(ToolError):
-    """The other end is gone: unplugged, or the connection was closed."""
+    """Raised if the other end is gone: the board was unplugged, or the connection was closed."""
 
 
 class LoadedBitstream(NamedTuple):
-    """The files of a bitstream and of its pins, its device if that is said, and clocks that a bit of its UART takes."""
+    """The files of a bitstream and of its pins, its device if given, and the clocks per bit of its UART."""
 
     file: str
     pins: str
@@ -48,8 +49,8 @@ class LoadedBitstream(NamedTuple):
 class Target(NamedTuple):
     """The address of a board. ``text``: as the user wrote it. ``place``: a device, a host, or a simulated link.
 
-    ``cycles``: of a machine, in a vector of a simulated board; None: as many as usual. ``bitstream``: what a simulated
-    board is loaded with.
+    ``cycles``: those of a machine in one vector of a simulated board; None: the default. ``bitstream``: the bitstream
+    that a simulated board is loaded with, if any.
     """
 
     text: str
@@ -62,7 +63,7 @@ class Target(NamedTuple):
 
 
 def parse_target(text: str) -> Target:
-    """Return the board that ``text`` names. Raises ``InputError``, with what it must look like."""
+    """Return the address of the board that ``text`` names. Raises ``InputError`` with examples if it is not one."""
     try:
         url = urlsplit(text)
         scheme, place, port = url.scheme, url.hostname or "", url.port or 0
@@ -93,7 +94,10 @@ def parse_target(text: str) -> Target:
 
 
 def _loaded(options: dict[str, list[str]]) -> LoadedBitstream:
-    """Take what a target says of a bitstream out of its options."""
+    """Return the bitstream that the options of a target describe, and remove these options from ``options``.
+
+    Raises ``ValueError`` if one is missing or invalid.
+    """
     missing = [name for name in ("file", "pins") if name not in options]
     if missing:
         raise ValueError(f"{missing[0]}= is missing")
@@ -111,9 +115,9 @@ def _cycles(text: str) -> int:
 
 
 class Link:
-    """Bytes to and from file descriptor ``fd``, which must not block; ``close`` gives back what it belongs to.
+    """Sends and receives bytes on the file descriptor ``fd``, which must not block. ``close``: releases its owner.
 
-    ``baud``: bits a second, ten a byte, or None if the link has no rate that is known.
+    ``baud``: bits per second, with ten bits per byte, or None if the rate of the link is not known.
     """
 
     def __init__(self, name: str, fd: int, close: Callable[[], None], *, baud: int | None = None) -> None:
@@ -129,12 +133,12 @@ class Link:
             self._close()
 
     def send(self, data: bytes) -> None:
-        """Queue ``data``; it goes out while ``receive`` is called."""
+        """Queue ``data``, and send as much as possible at once; ``receive`` sends the rest."""
         self._unsent += data
         self._write()
 
     def receive(self, seconds: float) -> bytes:
-        """Return the received bytes, after at most ``seconds``; raises ``LinkClosed``."""
+        """Return received bytes as soon as there are some; none after ``seconds``. Raises ``LinkClosed``."""
         deadline = time.monotonic() + seconds
         while True:
             left = max(deadline - time.monotonic(), 0.0)
@@ -171,7 +175,7 @@ class Link:
 
 
 def open_link(target: Target, timeout: float) -> Link:
-    """Return the link to a real board; ``timeout``: seconds for a connection. Raises ``ToolError``."""
+    """Return the link to a real board. ``timeout``: seconds for a connection. Raises ``ToolError`` if there is none."""
     if target.scheme == "serial":
         return _serial(target)
     try:

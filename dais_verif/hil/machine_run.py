@@ -1,4 +1,4 @@
-"""The job of ``hil`` for machines: sequences of cycles from a reset, each one a vector, against the golden model."""
+"""The job of ``hil`` for machines: compare sequences of cycles from a reset, one per vector, with the golden model."""
 
 from __future__ import annotations
 
@@ -28,13 +28,16 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["MachineRun"]
 
-#: Sequences that are sent in one block.
+#: The number of sequences in a block.
 _BLOCK = 64
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """The outputs of a sequence before each edge, concatenated, the first one lowest; and the known bits."""
+    """A sequence of ``cycles``. Integers concatenate the bits of all cycles, the first cycle lowest.
+
+    ``vector``: its inputs. ``expected``: the outputs before each edge, 0 where they are not ``known``.
+    """
 
     cycles: int
     vector: int
@@ -44,10 +47,10 @@ class _Rows:
 
 @dataclass
 class MachineRun:
-    """One run of ``sequences``, none of them longer than a vector of the board.
+    """One run of ``sequences``, none of which is longer than a vector of the board.
 
-    ``machine`` is the one that was asked for, ``begun`` the same as it is after a reset on the board. ``check``: its
-    promises.
+    ``machine``: the machine as given. ``begun``: the same machine, with the initial values that it has after a reset of
+    the board. ``check``: check its promises.
     """
 
     machine: Machine
@@ -63,7 +66,7 @@ class MachineRun:
     _first: tuple[int, MachineDifference] | None = field(default=None, init=False)
 
     def finding(self) -> Finding:
-        """Return the result of the sequences on the board. Failures and broken promises are findings too."""
+        """Run the sequences on the board, and return the result. Failures and broken promises are findings, too."""
         begin = time.monotonic()
         total = sum(sequence.cycles for sequence in self.sequences)
         if not total or not sum(bits_of(signal.types) for signal in self.machine.outputs):
@@ -108,7 +111,7 @@ class MachineRun:
         return Finding(Verdict.PASS, message, [result])
 
     def _or_reset(self) -> str:
-        """Return a further hint for an output that is never seen because it may depend on state that no reset sets."""
+        """Return a further hint for outputs that may be unknown because they depend on state that is not reset."""
         before, after = self.machine.signals, self.begun.signals
         lost = [name for name in before if before[name].initial is not None and after[name].initial is None]
         return f", or reset {', '.join(lost)}, which may hold anything when a vector begins" if lost else ""
@@ -130,7 +133,7 @@ class MachineRun:
                 self._judge(number, rows[number], self._integer(result))
 
     def _judge(self, number: int, rows: _Rows, found: int) -> None:
-        """Compare what the board gave for one sequence with what is expected of it."""
+        """Compare ``found``, the outputs of the board for sequence ``number``, with the expected ones."""
         bits = board_bits(self.machine)[1]
         self._bits += rows.known.bit_count()
         self._compared += rows.cycles
@@ -146,7 +149,7 @@ class MachineRun:
         return MachineDifference(cycle, False, self._expected(rows, cycle), _text(found >> cycle * bits, bits))
 
     def _expected(self, rows: _Rows, cycle: int) -> str:
-        """Return the outputs that are expected before the edge of ``cycle``; what is not known has no bits."""
+        """Return the expected outputs before the edge of ``cycle`` as text, with ``UNKNOWN`` for each unknown bit."""
         bits = board_bits(self.machine)[1]
         values, known = (_text(whole >> cycle * bits, bits) for whole in (rows.expected, rows.known))
         return "".join(value if said == "1" else UNKNOWN for value, said in zip(values, known, strict=True))
@@ -162,7 +165,7 @@ class MachineRun:
         return np.frombuffer(vector.to_bytes(width, "little"), np.uint8)
 
     def _integer(self, result: Bytes) -> int:
-        """Return the outputs of all cycles. Raises ``ToolError`` for bits where the port has none."""
+        """Return the outputs of all cycles. Raises ``ToolError`` if bits beyond the port are set."""
         value = int.from_bytes(result.tobytes(), "little")
         if value >> self.identity.output_bits:
             raise ToolError(
@@ -172,7 +175,7 @@ class MachineRun:
         return value
 
     def _contradicted(self, number: int, rows: _Rows) -> str | None:
-        """Return how the oracle contradicts the expected outputs in the last cycle of a sequence."""
+        """Return how the oracle contradicts the expected outputs in the last cycle of a sequence, or None."""
         text = self._expected(rows, rows.cycles - 1)
         same = MachineDifference(rows.cycles - 1, False, text, text)
         return contradiction(self.begun, self.sequences[number], same, check=self.check)
@@ -186,7 +189,7 @@ class MachineRun:
         return Finding(Verdict.RTL_MISMATCH, text, [result], self._again(mismatch, number, difference))
 
     def _again(self, mismatch: Mismatch, number: int, difference: MachineDifference) -> Mismatch:
-        """Return if a failed sequence fails again, alone, in the same cycle and in no earlier one."""
+        """Send a failed sequence again, and return ``mismatch`` with how often its first wrong cycle was the same."""
         self.watcher.notice(f"sending sequence {number} again, {AGAIN} times")
         (expected,) = expect(self.begun, [self.sequences[number]], check=False)
         rows, bits = self._rows(expected), board_bits(self.machine)[1]
@@ -223,7 +226,7 @@ class MachineRun:
 
 
 def _packed(words: Words, bits: int) -> int:
-    """Return packed rows concatenated, the first one lowest."""
+    """Return the concatenated ``bits`` of all packed rows as an integer, the first row lowest."""
     little = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
     rows = np.unpackbits(little, axis=1, count=bits, bitorder="little")
     return int.from_bytes(np.packbits(rows.reshape(-1), bitorder="little").tobytes(), "little")

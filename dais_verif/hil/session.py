@@ -1,9 +1,9 @@
-"""A conversation with a board: who it is, and results for vectors, whatever the link loses on the way.
+"""A session with a board: its identity, and results for vectors, even if the link loses data.
 
-Several batches are in flight at once, so that the latency of the link is paid once. Replies come in the order of
-requests: a reply shows that earlier unanswered requests are lost, and these are sent again with a new tag. A reply with
-an unexpected tag is dropped, so that no reply counts twice, and none of an earlier run counts. Batches shrink when they
-get lost and grow otherwise.
+Several batches are in flight at once, to hide the latency of the link. Replies come in the order of requests: a reply
+shows that earlier unanswered requests are lost, and these are sent again with a new tag. A reply with an unexpected tag
+is dropped, so that no reply counts twice, and none of an earlier run counts. Batches get smaller when they are lost,
+and larger otherwise.
 """
 
 from __future__ import annotations
@@ -26,30 +26,30 @@ from dais_verif.hil.link import Link
 
 __all__ = ["Bytes", "Session", "Traffic"]
 
-#: uint8 (rows, bytes of a row).
+#: An array of uint8 with shape (rows, bytes of a row).
 Bytes = NDArray[np.uint8]
 
-#: Seconds until an unanswered request is sent again; doubled whenever that was in vain.
+#: Seconds until an unanswered request is sent again: the first value is doubled at each loss, up to the second.
 _FIRST_WAIT, _LONGEST_WAIT = 0.1, 5.0
-#: Seconds between looks at the clock.
+#: The longest time, in seconds, to wait for data before the deadlines are checked.
 _LOOK = 0.2
-#: Seconds from request to reply beyond which batches do not grow: nothing is gained, and more is lost at once.
+#: Batches do not grow if a reply takes longer than this, in seconds: they would not be faster, and losses larger.
 _LONG = 0.5
-#: Requests in flight, at most; four fill the buffer of the board.
+#: The largest number of requests in flight. Each takes at most this fraction of the board's buffer.
 _WINDOW = 4
-#: Bytes of a reply, at most, so that progress is seen and little is lost at once.
+#: The largest number of bytes of a reply, so that progress is visible and losses are small.
 _LARGEST_REPLY = 1 << 15
-#: Rows of a batch, at most.
+#: The largest number of rows of a batch.
 _MOST_ROWS = 1 << 15
-#: How often a batch may be sent. A link that needs more attempts is unusable.
+#: The number of times that a batch may be sent. A link that needs more attempts is unusable.
 _MOST_ATTEMPTS = 100
-#: Blocks of rows that may be under way at once.
+#: The largest number of blocks that are in work at once.
 _OPEN_BLOCKS = 3
 
 
 @dataclass
 class Traffic:
-    """Statistics of a session: requests sent and sent again, dropped replies, damage seen on either side."""
+    """Statistics of a session: batches sent and sent again, dropped replies, and frames damaged on either side."""
 
     sent: int = 0
     repeated: int = 0
@@ -77,17 +77,17 @@ class _Batch:
 
     @property
     def bytes(self) -> int:
-        """Its size in the buffer of the board."""
+        """The size of the request in the buffer of the board."""
         return OVERHEAD + (self.stop - self.start) * int(self.block.inputs.shape[1])
 
 
 class Session:
-    """``patience``: seconds without any progress after which the board is given up."""
+    """A session with the board at ``link``. ``patience``: seconds without progress after which it fails."""
 
     def __init__(self, link: Link, patience: float) -> None:
         self.link, self.patience = link, patience
         self.traffic = Traffic()
-        # A run before this one may have left replies on the way.
+        # Tags begin at random, because replies to an earlier run may still arrive.
         self._tags = (tag & 0xFFFFFFFF for tag in itertools.count(secrets.randbits(32)))
         self._decoder = Decoder()
         self._echoed = False
@@ -101,7 +101,7 @@ class Session:
         self._done = 0
 
     def identify(self) -> Identity:
-        """Return the identity of the board. Raises ``ToolError`` if none answers; it says what was received instead."""
+        """Return the identity of the board. Raises ``ToolError`` with what was received if no board answers."""
         begin = time.monotonic()
         asked: dict[int, float] = {}
         wait = _FIRST_WAIT
@@ -122,10 +122,11 @@ class Session:
     def run(
         self, blocks: Iterable[Bytes], identity: Identity, told: Callable[[int], None] = lambda rows: None
     ) -> Iterator[Bytes]:
-        """Yield the results of ``blocks``, in order: uint8 (rows, bytes of an input) to (rows, bytes of an output).
+        """Yield the results of ``blocks``, in order.
 
-        Raises ``ToolError`` if the board does not go on. Blocks are asked for when there is room for their rows;
-        ``told`` is called with the number of rows answered so far.
+        Shapes are (rows, bytes of an input) of a block, and (rows, bytes of an output) of its results. A block is taken
+        from the iterable when there is room for its rows. ``told`` is called with the number of rows answered so far.
+        Raises ``ToolError`` if the board does not make progress.
         """
         source, ended = iter(blocks), False
         width = (identity.output_bits + 7) // 8
@@ -144,7 +145,7 @@ class Session:
                 opened.append(_Block(inputs, np.zeros((len(inputs), width), dtype=np.uint8), len(inputs)))
                 if len(inputs):
                     self._waiting.append(_Batch(opened[-1], 0, len(inputs)))
-                # The time that a block took to make is not the board's.
+                # The time for making a block is not the board's.
                 self._progress = self._heard = time.monotonic()
             while opened and not opened[0].missing:
                 yield opened.popleft().results
@@ -152,7 +153,7 @@ class Session:
             if ended and not opened:
                 return
             self._send_what_fits(identity)
-            if self._in_flight:  # else all open blocks were done at once, and the next ones are yet to come
+            if self._in_flight:  # otherwise all open blocks are complete, and the next ones must be taken first
                 self._listen()
 
     def _send_what_fits(self, identity: Identity) -> None:
@@ -176,7 +177,7 @@ class Session:
             self.link.send(encode(Frame(Kind.RUN, tag, rows.tobytes())))
 
     def _cut(self, batch: _Batch, identity: Identity) -> _Batch:
-        """Return the part of ``batch`` that is sent now; the rest is queued again."""
+        """Return the part of ``batch`` that is to be sent now, and queue the rest again."""
         in_bytes, out_bytes = batch.block.inputs.shape[1], batch.block.results.shape[1]
         most = min((identity.buffer // _WINDOW - OVERHEAD) // in_bytes, _LARGEST_REPLY // out_bytes, self._rows)
         middle = batch.start + max(most, 1)
@@ -186,7 +187,7 @@ class Session:
         return _Batch(batch.block, batch.start, middle, batch.attempts)
 
     def _listen(self) -> None:
-        """Take what comes until the oldest request has waited too long."""
+        """Receive frames for a short time, and handle requests that have waited too long."""
         now = time.monotonic()
         for frame in self._receive(min(max(self._deadline() - now, 0.0), _LOOK)):
             self._take(frame)
@@ -198,18 +199,21 @@ class Session:
             self._wait = min(2 * self._wait, _LONGEST_WAIT)
 
     def _deadline(self) -> float:
-        """When the oldest request is lost. The line may be busy with replies to others: only silence counts."""
+        """Return the time at which the oldest request counts as lost.
+
+        It counts from the last reply to a batch, since the line may be busy with replies to other requests.
+        """
         oldest = next(iter(self._in_flight.values()))
         return max(oldest.at, self._heard) + self._wait + self._line_time()
 
     def _line_time(self) -> float:
-        """Seconds that what is in flight takes on the line, both ways, if its rate is known."""
+        """Return the seconds that all data in flight takes on the line in both directions; 0 if its rate is unknown."""
         if self.link.baud is None:
             return 0.0
         flying = 0
         for batch in self._in_flight.values():
             flying += batch.bytes + (batch.stop - batch.start) * int(batch.block.results.shape[1])
-        return 20 * flying / self.link.baud  # ten bits a byte, and as much again for escapes
+        return 20 * flying / self.link.baud  # ten bits per byte, and as many for escapes in the worst case
 
     def _receive(self, seconds: float) -> list[Frame]:
         before = self._decoder.damaged
@@ -248,7 +252,7 @@ class Session:
         self._progress = self._heard = now
 
     def _lost(self, tags: list[int]) -> None:
-        """Send the batches ``tags`` again, before all others, in smaller pieces."""
+        """Queue the batches ``tags`` in front of all others, to be sent again in smaller pieces."""
         if not tags:
             return
         self._waiting.extendleft(reversed([self._in_flight.pop(tag) for tag in tags]))

@@ -1,4 +1,4 @@
-"""Which outputs of a machine a board cannot show: in so few cycles nothing happens there, but in more it does."""
+"""Find the outputs of a machine that a board cannot show: they change only after more cycles than a vector has."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from dais_verif.stimulus.generate_sequences import generate_sequence, generate_s
 
 __all__ = ["hidden_outputs"]
 
-#: Short sequences that are tried, and cycles of long ones at most: twice as many as of these in those.
+#: The largest number of short sequences that are tried, and of cycles of long ones.
 _SHORT, _LONG = 256, 4096
-#: Ops times cycles that take seconds in any engine.
+#: The largest number of ops times cycles: these take only seconds in any engine.
 _MOST_EXACT = 2_000_000
 
 
 class _Shown(IntEnum):
-    """The observed values of an element before some edges: none, one value, or a bit that takes both values."""
+    """The observed values of an element before some edges: no known bits, constant bits, or a bit with both values."""
 
     UNKNOWN = 0
     STILL = 1
@@ -30,10 +30,11 @@ class _Shown(IntEnum):
 
 
 def hidden_outputs(machine: Machine, begun: Machine, rows: Sequence[SequenceRows], cycles: int) -> list[str]:
-    """Return the elements of outputs of which less is seen in ``cycles`` cycles from a reset than in longer sequences.
+    """Return the output elements that show less in ``cycles`` cycles from a reset than in longer sequences.
 
-    ``rows``: sequences of at most this many cycles that were run; others are tried, too, so that what is said is said
-    of the ``cycles``, not of few sequences. ``begun``: ``machine`` after a reset of the board.
+    ``rows``: the sequences that were run, of at most this many cycles. More such sequences are tried, so that the
+    result depends on the number of cycles, and not on the choice of sequences. ``begun``: ``machine`` after a reset of
+    the board.
     """
     seen = _shown(machine, rows)
     if all(shown is _Shown.CHANGING for shown in seen.values()):
@@ -49,7 +50,7 @@ def hidden_outputs(machine: Machine, begun: Machine, rows: Sequence[SequenceRows
 
 
 def _shown(machine: Machine, rows: Iterable[SequenceRows]) -> dict[str, _Shown]:
-    """Return the observed values of each element of the outputs that has bits."""
+    """Return the kind of observed values for each output element with bits, by its name."""
     total = sum(bits_of(signal.types) for signal in machine.outputs)
     words = max(-(-total // 64), 1)
     ones, zeros = np.zeros(words, dtype="<u8"), np.zeros(words, dtype="<u8")

@@ -1,8 +1,8 @@
-"""Which op is wrong on a board: asked of bitstreams with taps, as many ops in each as fit, and else by halves.
+"""Find the op that is wrong on a board, by bitstreams with taps: all ops if they fit, otherwise by bisection.
 
-Ops after a cut of the program depend on earlier ones only through the values that cross it. If all of those are right
-and an output is wrong, the fault is after the cut; if one is wrong, it is before. So the number of bitstreams grows
-with the logarithm of the number of ops. Every operand of the op that is named in the end was read, and was right.
+Ops after a cut of the program depend on earlier ones only through the values that cross it. If all of these are right
+and an output is wrong, the fault is after the cut; if one is wrong, the fault is before it. Therefore the number of
+bitstreams grows with the logarithm of the number of ops. All operands of the op that is found were read and were right.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ __all__ = ["Located", "Reading", "Where", "locate"]
 class Where(Enum):
     """The origin of a wrong output."""
 
-    #: An op whose operands are right.
+    #: An op whose operands are right and whose value is wrong.
     OP = auto()
-    #: All ops are right: how the output is put together.
+    #: All ops are right: the output is wrongly made from its op.
     OUTPUT = auto()
-    #: Nowhere: a bitstream with taps gives what is right.
+    #: Unknown, since a bitstream with taps gives the right output.
     NOT_REPEATED = auto()
-    #: Not found out: no bitstream could be made with the taps that it takes.
+    #: Unknown, since no bitstream could be made with the necessary taps.
     NO_ROOM = auto()
 
 
@@ -40,7 +40,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Located:
-    """``op``: the one that is wrong, or None. ``between``: the ops of which it is one, as far as that is known."""
+    """The origin of a wrong output. ``op``: the wrong op, or None. ``between``: the ops that may be wrong otherwise."""
 
     where: Where
     op: int | None = None
@@ -48,9 +48,10 @@ class Located:
 
 
 def locate(program: Program, output: int, read: Callable[[Sequence[int]], Reading | None], most_bits: int) -> Located:
-    """Find the op from which a wrong ``output`` comes.
+    """Find the op that makes ``output`` wrong.
 
-    ``read``: what a bitstream with taps of some ops gives; None: it does not fit. ``most_bits``: of taps that may fit.
+    ``read``: returns the result of a bitstream with taps of the given ops, or None if it does not fit. ``most_bits``:
+    the largest number of bits of taps that may fit.
     """
     root = program.outputs[output][0]
     ops = tappable(program, root) if root >= 0 else []
@@ -81,12 +82,15 @@ def locate(program: Program, output: int, read: Callable[[Sequence[int]], Readin
             before = cut
         elif wrong is None:
             return Located(Where.OUTPUT)
-        else:  # it was wrong in another bitstream, and the output is still: what is wrong moves about
+        else:  # a value was wrong in an earlier bitstream, and no tap is wrong in this one: the fault is not stable
             return Located(Where.NOT_REPEATED, between=tuple(window))
 
 
 def _taps(program: Program, ops: Sequence[int], window: Sequence[int], most_bits: int) -> tuple[list[int], int | None]:
-    """Choose what to read next: all of ``window``, or what crosses a cut near its middle, and the op before it."""
+    """Choose the ops to read next: all of ``window``, or the values that cross a cut near its middle.
+
+    Returns these ops, and the last op before the cut, or None if there is no cut.
+    """
     if _bits(program, window) <= most_bits or len(window) == 1:
         return list(window), None
     quarter = len(window) // 4

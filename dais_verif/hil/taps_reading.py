@@ -1,4 +1,4 @@
-"""The results of a board with taps for a few vectors, compared with the oracle: the wrong taps and outputs."""
+"""Compare the results of a board with taps for a few vectors with the oracle, to find wrong taps and outputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["TappedRow", "read_taps"]
 
 @dataclass(frozen=True)
 class TappedRow:
-    """A vector: of each tap what is ``expected`` and ``found``; the outputs of the program that are wrong."""
+    """The result for a vector: the ``expected`` and ``found`` values of each tap, and the wrong outputs."""
 
     row: int
     expected: dict[int, Value]
@@ -40,7 +40,10 @@ class TappedRow:
 def read_taps(
     program: Program, ops: Sequence[int], batch: Batch, rows: Sequence[int], session: Session, identity: Identity
 ) -> list[TappedRow]:
-    """Send ``batch``, whose vectors are called ``rows``, to a board that runs ``program`` with taps of ``ops``."""
+    """Send ``batch`` to a board that runs ``program`` with taps of ``ops``, and return the result of each vector.
+
+    ``rows``: the numbers of the vectors.
+    """
     with_taps = tapped(program, ops)
     ports = ports_of(with_taps)
     (results,) = session.run([as_bytes(pack_inputs(batch, ports), ports.input_bits)], identity)

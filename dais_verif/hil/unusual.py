@@ -1,4 +1,4 @@
-"""Requests as no host sends them: damaged, too long, of other kinds. Two boards of one program answer them alike."""
+"""Unusual requests, such as damaged or too long ones: boards with the same program must answer them in the same way."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from dais_verif.hil.link import Link
 
 __all__ = ["answer", "unusual_requests"]
 
-#: Seconds between looks at the clock.
+#: The longest time, in seconds, to wait for data before the deadline is checked.
 _LOOK = 0.2
-#: Bytes of the question that follows each request, as the board keeps it.
+#: Upper bound of the bytes that the query after each request takes in the board's buffer.
 _QUESTION = 64
 
 
 def unusual_requests(rng: random.Random, count: int, *, row_bytes: int, buffer: int) -> list[bytes]:
-    """Draw ``count`` requests to a board with vectors of ``row_bytes`` and a buffer of so many bytes.
+    """Draw ``count`` requests to a board with vectors of ``row_bytes`` and a ``buffer`` of that many bytes.
 
-    Each takes less than half of the buffer, so that the following query always fits, or more than all of it.
+    Each takes less than half of the buffer, so that the query after it always fits, or more than all of it.
     """
     return [_request(rng, max(row_bytes, 1), buffer) for _ in range(count)]
 
@@ -51,9 +51,9 @@ def _request(rng: random.Random, row_bytes: int, buffer: int) -> bytes:
 
 
 def answer(link: Link, tag: int, request: bytes, patience: float) -> bytes:
-    """Send ``request`` followed by a query with ``tag``; return all bytes up to the answer to that.
+    """Send ``request``, then a query with ``tag``, and return all received bytes up to the answer to the query.
 
-    Raises ``ToolError`` if a board says nothing for ``patience`` seconds.
+    Raises ``ToolError`` if the board sends nothing for ``patience`` seconds.
     """
     link.send(request + encode(Frame(Kind.IDENTIFY, tag, b"")))
     decoder, received, heard = Decoder(), b"", time.monotonic()

@@ -1,4 +1,4 @@
-"""The job of ``hil``: golden outputs, results of a board, one verdict.
+"""The job of ``hil`` for programs: compare the results of a board with the golden model, and return a verdict.
 
 stimulus -> golden model -> expected bits ─┐
         └-> packed -> frames -> board -> results -> compare -> verdict
@@ -44,17 +44,17 @@ __all__ = ["AGAIN", "BOARD", "Run", "as_bytes", "as_words"]
 #: The name of a board in place of the name of a simulator.
 BOARD = "board"
 
-#: Rows between two entries of the journal; a multiple of what the digest wants.
+#: Rows between two entries of the journal; a multiple of the rows that the digest hashes together.
 _CHUNK = 1024
-#: How often a failing vector is sent again.
+#: The number of times that a failing vector is sent again.
 AGAIN = 8
-#: Ops that the oracle may evaluate to check the golden model, and rows.
+#: The largest number of ops that the oracle evaluates to check the golden model, and of rows.
 _ORACLE_OPS, _ORACLE_ROWS = 100_000, 4
 
 
 @dataclass
 class Run:
-    """One run of ``vectors`` on a board. ``folder`` is for files on the way; ``check``: promises of the program."""
+    """One run of ``vectors`` on a board. ``folder``: for temporary files. ``check``: check the program's promises."""
 
     program: Program
     vectors: Vectors
@@ -83,14 +83,14 @@ class Run:
             )
         )
         self._phases, self._driven_bits = len(phases(self._dut.interface)), driven(self._dut.interface).input_bits
-        #: Vectors sent to the board and not answered: rows of a chunk for each phase, and the chunks.
+        #: Vectors that were sent to the board and not compared: the inputs for each phase of a chunk, and the chunks.
         self._given: deque[Words] = deque()
         self._made: deque[Chunk] = deque()
         self._noted: dict[int, str] = {}
         self._wanted = _few(rows, max(1, min(_ORACLE_ROWS, _ORACLE_OPS // max(self.program.n_ops, 1))))
 
     def finding(self) -> Finding:
-        """Return the result of the vectors on the board. Failures and broken promises are findings too."""
+        """Run the vectors on the board, and return the result. Failures and broken promises are findings, too."""
         begin = time.monotonic()
         total = self.vectors.rows
         if not total or not self._ports.output_bits:
@@ -101,13 +101,13 @@ class Run:
         except ViolationError as error:
             message = f"{error}; --unchecked carries on with the quantised value"
             return Finding(Verdict.PROGRAM_INVALID, message, [self._result(begin)])
-        except AssertionError as error:  # the engine saw what the oracle does not
+        except AssertionError as error:  # the golden engine and the oracle disagree
             message = f"{error}; this is a bug of dais-verif, please report it"
             return Finding(Verdict.UNKNOWN, message, [self._result(begin)])
         except ToolError as error:
             done = self.answer.rows
             message = f"after {done} of {total} vectors: {error}"
-            # The result of so many vectors must not get lost; but what was not compared must not look as if it was.
+            # The result of the compared vectors must not get lost, but the others must not look as if compared.
             return Finding(Verdict.TOOL_FAILURE, message, [replace(self._result(begin), failure=str(error))])
         result = self._result(begin)
         suspect = self._check_golden()
@@ -151,7 +151,7 @@ class Run:
             self.journal.save(chunk.start + chunk.rows, self.answer)
 
     def _blocks(self, first: int) -> Iterator[Bytes]:
-        """Vectors from row ``first`` on, as bytes, a chunk at a time; what is expected of each goes to ``_made``."""
+        """Yield the vectors from row ``first`` on as bytes, one chunk at a time, and add the chunks to ``_made``."""
         for number, (start, stop) in enumerate(itertools.pairwise(self._starts)):
             if start < first:
                 continue
@@ -169,7 +169,10 @@ class Run:
                 yield as_bytes(given, self._driven_bits)
 
     def _check_golden(self) -> Blame | None:
-        """Return where the oracle contradicts the golden model in some rows: then nothing is known about the board."""
+        """Return how the oracle contradicts the golden model in one of some rows; None if it does not.
+
+        A contradiction means that nothing is known about the board.
+        """
         for row, expected in self._noted.items():
             suspect = self._judge(row, expected)
             if suspect is not None:
@@ -191,7 +194,7 @@ class Run:
         return replace(mismatch, blame=suspect or self._again(difference))
 
     def _again(self, difference: Difference) -> Blame:
-        """Return if a failed vector fails again, alone: an unstable result is not a fault of the logic."""
+        """Send a failed vector again, and return how often it fails: an unstable result is not a fault of the logic."""
         row = difference.row
         self.watcher.notice(f"sending vector {row} again, {AGAIN} times")
         vector = as_bytes(words_of_text([difference.inputs], self._driven_bits)[0], self._driven_bits)
@@ -225,18 +228,18 @@ class Run:
 
 
 def _few(total: int, count: int) -> list[int]:
-    """Return some rows, the last and the first among them."""
+    """Return the numbers of ``count`` evenly spread rows of ``total``, including the first and the last."""
     return sorted({int(row) for row in np.linspace(0, total - 1, count)}) if total else []
 
 
 def as_bytes(words: Words, bits: int) -> Bytes:
-    """Packed rows as they go on the link: no more bytes than the port has."""
+    """Return packed rows as they are sent on the link: only as many bytes as the port needs."""
     octets = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), -1)
     return np.ascontiguousarray(octets[:, : (max(bits, 1) + 7) // 8])
 
 
 def as_words(found: Bytes, bits: int) -> Words:
-    """Packed rows of what came from the link. Raises ``ToolError`` for bits where the port has none."""
+    """Return received rows as packed rows. Raises ``ToolError`` if bits beyond the port are set."""
     octets = np.zeros((len(found), 8 * row_words(bits)), dtype=np.uint8)
     octets[:, : found.shape[1]] = found
     if bits % 8 and (found[:, -1] >> bits % 8).any():

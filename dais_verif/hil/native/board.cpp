@@ -1,7 +1,7 @@
 // A board in simulation: stdin and stdout are its link.
 //
-// The design is what goes on a real board, a top module of `emit --wrap`, clocked here. A UART is driven bit by bit.
-// When nothing moves the process waits for bytes; when its link is closed it ends.
+// The design is a top module of `emit --wrap`, as on a real board, and is clocked here. A UART is driven bit by bit.
+// When the design is idle, the process waits for bytes; when its link is closed, it ends.
 
 #include <poll.h>
 #include <unistd.h>
@@ -13,16 +13,17 @@
 #include "Vdesign.h"
 #include "verilated.h"
 
-// Given by the compiler: CLOCKS_PER_BIT, 0 if bytes are not sent bit by bit; SPI, 1 if it is no UART; IDLE_CLOCKS, which the design may be silent and busy.
+// Macros of the build: CLOCKS_PER_BIT, 0 if bytes are not sent bit by bit; SPI, 1 if the link is SPI; IDLE_CLOCKS, the
+// number of clocks without output after which the design is idle.
 
 namespace {
 
-// Bytes that are taken from the link at once; the rest waits there.
+// The largest number of bytes that are taken from the link at once; the others wait there.
 constexpr size_t MOST = 4096;
 
 std::deque<uint8_t> to_design, from_design;
 
-// Both ends of the link: false when it is closed. `wait`: there is nothing else to do.
+// Read from the link and write to it; false when it is closed. `wait`: wait for data, since the design is idle.
 bool exchange(bool wait) {
     pollfd ends[2] = {{0, static_cast<short>(to_design.size() < MOST ? POLLIN : 0), 0},
                       {1, static_cast<short>(from_design.empty() ? 0 : POLLOUT), 0}};
@@ -49,13 +50,13 @@ bool exchange(bool wait) {
 
 #if SPI
 
-// The host's end of SPI, one call a clock: a byte both ways all the time, 00 where there is nothing to send.
+// The host's end of SPI, one call per clock: a byte in both directions all the time, 00 if there is nothing to send.
 class Line final {
 public:
     void before_edge(Vdesign& design) {
         const int bit = m_clock / CLOCKS_PER_BIT;
         if (m_clock == 0) begin();
-        // Selected for a run of bytes, of lengths that change, with a pause between two of them.
+        // The board is selected for bursts of bytes of varying lengths, with a pause between bursts.
         design.spi_cs_n = m_pause > 0;
         if (m_pause > 0) {
             --m_pause;
@@ -64,7 +65,7 @@ public:
         }
         design.spi_mosi = m_send >> (7 - bit) & 1;
         design.spi_sck = m_clock % CLOCKS_PER_BIT >= CLOCKS_PER_BIT / 2;
-        // As a host reads it: right before the edge that it makes.
+        // A host reads the bit right before the edge that it drives.
         if (m_clock % CLOCKS_PER_BIT == CLOCKS_PER_BIT / 2) m_take = m_take << 1 | design.spi_miso;
         if (++m_clock == 8 * CLOCKS_PER_BIT) end();
     }
@@ -106,7 +107,7 @@ private:
 
 #elif CLOCKS_PER_BIT
 
-// The host's end of the UART, one call a clock.
+// The host's end of the UART, one call per clock.
 class Line final {
 public:
     void before_edge(Vdesign& design) {
@@ -142,7 +143,7 @@ private:
 
 #else
 
-// The host's end of a FIFO: a byte each way in a clock, or, half of the time, in some clocks and not in others.
+// The host's end of a FIFO: one byte in each direction per clock, or, half of the time, only in some clocks.
 class Line final {
 public:
     void before_edge(Vdesign& design) {
@@ -150,7 +151,7 @@ public:
         m_random ^= m_random >> 7;
         m_random ^= m_random << 17;
         const bool brisk = ++m_clocks & 128;
-        // What is offered once stays offered until it is taken.
+        // An offered byte stays offered until it is taken.
         m_offered = !to_design.empty() && (m_offered || brisk || m_random & 1);
         design.rx_valid = m_offered;
         design.rx_data = m_offered ? to_design.front() : static_cast<uint8_t>(m_random >> 8);
@@ -186,7 +187,7 @@ int main() {
     design.uart_rx = 1;
 #endif
     design.aclk = 0;
-    // A board that is asked has long been switched on.
+    // Run some clocks first, as a real board does between power-up and the first request.
     for (int clock = 0; clock < 64; ++clock) {
         design.aclk = !design.aclk;
         design.eval();
