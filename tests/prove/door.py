@@ -1,4 +1,4 @@
-"""``dais-verif prove`` through the public door, in process: arguments in, exit code and tree out."""
+"""Run ``dais-verif prove`` in process, through the command line: arguments in, exit code and JSON record out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Run", "mutant", "run_prove"]
 
 @dataclass(frozen=True)
 class Run:
-    """How a run ended. ``tree`` is what ``--json`` printed."""
+    """The result of a run; ``tree`` is the parsed output of ``--json``."""
 
     exit_code: int
     tree: dict[str, Any]
@@ -29,16 +29,16 @@ class Run:
 
     @property
     def ending(self) -> tuple[str, int]:
-        """Verdict and exit code."""
+        """Return the verdict and the exit code."""
         return self.tree["verdict"], self.exit_code
 
     def statuses(self, kind: str) -> dict[int, str]:
-        """What became of each op or output."""
+        """Return the status of each op or output, by its number; ``kind`` is ``op`` or ``output``."""
         return {claim[kind]: claim["status"] for claim in self.tree[f"{kind}s"]}
 
     @property
     def refuted(self) -> list[int]:
-        """The ops that are refuted."""
+        """Return the ops that are refuted."""
         return [op for op, status in self.statuses("op").items() if status == "REFUTED"]
 
 
@@ -51,10 +51,11 @@ def run_prove(
     confirm: bool = False,
     diagnose: bool = False,
 ) -> Run:
-    """Prove the Verilog text ``rtl``, or our own; ``folder`` receives everything.
+    """Prove the Verilog text ``rtl``, or else our own RTL of ``program``; all files go into ``folder``.
 
-    ``confirm``: also simulate what is proved; what is tested is mostly the prover alone. ``diagnose``: simulate a
-    counterexample, which a simulator has confirmed, once more, to name the op and leave waves.
+    ``confirm``: also simulate what is proved; off by default, since most tests are about the prover alone.
+    ``diagnose``: simulate a counterexample that a simulator has confirmed once more, to name the wrong op and to
+    record waves.
     """
     path = program if isinstance(program, Path) else save(program, folder)
     folder.mkdir(parents=True, exist_ok=True)
@@ -77,5 +78,5 @@ def run_prove(
 
 
 def _undiagnosed(*given: Any) -> tuple[Any, dict[str, str]]:
-    """Stand for ``replay_in_simulators``: the mismatch as it is."""
+    """Replace ``replay_in_simulators``: return the mismatch unchanged, without a replay."""
     return given[4], {}

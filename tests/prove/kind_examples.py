@@ -1,4 +1,4 @@
-"""RTL in which each kind of thing that the reader takes occurs: it computes a sum, and with something replaced, not."""
+"""RTL examples of each construct that the reader accepts: each computes a sum, and after a replacement it does not."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from support.people_write import DESIGNS, A, B
 
 __all__ = ["EXAMPLES", "ZEROS", "called_to_show"]
 
-#: Expressions that are 0 for every input, and what is replaced in them by what, so that they are not.
+#: Expressions that are 0 for every input; with the first string replaced by the second they are not.
 ZEROS = {
     "Plus": ("+IN[0] - IN[0]", "+IN[0]", "-IN[1]"),
     "Minus": ("(-sum) + sum", "-sum", "~sum"),
@@ -75,11 +75,11 @@ _SAYING = {
 
 
 def called_to_show(name: str) -> str:
-    """A statement that calls a system task which is left out."""
+    """Return a statement that calls the system task ``name``, which the reader leaves out."""
     return _SAYING.get(name, name if name.startswith("$assert") else f'{name}("%d", IN)') + ";"
 
 
-#: Whole bodies.
+#: Whole module bodies.
 _BODIES = {
     "concatenations": (
         "logic c; logic [3:0] l; always_comb {c, l} = sum; assign OUT = {c, l[3:2], l[1:0]};",
@@ -167,7 +167,7 @@ _BODIES = {
     ),
 }  # fmt: skip
 
-#: A body, and what is replaced in it.
+#: A body, and the replacement (old, new) that makes it wrong.
 EXAMPLES: dict[str, tuple[str, tuple[str, str]]] = {
     **DESIGNS,
     **_BODIES,

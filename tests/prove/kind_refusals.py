@@ -1,4 +1,4 @@
-"""RTL in which each kind of thing that is refused occurs; and the kinds that no RTL shows to the reader."""
+"""RTL examples for each construct that the reader refuses, and the constructs that never reach the reader."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SWITCHES = {name: f"{name} (OUT[0], IN[0]);" for name in ("rtran", "tran")} | {
     name: f"{name} (OUT[0]);" for name in ("pullup", "pulldown")
 }  # fmt: skip
 
-#: By the titles of tables: a body in which the kind occurs.
+#: By the titles of the tables of constructs: a body in which the construct occurs.
 REFUSALS: dict[str, dict[str, str]] = {
     "What a module may hold": {
         "Checker": "checker c(x); endchecker assign OUT = sum;",
@@ -127,7 +127,7 @@ REFUSALS: dict[str, dict[str, str]] = {
 _PARTS = "no scope that the reader walks has such a member"
 _ERROR = "pyslang reports an error first"
 _EARLIER = "what it stands in, or is one of, is refused first"
-#: Why no RTL shows a kind to the reader: its message is for later versions of pyslang.
+#: Why no RTL shows a construct to the reader; its message is there for later versions of pyslang.
 NEVER_SEEN: dict[str, dict[str, str]] = {
     "What a module may hold": dict.fromkeys(
         [
@@ -295,7 +295,7 @@ NEVER_SEEN: dict[str, dict[str, str]] = {
     "Ranges of values": {"AbsoluteTolerance": _ERROR, "RelativeTolerance": _ERROR},
 }
 
-#: What the calls below are made with: variables of a package, since in a module they would be refused themselves.
+#: The declarations that the calls below need. They are in a package, because in a module they would be refused first.
 WITH = (
     "import some::*; {} endmodule package some; integer i; string t; logic [7:0] m [0:3]; int q[$]; int a[int];"
     " event v; enum logic [1:0] {{P, Q}} e; endpackage module other;"
@@ -344,9 +344,9 @@ _CALLED = {
     "OUT = v.{};": "triggered",
     "OUT = std::{}(i);": "randomize",
 }
-#: By the names of system calls: a statement that calls it.
+#: By the name of a system call: a statement that calls it.
 CALLED = {name: form.format(name) for form, names in _CALLED.items() for name in names.split()}
-#: pyslang knows the name, and takes no call of it in a module, or none at all.
+#: Names that pyslang knows, but whose calls it rejects in a module or everywhere.
 NEVER_CALLED = frozenset(
     [
         "$async$and$array",

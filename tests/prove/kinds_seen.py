@@ -1,4 +1,4 @@
-"""Which kinds of things pyslang finds in a text: what tables of decisions are held against."""
+"""List the kinds of constructs that pyslang finds in a text; tests compare the tables of decisions with them."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from dais_verif.prover.slang.design import ast
 
 __all__ = ["kinds_seen"]
 
-#: The attributes that say of what kind something is.
+#: The attributes that hold the kind of a construct.
 _SAYING = (
     "kind", "op", "conversionKind", "selectionKind", "rangeKind", "blockKind", "condition", "check", "procedureKind",
     "lifetime", "direction", "assertionKind", "edge", "definitionKind",
 )  # fmt: skip
-#: The attributes that lead to what is not visited.
+#: The attributes that lead to objects which ``visit`` does not reach.
 _LEADING = ("timing", "timingControl", "events", "delay", "type", "netType", "definition", "pattern", "conditions")
 
 
 def kinds_seen(text: str, folder: Path, top: str) -> set[Any]:
-    """The members of pyslang's enums, and the names of system calls and gates, that occur in ``text``."""
+    """Return the members of pyslang's enums, and the names of system calls and gates, that occur in ``text``."""
     (folder / "seen.sv").write_text(text)
     manager = pyslang.SourceManager()
     options = ast.CompilationOptions()

@@ -1,4 +1,4 @@
-"""Faults seeded in a netlist: what a wrong mapper, a broken library or a bad hand could leave."""
+"""Seed faults in a netlist, as a wrong mapper, a broken library or a faulty edit could leave them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CARRY = re.compile(r"(\.(?:CI|CIN)\()(_\w+_)(\))")
 
 
 def _bit_of_a_table(text: str, rng: random.Random) -> str | None:
-    """A LUT is wrong for one combination of its inputs; a gate is another one."""
+    """Make a LUT wrong for one combination of its inputs, or replace a gate by another one."""
     found = list(_INIT.finditer(text))
     if not found:
         gates = list(_OPERATOR.finditer(text))
@@ -28,7 +28,7 @@ def _bit_of_a_table(text: str, rng: random.Random) -> str | None:
 
 
 def _inputs_swapped(text: str, rng: random.Random) -> str | None:
-    """Two pins of one cell have each the other's net."""
+    """Swap the nets of two pins of one cell."""
     cells = [m for m in re.finditer(r"\n  \w+ (?:#\([^;]*?\) )?\w+ \([^;]*?\);", text) if "INIT" in m[0]]
     rng.shuffle(cells)
     for cell in cells:
@@ -49,7 +49,7 @@ def _inputs_swapped(text: str, rng: random.Random) -> str | None:
 
 
 def _carry_cut(text: str, rng: random.Random) -> str | None:
-    """A carry does not come in."""
+    """Replace the carry input of one cell by 0."""
     carries = list(_CARRY.finditer(text))
     if not carries:
         return None
@@ -58,7 +58,7 @@ def _carry_cut(text: str, rng: random.Random) -> str | None:
 
 
 def _outputs_swapped(text: str, rng: random.Random) -> str | None:
-    """Two bits of the output have each the other's net."""
+    """Swap the nets of two bits of the output."""
     first, second = sorted(rng.sample(list(_OUTPUT.finditer(text)), 2), key=lambda m: m.start())
     if first[2] == second[2]:
         return None
@@ -67,7 +67,7 @@ def _outputs_swapped(text: str, rng: random.Random) -> str | None:
 
 
 def _input_of_another(text: str, rng: random.Random) -> str | None:
-    """A pin of a cell hangs on a bit of the module's input."""
+    """Connect a pin of a cell to a bit of the module's input."""
     pins = list(re.finditer(r"\.(?:I[0-5]|[ABCD][01]?)\((_\w+_)\)", text))
     inputs = re.findall(r"assign (_\w+_) = \+ model_inp\[\d+\];", text)
     if not pins or not inputs:
@@ -76,7 +76,7 @@ def _input_of_another(text: str, rng: random.Random) -> str | None:
     return None if pin[1] == other else text[: pin.start(1)] + other + text[pin.end(1) :]
 
 
-#: Each gives another netlist, or None where there is nothing of the kind.
+#: Each function returns another netlist, or None where the fault is not possible.
 KINDS = {
     "bit of a table": _bit_of_a_table,
     "inputs swapped": _inputs_swapped,
@@ -87,5 +87,5 @@ KINDS = {
 
 
 def seeded_fault(text: str, kind: str, seed: int) -> str | None:
-    """``text`` with one fault of ``kind``; None where there is none."""
+    """Return ``text`` with one fault of ``kind``, or None where the fault is not possible."""
     return KINDS[kind](text, random.Random(f"{kind} {seed}"))

@@ -1,4 +1,4 @@
-"""Verilog text as a netlist, by either front end, and its signals as terms and values."""
+"""Read Verilog text as a netlist, by either front end, and its signals as terms and values."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["FRONT_ENDS", "SLOW_FRONT_ENDS", "elaborated", "needs_yosys", "term_o
 
 LIMITS = Limits(120, 4096)
 
-#: A value that no right answer is.
+#: A value that no correct result has.
 UNDEFINED = 0xEE
 
 
@@ -36,7 +36,7 @@ def has_yosys() -> bool:
 
 needs_yosys = pytest.mark.skipif(not has_yosys(), reason="no Yosys")
 FRONT_ENDS = ["slang", pytest.param("yosys", marks=needs_yosys)]
-#: The same where there is much to read.
+#: The same front ends, for tests that read much: Yosys is slow there.
 SLOW_FRONT_ENDS = ["slang", pytest.param("yosys", marks=[needs_yosys, pytest.mark.slow])]
 
 
@@ -49,7 +49,7 @@ def elaborated(text: str, folder: Path, front_end: str, top: str = "dut", **file
 
 
 def term_of(netlist: Netlist, name: str) -> Term:
-    """A signal as a term over the input ports."""
+    """Return a signal as a term over the input ports."""
     inputs = {netlist.signals[port]: var(netlist.signals[port].width, port) for port in netlist.inputs}
     signal = netlist.signals[name]
     cone = Cone(lambda s, low, width: extract(inputs[s], low, width) if s in inputs else None)
@@ -61,7 +61,7 @@ def value_of(term: Term, row: dict[str, int]) -> int:
 
 
 def values_of(term: Term, rows: Sequence[dict[str, int]]) -> list[int]:
-    """The value of ``term`` in each of ``rows``, all in one go."""
+    """Return the value of ``term`` for each row of input values, computed all at once."""
     given = {t: np.array([row[str(t.data)] for row in rows], dtype=object) for t in leaves(term) if t.op == "var"}
     given |= {
         t: np.array([UNDEFINED & ((1 << t.width) - 1)] * len(rows), dtype=object)

@@ -1,4 +1,4 @@
-"""The campaign on bits of bitstreams can fail: what it holds verdicts to sees a bit that is turned over."""
+"""The campaign of bitstream flips can fail: the second reading of the bitstream sees a flipped bit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def judge(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def test_the_second_route_sees_a_wrong_table(judge: Judge) -> None:
-    """Also where our own reading were blind: it is given the text, and what was read before."""
+    """The second route sees a flipped table bit without our reader: it gets only the text and the original reading."""
     assert judge.second.difference(judge.text) == ""
     place, bits = next((place, bits) for place, bits in judge.cells if judge.ones[place] & set(bits))
     found = [judge.second.difference(turned_over(judge.text, place, bits[entry])) for entry in (4, 14, 15, 5, 0)]
@@ -35,7 +35,7 @@ def test_each_flip_has_an_outcome_and_none_escapes(judge: Judge) -> None:
 
 
 def test_what_escapes_is_said(judge: Judge, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A reader that overlooks a table would pass what is wrong."""
+    """A reader that overlooks a table would pass a wrong bitstream, and the campaign reports it as escaped."""
     place, bits = judge.cells[0]
 
     class Blind(type(judge.design)):  # type: ignore[misc]

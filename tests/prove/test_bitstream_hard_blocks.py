@@ -1,4 +1,4 @@
-"""Hard blocks and pads that read-back does not know are refused by name, wherever Yosys and nextpnr put them."""
+"""Hard blocks and pads that read-back does not support are refused by name, wherever Yosys and nextpnr place them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Multipliers of the UltraPlus: read back in each mode, they are Yosys' model of the cell; other modes are refused."""
+"""UltraPlus multipliers that are read back equal Yosys' model of the cell in each mode; other modes are refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dais_verif.verdict import Verdict
 
 DEVICE = "ice40-up5k-sg48"
 PORTS = ["clk", "ce", *(f"{port}[{bit}]" for port, width in (("a", 8), ("b", 8), ("o", 16)) for bit in range(width))]
-#: Both halves of both factors change, and both halves of the product are seen.
+#: Both halves of both factors change, and both halves of the product are observed.
 DESIGN = """module top (input clk, input ce, input [7:0] a, input [7:0] b, output [15:0] o);
   wire [31:0] q;
   SB_MAC16 #({parameters}) m (
@@ -62,7 +62,7 @@ pytestmark = pytest.mark.slow
 
 @cache
 def built(parameters: str, folder: Path, reset: str = "1'b0") -> str:
-    """The text of the bitstream; the design is left in ``folder``."""
+    """Return the text of the bitstream, and leave the design in ``folder``."""
     require_icestorm()
     chosen = ", ".join(f".{one}" for one in f"{SELECT} {parameters}".split())
     (folder / "top.v").write_text(DESIGN.format(parameters=chosen, reset=reset))
@@ -82,18 +82,18 @@ def built(parameters: str, folder: Path, reset: str = "1'b0") -> str:
 
 
 def plain(text: str) -> str:
-    """What ``iceunpack`` wrote, without comments."""
+    """Return the output of ``iceunpack`` without comments."""
     return "\n".join(line for line in text.splitlines() if not line.startswith(".comment"))
 
 
 def read(text: str, folder: Path) -> str:
-    """What is read back, as module ``other``."""
+    """Return the design that is read back, as Verilog module ``other``."""
     pins = read_pins(folder / "pins.pcf")
     return write_verilog(read_back(chip_of("5k"), parse_configuration(text), pins, "sg48"), "other")
 
 
 def compared(verilog: str, folder: Path) -> tuple[int, int]:
-    """In how many steps it differs from Yosys' model of the cell, and in how many that has values."""
+    """Return how many steps differ from Yosys' model of the cell, and how many steps have defined values."""
     (folder / "other.v").write_text(verilog)
     (folder / "bench.v").write_text(BENCH)
     found = tools.icarus()
@@ -143,7 +143,7 @@ def test_other_modes_are_refused(parameters: str, reset: str, said: str, tmp_pat
 
 
 def site_of(verilog: str) -> Site:
-    """Where the multiplier is that was read back."""
+    """Return the site of the multiplier that was read back."""
     (site,) = [
         one for one in sites(chip_of("5k").blocks[".extra_cell"]) if f"mac_{one.place[0]}_{one.place[1]}" in verilog
     ]
@@ -159,7 +159,7 @@ def test_another_output_than_the_product_is_refused(tmp_path: Path) -> None:
 
 
 def test_each_bit_of_its_tiles_counts_or_is_refused(tmp_path: Path) -> None:
-    """Of the bits that configure it, and of the tables through which its outputs leave: none is passed over."""
+    """No configuration bit of the multiplier, or of the tables behind its outputs, is ignored."""
     text = built("", tmp_path)
     original = read(text, tmp_path)
     chip, configuration = chip_of("5k"), parse_configuration(text)
@@ -182,7 +182,7 @@ def test_each_bit_of_its_tiles_counts_or_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_product_is_built_and_proved(tmp_path: Path) -> None:
-    """One bit of another sign, of the very multiplier, and it is another product."""
+    """A product is proved; with one bit flipped, the sign option of its multiplier, it is refuted."""
     require_icestorm()
     program = assemble(
         "layout v1\ninput 0\ninput 1\na = s10.0 input 0\nb = u8.0 input 1\np = s18.0 a * b\noutput 0 = p\n"

@@ -1,4 +1,4 @@
-"""The description of the device by two routes: each cell as nextpnr placed it, against the cell that was read back."""
+"""Each cell as nextpnr placed it is the cell that was read back: two independent descriptions of the device agree."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ pytestmark = pytest.mark.slow
 EXAMPLES = Path(__file__).parents[2] / "examples"
 MAC, SQUARE = EXAMPLES / "quantised_mac.bin", EXAMPLES / "lookup_square.bin"
 
-#: The pins of a pad, of a global buffer and of a cell by which they drive nets.
+#: The pins of a pad, a global buffer and a cell that drive nets.
 _DRIVES = ("O", "LO", "COUT", "D_IN_0", "GLOBAL_BUFFER_OUTPUT")
 
 
 class Route(NamedTuple):
-    """A design by both routes."""
+    """A design as nextpnr placed it and as it was read back."""
 
     placed: dict[str, Any]
     logic: ReadBack
@@ -46,7 +46,7 @@ def built(folder: Path, program: Path, device: str, **options: Any) -> Route:
 
 
 def drivers(cells: Mapping[str, Any]) -> dict[int, str]:
-    """What our reader calls each net of nextpnr's, by the place of what drives it."""
+    """Return our reader's name of each net of nextpnr, from the location of its driver."""
     found: dict[int, str] = {}
     through: dict[int, int] = {}
     for cell in cells.values():
@@ -69,7 +69,7 @@ def drivers(cells: Mapping[str, Any]) -> dict[int, str]:
 
 
 def function(table: int, inputs: Sequence[str]) -> tuple[tuple[str, ...], tuple[int, ...]]:
-    """A table as a function of the signals that it depends on, in their order by name: nextpnr may swap inputs."""
+    """Return the signals that a table depends on, sorted by name, and its values, since nextpnr may swap inputs."""
 
     def value(of: Mapping[str, int]) -> int:
         bits = [of.get(one, int(one == "1'b1")) for one in inputs]
@@ -84,7 +84,7 @@ def function(table: int, inputs: Sequence[str]) -> tuple[tuple[str, ...], tuple[
 
 
 def passing(logic: ReadBack, placed: Container[str]) -> dict[str, str]:
-    """Tables where nextpnr placed no cell, and that hand one signal on, with that: it routes through them."""
+    """Return the tables that nextpnr routes through: no cell is placed there, and they pass on one signal."""
     found = {}
     for lut in logic.luts:
         if str(lut.cell) not in placed:
@@ -95,7 +95,7 @@ def passing(logic: ReadBack, placed: Container[str]) -> dict[str, str]:
 
 
 def differences(route: Route) -> list[str]:
-    """Where nextpnr's cells and those that were read back are not one circuit: tables, inputs, carries, registers."""
+    """Return where nextpnr's cells and those read back differ: in tables, inputs, carries or registers."""
     logic = route.logic
     named = drivers(route.placed)
     pads = {str(bit): f"pad_{x}_{y}_{number}" for bit, (x, y, number) in logic.inputs.items()}
@@ -132,7 +132,8 @@ def differences(route: Route) -> list[str]:
             ours = sorted(pads.get(one, one) for one in carries[place].inputs[:2])
             same(place, "carry inputs", str(ours), str(sorted(source(nets[f"I{i}"], "1'b0") for i in (1, 2))))
             into = "1'b1" if parameters["CIN_SET"] == "1" else "1'b0"
-            # Where a carry also goes to logic nextpnr adds a cell that hands it on, and names it at I3 alone.
+            # Where a carry also goes to logic, nextpnr adds a cell that passes it on, and names the carry at I3
+            # alone.
             before = nets["CIN"] or (nets["I3"] if parameters["CIN_CONST"] == "0" and number != "0" else [])
             same(place, "carry in", carries[place].inputs[2], source(before, into))
         if place in registers:
@@ -172,7 +173,7 @@ def test_each_cell_is_the_one_that_was_placed(
 
 
 def test_a_bit_that_is_turned_over_is_a_difference(tmp_path: Path) -> None:
-    """Of the tables: else the comparison would show nothing."""
+    """A flipped bit of a table is reported as a difference; otherwise the comparison would prove nothing."""
     route = built(tmp_path, MAC, "ice40-hx1k-tq144")
     configuration = unpack(tmp_path / "out" / "model.bin", tmp_path / "again")
     cell = next(lut.cell for lut in route.logic.luts if "1'b1" not in lut.inputs)

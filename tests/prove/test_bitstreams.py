@@ -1,4 +1,4 @@
-"""What a device loads is proved and simulated like any other design: from the bitstream and its pins alone."""
+"""A bitstream is proved and simulated like any other design, from the bitstream and its pin assignments alone."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ def answer(verb: str, design: Stored, bitstream: Path, *options: object) -> dict
 
 
 def facts(design: Stored, folder: Path) -> dict[str, str]:
-    """What a record says of the bitstream in ``folder``."""
+    """Return the expected record of the bitstream in ``folder``."""
     bits, pins = folder / f"{design.name}.bin", design.pins
     sums = [hashlib.sha256(path.read_bytes()).hexdigest() for path in (bits, pins)]
     return {"file": str(bits), "sha256": sums[0], "pins": str(pins), "pins_sha256": sums[1], "device": design.device}
 
 
-#: The others are larger devices, or show the same.
+#: These are larger devices, or repeat what the others prove.
 _SLOW = ("lookup_square", "sort_two", "bitops_pipelined")
 
 
@@ -62,7 +62,7 @@ def test_a_bitstream_is_proved(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_machine_is_proved_for_ever(tmp_path: Path) -> None:
-    """Its registers have no names: which holds what is found by what they hold, and proved by induction."""
+    """A machine is proved by induction, although its registers have no names: they are identified by their values."""
     found = answer("prove", MACHINE, MACHINE.write(tmp_path), "--no-confirm", "--no-cache")
     assert found["verdict"] == "PASS", found["message"]
     assert "registers correspond" in found["message"]
@@ -70,7 +70,7 @@ def test_a_machine_is_proved_for_ever(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_fault_in_a_machine_is_found(tmp_path: Path) -> None:
-    """The next value of a register is wrong for some inputs: a sequence from power-up shows it."""
+    """A wrong next value of a register is found by a sequence from power-up."""
     logic = MACHINE.read(stored(MACHINE.name, tmp_path))
     clocked = {one.cell for one in logic.registers}
     lut = next(lut for lut in logic.luts if lut.cell in clocked and lut.table.bit_count() > 2)
@@ -85,7 +85,7 @@ def test_a_fault_in_a_machine_is_found(tmp_path: Path) -> None:
 
 
 def test_a_bit_of_a_table_is_found(tmp_path: Path) -> None:
-    """The table of the register that holds the last bit of an output, turned over in one place."""
+    """A flipped bit of a table of the design is found and confirmed in a simulator."""
     design = DESIGNS["lookup_square_pipelined"]
     logic = design.read(stored(design.name, tmp_path))
     cell = next(lut for lut in logic.luts if lut.table not in (0, 0xFFFF) and "1'b0" not in lut.inputs).cell

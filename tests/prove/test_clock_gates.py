@@ -1,4 +1,4 @@
-"""Integrated clock gating: a latch that is open while the clock is 0, and an AND, are an enable of what they clock."""
+"""A latch that is open while the clock is 0, with an AND, is read as an enable of the registers that it clocks."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ module model (input clk, input rst, input en, input in_valid, output out_valid,
 """
 BOTH = "always @(posedge g) begin a <= sum; b <= a * a; end "
 ENABLED = STALLED + BOTH
-#: Two stages, each by its own valid bit.
+#: Two stages, each gated by its own valid bit.
 STAGES = "always @(posedge g1) a <= sum; always @(posedge g2) b <= a * a; "
 
-#: name: body, options, and what is replaced in it by what, so that it is wrong.
+#: name: body, options, and a replacement (old, new) that makes it wrong.
 RIGHT: dict[str, tuple[str, tuple[str, ...], tuple[str, str]]] = {
     "an enable": (
         ENABLED + "reg q; always_latch if (!clk) q = en; wire g = clk & q;",

@@ -1,6 +1,6 @@
-"""Random clocked designs: what is proved is never told apart in simulation, and a wrong answer is found out.
+"""Random clocked designs that are proved never differ in simulation, and wrong answers of a prover are detected.
 
-A few here, some more in the slow tests; ``make soundness`` takes thousands.
+A few designs are tested here, some more in the slow tests; ``make soundness`` takes thousands.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ DATA = "always @(posedge clk) if (en) begin a <= s; b <= a; end"
 OUT = "assign model_out = b; assign out_valid = v2;"
 RIGHT = f"{VALID} {DATA} {OUT}"
 
-#: Each goes wrong at some edges only.
+#: Each is wrong at some edges only.
 WRONG = {
     "a stall": RIGHT.replace("if (en) begin a <= s; b <= a; end", "begin if (en) a <= s; b <= a; end"),
     "a bubble": RIGHT.replace("b <= a;", "if (in_valid) b <= a;"),
@@ -102,7 +102,7 @@ def test_designs_are_the_same_for_the_same_seed_and_of_all_kinds() -> None:
 def test_a_few_designs(tmp_path: Path) -> None:
     designs = [random_clocked_design(seed) for seed in range(100, 135)]
     records = judge(designs, 1000, tmp_path, simulators=["icarus"])
-    records = {name: record for name, record in records.items() if record["ran"]}  # Icarus does not take them all
+    records = {name: record for name, record in records.items() if record["ran"]}  # Icarus does not accept them all
     assert exceptions(records) == []
     said = Counter(record["status"] for record in records.values())
     assert said[PROVED] >= 8 and said[REFUTED] >= 2, said
@@ -120,7 +120,7 @@ def test_more_designs(front_end: str, tmp_path: Path) -> None:
 
 
 class TestWrongAnswers:
-    """A prover that says what is not so is found out."""
+    """A prover that gives a wrong answer is detected."""
 
     def records(self, body: str, folder: Path, latency: int = 2) -> dict[str, dict[str, Any]]:
         pins = Clocking("clk", latency, "rst", False, "en", "in_valid", "out_valid")
@@ -151,7 +151,7 @@ class TestWrongAnswers:
         assert self.records(body, tmp_path)["d0"]["status"] == "refused"
         believed = latency_analysis._Latency
         monkeypatch.setattr(latency_analysis, "_Latency", lambda vector, settles=0: believed(vector, 0))
-        monkeypatch.setattr(proofs, "refuse_first_values", lambda *said: None)  # which would notice, too
+        monkeypatch.setattr(proofs, "refuse_first_values", lambda *said: None)  # because it would notice, too
         records = self.records(body, tmp_path / "again")
         assert records["d0"]["status"] == PROVED and len(exceptions(records)) == 1
 

@@ -1,4 +1,4 @@
-"""Simulators contradict a proof of wrong RTL, whatever the prover believes, and confirm one of right RTL."""
+"""Simulators contradict a proof of wrong RTL, independent of the prover, and confirm a proof of right RTL."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ GOOD = f"module model({PINS}); always @* model_out = {ADDED}; endmodule"
 
 
 def asked(folder: Path, *texts: str, clock: Clocking | None = None, program: Program = SUM) -> ConfirmationRequest:
-    """``texts`` as the files of a design, to be confirmed in Icarus alone."""
+    """Return the request to confirm a design, with one file for each of ``texts``, in Icarus alone."""
     sources = []
     for number, text in enumerate(texts):
         sources.append(folder / f"file_{number}.sv")
@@ -59,7 +59,7 @@ def confirmed(request: ConfirmationRequest) -> Confirmation:
 
 CLOCK = Clocking("clk", 1, None)
 RESET = Clocking("clk", 1, "rst")
-#: Texts that were once read otherwise than simulators read them.
+#: Designs that earlier versions of the front end read differently from simulators.
 WRONG: dict[str, tuple[tuple[str, ...], Clocking | None]] = {
     "a macro of an earlier file": (
         (
@@ -126,7 +126,8 @@ WRONG: dict[str, tuple[tuple[str, ...], Clocking | None]] = {
 }
 
 
-#: One of a reading that differs, one of a start-up, one of what simulators alone see; the others are of these kinds.
+#: One design that was misread, one with a start-up problem, and one that only simulators find; the others are
+#: similar.
 FAST = ("a macro of an earlier file", "a register that becomes constant after reset", "a block that nothing triggers")
 
 
@@ -170,7 +171,7 @@ class TestSimulators:
     def test_where_icarus_runs_out_of_time_verilator_is_not_asked(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Verilator takes longer for any design that is too large for Icarus."""
+        """Verilator is not tried where Icarus runs out of time, since it takes longer for designs that large."""
         monkeypatch.setattr(confirmation, "_LARGE", 0)
         monkeypatch.setattr(confirmation, "_SECONDS", 0.0)
         found = confirmed(replace(asked(tmp_path, GOOD), only=None))
@@ -257,7 +258,11 @@ class TestCommandLine:
     ids=["a reset of valid bits only", "a reset of data", "an enable by the name of a valid bit"],
 )
 def test_pins_that_nobody_named_are_driven_as_the_proof_found_them(ports: str, body: str, tmp_path: Path) -> None:
-    """At which level ``rst`` resets what carries no data, and whether ``in_valid`` says what is valid, is not known."""
+    """Pins that the user did not name are driven with the level and meaning that the proof found.
+
+    By itself, the request does not know at which level ``rst`` resets registers that hold no data, nor whether
+    ``in_valid`` is a valid bit.
+    """
     text = f"module model(input clk, {ports}, {PINS}); always @(posedge clk) {body} endmodule"
     request = asked(tmp_path, text)
     netlist = slang.elaborate(request.design.sources, "model", {})

@@ -1,4 +1,4 @@
-"""Products in DSP48E1 cells: proved where the cell multiplies; refuted, or refused, where it or a pin is wrong."""
+"""Products in DSP48E1 cells are proved; a wrong cell or a wrong pin is refuted or refused."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PINS = {
     "P": "p",
     "PCIN": "48'h0",
 }
-#: What is changed of the cell, and the answer. Half a product ends the simulation.
+#: What is changed of the cell, and the verdict. With half a product the model of the cell ends the simulation.
 FAULTS = {
     "subtracted": ({"ALUMODE": "4'h3"}, "RTL_MISMATCH"),
     "a carry comes in": ({"CARRYIN": "1'h1"}, "RTL_MISMATCH"),

@@ -1,4 +1,4 @@
-"""RTL that ends simulations by ``$fatal`` or ``$finish``: refused where it always does, else no PASS if one saw it."""
+"""RTL that always ends its simulation (``$fatal``, ``$finish``) is refused; otherwise an ended run confirms nothing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_a_simulation_that_the_rtl_ended_confirms_nothing(tmp_path: Path) -> Non
     assert "the RTL ended the simulation" in run.tree["confirmation"]["unconfirmed"]["icarus"]
 
 
-#: In a block of its own, beside what is assigned, and in a task.
+#: In a block of its own, in the block that assigns, and in a task.
 DEPENDING = {
     "always @* if (model_out == 31) $finish;": "$finish at design.v:2",
     "reg [4:0] copy; always @* begin copy = model_out; if (copy == 31) $finish; end": "$finish at design.v:2",

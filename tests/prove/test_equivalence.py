@@ -1,4 +1,4 @@
-"""``diff --prove``: programs that are equal are proved equal, others are told apart by an input; brute force agrees."""
+"""``diff --prove`` proves equal programs equal and finds an input that distinguishes others; brute force agrees."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from dais_verif.record.proof import Method
 
 
 def network(style: str, width: int, fan: int, seed: int, *, layers: int = 2) -> Program:
-    """Sums of ``fan`` shifted values, cut to 7 bits: as trees, as chains in another order, or as ALIR's own sums.
+    """Return a network whose layers sum ``fan`` shifted values and cut the sums to 7 bits.
 
-    They are too small to wrap.
+    ``style``: trees, chains in another order, or ALIR's own sums. The sums are too small to wrap.
     """
     choice, order = random.Random(seed), random.Random(style)
     rows: list[Any] = [(-1, j, -1, 0, (1, 7, 0)) for j in range(width)]
@@ -67,7 +67,7 @@ def network(style: str, width: int, fan: int, seed: int, *, layers: int = 2) -> 
 
 @pytest.mark.parametrize(("first", "second"), [("chain", "sum"), ("sum", "tree"), ("sum", "chain")])
 def test_sums_of_twelve_terms_are_the_chains_and_trees_that_add_them(first: str, second: str) -> None:
-    """What lies inside a chain has no counterpart in a sum: it is looked through, and both are one sum."""
+    """Chains, trees and ALIR sums of the same terms are proved equal, although their partial sums differ."""
     a, b = network(first, 6, 12, 1), network(second, 6, 12, 1)
     found = compare_programs(a, b)
     assert found.proved == list(range(6))
@@ -102,7 +102,7 @@ def test_a_program_is_equal_to_itself(case: tuple[Program, random.Random]) -> No
 
 @pytest.mark.parametrize("count", [40, pytest.param(150, marks=pytest.mark.slow)])
 def test_brute_force_agrees(count: int) -> None:
-    """A program, and one that differs in the data or an operand of one op: mostly not equal, now and then so."""
+    """Brute force agrees on programs that differ in the data or an operand of one op; a few of them are equal."""
 
     @given(programs(widest=4), st.integers(0, 1 << 30))
     @settings(
@@ -154,7 +154,7 @@ def test_another_weight_is_told_apart() -> None:
 
 
 def test_a_difference_that_simulation_does_not_meet() -> None:
-    """One value of 2^24 is treated otherwise."""
+    """A difference at one of 2^24 values, which random simulation does not meet, is found."""
     rows: list[Any] = [(-1, 0, -1, 0, (0, 24, 0))]
     odd = 0xABCDEF
     bits = [(10, 0, 1, 2 << 56, (0, 24, 0)), (9, 2, -1, 1, (0, 1, 0))]
@@ -165,7 +165,11 @@ def test_a_difference_that_simulation_does_not_meet() -> None:
 
 
 def factors() -> tuple[Program, Program]:
-    """Whether a * b is the product of two primes that do not fit a, and 0, as it is not: to show that is to factor."""
+    """Return two programs whose equivalence check requires factoring.
+
+    The first computes whether a * b is the product of two primes; neither prime fits the type of a, and the result is
+    always 0. The second returns 0.
+    """
     product = 16_777_213 * 16_777_199
     rows: list[Any] = [(-1, 0, -1, 0, (0, 23, 0)), (-1, 1, -1, 0, (0, 30, 0))]
     found = [(7, 0, 1, 0, (0, 53, 0)), (5, -1, -1, product, (0, 53, 0)), (10, 2, 3, 2 << 56, (0, 53, 0))]
@@ -181,7 +185,7 @@ def test_what_takes_too_long_is_undecided() -> None:
 
 @pytest.mark.parametrize("name", ["p03_fir16", "p05_softmax_lut", "p06_matmul_2in", "p10_bitops", "p12_quant_modes"])
 def test_real_programs_in_reverse(name: str, corpus: Path) -> None:
-    """The same ops in another order."""
+    """The corpus programs are proved equal to themselves with their ops in another order."""
     program = load(corpus / name / "prog.v1.bin")
     place: dict[int, int] = {}
     rows: list[Any] = []

@@ -1,4 +1,4 @@
-"""When code runs: every form of event control, delay and strength is accepted or refused, as simulators demand."""
+"""Each form of event control, delay and strength is accepted or refused, according to what simulators do with it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dais_verif.errors import InputError
 FUNCTION = "function [4:0] f(input [3:0] a); f = a + IN[7:4]; endfunction "
 PARTS = "wire [3:0] a = IN[3:0], b = IN[7:4]; "
 
-#: What simulators do is in brackets: I, Icarus 11, and V, Verilator 5, where one of them is wrong of the sum.
+#: In brackets: the simulator (I: Icarus 11, V: Verilator 5) that computes a wrong sum.
 REFUSED = {
     "a part in the list (I, V)": ("always @(IN[0]) OUT = IN[3:0] + IN[7:4];", "names no signal as a whole"),
     "parts that are all of it": ("always @(IN[3:0] or IN[7:4]) OUT = IN[3:0] + IN[7:4];", "names no signal as a whole"),
@@ -123,7 +123,10 @@ EARLY = "reg [4:0] t; always @(posedge clk) begin t = sum; end "
     ids=["another block", "through a wire", "an element", "the same block", "the output"],
 )
 def test_a_register_that_is_assigned_before_others_look_is_a_race(body: str, races: bool, tmp_path: Path) -> None:
-    """Which block runs first at an edge, nobody says; Yosys reads one order."""
+    """A register that is assigned with ``=`` and read by another block is a race: the standard defines no order.
+
+    Yosys reads one order.
+    """
     text = clocked(body).replace("module dut", "module model")
     run = run_prove(ADDER, tmp_path, "--clock", "clk", "--front-end", "yosys", rtl=text)
     assert run.ending == (("INVALID_INPUT", 2) if races else ("PASS", 0)), run.tree["message"]

@@ -1,4 +1,4 @@
-"""``make evidence``: other solvers decide every statement of a proof; what they contradict is found."""
+"""``make evidence`` decides every statement of a proof with other solvers, and reports what they contradict."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import evidence  # type: ignore[import-not-found, unused-ignore]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Evidence of a program with every opcode."""
+    """Return the folder with the evidence of a program with every opcode."""
     folder = tmp_path_factory.mktemp("evidence")
     save(every_opcode(), folder)
     assert run(folder) == 0
@@ -47,7 +47,7 @@ def test_what_was_answered_is_not_asked_again(folder: Path, monkeypatch: pytest.
     before = told(folder)
     answers = next((folder / "out").glob("*/answers.jsonl"))
     lines = answers.read_text().splitlines()
-    answers.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:20])  # broken off within a line
+    answers.write_text("\n".join(lines[:-1]) + "\n" + lines[-1][:20])  # cut off in the middle of a line
     counted: list[int] = []
     pool = evidence.ProcessPoolExecutor.map
     monkeypatch.setattr(

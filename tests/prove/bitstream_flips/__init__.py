@@ -1,1 +1,1 @@
-"""Bits of bitstreams turned over, one at a time: what becomes of each."""
+"""Flip bits of bitstreams, one at a time, and classify the effect of each."""

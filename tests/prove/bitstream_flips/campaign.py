@@ -1,10 +1,11 @@
-"""Single bits of five bitstreams turned over: each is found, proved to be without effect, or refused.
+"""Flip single bits of five bitstreams: each flip is found, proved to be without effect, or refused.
 
     PYTHONPATH=tests python -m prove.bitstream_flips.campaign -o build/bitstream-flips.jsonl --flips 1000
 
-goes on where it was, and writes a table beside it. What is proved to be without effect is read a second time, by
-``icebox_vlog``, and simulated beside the design as it was. It fails if that shows a difference: a wrong PASS.
-``--design lookup_square_fifo`` is a board, with bridge and FIFO; what is proved there is driven with vectors.
+This command resumes an earlier campaign from its output file, and writes a table beside it. A flip that is proved to
+be without effect is read a second time, by ``icebox_vlog``, and simulated beside the original design. The campaign
+fails if that simulation shows a difference: a wrong PASS. ``--design lookup_square_fifo`` is a board design with
+bridge and FIFO; there, a flip that is proved is tested by running vectors over the link.
 """
 
 from __future__ import annotations
@@ -34,22 +35,22 @@ __all__ = ["Judge", "drawn", "table"]
 #: Rows and columns of a tile.
 _ROWS = 16
 _COLUMNS = {"logic": 54, "io": 18, "ramb": 42, "ramt": 42}
-#: Where flips are, in turns: a bit anywhere on the device, one of a tile that the design uses, one that is set there,
-#: and two of the cells of its logic.
+#: Where bits are flipped, in rotation: anywhere on the device, in a tile that the design uses, at a bit that is set
+#: in such a tile, and twice in a logic cell of the design.
 _TURNS = ("anywhere", "used", "set", "cell", "cell")
 
-#: What may become of a flip, in the order of the table.
+#: The possible outcomes of a flip, in the order of the table.
 OUTCOMES = ("refuted", "same logic", "proved", "refused", "undecided", "unconfirmed", "ESCAPED")
 
 
 class Driven:
-    """Holds a board that a bitstream is to the program, by frames over its link."""
+    """Compare a board that is given as a bitstream with the program, by frames over its link."""
 
     def __init__(self, design: Stored, folder: Path) -> None:
         self._design, self._folder = design, folder
 
     def difference(self, text: str) -> str:
-        """Return how the board that the configuration ``text`` is fails, or nothing if it does not."""
+        """Return how the board with the configuration ``text`` fails, or an empty string if it does not fail."""
         bitstream, pins = self._folder / "driven.bin", self._design.pins
         packed = subprocess.run([tools.icestorm("icepack")], input=text.encode(), capture_output=True, check=True)
         bitstream.write_bytes(packed.stdout)
@@ -59,7 +60,7 @@ class Driven:
 
 
 class Judge:
-    """What becomes of a bitstream of one design in which a bit is turned over."""
+    """Decide the outcome of a flipped bit in the bitstream of one design."""
 
     def __init__(self, design: Stored, folder: Path) -> None:
         self.design, self._folder = design, folder
@@ -71,14 +72,14 @@ class Judge:
         self.second = Driven(design, folder) if self.board else SecondRoute(logic, design.pins, folder / "second")
         self.kinds, self.ones = configuration.kinds, configuration.bits
         self.used = sorted(logic.used)
-        #: The bits of each cell that something depends on.
+        #: Each cell whose table or carry is used, with the bits that configure it.
         self.cells = [
             ((cell.x, cell.y), chip_of(configuration.device).functions("logic")[f"LC_{cell.number}"])
             for cell in sorted({one.cell for one in (*logic.luts, *logic.carries)})
         ]
 
     def __call__(self, place: Place, bit: Bit) -> tuple[str, str]:
-        """Return the outcome, and what was said."""
+        """Return the outcome and its message."""
         text = turned_over(self.text, place, bit)
         try:
             verilog = write_verilog(self.design.read(parse_configuration(text)), "model")
@@ -115,7 +116,7 @@ class Judge:
 
 
 def drawn(judge: Judge, seed: int) -> Iterator[tuple[Place, Bit]]:
-    """Flips of one design, none twice: most of them in tiles that it uses."""
+    """Yield flips of one design without repetition, most of them in tiles that the design uses."""
     rng, seen = random.Random(f"{seed} {judge.design.name}"), set()
     every = sorted(place for place, kind in judge.kinds.items() if kind in _COLUMNS)
     used = [place for place in judge.used if judge.kinds[place] in _COLUMNS]
@@ -164,7 +165,7 @@ def main() -> int:
 
 
 def table(done: list[dict[str, Any]]) -> str:
-    """Return how many flips of each design became what."""
+    """Return a table of the number of flips per design and outcome."""
     lines = [f"| design | flips | {' | '.join(OUTCOMES)} |", "|---" + "|---:" * (1 + len(OUTCOMES)) + "|"]
     for name in (*dict.fromkeys(row["design"] for row in done), "all"):
         mine = Counter(row["outcome"] for row in done if name in ("all", row["design"]))

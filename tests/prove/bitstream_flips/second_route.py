@@ -1,4 +1,4 @@
-"""A bitstream read by others: IceStorm's ``icebox_vlog``, simulated beside the design as it was before."""
+"""Read a bitstream with third-party software: IceStorm's ``icebox_vlog``, simulated beside the original design."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from dais_verif.toolchain import tools
 
 __all__ = ["SecondRoute", "Unread"]
 
-#: Clock edges, or vectors of a design without a clock.
+#: Number of clock edges, or of vectors for a design without a clock.
 _STEPS = 2000
 
 
 class Unread(Exception):
-    """There is no second reading."""
+    """The second reading is not possible."""
 
 
 class SecondRoute:
-    """Holds ``icebox_vlog``'s reading of other bitstreams to what ``original``, which is proved, computes.
+    """Compare ``icebox_vlog``'s reading of other bitstreams with ``original``, which is proved.
 
-    ``name`` and ``package``: as IceStorm has them. Beside a clock there may be ``rst`` and ``out_valid``: outputs count
-    where the latter is 1.
+    A design with a clock may also have ``rst`` and ``out_valid``; outputs are compared where ``out_valid`` is 1.
     """
 
     def __init__(self, original: ReadBack, pins: Path, folder: Path) -> None:
@@ -38,9 +37,9 @@ class SecondRoute:
         (folder / "bench.v").write_text(_bench(inputs, outputs, bool(original.registers)))
 
     def difference(self, text: str) -> str:
-        """Return where the configuration ``text`` differs from the original, or nothing if it does not.
+        """Return where the configuration ``text`` differs from the original, or an empty string if it does not.
 
-        Raises ``Unread`` if it cannot be told.
+        Raises ``Unread`` if ``icebox_vlog`` or Icarus refuses it.
         """
         (self._folder / "flipped.asc").write_text(text)
         read = subprocess.run(
@@ -52,7 +51,8 @@ class SecondRoute:
         )
         if read.returncode:
             raise Unread(f"icebox_vlog refuses it: {read.stderr.strip().splitlines()[-1:]}")
-        # A pad that drives, and of which a wire hears, is an ``inout`` of vectors there, which Icarus does not take.
+        # ``icebox_vlog`` declares a pad that drives, and that is also read, as an ``inout`` vector, which Icarus
+        # rejects.
         text = re.sub(r"\binout\b", "output", read.stdout)
         text = re.sub(r"tran\((\S+ \[\d+\]), (\S+ )\);", r"assign \1 = \2;", text)
         (self._folder / "flipped.v").write_text(text)

@@ -1,1 +1,1 @@
-"""Faults of kernels as hardware, in mapping, control and block: what driving finds of them, and what the proof does."""
+"""Faults in the mapping, control and block of kernel hardware, found by simulation, by the proof, or by both."""

@@ -1,8 +1,11 @@
-"""Thousands of faults in mapping, control and block of small instances: what driving finds, and what the proof does.
+"""Seed thousands of faults in small kernels: which ones simulation finds, and which ones the proof.
+
+The faults are in the mapping, the control and the block of the kernels.
 
     PYTHONPATH=tests python -m prove.kernel_faults.campaign -o build/kernel-faults.jsonl --faults 2000
 
-goes on where it was, and writes a table beside it. It fails if a fault escapes the proof.
+This command resumes an earlier campaign from its output file, and writes a table beside it. It fails if a fault
+escapes the proof.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ _WHERE = ("mapping", "control", "block")
 
 
 def chosen(name: str, form: str) -> Iterator[HardwareFault]:
-    """The faults of an instance, kind by kind in turns, of each in random order."""
+    """Yield the faults of an instance: one of each kind in turn, in random order within a kind."""
     kinds = defaultdict(list)
     for fault in faults_of(instances(form)[name], form):
         kinds[fault.where, fault.kind].append(fault)
@@ -45,7 +48,8 @@ def main() -> int:
     done = [json.loads(line) for line in asked.output.read_text().splitlines()] if asked.output.exists() else []
     known = {(row["kernel"], row["form"], row["where"], row["kind"], row["text"]) for row in done}
     every = {target: list(chosen(*target)) for target in targets()}
-    # So many of each that all have a share: those that have fewer leave theirs to the others.
+    # Take faults from all targets in turn, so that each target has its share; once a target has no faults left, the
+    # others supply the rest.
     turns = [
         (target, fault)
         for row in zip_longest(*([(t, f) for f in of] for t, of in every.items()))

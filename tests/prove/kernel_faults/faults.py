@@ -1,4 +1,4 @@
-"""Single faults of an instance as hardware: in its mapping, in its block, in the control of its machine."""
+"""Single faults in the hardware of a kernel instance: in its mapping, its block, or the control of its machine."""
 
 from __future__ import annotations
 
@@ -23,7 +23,11 @@ __all__ = ["HardwareFault", "faults_of"]
 
 @dataclass(frozen=True)
 class HardwareFault:
-    """``where``: mapping, block, or control. ``kind``: what kind of mistake; ``text``: which one."""
+    """A seeded fault.
+
+    ``where``: mapping, block, or control. ``kind``: the kind of the mistake. ``text``: the exact change. ``machine``:
+    the faulty machine.
+    """
 
     where: str
     kind: str
@@ -32,13 +36,13 @@ class HardwareFault:
 
 
 def faults_of(instance: KernelInstance, form: str) -> list[HardwareFault]:
-    """All faults whose machine is valid, has the ports of the right one, and is another machine."""
+    """Return all faults whose machine is valid, has the ports of the correct machine, and differs from it."""
     right = machine_of(instance, form)[0]
     found = []
     for kind, text, wrong in _of_mapping(instance):
         try:
             machine = machine_of(wrong, form)[0]
-        except DaisError:  # a block without a port for each element, or no such form
+        except DaisError:  # the block lacks a port for an element, or the form does not exist
             continue
         found.append(HardwareFault("mapping", kind, text, machine))
     for name, block in right.blocks.items():
@@ -51,7 +55,7 @@ def faults_of(instance: KernelInstance, form: str) -> list[HardwareFault]:
 
 
 def _fits(machine: Machine, right: Machine) -> bool:
-    """Whether it is valid, and has the same ports."""
+    """Return whether ``machine`` is valid and has the same ports as ``right``."""
     try:
         validate_machine(machine)
     except DaisError:
@@ -84,7 +88,7 @@ def _of_mapping(one: KernelInstance) -> Iterator[tuple[str, str, KernelInstance]
 
 
 def _fixed(mapping: Mapping) -> tuple[tuple[object, ...], tuple[object, ...]]:
-    """Both sides, with addressings that no longer follow from the index space."""
+    """Return the inputs and outputs with explicit addressings, which no longer follow from the index space."""
     return tuple(
         tuple(replace(t, addressing=mapping.addressing(t)) for t in side) for side in (mapping.inputs, mapping.outputs)
     )
@@ -125,7 +129,7 @@ def _of_addressing(of: Addressing) -> Iterator[tuple[str, str, Addressing]]:
 
 
 def _one_more(one: KernelInstance) -> Iterator[tuple[str, str, KernelInstance]]:
-    """A write too many: behind the last element of the last output, its neighbours get what it gets."""
+    """Yield instances with one write too many: the last value also goes to a neighbour of the last output element."""
     block, mapping = one.block, one.mapping
     if not block.n_out or not mapping.outputs:
         return
@@ -147,7 +151,7 @@ def _one_more(one: KernelInstance) -> Iterator[tuple[str, str, KernelInstance]]:
 
 
 def _of_program(program: Program) -> Iterator[tuple[str, str, Program]]:
-    """Each op with another constant, shift, operand, sign or entry, as far as such a program is valid."""
+    """Yield the valid programs in which a constant, shift, operand, sign or table entry of one op is changed."""
     columns = program.columns
     for op in program.ops:
         n, found = op.index, list[tuple[str, str, dict[str, int]]]()

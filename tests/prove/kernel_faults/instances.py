@@ -1,4 +1,4 @@
-"""Ten small instances, in both forms where both can have them."""
+"""Ten small kernel instances, in both forms where both are possible."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from dais_verif.program import FixedType
 __all__ = ["instances", "kernel_of", "machine_of", "targets"]
 
 S3 = FixedType(1, 1, 1)
-#: Facts of a stream that a folder keeps.
+#: The properties of a stream that a kernel folder records.
 _OF_STREAM = ("interval", "beats", "latency", "flush", "line_bits", "window_bits")
 _WINDOW = {"pad_w": 1, "pad_h": 1, "stride_w": 2, "stride_h": 1, "dilation_w": 1, "dilation_h": 1}
 
 
 def _fir(outputs: int) -> KernelInstance:
-    """A filter of three taps of one's own, with -1 before the signal. ``outputs``: of a member."""
+    """Return a user-defined filter of three taps, with -1 before the signal; ``outputs`` is the number per member."""
     taps = [[0] * n + [1, 2, -3] + [0] * (outputs - 1 - n) for n in range(outputs)]
     block = instance("dense", [Tensor.of(S3, outputs + 2), constant_tensor(S3, taps)], (outputs,)).block
     reads = AccessPattern((DimPattern.affine(0, outputs, -2, outputs - 1),))
@@ -45,7 +45,7 @@ def _fir(outputs: int) -> KernelInstance:
 
 @cache
 def instances(form: str) -> dict[str, KernelInstance]:
-    """Of windows those with stride 2 have no stream: there they move by one pixel."""
+    """Return the instances by name; windows of streams move by one pixel, since stride 2 has no stream form."""
     size, stride = (3, 1) if form == "stream" else (2, 2)
     wide, high = (4, 3) if form == "stream" else (3, 4)
     weights = constant_tensor(S3, np.random.default_rng(5).integers(-4, 4, size=(2, 1, size, size)))
@@ -70,7 +70,7 @@ def instances(form: str) -> dict[str, KernelInstance]:
 
 
 def machine_of(one: KernelInstance, form: str) -> tuple[Machine, dict[str, int]]:
-    """The machine of an instance, and its facts. Raises ``InputError`` if the form cannot do it."""
+    """Return the machine of an instance, and its facts; raise ``InputError`` if the form is not possible."""
     if form == "memory":
         memory = memory_form(one)
         return memory.machine, asdict(memory.facts)
@@ -79,7 +79,7 @@ def machine_of(one: KernelInstance, form: str) -> tuple[Machine, dict[str, int]]
 
 
 def kernel_of(one: KernelInstance, form: str) -> KernelFolder:
-    """As a folder has it, but for the folder."""
+    """Return the ``KernelFolder`` of an instance; its folder does not exist."""
     names = [tensor.name for tensor in (*one.mapping.inputs, *one.mapping.outputs)]
     count = len(one.mapping.inputs)
     facts = machine_of(one, form)[1]
@@ -87,7 +87,7 @@ def kernel_of(one: KernelInstance, form: str) -> KernelFolder:
 
 
 def targets() -> list[tuple[str, str]]:
-    """Name and form of all that can be built."""
+    """Return the name and form of all instances that can be built."""
     found = []
     for form in ("memory", "stream"):
         for name, one in instances(form).items():

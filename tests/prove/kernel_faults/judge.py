@@ -1,4 +1,4 @@
-"""What driving finds of a fault of an instance, and what the proof does."""
+"""Compare what simulation finds of a fault of a kernel instance with what the proof finds."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Found", "Judge"]
 
 
 class Found(Enum):
-    """What becomes of a fault. ``ESCAPED``: proved equal, and long driving shows that it is not."""
+    """The result for a fault. ``ESCAPED``: it is proved equal, but long simulation shows that it is not."""
 
     BOTH = "driving and proof"
     PROOF = "proof alone"
@@ -33,16 +33,16 @@ class Found(Enum):
 
 
 class Judge:
-    """Of one instance in one form: its driving, and what it must compute."""
+    """Judge faulty machines of one instance in one form."""
 
     def __init__(self, name: str, form: str, cycles: int = 10_000) -> None:
         self.kernel, self.form = kernel_of(instances(form)[name], form), form
         self.right, self.facts = machine_of(self.kernel.instance, form)
         self.cycles = cycles
 
-    @cache  # noqa: B019 - a judge lives as long as a campaign
+    @cache  # noqa: B019 - a judge exists as long as a campaign
     def _driving(self, cycles: int, seed: int) -> list[tuple[Any, Any]]:
-        """Sequences as ``sim`` drives them, two samples each, and what the golden model of all members says."""
+        """Return sequences as ``sim`` drives them, two samples each, and the golden model's results of all members."""
         rng, instance, found, done = np.random.default_rng(seed), self.kernel.instance, [], 0
         shapes = [one.sizes[::-1] for one in instance.mapping.inputs]
         while done < cycles:
@@ -53,38 +53,41 @@ class Judge:
         return found
 
     def driven(self, machine: Machine, cycles: int = 0, *, check: bool = True) -> str | None:
-        """The first difference that driving shows, or the first broken promise; with ``cycles``, driving of its own."""
+        """Return the first difference or broken promise that simulation shows, if any.
+
+        ``cycles``: simulate that many cycles with other stimuli than the default ones.
+        """
         for number, (one, expected) in enumerate(self._driving(cycles, 1) if cycles else self._driving(self.cycles, 0)):
             try:
                 wrong = _difference(self.kernel, read_driven(machine, one, check=check), expected, number)
-            except ViolationError as error:  # a faulty block breaks what it promises, which sim says
+            except ViolationError as error:  # a faulty block breaks a promise, which sim reports
                 return str(error)
             if wrong is not None:
                 return wrong
         return None
 
     def proved(self, machine: Machine) -> tuple[Verdict, str]:
-        """What ``prove`` says of a machine whose RTL does what it does, and which of its parts says so."""
+        """Return the verdict of ``prove`` for RTL that behaves like ``machine``, and the part that decides it."""
         try:
             broken, _ = facts_of(self.kernel.instance, self.form, machine, self.facts)
             if broken:
                 return Verdict.RTL_MISMATCH, "facts"
-        except DaisError:  # when it is done depends on data
+        except DaisError:  # the time at which the machine is done depends on data
             return Verdict.RTL_MISMATCH, "facts"
         try:
             record, frame = compare_with_members(self.kernel.instance, self.form, machine, self.facts)
-        except DaisError:  # it breaks a promise
+        except DaisError:  # the machine breaks a promise
             return Verdict.RTL_MISMATCH, "refused"
         return record.verdict, frame
 
     def __call__(self, machine: Machine, long: int = 100_000) -> tuple[Found, str]:
-        """Judge a faulty machine; ``long``: cycles of driving of one that is proved equal."""
+        """Judge a faulty machine; ``long`` is the number of cycles to simulate if it is proved equal."""
         seen = self.driven(machine) is not None
         verdict, part = self.proved(machine)
         if verdict is Verdict.UNKNOWN:
             return (Found.UNKNOWN_DRIVEN if seen else Found.UNKNOWN), part
         if verdict is not Verdict.PASS:
             return (Found.BOTH if seen else Found.PROOF), part
-        # Values: what is equal may still break what it promises, which is told by sim alone.
+        # Compare values only: an equal machine may still break a promise, which only sim reports.
         escaped = any(self.driven(machine, cycles, check=False) is not None for cycles in (0, long))
         return (Found.ESCAPED if escaped else Found.EQUAL), part
