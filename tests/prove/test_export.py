@@ -1,4 +1,4 @@
-"""What a proof rests on, written for other solvers: z3 says of every file what the index says it must."""
+"""z3 gives each SMT-LIB file that a proof exports the answer that the index records."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERY = every_opcode()
 
 
 def dumped(program: Program, folder: Path, *options: object, rtl: str | None = None) -> tuple[Run, dict[str, Any]]:
-    """A run with ``--dump-smt``, and the index that it wrote."""
+    """Run with ``--dump-smt``, and return the run and the index that it wrote."""
     run = run_prove(program, folder, "--dump-smt", folder / "smt", *options, rtl=rtl)
     return run, json.loads((folder / "smt" / "index.json").read_text())
 
@@ -31,7 +31,7 @@ def answer(file: Path) -> str:
 
 
 def answered(folder: Path, index: dict[str, Any], share: float = 1.0) -> dict[str, str]:
-    """What z3 says of a share of the files; each must be what the index says."""
+    """Return z3's answers for a share of the files, and check them against the index."""
     files = index["statements"]
     found = {}
     for statement in random.Random(0).sample(files, max(1, int(share * len(files)))):
@@ -55,7 +55,7 @@ def test_every_op_and_output_has_its_statement(tmp_path: Path) -> None:
 
 
 def test_a_statement_holds_the_rtl_as_it_was_written(tmp_path: Path) -> None:
-    """A product by 8 and a shift by 3 have one normal form, and are proved by it; the files have neither rewritten."""
+    """A product by 8 equals a shift by 3 in normal form, but the files contain both as they were written."""
     run, index = dumped(EVERY, tmp_path, rtl=mutant(EVERY, "op_4 =", "(op_1 <<< 3)", "op_1 * 8"))
     assert run.tree["ops"][4]["method"] == "identical" and index["terms"] == "as written"
     text = (tmp_path / "smt" / "op_4.smt2").read_text()
@@ -103,14 +103,14 @@ def test_what_was_needed_beyond_the_plain_statement_is_in_the_file(
     ranges = [s for s in index["statements"] if "range of op" in s["claims"][0]]
     assert bool(ranges) == (how == "ranges")
     assert all(answer(tmp_path / "smt" / s["file"]) == "unsat" for s in ranges)
-    if how != "1 level of ops":  # without it the statement would be wrong
+    if how != "1 level of ops":  # without the assumption the statement would be wrong
         plain = "".join(x for x in text.splitlines(keepends=True) if "; assumed" not in x)
         (tmp_path / "plain.smt2").write_text(plain)
         assert answer(tmp_path / "plain.smt2") == "sat"
 
 
 def test_signals_that_are_not_what_they_are_called(tmp_path: Path) -> None:
-    """Ops 4 and 30 swap names: the outputs are proved without these cut points, and so they are stated."""
+    """If ops 4 and 30 swap names, the outputs are proved without these cut points, and the files state that proof."""
     from re import sub
 
     from dais_verif.emitter import emit_verilog

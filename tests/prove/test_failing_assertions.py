@@ -1,4 +1,4 @@
-"""What is said where an assertion of the RTL fails, or where a simulator cannot read SystemVerilog."""
+"""Messages about failed assertions of the RTL, and about SystemVerilog that a simulator does not support."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""X that registers hold at first: where it reaches an output together with a vector, nothing is proved.
+"""A design is refused if the initial X of a register may reach an output together with a vector.
 
-The program is the sum of two inputs of four bits. Each row is a pipeline of which simulation makes that sum from the
-first vector on, or X of some of it although what is X cancels out.
+The program is the sum of two inputs of four bits. Each row is a pipeline whose outputs simulate either as that sum
+from the first vector on, or as X in some bits, although the X would cancel out in arithmetic.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Registers that take in valid vectors only: proved if each waits for the valid bit of its own stage."""
+"""Registers that load only valid vectors are proved if each is enabled by the valid bit of its own stage."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ RIGHT: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
 }
 
-#: The same with a mistake: what a bubble, or a stall, shows.
+#: The same designs with mistakes that a bubble or a stall shows.
 WRONG: dict[str, tuple[str, tuple[str, ...]]] = {
     "the second stage by the first one's bit": (
         LINE + "always @(posedge clk) begin if (in_valid) a <= sum; if (in_valid) b <= a * a; end",
@@ -157,7 +157,7 @@ def test_without_the_names_of_pins_it_is_proved_for_vectors_without_bubbles(
 
 
 def random_pipeline(rng: random.Random, stalled: bool) -> str:
-    """Two stages and a line of valid bits, most of it as it should be."""
+    """Return two stages and a chain of valid bits, each mostly correct."""
 
     def register(target: str, value: str, own: str) -> str:
         likely = rng.random() < 0.75

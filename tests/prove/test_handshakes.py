@@ -1,4 +1,4 @@
-"""Valid bits, resets, enables: proved of our pipelines and of other forms; each seeded fault is shown by a trace."""
+"""Valid bits, resets and enables are proved, in our own and other pipelines; a trace shows each seeded fault."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from prove.door import Run, run_prove
 from dais_verif.emitter import PipelineOptions, emit_pipeline
 from dais_verif.program import Program
 
-#: y = x + 1, three times.
+#: y = x + 3, in three ops.
 PROGRAM = Program.build(
     [(-1, 0, -1, 0, (0, 4, 0)), *((4, n, -1, 1, (0, 5 + n, 0)) for n in range(3))], [(3, 0, 0)], inp_shift=[0]
 )
@@ -47,7 +47,7 @@ def test_with_and_without_reset_and_enable(reset: bool, enable: bool, tmp_path: 
 
 
 def handmade(valid: str, declarations: str = "", out: str = "v[2]") -> str:
-    """Data with an enable, and some other way to tell what is valid."""
+    """Return data registers with an enable, and another implementation of the valid bits."""
     return f"""
 module model (input clk, rst, en, in_valid, output out_valid, input [3:0] model_inp, output [6:0] model_out);
   reg [6:0] a, b, c;
@@ -67,7 +67,7 @@ endmodule
 
 SHIFTED = "always @(posedge clk) if (rst) v <= 0; else if (en) v <= {v[1:0], in_valid};"
 
-#: A valid bit that is told by where the ones of a ring stand, one of two lines, one of them inverted, and so on.
+#: Implementations of the valid bits: one shifted vector, kept inverted, the XOR of two chains, and others.
 FORMS = {
     "a vector that is shifted": (SHIFTED, "", "v[2]", "3 bits of state"),
     "asynchronous reset": (SHIFTED.replace("clk)", "clk or posedge rst)"), "", "v[2]", "3 bits of state"),
@@ -103,7 +103,7 @@ def test_a_reset_that_is_active_low(tmp_path: Path) -> None:
     assert run.exit_code != 0
 
 
-#: What is changed in our own pipeline of three stages, by what; edges of the shortest trace.
+#: What is replaced in our own pipeline of three stages, and the number of edges of the shortest trace.
 BUGS = {
     "missing reset": (r"      valid_s3 <= 1'b0;\n", "", 4),
     "no reset at all": (r"    if \(rst\) begin", "    if (0) begin", 3),
@@ -135,7 +135,7 @@ def test_a_seeded_fault_is_shown_by_a_trace(name: str, tmp_path: Path) -> None:
 
 
 def test_what_is_not_decided_is_unknown(tmp_path: Path) -> None:
-    """Valid outputs stop after more edges than are looked at."""
+    """Valid outputs that stop after more edges than the proof considers are reported as UNKNOWN."""
     valid = SHIFTED + " always @(posedge clk) if (rst) n <= 0; else if (~&n) n <= n + 1;"
     run = proved(handmade(valid, "reg [7:0] n;", "v[2] & ~&n"), tmp_path, *ALL)
     assert run.ending == ("UNKNOWN", 6), (run.tree["message"], run.stderr)

@@ -1,4 +1,4 @@
-"""Interfaces between modules: their signals are what drives them, whichever module does, and through any modport."""
+"""Signals of interfaces are read as the logic that drives them, in whichever module and through whichever modport."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FUNCTION = TEXT.replace(
     "  function automatic [4:0] both(); return a + b; endfunction\n  modport take(import both, input a, b,",
 )
 
-#: Each computes the sum; and what is replaced in it by what, so that it does not.
+#: Designs that compute the sum, and the replacement (old, new) after which they do not.
 DESIGNS = {
     "modports": (TEXT, ("p.a + p.b", "p.a - p.b")),
     "none": (TEXT.replace("bus.give", "bus").replace("bus.take", "bus"), ("p.a + p.b", "p.a - p.b")),
@@ -106,7 +106,7 @@ def test_a_simulator_agrees(name: str, tmp_path: Path) -> None:
 @needs_yosys
 @pytest.mark.parametrize("name", ["modports", "none"])
 def test_yosys_does_not(name: str, tmp_path: Path) -> None:
-    """Its release 0.23 leaves ports of a module behind that are neither inputs nor outputs, or drives inputs."""
+    """Yosys 0.23 leaves ports that are neither inputs nor outputs, or drives inputs; such netlists are refused."""
     with pytest.raises(InputError):
         values(DESIGNS[name][0], tmp_path, "yosys")
 

@@ -1,4 +1,4 @@
-"""Of each kind of fault of a kernel one is found by its proof; a right one is proved equal and passes all driving."""
+"""One fault of each kind in a kernel is found by its proof; the correct kernel is proved and passes all simulation."""
 
 from __future__ import annotations
 
@@ -40,7 +40,10 @@ def test_no_kind_of_fault_escapes(judge: Judge) -> None:
 
 
 def test_a_range_that_begins_elsewhere_shows_in_many_ranges_alone(tmp_path: Path) -> None:
-    """Where all members run in one range, nobody sees that lines always begin with the first member."""
+    """Lines that always begin with the first member are found only if the members run in many ranges.
+
+    If all members run in one range, this fault has no effect.
+    """
     one = instances("memory")["relu"]
     form = memory_form(one)
     kept = tuple(c for c in form.machine.connections if c.target.signal != "first")

@@ -1,4 +1,4 @@
-"""Every shipped kernel, folded into a machine, is proved to compute what all of its members side by side compute."""
+"""Each kernel of the library, folded into a machine, is proved to compute what its unfolded members compute."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dais_verif.verdict import Verdict
 
 @cache
 def sizes(name: str) -> tuple[int, int]:
-    """Two seeds of requests with 4 to 24 members, and so of index spaces that are more than a point."""
+    """Return two seeds of requests with 4 to 24 members, whose index spaces are therefore larger than a point."""
     found: list[int] = []
     seen = set()
     for seed in range(1000):
@@ -42,7 +42,7 @@ def sizes(name: str) -> tuple[int, int]:
 
 
 def folded(one: KernelInstance, form: str) -> tuple[Machine, str]:
-    """The machine, and the text of its frame."""
+    """Return the machine and the text of its frame."""
     if form == "stream":
         stream = stream_form(one)
         return stream.machine, stream.frame
@@ -60,7 +60,7 @@ def proved(one: KernelInstance, form: str, folder: Path) -> Verdict:
 @pytest.mark.parametrize("size", [0, 1])
 @pytest.mark.parametrize("name", SHIPPED)
 def test_folded_is_unfolded(name: str, size: int, tmp_path: Path) -> None:
-    """As a stream where it fits one, and in memories."""
+    """The folded kernel equals the unfolded one, in memories and, where it has a stream form, as a stream."""
     one = asked(name, sizes(name)[size]).instance
     assert proved(one, "memory", tmp_path) is Verdict.PASS
     try:
@@ -72,7 +72,7 @@ def test_folded_is_unfolded(name: str, size: int, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_convolution_of_16_by_16_pixels(tmp_path: Path) -> None:
-    """3 x 3, 8 channels to 8 channels, with pads."""
+    """A 3 x 3 convolution of 16 x 16 pixels with padding, 8 input and 8 output channels, is proved."""
     s4, out = FixedType(1, 3, 0), FixedType(1, 13, 0)
     weights = np.random.default_rng(5).integers(-8, 8, size=(8, 8, 3, 3))
     ones = dict.fromkeys(("pad_w", "pad_h", "stride_w", "stride_h", "dilation_w", "dilation_h", "groups"), 1)

@@ -1,4 +1,4 @@
-"""Arrays beyond thousands of elements, written and read as intermediates: read as they simulate, at a linear cost."""
+"""Arrays of thousands of elements that hold intermediate values are read as they simulate, at linear cost."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from dais_verif.prover.slang.pieces import Marks, Pieces, Value, assigned, chose
 from dais_verif.prover.terms import Term, const, leaves, var
 from dais_verif.prover.terms.evaluate import evaluate
 
-#: Beyond what is kept as one term; and what was once too many.
+#: COUNT is more than the number of elements that are kept as one term; MANY is for arrays that were once too large.
 COUNT, MANY = 200, 5_000
 HEAD = "module model(input clk, input [7:0] model_inp, output [4:0] model_out); wire [7:0] IN = model_inp;"
 SUM = "5'(a[17][3:0]) + 5'(a[SIZE-1][7:4])"
 
-#: Arrays ``a`` of SIZE elements, of which all are ``IN``; and by what change one is something else.
+#: Arrays ``a`` of SIZE elements that all equal ``IN``, and an assignment that makes an element differ.
 ARRAYS = {
     "always_comb": (
         "reg [7:0] a [0:SIZE-1]; always_comb for (int i = 0; i < SIZE; i++) a[i] = IN;",
@@ -65,7 +65,7 @@ def text(body: str, count: int) -> str:
 
 @pytest.fixture
 def deep() -> Iterator[None]:
-    """As deep as terms may be where ``prove`` makes them."""
+    """Set the recursion limit as high as ``prove`` sets it."""
     known = sys.getrecursionlimit()
     sys.setrecursionlimit(20_000)
     yield
@@ -124,7 +124,7 @@ def depth(tree: Value) -> int:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_pieces_hold_what_was_assigned(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Random assignments and choices between two values, held against integers."""
+    """Random assignments and choices between two values hold the same bits as integers."""
     monkeypatch.setattr(pieces, "_WIDE", seed % 4)
     chance, width = random.Random(seed), 67
     row: dict[Term, int] = {}
@@ -151,7 +151,7 @@ def test_pieces_hold_what_was_assigned(seed: int, monkeypatch: pytest.MonkeyPatc
             low = chance.randrange(width)
             size = chance.randint(1, width - low)
             assert value(part(tree, low, size), row) == known >> low & ((1 << size) - 1)
-    assert [value(whole(tree), row) for tree, _ in first] == [known for _, known in first]  # nothing changes
+    assert [value(whole(tree), row) for tree, _ in first] == [known for _, known in first]  # unchanged
 
 
 def test_pieces_stay_balanced_and_shared() -> None:

@@ -1,4 +1,4 @@
-"""What RTL of public libraries is made of, beyond the usual: parts of one vector in several blocks, assertions."""
+"""Constructs in RTL of public libraries: vectors assigned in parts by several blocks, assertions, pulled nets."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from support.adder_rtl import SUMS, combinational, values
 
 from dais_verif.errors import InputError
 
-#: A ripple adder in one vector, each bit of which a block of its own computes from the one below.
+#: A ripple adder whose carries are one vector; each bit is computed by its own block from the bit below.
 CARRIES = (
     "logic [4:0] c; assign c[0] = 0; for (genvar i = 0; i < 4; i++) begin : bits always_comb begin"
     " OUT[i] = IN[i] ^ IN[i + 4] ^ c[i]; if (IN[i] == IN[i + 4]) c[i + 1] = IN[i]; else c[i + 1] = c[i]; end"
     " end assign OUT[4] = c[4];"
 )
-#: Row by row in one vector; a block reads the row above, another the last one.
+#: Rows in one vector, each computed by a block from the row before; the output reads the last row.
 ROWS = (
     "logic [14:0] t; assign t[4:0] = sum; for (genvar i = 0; i < 2; i++) begin : rows always_comb begin"
     " t[5 * i + 5 +: 5] = ~t[5 * i +: 5]; end end assign OUT = t[14:10];"
 )
-#: Nets that have a value where nothing drives them; one is an input that an instance leaves open.
+#: Nets that have a value where nothing drives them; one is an input that an instance leaves unconnected.
 PULLED = (
     "tri1 one; tri0 [4:0] none; inner i (.x(IN[0])); wire [4:0] y; assign y = sum & {5{one}} | none;"
     " assign OUT = i.z ? y : 0;"
@@ -70,7 +70,7 @@ def test_pulled_nets_have_their_value(tmp_path: Path) -> None:
     assert values(combinational(PULLED) + INNER, tmp_path) == SUMS
     assert values(combinational(PULLED) + INNER.replace("tri1", "tri0"), tmp_path) != SUMS
     directive = "`unconnected_drive pull0\n" + INNER + "\n`nounconnected_drive\n"
-    with pytest.raises(InputError, match="both its net and a directive pull it"):  # Verilator takes the net's word
+    with pytest.raises(InputError, match="both its net and a directive pull it"):  # Verilator follows the net
         values(directive + combinational(PULLED), tmp_path)
 
 

@@ -1,4 +1,4 @@
-"""Values in one normal form: what has one form is equal, what is equal by arithmetic alone has one, and no more."""
+"""Values with the same normal form are equal, and values that are equal by arithmetic alone have the same form."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def with_inputs(program: Program, count: int) -> Program:
 
 
 def random_pair(rng: random.Random) -> tuple[Program, Program]:
-    """Two programs of the same inputs, with every opcode; promises are kept in half of them."""
+    """Return two programs with the same inputs and with all opcodes; in half of the cases promises are kept."""
     widest = rng.choice((3, 4, 6, 12, 70))
     pair = [
         random_program(
@@ -61,9 +61,9 @@ def random_row(rng: random.Random, count: int) -> list[Fraction]:
 def test_what_has_one_form_is_equal_to_the_oracle(
     short: int, first: int, count: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ops of random programs, within one and between two; and no value is beyond the bounds of its form.
+    """Ops of random programs with the same form are equal, and no value exceeds the bounds of its form.
 
-    ``short``: with 0, sums take over the forms of others wherever they may.
+    The ops are of one program or of two. ``short``: with 0, a sum reuses the forms of its operands wherever possible.
     """
     monkeypatch.setattr(linear_forms, "_SHORT", short)
     seen: Counter[str] = Counter()
@@ -178,7 +178,7 @@ def test_equal_by_arithmetic(name: str, short: int, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("name", DIFFERENT)
 @pytest.mark.parametrize("short", [0, 32])
 def test_not_equal(name: str, short: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """And where the prover says so, the oracle sees it."""
+    """Where the prover finds a difference, the oracle confirms it."""
     monkeypatch.setattr(linear_forms, "_SHORT", short)
     a, b = map(one, DIFFERENT[name])
     found = compare_programs(a, b)
@@ -189,7 +189,11 @@ def test_not_equal(name: str, short: int, monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("times", [2, 8, 64])
 def test_a_layer_of_64_folded(times: int, tmp_path: Path) -> None:
-    """Products with words of a memory, summed over cycles, against shifts and adds of signed digits, in a tree."""
+    """A folded layer equals shifts and adds in a tree.
+
+    The folded layer multiplies by words of a memory and sums over cycles; the other uses shifts and adds of signed
+    digits.
+    """
     weights = layer_weights(64, 64)
     record = dais_verif.diff(folded(weights, times), shifted(weights), frame=frame_of(times, 64, tmp_path), prove=True)
     assert record.verdict is Verdict.PASS and record.frame is not None and record.frame.stalled
@@ -201,7 +205,7 @@ def other_weight(weights: list[list[int]]) -> list[list[int]]:
 
 
 def test_faults_of_a_folded_layer(tmp_path: Path) -> None:
-    """One weight of 256; sums that are not cleared, in the second frame; a sum too narrow for one value in many."""
+    """Two faults of a folded layer are found: a wrong weight, and sums that are not cleared before the second frame."""
     weights = layer_weights(16, 16)
     frame = frame_of(4, 16, tmp_path)
     record = dais_verif.diff(folded(weights, 4), shifted(other_weight(weights)), frame=frame, prove=True)
@@ -213,7 +217,7 @@ def test_faults_of_a_folded_layer(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("count", [6, 64])
 def test_a_sum_too_narrow_for_its_largest_value_differs(count: int) -> None:
-    """Which one input vector in 2^500 shows: it is computed, no solver looks for it."""
+    """A sum that is too narrow for a single input vector in 2^500 differs; the vector is computed without a solver."""
     row = random.Random(1).choices((7, -3, 5, 6, -7, 2), k=count)
     program = shifted([row])
     largest = sum(127 * w if w > 0 else -128 * w for w in row)
@@ -231,7 +235,7 @@ def test_a_sum_too_narrow_for_its_largest_value_differs(count: int) -> None:
 
 
 def test_a_machine_of_alkaid_equals_the_layer_that_alkaid_traced(tmp_path: Path) -> None:
-    """Sums of constant products there, shared shifts and adds here, and both cut to the type of the output."""
+    """Sums of constant products in a machine equal shared shifts and adds in a program, cut to the same output type."""
     frame = tmp_path / "frame.toml"
     frame.write_text(
         'cycles = 8\ninputs = [{ signal = "x", cycle = 0 }]\noutputs = [{ signal = "y", cycle = 8 }]\nheld.rst = 0\n'
@@ -256,13 +260,13 @@ def chain(terms: int) -> Program:
 
 
 def test_the_cost_of_a_chain_is_that_of_its_terms() -> None:
-    """Each sum goes on with the form of the one before it."""
+    """Each sum extends the form of the sum before it, so that the cost is linear in the number of terms."""
     work = [LinearForms((chain(n), chain(n)))._atoms.work for n in (500, 1000, 2000)]
     assert work[2] - work[1] < 2.2 * (work[1] - work[0])
 
 
 def chosen_of(rng: random.Random, inputs: list[FixedType]) -> Program:
-    """A program of choices: the larger and smaller of two numbers, by either order, clamps, and such as are neither."""
+    """Return a program of maxima and minima in either order, clamps, and choices that are none of these."""
     b = BlockBuilder()
     values = [*map(b.input, inputs), b.constant(rng.choice((1, 2, 3, -1)), rng.choice((0, 1)))]
     while len(values) < 14:
@@ -284,7 +288,7 @@ def chosen_of(rng: random.Random, inputs: list[FixedType]) -> Program:
 
 
 def rounded_of(rng: random.Random, inputs: list[FixedType]) -> Program:
-    """A program of floors and wraps, of sums with constants and with single bits that decide what is carried."""
+    """Return a program of floors and wraps of sums with constants, whose dropped bits decide the carry."""
     b = BlockBuilder()
     values = [*map(b.input, inputs), b.constant(rng.choice((1, 2, 3, -1)), rng.choice((0, 1)))]
     while len(values) < 14:
@@ -303,7 +307,7 @@ def rounded_of(rng: random.Random, inputs: list[FixedType]) -> Program:
 def test_what_has_one_form_is_equal_for_all_inputs(
     made: Callable[[random.Random, list[FixedType]], Program], seed: int
 ) -> None:
-    """Where a condition may be 0 it counts, unless both branches are equal there; what a floor drops counts, too."""
+    """Outputs with the same form are equal for all inputs, including ties of conditions and bits dropped by floors."""
     rng = random.Random(seed)
     inputs = [FixedType(rng.randint(0, 1), rng.randint(1, 2), rng.randint(0, 1)) for _ in range(3)]
     pair = (made(rng, inputs), made(rng, inputs))
@@ -322,12 +326,12 @@ def test_what_has_one_form_is_equal_for_all_inputs(
 
 
 def test_a_value_is_rounded_alike_on_any_grid() -> None:
-    """To even, where a step of the grid breaks the ties; a step too much is another value."""
+    """Rounding to even has one form on any grid with a step that breaks the ties; with one step more it differs."""
     b = BlockBuilder()
     x = b.input(FixedType(1, 4, 3))
 
     def rounded(f: int, steps: int) -> Value:
-        """Half a number less ``steps`` are added, in steps of ``2**-f``, and one more where the floor is odd."""
+        """Return the floor of ``x + 1/2 + (odd - steps) * 2**-f``; ``odd`` is 1 where the floor of x is odd, else 0."""
         below = b.cast(x, FixedType(1, 4, 0))
         odd = b.cast(below, FixedType(0, 1, 0))
         return b.cast(b.sum([x, b.constant((1 << f - 1) - steps, f), odd << -f]), FixedType(1, 5, 0))
@@ -345,7 +349,7 @@ def test_a_value_is_rounded_alike_on_any_grid() -> None:
 
 
 def test_the_larger_of_two_has_one_form_in_either_order() -> None:
-    """A choice that is made a step earlier is another one."""
+    """The larger of two values has one form in either order, also if the choice is made one step earlier."""
     program = assemble(
         "input x, y\na = s7.2 input x\nb = s8.2 input y\nd = s9.2 a - b\ne = s9.2 b - a\nearly = s10.2 e - 0.25\n"
         "p = s8.2 msb(d) ? b : a\nq = s8.2 msb(e) ? a : b\nr = s8.2 msb(early) ? a : b\nt = s8.2 msb(early) ? b : a\n"
@@ -354,4 +358,4 @@ def test_the_larger_of_two_has_one_form_in_either_order() -> None:
     forms = LinearForms((program, program))
     larger, same, too, smaller = (forms.output(0, number) for number in range(4))
     assert larger == same and smaller != larger
-    assert larger == too  # where both are equal, either is taken
+    assert larger == too  # where both are equal, either may be chosen

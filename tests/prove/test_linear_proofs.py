@@ -1,4 +1,4 @@
-"""What a proof costs grows with the design, not with its square: counted in lines that are executed."""
+"""The cost of a proof, counted in executed lines, grows linearly with the design, not quadratically."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from dais_verif.verdict import Verdict
 
 
 def wide(n: int) -> Program:
-    """``n`` inputs of eight bits, and as many outputs, each a sum of two that lie far apart."""
+    """Return a program of ``n`` inputs of eight bits and ``n`` outputs, each the sum of two distant inputs."""
     rows = [(-1, j, -1, 0, (1, 7, 0)) for j in range(n)]
     rows += [(0, j, (7 * j + 3) % n, 0, (1, 8, 0)) for j in range(n)]
     return Program.build(rows, [(n + j, 0, 0) for j in range(n)], inp_shift=[0] * n)
 
 
 def apart(n: int) -> tuple[str, Dut]:
-    """A module for ``wide(n)`` with a port of its own for each element."""
+    """Return a module for ``wide(n)`` with a separate port for each element."""
     given = [f"input signed [7:0] x{j}" for j in range(n)]
     results = [f"output signed [8:0] y{j}" for j in range(n)]
     ports = ", ".join([*given, *results])
@@ -92,5 +92,5 @@ def test_ops_of_one_shape_are_given_a_meaning_once(tmp_path: Path, monkeypatch: 
     path.write_text(emit_verilog(program))
     proof = prove(program, elaborate([path], "model"), packed(program), ProofOptions(jobs=1))
     assert proof.verdict is Verdict.PASS
-    # An input each, and one sum: 7 * j + 3 is never j modulo 100 in these.
+    # One per input, and one for the sums: 7 * j + 3 never equals j modulo 100 here.
     assert len(asked) == 101

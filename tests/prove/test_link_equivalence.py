@@ -1,4 +1,4 @@
-"""Two designs with registers and memories: what differs in any cycle from power-up is not proved to be the same."""
+"""Two designs with registers and memories that differ in any cycle after power-up are not proved to be equal."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ module model(input aclk, input rst, input up, output [3:0] y);
   assign y = n;
 endmodule
 """
-#: The same with other registers: the two's complement of what the first has, less one.
+#: The same with inverted registers: they count down while those of COUNTER count up.
 INVERTED = """
 module model(input aclk, input rst, input up, output [3:0] y);
   reg [3:0] m = 4'd15;
@@ -67,7 +67,7 @@ def test_what_differs_is_not_proved(old: str, new: str, tmp_path: Path) -> None:
 
 
 def test_what_the_rtl_leaves_open_at_power_up_may_be_a_constant(tmp_path: Path) -> None:
-    """A register that is only ever set is made a constant; one that says what it holds at first is not."""
+    """A register that is only ever set may be a constant in the logic, unless the RTL initialises it otherwise."""
     text = "module model(input aclk, input up, output y); reg n{}; always @(posedge aclk) if (up) n <= 1;"
     text += " assign y = n; endmodule"
     one = "module model(input aclk, input up, output y); assign y = 1; endmodule"
@@ -75,7 +75,7 @@ def test_what_the_rtl_leaves_open_at_power_up_may_be_a_constant(tmp_path: Path) 
     assert not compared(tmp_path, text.format(" = 0"), one).proved
 
 
-#: Signs of what is always negative, and a constant. Nothing says what they hold at first.
+#: Sign bits of values that are always negative, and a constant; none of them has an initial value in the RTL.
 SIGNS = """
 module model(input aclk, en, take, input [2:0] a, b, output reg [3:0] y = 0, z = 0, output reg [1:0] o = 0);
   reg signed [3:0] p, q; reg k;
@@ -85,7 +85,7 @@ module model(input aclk, en, take, input [2:0] a, b, output reg [3:0] y = 0, z =
   end
 endmodule
 """
-#: The same as synthesis leaves it: both signs are one register, which begins with 0; the constant is none.
+#: The same after synthesis: both signs are one register, which is initially 0, and the constant has no register.
 MERGED = """
 module model(input aclk, en, take, input [2:0] a, b, output reg [3:0] y = 0, z = 0, output reg [1:0] o = 0);
   reg [2:0] p = 0, q = 0; reg s = 0;
@@ -113,14 +113,14 @@ def test_what_is_only_ever_set_begins_as_the_logic_has_it(old: str, new: str, tm
         ("s <= 1;", "s <= s;"),
         ("s <= 1; end", "end if (take) s <= 1;"),
         ("s <= 1", "s <= ~s"),
-        ("{s, q}", "{1'b1, q}"),  # the RTL says what q is at first
+        ("{s, q}", "{1'b1, q}"),  # the RTL gives the initial value of q
         ("y <= {s,", "y <= {~s,"),
     ],
 )
 def test_no_choice_of_what_begins_with_1_proves_wrong_logic(
     old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever is guessed: with a fault in the logic, or where RTL says what a sign is at first, nothing is proved."""
+    """No assumed initial value makes wrong logic provable, nor logic that contradicts an initial value in the RTL."""
     assert old in MERGED
     text = SIGNS.replace("p, q;", "p = 0, q = 0;") if "1'b1, q" in new else SIGNS
     for kept in (set[str](), {"p[3]"}, {"q[3]"}, {"p[3]", "q[3]"}):
@@ -137,13 +137,13 @@ def test_a_wrong_choice_of_what_begins_with_1_proves_nothing(tmp_path: Path, mon
 
 def test_no_end_is_no_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(equivalence, "_ROUNDS", 1)
-    monkeypatch.setattr(equivalence, "_MOST_EDGES", 1)  # so that classes are still to be split
+    monkeypatch.setattr(equivalence, "_MOST_EDGES", 1)  # so that classes remain to be split
     found = compared(tmp_path, COUNTER, INVERTED)
     assert not found.proved and "1 rounds" in found.why
 
 
 class TestMemories:
-    """An array of 128 words of four bits, beside a block RAM that is made of it by hand."""
+    """An array of 128 words of four bits, compared with a hand-made block RAM."""
 
     RTL = """
     module model(input aclk, input we, input re, input [6:0] wa, ra, input [3:0] x, output [3:0] y);
@@ -156,7 +156,7 @@ class TestMemories:
 
     @staticmethod
     def bank(graph: Aig, inputs: dict[Port, int]) -> Gates:
-        """The same in the first four columns of a block RAM with 256 rows."""
+        """Return the same memory in the first four columns of a block RAM with 256 rows."""
 
         def word(name: str, width: int) -> list[int]:
             return [inputs[name, bit] for bit in range(width)]
@@ -182,7 +182,7 @@ class TestMemories:
 
     @staticmethod
     def read_always(graph: Aig, other: Gates) -> list[tuple[int, int, int]]:
-        """Of each register: when it reads if writing does not matter, what, and what it holds."""
+        """Return for each register: its read condition if writes are ignored, the word that it reads, its value."""
         (bank,) = other.banks
         return [(other.inputs["re", 0], bank.read[n], one.now) for n, one in enumerate(other.registers)]
 
@@ -202,7 +202,7 @@ class TestMemories:
     @pytest.mark.parametrize("what", ["row", "data", "writes", "read row", "written twice", "read while written"])
     def test_a_block_ram_that_is_another_is_not(self, what: str, tmp_path: Path) -> None:
         text = self.RTL
-        if what == "read while written":  # what the block RAM shows then is not known
+        if what == "read while written":  # the output of the block RAM is not known then
             text = text.replace("re && !we", "re")
         graph, rtl, other = self.both(tmp_path, text)
         (bank,) = other.banks
@@ -243,7 +243,7 @@ class TestMemories:
 
 
 def hinted(folder: Path, second: str, order: str) -> Equivalence:
-    """COUNTER and ``second``, told that bit n of its register is bit ``order[n]`` of the other's."""
+    """Compare COUNTER with ``second``, with the hint that bit n of its register is bit ``order[n]`` of COUNTER's."""
     graph, inputs = Aig(), dict[Port, int]()
     rtl = gates(COUNTER, folder / "first", graph, inputs)
     hints = {f"m[{bit}]": f"n[{one}]" for bit, one in enumerate(order)}
@@ -251,11 +251,11 @@ def hinted(folder: Path, second: str, order: str) -> Equivalence:
 
 
 def test_hints_propose_registers_and_decide_nothing(tmp_path: Path) -> None:
-    """Right ones are taken; with wrong ones, or names that there are not, the ordinary way leads to the same answer."""
+    """Correct hints are used; wrong or unknown names lead to the same answer in the ordinary way."""
     assert hinted(tmp_path, INVERTED, "0123").hinted
     for order in ("1023", "3210", "0000", "9999"):
         found = hinted(tmp_path, INVERTED, order)
         assert found.proved, order
-        assert found.hinted == (order == "9999")  # which says nothing that is wrong
+        assert found.hinted == (order == "9999")  # since unknown names state nothing wrong
     for order in ("0123", "1032", "0000"):
         assert not hinted(tmp_path, INVERTED.replace("m - 4'd1", "m - 4'd2"), order).proved

@@ -40,7 +40,7 @@ def test_a_bitstream_behind_a_fifo(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_the_bitstream_of_another_program_is_wrong(tmp_path: Path) -> None:
-    """Its outputs have the same widths; a board that it is does not say that it runs this program."""
+    """The bitstream of another program with outputs of the same widths is not proved."""
     other = EXAMPLES / "sort_two.bin"
     record = dais_verif.prove(other, bitstream=FIFO.write(tmp_path), pins=FIFO.pins)
     assert record.verdict is not Verdict.PASS
@@ -75,7 +75,7 @@ def test_a_table_upside_down_is_not_proved(share: float, tmp_path: Path) -> None
 def test_a_fault_that_only_shows_while_the_host_waits(
     place: tuple[int, int], bit: tuple[int, int], said: str, tmp_path: Path
 ) -> None:
-    """Bits turned over that no vector shows on a link that is always ready."""
+    """Flipped bits that no vector shows while the link is always ready are found when the host waits."""
     path = repacked(FIFO.write(tmp_path), place, bit, tmp_path / "bad.bin")
     record = dais_verif.prove(FIFO.program, bitstream=path, pins=FIFO.pins)
     assert record.verdict is not Verdict.PASS and record.verdict is not Verdict.UNKNOWN, record.message
@@ -83,7 +83,7 @@ def test_a_fault_that_only_shows_while_the_host_waits(
 
 
 def test_a_core_in_stages_has_an_enable_and_no_other_pins() -> None:
-    """As ``build`` writes it for a wrapper; ``--stages`` of ``prove`` alone means one with all pins."""
+    """A core in stages has only an enable, as ``build`` writes it for a wrapper; ``--stages`` alone means all pins."""
     stages = PipelineOptions(stages=2, reset=True, enable=True, valid=True)
     asked = core_request(ProveRequest(program=FIFO.program, design=DesignRequest(pipeline=stages), cache=False))
     record = prove(asked).record
@@ -92,7 +92,7 @@ def test_a_core_in_stages_has_an_enable_and_no_other_pins() -> None:
 
 
 def test_a_machine_behind_a_link_is_simulated(tmp_path: Path) -> None:
-    """Whoever names its clock is told so, too, and how."""
+    """A machine behind a link is refused, with the command that simulates it, with or without the name of its clock."""
     bits = {"bitstream": FIFO.write(tmp_path), "pins": FIFO.pins}
     for clock in (None, "aclk"):
         with pytest.raises(InputError, match=r"those of a board behind fifo: .* `hil --target 'sim://bitstream"):
@@ -102,7 +102,7 @@ def test_a_machine_behind_a_link_is_simulated(tmp_path: Path) -> None:
 
 
 def test_an_input_that_a_machine_lacks(tmp_path: Path) -> None:
-    """Also where no register has a name of the machine's."""
+    """RTL without an input of the machine is refused, also if no register has a name from the machine."""
     rtl = tmp_path / "model.v"
     rtl.write_text(
         "module model(input clk, input [7:0] w, input [0:0] en, output [19:0] y);\n"

@@ -1,4 +1,4 @@
-"""What a clocked block does that has no meaning in a proof is not passed over where something else rests on it."""
+"""Code in a clocked block that the proof cannot model is refused if an output depends on it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from support.adder_rtl import clocked, combinational
 
 from dais_verif.flows.proof import deep_stack
 
-#: A register that holds the sum, and another block that sometimes gives it something else.
+#: A register that holds the sum; a second block, which is appended, sometimes assigns it something else.
 HELD = "always @(posedge clk) OUT <= sum; always @(posedge clk) "
-#: The task keeps what the last call left, and two blocks call it.
+#: The task keeps the value of its last call, and two blocks call it.
 SHARED = """task swap(input [4:0] x, output [4:0] y); reg [4:0] t; begin y = t; t = x; end endtask reg [4:0] other;
 always @(posedge clk) begin : A reg [4:0] y; swap(sum, y); OUT <= y; end
 always @(posedge clk) begin : B reg [4:0] y; swap(5'd0, y); other <= y; end"""
@@ -54,7 +54,7 @@ always @(posedge clk) k <= sum; always @(posedge clk) k <= $random;"""
 
 
 def test_what_nests_too_deeply_is_said_in_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not as a traceback."""
+    """Logic that nests too deeply is refused with a message in one line, not with a traceback."""
     monkeypatch.setattr(deep_stack, "_DEPTH", 400)
     body = "integer n; always_comb begin n = 0; for (int i = 0; i < 3000; i++) if (IN[i % 8]) n = n + i; OUT = n; end"
     run = run_prove(ADDER, tmp_path, rtl=combinational(body).replace("module dut", "module model"))
