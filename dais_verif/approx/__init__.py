@@ -1,7 +1,7 @@
-"""Approximation configurations of HPVM: which approximation each op of a network is computed with.
+"""Approximation configurations of HPVM: the approximation of each op of a network.
 
-``read`` and ``write`` are for files of the tuner, ``pareto`` and ``choose`` say which of their configurations are worth
-having, and ``convolve`` says exactly what a convolution computes under each knob.
+``read`` and ``write`` are for files of the tuner, ``pareto`` and ``choose`` select the best of their configurations,
+and ``convolve`` defines exactly what a convolution computes under each knob.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ __all__ = [
     "read_knobs",
     "text_of",
     "write",
-    # what they hold
+    # their contents
     "Configuration",
     "ConfigurationFile",
     "Node",
     "Notice",
     "Number",
     "Op",
-    # what is made of it
+    # selection, and checks against a network
     "Choice",
     "choose",
     "choose_within",
     "normal",
     "pareto",
     "require_fit",
-    # what is measured
+    # measurements
     "Accuracy",
     "predicted_speedup",
     "rewrite_columns",
-    # what a convolution computes
+    # semantics of convolutions
     "convolve",
     # knobs
     "KNOBS",
     "Knob",
-    # what can go wrong
+    # errors
     "ConfigurationError",
 ]

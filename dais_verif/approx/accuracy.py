@@ -1,4 +1,4 @@
-"""Accuracy that was counted, and how far the accuracy on all data may be from it."""
+"""Accuracy on counted samples, and its confidence interval."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from dais_verif.errors import InputError
 
 __all__ = ["Accuracy"]
 
-#: Far beyond what the sums below lose by rounding, and far below the shown digits.
+#: Far larger than the rounding errors of the sums below, and far smaller than the digits shown.
 _MARGIN = 1e-9
 _STEPS = 60
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """``correct`` of ``total`` samples were classified as they should be."""
+    """``correct`` of ``total`` samples were classified correctly."""
 
     correct: int
     total: int
@@ -41,26 +41,27 @@ class Accuracy:
         return Fraction(100 * self.correct, self.total)
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Return between which percentages the accuracy on all data lies, at this ``confidence``.
+        """Return the confidence interval of the accuracy on all data, in percent.
 
-        The samples must be independent of each other, and of what was tuned on. The interval is Clopper's and
-        Pearson's: whatever the accuracy is, at least ``confidence`` of all samples of this size give one that holds it.
+        The samples must be independent of each other, and of the data used for tuning. The interval is that of Clopper
+        and Pearson: whatever the true accuracy is, at least ``confidence`` of all sets of samples of this size give an
+        interval that contains it.
         """
         if not 0 < confidence < 1:
             raise InputError(f"confidence must be between 0 and 1, not {confidence!r}")
         tail = math.log((1 - confidence) / 2)
         chances = _Binomial(self.total)
         low = 0.0
-        if self.correct > 0:  # so small that as many correct ones are too rare
+        if self.correct > 0:  # the largest accuracy at which so many correct samples are too rare
             low = _last(lambda p: chances.log_between(self.correct, self.total, p) <= tail)
         high = 1.0
-        if self.correct < self.total:  # so large that as few correct ones are too rare
+        if self.correct < self.total:  # the smallest accuracy at which so few correct samples are too rare
             high = 1 - _last(lambda p: chances.log_between(0, self.correct, 1 - p) <= tail)
         return 100 * max(low - _MARGIN, 0.0), 100 * min(high + _MARGIN, 1.0)
 
 
 def _last(holds: Callable[[float], bool]) -> float:
-    """Return the largest number from 0 to 1 for which ``holds``, which does so up to some number, from below."""
+    """Return the largest number from 0 to 1 for which ``holds`` is true; it must be true up to one number."""
     low, high = 0.0, 1.0
     for _ in range(_STEPS):
         middle = (low + high) / 2
@@ -78,7 +79,7 @@ class _Binomial:
         self._counts = np.arange(total + 1)
 
     def log_between(self, first: int, last: int, p: float) -> float:
-        """Return the logarithm of the chance of ``first`` to ``last`` successes, each of chance ``p``."""
+        """Return the logarithm of the probability of ``first`` to ``last`` successes, each of probability ``p``."""
         if not 0 < p < 1:
             return 0.0 if (first == 0 if p <= 0 else last == self._total) else -math.inf
         counts = self._counts[first : last + 1]

@@ -14,7 +14,7 @@ __all__ = ["Choice", "choose_within"]
 
 @dataclass(frozen=True)
 class Choice:
-    """The fastest configuration within a budget; None: there is none. ``nearest``: the one with the smallest loss."""
+    """The fastest configuration within a budget, or None. ``nearest``: the configuration with the smallest loss."""
 
     budget: Decimal
     chosen: Configuration | None
@@ -27,7 +27,7 @@ class Choice:
 
     @property
     def message(self) -> str:
-        """The choice in a line."""
+        """The choice in one line."""
         if self.chosen is None:
             near = f"{self.nearest.name} has the smallest, {self.nearest.loss}"
             return f"no configuration has a loss of at most {self.budget}: {near}"

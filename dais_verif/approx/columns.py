@@ -1,4 +1,4 @@
-"""The columns of configurations: predicted from costs, and rewritten from what was measured."""
+"""Columns of configurations: predict them from costs, and rewrite them from measurements."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ _EXACT = Context(prec=60, rounding=ROUND_HALF_EVEN)
 def predicted_speedup(
     one: Configuration, costs: Sequence[Sequence[int]], knobs: Mapping[int, Knob] = KNOBS
 ) -> Fraction:
-    """Return how much faster ``one`` is than single precision, by the tuner's linear model.
+    """Return the speed-up of ``one`` over single precision by the tuner's linear model.
 
-    ``costs``: multiply-adds of each op of each node. The prediction is their sum over the sum of each cost divided by
-    the speed-up of its knob, which is 1 for a knob that is not set. Raises ``InputError`` if there are not as many.
+    ``costs``: multiply-adds of each op of each node. The prediction is the sum of all costs divided by the sum of the
+    costs that are each divided by the speed-up of their knob; this is 1 for a knob that is not set. Raises
+    ``InputError`` if the numbers of costs and of ops differ.
     """
     if [len(node.ops) for node in one.nodes] != [len(row) for row in costs]:
         raise InputError(f"costs must have a number for each op of each node of {one.name!r}")
@@ -53,10 +54,11 @@ def rewrite_columns(
     accuracies: Mapping[str, Accuracy],
     speedups: Mapping[str, Fraction | float] | None = None,
 ) -> ConfigurationFile:
-    """Return ``file`` with measured accuracies, and losses against the first, both in percent; and with ``speedups``.
+    """Return ``file`` with measured accuracies, their losses against the first, in percent, and with ``speedups``.
 
-    Both are by name, of every configuration. Accuracy and loss add up exactly, as decimals. Energy stays as it is:
-    it is nothing that was measured. Raises ``InputError`` for a configuration that is missing.
+    ``accuracies`` and ``speedups`` have one value per configuration, by name; without ``speedups`` the column is
+    unchanged. Accuracy and loss add up exactly, as decimals. Energy is unchanged, since it was not measured. Raises
+    ``InputError`` if a configuration has no value.
     """
     first = _percent(_of(file.configurations[0], accuracies, "accuracy"))
     changed = []
@@ -80,6 +82,6 @@ def _percent(accuracy: Accuracy) -> Decimal:
 
 
 def _number(value: Decimal) -> Number:
-    """Return ``value`` with as many places as it needs, and at least one."""
+    """Return ``value`` with as many decimal places as it needs, but at least one."""
     text = f"{value:f}".rstrip("0")
     return Number(f"{text}0" if text.endswith(".") else text)

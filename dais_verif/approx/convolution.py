@@ -1,4 +1,4 @@
-"""The meaning of a convolution under a knob, on exact numbers: the reference for everything else."""
+"""The semantics of a convolution under a knob, in exact arithmetic: the reference for all other implementations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _Integers: TypeAlias = NDArray[Any]
 
 
 class _Scaled(NamedTuple):
-    """Numbers as integers over one denominator."""
+    """Numbers as integers over a common denominator."""
 
     integers: _Integers
     denominator: int
@@ -40,17 +40,17 @@ def convolve(
     groups: int = 1,
     knob: Knob | int = 11,
 ) -> NDArray[np.object_]:
-    """Return the convolution of ``x`` and ``w`` under ``knob``: exact values, an array of ``Fraction``.
+    """Return the convolution of ``x`` and ``w`` under ``knob``: exact values, as an array of ``Fraction``.
 
-    It has the shape (N, K, rows, columns). ``x``: (N, C, H, W), ``w``: (K, C / groups, KH, KW), not flipped, ``bias``:
-    K numbers or None; integers, floats, ``Fraction`` or ``Decimal``, each for just what it is. ``stride`` and ``pad``:
-    one number, or those of rows and columns. The knob acts first, then the bias is added, without rounding: that is an
-    op of its own.
+    The result has the shape (N, K, rows, columns). ``x``: (N, C, H, W), ``w``: (K, C / groups, KH, KW), not flipped,
+    ``bias``: K numbers or None. All are integers, floats, ``Fraction`` or ``Decimal``, which are converted exactly.
+    ``stride`` and ``pad``: one number, or one each for rows and columns. The knob applies to the sums of products; the
+    bias is added afterwards without rounding, since it is a separate op.
 
-    In half precision ``x``, ``w`` and scaled weights are rounded to binary16, and so is the result: once, of the exact
-    sum, since the order of summation is nowhere defined. Then the mean of two outputs is their sum, rounded, halved,
-    rounded. Raises ``InputError`` for what would be an infinity, for shapes that do not fit, and for a knob that
-    leaves nothing to compute or cannot be applied.
+    In half precision ``x``, ``w`` and scaled weights are rounded to binary16. The result is rounded once, from the
+    exact sum, since the order of summation is not defined anywhere. The mean of two outputs is then their rounded sum,
+    halved and rounded again. Raises ``InputError`` for results that would be infinite, for shapes that do not fit, and
+    for a knob that leaves nothing to compute or cannot be applied.
     """
     chosen = knob_of(knob)
     inputs, weights = _numbers(x, "x", 4), _numbers(w, "w", 4)
@@ -138,7 +138,7 @@ def _require_shapes(
     groups: int,
     knob: Knob,
 ) -> None:
-    """Raise ``InputError`` unless the shapes fit each other, and the knob exists for them."""
+    """Raise ``InputError`` unless the shapes fit together, and the knob can be applied to them."""
     if not _is_count(groups, 1):
         raise InputError(f"groups must be a number of 1 or more, not {groups!r}")
     channels, filters = x.shape[1], w.shape[0]
@@ -158,11 +158,11 @@ def _require_shapes(
         )
 
 
-# what knobs do
+# effects of knobs
 
 
 def _sampled(w: _Scaled, knob: Knob) -> _Scaled:
-    """Return the weights that are kept, scaled, and zeros for those that are left out."""
+    """Return the kept weights, scaled, and zeros in place of the others."""
     factor = weight_factor(knob)
     kept = np.where(kept_elements(knob, *w.integers.shape[1:]), w.integers, 0)
     if not knob.half:
@@ -172,7 +172,7 @@ def _sampled(w: _Scaled, knob: Knob) -> _Scaled:
 
 
 def _perforated(y: _Scaled, knob: Knob, axis: int) -> _Scaled:
-    """Return the outputs with those that are skipped filled in; what is skipped is never rounded."""
+    """Return the outputs with skipped places filled in; values that are skipped are never rounded."""
     sources = fill_sources(knob, y.integers.shape[axis])
     left, right = ([source[at] for source in sources] for at in (0, -1))
     if not knob.half:
@@ -185,7 +185,7 @@ def _perforated(y: _Scaled, knob: Knob, axis: int) -> _Scaled:
 
 
 def _filled(known: _Integers, source: Sequence[int], axis: int) -> _Integers:
-    """Return one row or column of binary16 numbers: a known one, or the mean of two."""
+    """Return one row or column of binary16 numbers: a computed one, or the mean of two."""
     first, *second = (known.take(at, axis) for at in source)
     if not second:
         return np.asarray(first)
@@ -215,7 +215,7 @@ def _convolved(x: _Integers, w: _Integers, stride: tuple[int, int], pad: tuple[i
 
 
 def _padded(x: _Integers, pad: tuple[int, int]) -> _Integers:
-    """Return ``x`` between zeros. Those of ``np.pad`` are of int64 among integers of any size, and overflow."""
+    """Return ``x`` surrounded by zeros. In an array of Python integers ``np.pad`` adds int64 zeros, which overflow."""
     count, channels, rows, columns = x.shape
     padded = np.zeros((count, channels, rows + 2 * pad[0], columns + 2 * pad[1]), dtype=x.dtype)
     padded[:, :, pad[0] : pad[0] + rows, pad[1] : pad[1] + columns] = x

@@ -1,4 +1,4 @@
-"""Which configurations are worth having: the curve that HPVM's runtime keeps, and the fastest within a budget."""
+"""Select configurations: those on the curve of HPVM's runtime, and the fastest one within a budget."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from dais_verif.errors import InputError
 
 __all__ = ["Gain", "choose", "pareto"]
 
-#: The possible gain of a configuration: the column of that name.
+#: The column that measures the gain of a configuration.
 Gain = Literal["speedup", "energy"]
 
-#: Losses nearer than this are taken for the same. HPVM compares a difference in binary32 with this in binary64.
+#: Losses that differ by less count as equal. HPVM compares a difference in binary32 with this number in binary64.
 _NEAR = 0.01
 
 
 def pareto(file: ConfigurationFile, by: Gain = "speedup") -> list[str]:
-    """Return the names of the configurations on the runtime's curve of loss against ``by``, in its order.
+    """Return the names of the configurations on the runtime's curve of loss against ``by``, in the curve's order.
 
-    The first is always on it. Of the others, by their losses, those that are within 0.01 of the first of a group make
-    a group; its best, the first of equals, is on the curve if it is better than the last one there.
+    The first configuration is always on the curve. The others are sorted by loss and grouped: a group has the losses
+    within 0.01 of its first one. The best of a group, or the first of equally good ones, is on the curve if it is
+    better than the last configuration there.
     """
     if by not in ("speedup", "energy"):
         raise InputError(f"by must be speedup or energy, not {by!r}")
@@ -39,8 +40,8 @@ def pareto(file: ConfigurationFile, by: Gain = "speedup") -> list[str]:
 def choose(file: ConfigurationFile, budget: Decimal | float | str) -> Configuration | None:
     """Return the fastest configuration whose loss is at most ``budget``; None if there is none.
 
-    Losses and budget are compared as the decimals that they are written as. Of equally fast ones it is that with the
-    smaller loss, then the first.
+    Losses and budget are compared as written, as decimals. Of equally fast configurations the one with the smaller loss
+    is chosen, then the first.
     """
     most = _decimal(budget)
     fitting = [one for one in file.configurations if one.loss.exact <= most]

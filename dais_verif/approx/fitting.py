@@ -10,14 +10,14 @@ from dais_verif.counts import counted
 
 __all__ = ["require_fit"]
 
-#: Names of operations that an error lists.
+#: The maximum number of operations that an error lists.
 _SHOWN = 12
 
 
 def require_fit(file: ConfigurationFile, one: Configuration, network: Sequence[Sequence[str]]) -> None:
-    """Raise ``ConfigurationError`` unless ``one`` of ``file`` is for a network with these operations, by fused node.
+    """Raise ``ConfigurationError`` unless ``one`` of ``file`` fits a network with these operations, by fused node.
 
-    HPVM numbers nodes 1, 2, 3, ... in the order of the program, and finds them by those numbers.
+    HPVM numbers nodes 1, 2, 3, ... in the order of the program, and looks them up by these numbers.
     """
     for at, (node, theirs) in enumerate(zip(one.nodes, network, strict=False), 1):
         if node.id != at:

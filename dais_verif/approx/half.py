@@ -1,4 +1,4 @@
-"""Half precision, IEEE 754's binary16, on integers that count its smallest step."""
+"""Half precision, IEEE 754's binary16, as integers in units of its smallest step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dais_verif.errors import InputError
 
 __all__ = ["STEPS", "half_steps"]
 
-#: Steps in 1: every finite value is a whole number of them.
+#: The number of steps in 1: every finite value is a whole number of steps.
 STEPS = 1 << 24
 
 _LARGEST = 65504
@@ -16,10 +16,10 @@ _DIGITS = 11
 def half_steps(numerator: int, denominator: int) -> int:
     """Return the binary16 number nearest to ``numerator / denominator``, ties to even, in steps of 2**-24.
 
-    ``denominator`` is positive. Raises ``InputError`` for what would be an infinity.
+    ``denominator`` is positive. Raises ``InputError`` if the result would be infinite.
     """
     size = abs(numerator) * STEPS
-    # A number of at most 11 significant bits: the quotient has 11 or 12, and is at least 2**-24 apart from the next.
+    # The result has at most 11 significant bits: the quotient has 11 or 12, in units of no less than 2**-24.
     cut = max(size.bit_length() - denominator.bit_length() - _DIGITS, 0)
     if size >= denominator << (cut + _DIGITS):
         cut += 1

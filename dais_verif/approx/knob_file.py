@@ -1,4 +1,4 @@
-"""Read tables of knobs: ``global_knobs.txt``, as HPVM's runtime comes with it."""
+"""Read tables of knobs in the format of ``global_knobs.txt``, which comes with HPVM's runtime."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["parse_knobs", "read_knobs"]
 
 _MOST_BYTES = 1 << 20
 _COLUMNS = ("name,number", "parameters", "speedup", "operation", "function", "stage", "class")
-#: Stages of the tuner that a knob is for, and the classes of ops.
+#: The stages of the tuner, and the classes of ops, that a knob can be for.
 _STAGES, _CLASSES = ("dev", "install"), ("conv", "conv_fc", "conv_fc_red", "red")
 
 _HEAD = re.compile(r"(\w{1,40}),([1-9]\d{0,8})", re.ASCII)
@@ -27,7 +27,7 @@ _PARAMETERS = re.compile(r"(\d{1,4}),(\d{1,4}),(\d{1,4})", re.ASCII)
 
 
 def read_knobs(path: str | os.PathLike[str]) -> Mapping[int, Knob]:
-    """Read the table of knobs in the file ``path``, by number.
+    """Return the knobs in the file ``path``, by number.
 
     Raises ``ConfigurationError`` with line, token and what was expected, ``InputError`` if it cannot be read.
     """
@@ -35,11 +35,11 @@ def read_knobs(path: str | os.PathLike[str]) -> Mapping[int, Knob]:
 
 
 def parse_knobs(data: bytes, name: str = "knobs") -> Mapping[int, Knob]:
-    """Read the table of knobs in ``data``, the bytes of the file ``name``, as ``read_knobs`` does."""
+    """Return the knobs in ``data``, the bytes of the file ``name``, like ``read_knobs``."""
     knobs: dict[int, Knob] = {}
     lines: dict[int, int] = {}
     for number, text in enumerate(decoded(data, name).split("\n"), 1):
-        # Some lines of the published table have two tabs in a row, and columns hold no blanks.
+        # Some lines of the published table have two tabs in a row, and no column contains blanks.
         columns = text.split()
         if not columns:
             continue
@@ -99,7 +99,7 @@ def _read_parameters(approximation: str, token: str, line: int, name: str) -> tu
 
 
 def _checked(axis: Axis, period: int, offset: int, token: str, line: int, name: str) -> tuple[Axis, int, int]:
-    """Return the parameters. With an offset of the period or more, what is skipped would still be as described."""
+    """Return the parameters. Raises ``ConfigurationError`` unless the period is 2 or more, and above the offset."""
     problem: ConfigurationError | None = None
     if period < 2:
         problem = error_at(name, line, token, "the period must be 2 or more")

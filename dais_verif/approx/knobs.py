@@ -1,4 +1,4 @@
-"""Knobs: what the numbers in a configuration file stand for, as HPVM's runtime has them in its table."""
+"""Knobs: the approximations behind the numbers in a configuration file, as in the table of HPVM's runtime."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["APPROXIMATIONS", "CONV_ONLY", "KNOBS", "SUPPORTED", "Axis", "Knob", 
 #: The skipped items: rows or columns of the output, or elements of the filter.
 Axis = Literal["rows", "columns", "filter"]
 
-#: Every approximation that HPVM has a name for, and what it does.
+#: The names of HPVM's approximations, and what they do.
 APPROXIMATIONS: Final[Mapping[str, str]] = {
     "fp32": "single precision",
     "fp16": "half precision",
@@ -37,9 +37,10 @@ _HALF = ("fp16", "perf_fp16", "samp_fp16")
 
 @dataclass(frozen=True)
 class Knob:
-    """A knob. ``speedup``: of a convolution, as the tuner's table has it.
+    """A knob. ``speedup``: of a convolution, as in the tuner's table.
 
-    Of each ``period`` places on the ``axis``, beginning at ``offset``, one is skipped; None for ``axis``: none is.
+    One of every ``period`` places along the ``axis`` is skipped, beginning at ``offset``. ``axis``: None if no place
+    is.
     """
 
     number: int
@@ -64,7 +65,7 @@ class Knob:
         return f"{skips}, half precision" if self.half else skips
 
     def require_supported(self) -> Knob:
-        """Return this knob. Raises ``InputError`` if it cannot be applied."""
+        """Return this knob. Raises ``InputError`` if it is not supported."""
         if self.approximation not in SUPPORTED:
             raise InputError(
                 f"knob {self.number} is {self.approximation} ({APPROXIMATIONS[self.approximation]}), which cannot be "
@@ -100,7 +101,7 @@ KNOBS: Final[Mapping[int, Knob]] = {knob.number: knob for knob in _built_in()}
 
 
 def numbers_of(approximation: str, knobs: Mapping[int, Knob] = KNOBS) -> str:
-    """Return the numbers of the knobs with that name, in words; empty if there are none."""
+    """Return the numbers of the knobs of this approximation as text; empty if there are none."""
     found = sorted(number for number, knob in knobs.items() if knob.approximation == approximation)
     if len(found) > 2 and found[-1] - found[0] == len(found) - 1:
         return f"{found[0]} to {found[-1]}"
@@ -108,7 +109,7 @@ def numbers_of(approximation: str, knobs: Mapping[int, Knob] = KNOBS) -> str:
 
 
 def knob_of(knob: Knob | int, knobs: Mapping[int, Knob] = KNOBS) -> Knob:
-    """Return ``knob``, or the one with that number. Raises ``InputError`` if it does not exist or is not supported."""
+    """Return ``knob``, or the knob with this number. Raises ``InputError`` if it is unknown or not supported."""
     if isinstance(knob, Knob):
         return knob.require_supported()
     if not isinstance(knob, Integral) or isinstance(knob, bool) or int(knob) not in knobs:

@@ -1,4 +1,4 @@
-"""Files of configurations and of knobs as lines of tokens."""
+"""Split files of configurations and of knobs into lines of tokens."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["Line", "decoded", "tokens_of"]
 
 
 class Line(NamedTuple):
-    """A line that is not blank, with its number, counted from 1."""
+    """A line that is not blank, and its number, from 1."""
 
     number: int
     tokens: list[str]
 
 
 def decoded(data: bytes, name: str) -> str:
-    """Return ``data``, the bytes of the file ``name``, as text. Raises ``ConfigurationError``."""
+    """Return ``data``, the bytes of the file ``name``, as text. Raises ``ConfigurationError`` if it is not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError as error:

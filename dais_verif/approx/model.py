@@ -14,7 +14,7 @@ __all__ = ["Configuration", "ConfigurationFile", "Node", "Notice", "Op"]
 
 
 class Notice(NamedTuple):
-    """An oddity in a file that still has one meaning. ``token``: empty if it concerns the whole line."""
+    """An oddity in a file whose meaning is still clear. ``token``: empty if it concerns the whole line."""
 
     line: int
     token: str
@@ -28,7 +28,7 @@ class Notice(NamedTuple):
 
 @dataclass(frozen=True)
 class Op:
-    """An op of a node and its knob. ``named``: whether the file has the name of the approximation, too."""
+    """An op of a node and its knob. ``named``: True if the file also has the name of the approximation."""
 
     op: str
     approximation: str
@@ -36,18 +36,18 @@ class Op:
     named: bool = True
 
     def meant(self, knobs: Mapping[int, Knob] = KNOBS) -> Knob:
-        """Return the knob that the runtime takes: of ``fp32`` and ``fp16`` it goes by the name, not the number."""
+        """Return the knob that the runtime uses: for ``fp32`` and ``fp16`` the name counts, not the number."""
         number = {"fp32": 11, "fp16": 12}.get(self.approximation, self.knob)
         return (knobs if number in knobs else KNOBS)[number]
 
     def applied(self, knobs: Mapping[int, Knob] = KNOBS) -> Knob:
-        """Return the knob that is ``meant``. Raises ``InputError`` if it cannot be applied here."""
+        """Return the knob that the runtime uses. Raises ``InputError`` if it is not supported here."""
         return self.meant(knobs).require_supported()
 
 
 @dataclass(frozen=True)
 class Node:
-    """A fused node. ``line``: where it stands in its file, counted from 1."""
+    """A fused node. ``line``: its line in the file, from 1."""
 
     id: int
     device: str
@@ -57,11 +57,11 @@ class Node:
 
 @dataclass(frozen=True)
 class Configuration:
-    """A configuration: its columns, and its nodes. ``line``: of its header, counted from 1.
+    """A configuration: its columns and its nodes. ``line``: of its header, from 1.
 
-    ``speedup`` and ``energy`` are ratios to the program without approximation. ``accuracy`` is that of this
-    configuration, ``loss`` that of the first less this one, both in the unit of the file, mostly percent. ``extra``:
-    what the runtime ignores.
+    ``speedup`` and ``energy`` are ratios to the program without approximation. ``loss`` is the accuracy of the first
+    configuration minus the ``accuracy`` of this one; both are in the unit of the file, usually percent. ``extra``:
+    columns that the runtime ignores.
     """
 
     name: str
@@ -81,10 +81,10 @@ class Configuration:
 
 @dataclass(frozen=True)
 class ConfigurationFile:
-    """Configurations, the first of which is the default. ``baseline``: a time in ms; None: the file has none.
+    """Configurations, of which the first is the default. ``baseline``: a time in ms; None if the file has none.
 
-    ``text``: what it was read from, which is written again as long as it says the same. ``knobs``: what the numbers
-    mean.
+    ``text``: the text that it was read from, which is written unchanged if it still has the same content. ``knobs``:
+    the knobs by number.
     """
 
     baseline: Number | None

@@ -19,19 +19,19 @@ OPS: Final = (
     *("add", "batchnorm", "conv", "group_conv", "mul", "relu", "clipped_relu", "tanh"),
     *("pool_max", "pool_mean", "pool_min", "softmax"),
 )
-#: Devices, and the approximations that each has.
+#: Devices, and the approximations that each supports.
 DEVICES: Final[dict[str, tuple[str, ...]]] = {"gpu": (*SUPPORTED, "red_samp"), "cpu": ("fp32", "perf", "samp")}
 
 _REDUCTIONS = ("pool_max", "pool_mean", "pool_min")
 _WHOLE = re.compile(r"0|[1-9]\d{0,8}", re.ASCII)
-#: Not set by the tuner; in the table of knobs that number belongs to another one.
+#: Marks a knob that the tuner did not set; in the table of knobs this number belongs to another knob.
 _UNSET = 1
-#: Names and their numbers.
+#: The numbers of the approximations that HPVM identifies by name.
 _BY_NAME = {"fp32": 11, "fp16": 12}
 
 
 def read_node(line: Line, knobs: Mapping[int, Knob], place: Place) -> Node:
-    """Return the node on ``line``. Raises ``ConfigurationError``."""
+    """Return the node on ``line``. Raises ``ConfigurationError`` if it is not valid."""
     number, tokens = line
     if not _WHOLE.fullmatch(tokens[0]):
         problem = "expected the number of a node, or '-----'"
@@ -51,7 +51,7 @@ def read_node(line: Line, knobs: Mapping[int, Knob], place: Place) -> Node:
 
 
 def _read_op(line: Line, at: int, device: str, knobs: Mapping[int, Knob], place: Place) -> tuple[Op, int]:
-    """Return the op that begins with token ``at``, and where the next one begins."""
+    """Return the op that begins with token ``at``, and the position of the next one."""
     number, tokens = line
     op = tokens[at]
     if op not in OPS:
@@ -97,7 +97,7 @@ def _bare_knob(token: str, line: int, knobs: Mapping[int, Knob], place: Place) -
 
 
 def _check_knob(op: str, name: str, token: str, line: int, knobs: Mapping[int, Knob], place: Place) -> None:
-    """Raise ``ConfigurationError`` unless ``op`` can have the knob ``token`` under ``name``; notice what is odd."""
+    """Raise ``ConfigurationError`` unless ``op`` can have knob ``token`` under ``name``; add notices of oddities."""
     if not _WHOLE.fullmatch(token):
         raise place.error(line, token, f"expected the number of a knob behind {name!r}")
     number = int(token)

@@ -1,4 +1,4 @@
-"""Numbers of configuration files: decimals that print as they were written, and compare exactly where it matters."""
+"""Numbers of configuration files: floats that print as they were written, and have an exact decimal value."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dais_verif.errors import InputError
 
 __all__ = ["Number"]
 
-#: Files have at most 18 digits. An exponent of more than three could only be that of a number beyond float64.
+#: Published files have at most 18 digits. An exponent of more than three digits would be beyond float64.
 _FORM = re.compile(r"[+-]?(?:\d{1,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][+-]?\d{1,3})?", re.ASCII)
 
 
 class Number(float):
-    """A float that knows the text that it was read from."""
+    """A float with the text that it was read from."""
 
     __slots__ = ("text",)
 
     text: str
 
     def __new__(cls, text: str) -> Number:
-        """Return the number that ``text`` says. Raises ``InputError`` if it is not a finite decimal."""
+        """Return the number with this ``text``. Raises ``InputError`` if it is not a finite decimal."""
         if not _FORM.fullmatch(text):
             raise InputError("not a finite number" if text.lower().lstrip("+-") in _ODD else "not a number")
         number = super().__new__(cls, text)
@@ -33,18 +33,18 @@ class Number(float):
 
     @classmethod
     def of(cls, value: float | str) -> Number:
-        """Return ``value`` as it is, or with the shortest text that means it."""
+        """Return ``value`` unchanged if it is a ``Number``, otherwise with its own or its shortest text."""
         if isinstance(value, Number):
             return value
         return cls(value if isinstance(value, str) else repr(value if isinstance(value, int) else float(value)))
 
     @property
     def exact(self) -> Decimal:
-        """The decimal that the text says; a float may only be near to it."""
+        """The decimal value of the text, of which the float may be only an approximation."""
         return Decimal(self.text)
 
     def __reduce__(self) -> tuple[type[Number], tuple[str]]:
-        """Return how to make it again, for pickles and copies."""
+        """Return the class and the text, for pickles and copies."""
         return Number, (self.text,)
 
     def __repr__(self) -> str:

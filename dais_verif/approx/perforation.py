@@ -1,4 +1,4 @@
-"""Perforation: which rows or columns of a convolution's output are skipped, and what takes their place."""
+"""Perforation: which rows or columns of a convolution's output are skipped, and how they are filled in."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ __all__ = ["fill_sources"]
 
 
 def fill_sources(knob: Knob, places: int) -> list[tuple[int, ...]]:
-    """Return for each of the ``places`` along the knob's axis, rows or columns, which computed ones its value is of.
+    """Return for each of the ``places`` along the knob's axis the computed places that give its value.
 
-    One: the place itself where it is computed, else its only neighbour. Two: the mean of both neighbours; they are
-    computed, since a period is 2 or more. Raises ``InputError`` if no place is computed.
+    There are one or two. One: the place itself if it is computed, or else its only neighbour. Two: both neighbours,
+    whose mean is the value; they are computed, since a period is 2 or more. Raises ``InputError`` if no place is
+    computed.
     """
     computed = [i for i in range(places) if i < knob.offset or (i - knob.offset) % knob.period]
     if not computed:

@@ -1,4 +1,4 @@
-"""The position of a reader, and the oddities that it found."""
+"""Make errors with their place in a file, and collect notices of oddities."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dais_verif.approx.problems import ConfigurationError, error_at
 
 __all__ = ["MOST_NOTICES", "Place"]
 
-#: A file of nothing but blank lines would have millions.
+#: A file of blank lines only would give millions of notices.
 MOST_NOTICES = 10_000
 
 
 class Place:
-    """The file ``name``. With ``strict`` what is odd is an error."""
+    """The file ``name``, and its notices. ``strict``: oddities are errors."""
 
     def __init__(self, name: str, strict: bool) -> None:
         self.name, self.strict = name, strict
@@ -23,7 +23,7 @@ class Place:
         return error_at(self.name, line, token, problem)
 
     def notice(self, line: int, token: str, text: str) -> None:
-        """Take a notice. Raises ``ConfigurationError`` with ``strict``."""
+        """Add a notice. Raises ``ConfigurationError`` if oddities are errors."""
         if self.strict:
             raise self.error(line, token or None, text)
         if len(self.notices) < MOST_NOTICES:

@@ -1,4 +1,4 @@
-"""Errors in a file, with their place: file, line, token."""
+"""Errors in a file, with their place: file, line and token."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["ConfigurationError", "error_at", "quoted"]
 class ConfigurationError(InputError):
     """A file of configurations or of knobs cannot be read. The message has file, line, token, and what was expected.
 
-    ``line`` is counted from 1; None where it is the whole file. ``token``: None where it is the whole line.
+    ``line``: from 1; None for the whole file. ``token``: None for the whole line.
     """
 
     line: int | None = None
@@ -18,12 +18,12 @@ class ConfigurationError(InputError):
 
 
 def quoted(token: str) -> str:
-    """Return ``token`` as an error shows it, in at most some 40 characters."""
+    """Return ``token`` as errors show it: quoted, and cut to 40 characters."""
     return repr(token if len(token) <= 40 else f"{token[:37]}...")
 
 
 def error_at(name: str, line: int | None, token: str | None, problem: str) -> ConfigurationError:
-    """Return the error that file ``name`` has ``problem`` at ``line`` and ``token``, as far as they are known."""
+    """Return the error for ``problem`` in file ``name`` at ``line`` and ``token``, as far as they are known."""
     place = name if len(name) <= 200 else f"...{name[-197:]}"
     words = [
         repr(place),

@@ -1,4 +1,4 @@
-"""Read files of approximation configurations, as HPVM's tuner writes them and its documentation describes them."""
+"""Read files of approximation configurations, in the formats of HPVM's tuner and of its documentation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.files import read_plain
 
 __all__ = ["MOST_BYTES", "parse", "read"]
 
-#: A hundred configurations of a network of a thousand nodes have some 5 MB.
+#: A hundred configurations of a network of a thousand nodes take about 5 MB.
 MOST_BYTES = 32 << 20
 
 BEGIN, END = "+++++", "-----"
@@ -32,10 +32,10 @@ _ROUNDING = 1e-6
 
 
 def read(path: str | os.PathLike[str], strict: bool = False, *, knobs: Mapping[int, Knob] = KNOBS) -> ConfigurationFile:
-    """Read the configurations in the file ``path``.
+    """Return the configurations in the file ``path``.
 
-    ``strict``: refuse what is otherwise a notice. ``knobs``: what the numbers mean. Raises ``ConfigurationError`` with
-    line, token and what was expected, ``InputError`` if the file cannot be read.
+    ``strict``: refuse oddities that otherwise give notices. ``knobs``: the knobs by number. Raises
+    ``ConfigurationError`` with line, token and what was expected, ``InputError`` if the file cannot be read.
     """
     return parse(read_plain(Path(path), MOST_BYTES, "configurations"), str(path), strict=strict, knobs=knobs)
 
@@ -43,7 +43,7 @@ def read(path: str | os.PathLike[str], strict: bool = False, *, knobs: Mapping[i
 def parse(
     data: bytes, name: str = "configurations", *, strict: bool = False, knobs: Mapping[int, Knob] = KNOBS
 ) -> ConfigurationFile:
-    """Read the configurations in ``data``, the bytes of the file ``name``, as ``read`` does."""
+    """Return the configurations in ``data``, the bytes of the file ``name``, like ``read``."""
     place = Place(name, strict)
     text = decoded(data, name)
     lines = _Lines(text, place)
@@ -66,7 +66,7 @@ class _Lines:
             self._texts.pop()
         self._place = place
         self._at = 0
-        #: The number of the last line that was taken.
+        #: The number of the line that ``take`` returned last.
         self.number = 0
         self._odd = False
 
@@ -117,7 +117,7 @@ def _read_configuration(
     knobs: Mapping[int, Knob],
     place: Place,
 ) -> Configuration:
-    """Read the configuration that must begin with the line ``begin``. ``begun``: where others began, by name."""
+    """Return the configuration that must begin with line ``begin``. ``begun``: lines where others begin, by name."""
     _require_begin(begin, place)
     header = lines.take()
     if header is None:
@@ -193,7 +193,7 @@ def _read_nodes(name: str, begin: Line, lines: _Lines, knobs: Mapping[int, Knob]
 
 
 def _note_sum(one: Configuration, header: Line, first: Configuration, place: Place) -> None:
-    """Take a notice unless accuracy and loss add up to the accuracy of the first configuration."""
+    """Add a notice unless accuracy and loss add up to the accuracy of the first configuration."""
     if abs(one.accuracy + one.loss - first.accuracy) > _ROUNDING * max(1.0, abs(first.accuracy)):
         problem = f"accuracy and loss add up to {one.accuracy + one.loss:.6g}, the first has {first.accuracy}"
         place.notice(header.number, header.tokens[4], problem)

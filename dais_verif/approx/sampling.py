@@ -1,4 +1,4 @@
-"""Sampling: which elements of a convolution's filter are left out, and the factor that makes up for them."""
+"""Sampling: which elements of a convolution's filter are left out, and the factor that compensates for them."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ __all__ = ["kept_elements", "weight_factor"]
 
 
 def kept_elements(knob: Knob, channels: int, height: int, width: int) -> NDArray[np.bool_]:
-    """Return which elements of every filter are kept, of shape (channels, height, width).
+    """Return a mask of the elements that are kept in every filter, of shape (channels, height, width).
 
-    If the period divides the elements of a channel, the first one left out moves on by one from channel to channel;
-    else the elements of all channels are counted through. Raises ``InputError`` if none is kept.
+    If the period divides the number of elements of a channel, the first omitted element moves by one from channel to
+    channel; otherwise elements are counted across all channels. Raises ``InputError`` if no element is kept.
     """
     size = height * width
     if size % knob.period == 0:
@@ -34,5 +34,5 @@ def kept_elements(knob: Knob, channels: int, height: int, width: int) -> NDArray
 
 
 def weight_factor(knob: Knob) -> Fraction:
-    """Return the factor of each kept weight, whether or not any was left out."""
+    """Return the factor of each kept weight; it applies even if no weight is left out."""
     return Fraction(knob.period, knob.period - 1)

@@ -17,14 +17,14 @@ from dais_verif.files import write_atomically
 
 __all__ = ["normal", "text_of", "write"]
 
-#: A line as the tuner writes it: single blanks, one at the end if it likes.
+#: A line as the tuner writes it: tokens separated by single blanks, with an optional blank at the end.
 _LINE = re.compile(r"[^ \t\r]+(?: [^ \t\r]+)* ?")
 
 
 def write(file: ConfigurationFile, path: str | os.PathLike[str]) -> None:
-    """Write ``file`` to ``path``, in one step. What was read and not changed is written byte for byte.
+    """Write ``file`` to ``path`` atomically. A file that was read and not changed is written byte for byte.
 
-    Raises ``ConfigurationError`` if a reader would refuse it, ``InputError`` if it cannot be written.
+    Raises ``ConfigurationError`` if ``parse`` would refuse it, ``InputError`` if it cannot be written.
     """
     data = text_of(file).encode()
     if parse(data, file.name, knobs=file.knobs) != file:
@@ -33,7 +33,7 @@ def write(file: ConfigurationFile, path: str | os.PathLike[str]) -> None:
 
 
 def text_of(file: ConfigurationFile) -> str:
-    """Return the text of ``file``: what it was read from if that says the same, else lines with single blanks."""
+    """Return the text of ``file``: the text it was read from if unchanged, else lines with single blanks."""
     lines = list(_lines(file))
     if file.text is not None and lines == [tokens for line in file.text.split("\n") if (tokens := tokens_of(line))]:
         return file.text
@@ -41,9 +41,9 @@ def text_of(file: ConfigurationFile) -> str:
 
 
 def normal(file: ConfigurationFile) -> ConfigurationFile:
-    """Return ``file`` in the form of the tuner's files: a baseline, each approximation with name and number.
+    """Return ``file`` in the form of the tuner's files: with a baseline, and name and number of each approximation.
 
-    Text in that form is kept byte for byte, including a blank at the end of a line and a missing newline at the end of
+    Text in this form is kept byte for byte, including a blank at the end of a line and a missing newline at the end of
     the file. Numbers keep their digits.
     """
     configurations = tuple(

@@ -1,6 +1,6 @@
 """Vector files: ``.npy`` (floats or integers), CSV with or without a header line, or an array of an ``.npz``.
 
-Integers of any size are taken exactly (0x, 0b and 0o prefixes work); a number with a point or an exponent is
+Integers of any size are read exactly, and may have the prefixes 0x, 0b and 0o. A number with a point or an exponent is
 read as the nearest double.
 """
 
@@ -29,14 +29,14 @@ __all__ = ["batch_of_raw", "read_batch", "read_raw_batch"]
 _NPY_MAGIC = b"\x93NUMPY"
 _ZIP_MAGIC = b"PK\x03\x04"
 _DIGITS = re.compile(r"[+-]?[0-9]+")
-#: Rows without columns need no bytes in a file, so a wrong number of them could take days.
-_MOST_BYTES = 64 << 30  # it is mapped or read a line at a time
+_MOST_BYTES = 64 << 30  # files are mapped, or read line by line
+#: Rows without columns need no bytes in a file, so a damaged number of rows could take days.
 _MAX_ROWS = 100_000_000
 _MOST_UNPACKED = 4 << 30
 
 
 def read_batch(path: str | Path, n_in: int) -> Batch:
-    """Return the vectors of real values in ``path``. Raises ``InputError`` that names file, row and column."""
+    """Return the vectors of real values in ``path``. Raises ``InputError`` with file, row and column."""
     rows = _rows(Path(path), n_in)
     try:
         return Batch.of(rows, n_in)
@@ -45,7 +45,7 @@ def read_batch(path: str | Path, n_in: int) -> Batch:
 
 
 def read_raw_batch(path: str | Path, ports: Ports) -> Batch:
-    """Read the vectors in ``path`` as raw integers: input j in units of the last bit of its port element."""
+    """Return the vectors of raw integers in ``path``: input j in units of the last bit of its port element."""
     rows = _rows(Path(path), len(ports.inputs))
     try:
         whole = Batch.of(rows, len(ports.inputs))
@@ -58,7 +58,7 @@ def read_raw_batch(path: str | Path, ports: Ports) -> Batch:
 
 
 def batch_of_raw(whole: Batch, ports: Ports) -> Batch:
-    """Integers read as raw values: column j times the weight of the last bit of input j's port element."""
+    """Return integers as raw values: column j times the weight of the last bit of input j's port element."""
     pairs = zip(whole.columns, ports.inputs, strict=True)
     return Batch(whole.rows, tuple(Column(c.mantissa, c.exponent + element.lo) for c, element in pairs))
 
@@ -77,7 +77,7 @@ def _rows(path: Path, n_in: int) -> Any:
 
 def _read_npy(path: Path, n_in: int) -> Any:
     try:
-        # Mapped, so that a wrong shape in a header is refused before memory is allocated.
+        # The file is mapped, so that a wrong shape in its header is refused before memory is allocated.
         with np.errstate(over="raise"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python's warnings about literals in a damaged header
             array = np.load(path, allow_pickle=False, mmap_mode="r")
@@ -89,7 +89,7 @@ def _read_npy(path: Path, n_in: int) -> Any:
 
 
 def _read_npz(path: Path, n_in: int) -> Any:
-    """Return the one array in a file of several whose rows have as many elements as a vector; labels have not."""
+    """Return the only array of the file that has rows of one element per input; the others may be labels."""
     data = read_plain(path, _MOST_UNPACKED, advice="give a .npy or .csv file")
     try:
         file = np.load(io.BytesIO(data), allow_pickle=False)
@@ -106,7 +106,7 @@ def _read_npz(path: Path, n_in: int) -> Any:
 
 
 def _table(path: Path, array: NDArray[Any], n_in: int) -> NDArray[Any]:
-    """Return ``array`` as rows. Raises ``InputError`` if it does not hold numbers, or too many."""
+    """Return ``array`` as rows. Raises ``InputError`` if it does not consist of numbers, or has too many rows."""
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise InputError(f"{path}: dtype is {array.dtype}, must be float16, float32, float64, an integer type or bool")
     if array.ndim and array.shape[0] > _MAX_ROWS:
@@ -141,7 +141,7 @@ def _read_csv(path: Path, n_in: int) -> Any:
 
 
 def _is_name(cell: str) -> bool:
-    """Return True if ``cell`` can head a column: ``x0`` or ``_`` can, ``1;2`` is a damaged number."""
+    """Return True if ``cell`` can be the name of a column, such as ``x0`` or ``_``; ``1;2`` is a damaged number."""
     try:
         float(cell)  # nan, inf
     except ValueError:
@@ -153,7 +153,7 @@ def _integer(cell: str) -> int | None:
     try:
         return int(cell, 0) if cell.lower().lstrip("+-").startswith(("0x", "0b", "0o")) else int(cell)
     except ValueError:
-        # int() refuses more than 4300 decimal digits, Decimal takes any number of them.
+        # int() refuses more than 4300 decimal digits; Decimal accepts any number of digits.
         return int(Decimal(cell)) if _DIGITS.fullmatch(cell) else None
 
 

@@ -1,10 +1,10 @@
-"""Generate input vectors for runs without files of vectors: corners, wraps, truncation, then random.
+"""Generate input vectors for runs without a file of vectors: corners, wraps and truncation, then random values.
 
-All numbers are made two bits finer than what the ports carry, so that off-grid values exercise TRUNC, and
-some two bits wider, so that out-of-range values exercise WRAP.
+All numbers have two fractional bits more than the ports, so that off-grid values exercise TRUNC, and some are two bits
+wider, so that out-of-range values exercise WRAP.
 
-Vectors are generated in blocks with separate seeds, so that any part of millions can be generated alone. From the
-second block on most are plain uniform values of the ports, which cost a tenth of the others.
+Vectors are generated in blocks with separate seeds, so that any part of millions of vectors can be generated alone.
+From the second block on, most vectors are plain uniform values of the ports, which cost a tenth of the others.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ __all__ = ["Generated", "generate", "generate_common"]
 _EXTRA = 2
 #: One in this many rows may be a mix of corners.
 _CORNER_SHARE = 4
-#: The most vectors that share a seed, and the most values in such a block.
+#: The maximum number of vectors that share a seed, and the maximum number of values in such a block.
 _BLOCK, _BLOCK_VALUES = 16384, 1 << 22
 #: One in this many rows of later blocks is generated like those of the first block.
 _RICH_SHARE = 16
-#: More would keep any simulator busy for hours, and ``generate``, which holds them all, exhaust the machine.
+#: More rows would keep any simulator busy for hours, and exhaust memory in ``generate``, which holds all of them.
 _MAX_ROWS = 100_000_000
 
 
 class _Reader(NamedTuple):
-    """One ``input`` op that reads the input, and the raw interval that its source declares.
+    """An ``input`` op that reads an input, and the raw interval that the source declares.
 
-    ``kind``: the op's type as the input itself sees it, before ``inp_shift``.
+    ``kind``: the op's type in terms of the input itself, before ``inp_shift``.
     """
 
     kind: FixedType
@@ -46,19 +46,19 @@ class _Reader(NamedTuple):
 
 
 def generate(program: Program, rows: int, seed: int) -> Batch:
-    """Return ``rows`` vectors for ``program``, the same for the same ``seed`` (a non-negative integer) and ``rows``.
+    """Return ``rows`` vectors for ``program``, reproducible from ``seed`` (a non-negative integer) and ``rows``.
 
-    The first rows put all inputs on the same kind of corner, up to a quarter of the first 16,384 mix corners at
-    random, the rest is uniform, with off-grid and out-of-range values throughout. Where the source declares input
-    intervals (da4ml's JSON), values that would leave them are drawn again from within.
+    In the first rows all inputs have the same kind of corner. Up to a quarter of the first 16,384 rows mix corners at
+    random, and the rest is uniform; off-grid and out-of-range values occur throughout. Where the source declares input
+    intervals (da4ml's JSON), values outside of them are replaced by random values within them.
     """
     return generate_common([program], rows, seed)
 
 
 def generate_common(programs: Sequence[Program], rows: int, seed: int) -> Batch:
-    """Generate vectors for one or more ``programs`` with the same number of inputs: corners of the types of all.
+    """Return vectors for ``programs`` with the same number of inputs, with the corners of all their types.
 
-    If all read their inputs alike, these are the vectors of each.
+    If all programs read their inputs in the same way, the vectors are those of ``generate`` for each of them.
     """
     return Generated(programs, rows, seed).slice(0, rows)
 
@@ -80,7 +80,7 @@ class Generated:
         self._last: tuple[int, Batch] | None = None
 
     def slice(self, start: int, stop: int) -> Batch:
-        """Return rows ``start`` to ``stop``; values do not depend on the slices."""
+        """Return rows ``start`` to ``stop``; their values do not depend on how rows are sliced."""
         stop = min(stop, self.rows)
         length = self._length
         blocks = range(start // length, max(-(-stop // length), start // length + 1))
@@ -88,7 +88,7 @@ class Generated:
         return parts[0] if len(parts) == 1 else Batch.concatenate(parts)
 
     def _block(self, block: int) -> Batch:
-        last = self._last  # a copy of the reference: another thread may replace it
+        last = self._last  # copied, since another thread may replace the attribute
         if last is not None and last[0] == block:
             return last[1]
         rows = max(min(self.rows - block * self._length, self._length), 0)
@@ -112,7 +112,7 @@ def _add_readers(readers: list[list[_Reader]], program: Program) -> None:
 
 @lru_cache(1024)
 def _bounds(readers: tuple[_Reader, ...]) -> tuple[int, int, int]:
-    """(``finest``, lowest, highest): values are in units of ``2**-finest``."""
+    """Return (``finest``, lowest, highest): values are in units of ``2**-finest``."""
     finest = max(reader.kind.f for reader in readers) + _EXTRA
     lowest = min(reader.lo << (finest - reader.kind.f) for reader in readers)
     highest = max((reader.hi + 1 << (finest - reader.kind.f)) - 1 for reader in readers)
@@ -120,7 +120,7 @@ def _bounds(readers: tuple[_Reader, ...]) -> tuple[int, int, int]:
 
 
 def _later_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Generator) -> Column:
-    """Values of one input in any block but the first: few are rich, the rest lies on the grid and within range."""
+    """Return values of one input in a later block: few like the first block's, the rest on the grid and in range."""
     rich = rows // _RICH_SHARE
     first = _first_column(readers, rich, rng, fixed=False)
     if not readers:
@@ -131,9 +131,9 @@ def _later_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Genera
 
 
 def _first_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Generator, *, fixed: bool = True) -> Column:
-    """Values of one input; ``fixed``: the first rows are the corners in order."""
+    """Return values of one input. ``fixed``: the first rows are the corners, in order."""
     if not readers:
-        # The input is unused, and its values must not matter.
+        # The input is unused: random values show that results do not depend on it.
         return Column(rng.integers(-8, 8, size=rows, dtype=np.int64), 0)
     finest, lowest, highest = _bounds(readers)
     span = highest - lowest + 1
@@ -153,14 +153,14 @@ def _first_column(readers: tuple[_Reader, ...], rows: int, rng: np.random.Genera
 
 
 def _uniform(rng: np.random.Generator, lo: int, hi: int, rows: int) -> IntArray:
-    """Uniform integers ``lo..hi``, of any size."""
+    """Return uniform integers ``lo..hi``, of any size."""
     span = hi - lo + 1
     if max(abs(lo), abs(hi)).bit_length() < 62:
-        # Narrow numbers are drawn several times as fast.
+        # NumPy draws narrow numbers several times as fast.
         bits = max(lo, hi, ~lo, ~hi).bit_length()
         kind = np.int16 if bits < 16 else np.int32 if bits < 32 else np.int64
         return rng.integers(lo, hi, size=rows, dtype=kind, endpoint=True).astype(np.int64)
-    size = (span.bit_length() + 64 + 7) // 8  # 64 bits more than needed: the modulo favours nothing visible
+    size = (span.bit_length() + 64 + 7) // 8  # with 64 extra bits, the bias of the modulo is negligible
     data = rng.bytes(size * rows)
     values = np.empty(rows, dtype=object)
     values[:] = [lo + int.from_bytes(data[at : at + size], "little") % span for at in range(0, size * rows, size)]
@@ -169,7 +169,7 @@ def _uniform(rng: np.random.Generator, lo: int, hi: int, rows: int) -> IntArray:
 
 @lru_cache(1024)
 def _corners(readers: tuple[_Reader, ...], finest: int) -> IntArray:
-    """Return corners of every reader's type, and values just beyond and between, in units of ``2**-finest``."""
+    """Return the corners of every reader's type, and values just beyond and between, in units of ``2**-finest``."""
     corners: dict[int, None] = {0: None}
     for kind, lo, hi in readers:
         scale = 1 << (finest - kind.f)
@@ -191,9 +191,9 @@ def _corners(readers: tuple[_Reader, ...], finest: int) -> IntArray:
 
 
 def _declared(values: IntArray, readers: tuple[_Reader, ...], finest: int, rng: np.random.Generator) -> IntArray:
-    """``values``; those that any reader would see outside its declared interval are drawn again from what all declare.
+    """Return ``values`` with new random ones for those that a reader would see outside its declared interval.
 
-    Readers that declare nothing in common get them as they are.
+    The new values lie within the intervals of all readers. If these have no common values, ``values`` are unchanged.
     """
     outside = np.zeros(len(values), dtype=bool)
     for kind, lo, hi in readers:

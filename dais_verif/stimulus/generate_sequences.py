@@ -1,9 +1,10 @@
-"""Generate sequences for a machine: corners, then stretches of cycles with different behaviour of control signals.
+"""Generate input sequences for a machine: corners, then stretches in which control signals behave differently.
 
-A stretch is *free*, and each element does as it likes; or *steady*, and single bits keep what they have, so that frames
-follow each other without a pause; or a *pulse*: resets for one cycle, then steady; or *stalling*: bits are mostly 1.
-Some bits change right after a pulse: if an enable wrongly overrides a reset and stays, it hides the wrong value.
-Resets, unless they pulse, are few and short, or nothing else would be seen.
+There are four kinds of stretches of cycles. *Free*: every element changes independently. *Steady*: single bits keep
+their value, so that frames follow each other without a pause. *Pulse*: resets are 1 for one cycle, then the stretch is
+steady. *Stalling*: single bits are mostly 1. Some bits change right after a pulse: if an enable wrongly overrides a
+reset and does not change, it hides the wrong value. Resets outside of pulses are rare and short, since nothing else can
+be observed during a reset.
 """
 
 from __future__ import annotations
@@ -32,20 +33,21 @@ class _Habit(IntEnum):
     STALLING = 3
 
 
-#: Weights of the habits.
+#: The probabilities of the habits.
 _HABITS = (0.45, 0.15, 0.25, 0.15)
-#: The longest stretch of each; one that is not free lasts for some periods of schedules, if there are any.
+#: The longest stretch of each habit, in cycles; if inputs have schedules, stretches that are not free may last for
+#: ``_PERIODS`` of their periods.
 _LONGEST = (32, 64, 24, 32)
 _PERIODS = 3
-#: Probability that single bits are 1 in a free stretch: enables and flags must hold, change, and do so together.
+#: Probabilities that a single bit is 1 in a free stretch: enables and flags must hold, change, and change together.
 _CHANCES = (0.0, 0.1, 0.5, 0.5, 0.9, 1.0)
-#: The same of resets.
+#: The same for resets.
 _RESETS = (0.0, 0.0, 0.0, 0.0, 0.02, 0.02, 0.1, 0.5)
-#: The same of all bits but resets in a steady stretch, in which they keep it; and in a stalling one.
+#: The probability that a bit other than a reset is 1 throughout a steady stretch, and in a cycle of a stalling one.
 _STEADY, _STALLING = 0.75, 0.875
-#: The probability that a bit has some value in the first cycle of a pulse and the opposite value after it.
+#: The probability that a bit has one value in the first cycle of a pulse and the opposite value after it.
 _CHANGING = _STEADY * (1 - _STEADY)
-#: The behaviour of elements in a stretch: hold a value, take extremes, or (the rest) anything.
+#: The probabilities that an element holds its value in a stretch, or has extreme values; otherwise it is uniform.
 _HELD, _EXTREME = 0.15, 0.25
 #: The value of all elements in the first cycles, other than resets.
 _CORNERS: tuple[Callable[[FixedType], int], ...] = (
@@ -53,19 +55,19 @@ _CORNERS: tuple[Callable[[FixedType], int], ...] = (
     lambda kind: kind.raw_max,
     lambda kind: kind.raw_min,
 )
-#: With fewer cycles there is one sequence.
+#: With fewer cycles there is only one sequence.
 _FEW = 256
-#: The longest first sequence, and about how long others are at least where there are many.
+#: The maximum length of the first sequence, and roughly the minimum length of the others if there are many.
 _FIRST, _OTHERS = 4096, 1024
 _LEAST_OTHERS, _MOST_OTHERS = 3, 511
 _WIDEST = 62
 
 
 def generate_sequences(machine: Machine, cycles: int, seed: int = 0) -> list[InputSequence]:
-    """Sequences of ``cycles`` cycles in all, each from power-up.
+    """Return sequences with ``cycles`` cycles in total, each from power-up.
 
-    The first begins with corners and has half of them, but at most 4,096. The others are of equal length, within a
-    cycle: memories, which no reset clears, begin again in each.
+    The first one begins with corners, and has half of the cycles, about 4,096 at most. The others have equal lengths.
+    There are several because memories, which no reset clears, only restart at power-up.
     """
     if cycles < _FEW:
         return [generate_sequence(machine, cycles, seed)]
@@ -77,7 +79,7 @@ def generate_sequences(machine: Machine, cycles: int, seed: int = 0) -> list[Inp
 
 
 def generate_sequence(machine: Machine, cycles: int, seed: int = 0, number: int = 0) -> InputSequence:
-    """``cycles`` cycles for the inputs of ``machine``; number 0 begins with corners, others at random at once."""
+    """Return ``cycles`` cycles of the inputs of ``machine``. ``number``: 0 begins with corners, others do not."""
     rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(cycles, number))))
     resets = reset_elements(machine)
     plan = _Plan(machine, cycles, rng, number)
@@ -97,7 +99,7 @@ def _side_by_side(columns: list[IntArray], cycles: int) -> IntArray:
 
 
 class _Plan:
-    """The stretches of one sequence: what control does in each, and how long."""
+    """The stretches of one sequence: the habit of each, and its length."""
 
     def __init__(self, machine: Machine, cycles: int, rng: np.random.Generator, number: int) -> None:
         self.cycles, self.rng = cycles, rng
@@ -105,7 +107,7 @@ class _Plan:
         period = max((s.schedule.period for s in machine.inputs if s.schedule is not None), default=0)
         longest = np.maximum(_LONGEST, [0, *[_PERIODS * period] * 3])
         habits = rng.choice(len(_HABITS), size=cycles + 1, p=_HABITS)
-        # Sequences begin with every habit in turn, and with no reset: power-up is one. Then comes one soon.
+        # Sequences begin with each habit in turn, without a reset, since power-up is one. A pulse follows soon.
         habits[1:2] = _Habit.PULSE
         habits[0] = (_Habit.FREE, _Habit.STEADY, _Habit.STALLING)[number % 3]
         lengths = rng.integers(1, longest[habits], endpoint=True)
@@ -114,7 +116,7 @@ class _Plan:
         self.begins = np.cumsum(self.lengths) - self.lengths
 
     def column(self, kind: FixedType, resetting: bool) -> IntArray:
-        """Raw values of one element."""
+        """Return the raw values of one element."""
         count = self.cycles - self.corners
         first = [0 if resetting else _CORNERS[number](kind) for number in range(self.corners)]
         if kind.width == 0:

@@ -1,4 +1,4 @@
-"""Sequences of a machine's inputs: a row of exact numbers for each input signal and cycle, from power-up."""
+"""Input sequences of a machine: from power-up, one row of exact numbers per input signal and cycle."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ArrayRows(Sequence[Sequence[Fraction]]):
     @overload
     def __getitem__(self, cycle: slice) -> list[list[Fraction]]: ...
     def __getitem__(self, cycle: int | slice) -> list[Fraction] | list[list[Fraction]]:
-        """Return the row of a cycle, or several."""
+        """Return the row of a cycle, or several rows."""
         if isinstance(cycle, slice):
             return [self[number] for number in range(len(self))[cycle]]
         row = self.array[cycle].tolist()
@@ -63,7 +63,7 @@ class ArrayRows(Sequence[Sequence[Fraction]]):
 
 
 def raw_rows(rows: Sequence[Sequence[Fraction]], types: tuple[FixedType, ...]) -> IntArray:
-    """Return ``rows`` as raw integers of ``types``, wrapped into them: (cycles, elements); objects beyond 62 bits."""
+    """Return ``rows`` as raw integers wrapped to ``types``: (cycles, elements), of objects if wider than 62 bits."""
     if isinstance(rows, ArrayRows) and rows.types == types:
         return rows.array
     columns: list[IntArray] = []
@@ -84,7 +84,7 @@ def raw_rows(rows: Sequence[Sequence[Fraction]], types: tuple[FixedType, ...]) -
 
 
 def sequence_of_bits(machine: Machine, elements: Sequence[Element], rows: Sequence[Sequence[int]]) -> InputSequence:
-    """Return the sequence whose cycles are ``rows``: of each the bits of all ``elements`` of the inputs, as proved."""
+    """Return the sequence of ``rows``, one per cycle: each has the bits of all ``elements`` of inputs as integers."""
     columns = {element: number for number, element in enumerate(elements)}
 
     def value(row: Sequence[int], name: str, place: int, kind: FixedType) -> Fraction:
@@ -107,7 +107,7 @@ def _real(raw: int, kind: FixedType) -> Fraction:
 
 
 def given_sequences(path: Path, machine: Machine) -> list[InputSequence]:
-    """Return the sequences in the file ``path``, exactly. Raises ``InputError`` that names file, signal and rule."""
+    """Return the exact sequences in the file ``path``. Raises ``InputError`` with file, signal and rule."""
     arrays, _ = read_sequences(path, {signal.name: len(signal.types) for signal in machine.inputs})
     if not arrays:
         raise InputError.of(

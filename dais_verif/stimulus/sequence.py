@@ -1,4 +1,4 @@
-"""Vectors from several places, one after the other, made when they are asked for."""
+"""Vectors from several sources, one after the other, generated on demand."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ __all__ = ["Stimulus", "ExhaustiveRows", "Vectors"]
 
 
 class Vectors(Protocol):
-    """Rows that can be made a stretch at a time; a ``Batch`` is one."""
+    """Rows that can be generated slice by slice; a ``Batch`` is an example."""
 
     @property
     def rows(self) -> int:
         """The number of rows."""
 
     def slice(self, start: int, stop: int) -> Batch:
-        """Rows ``start`` to ``stop``."""
+        """Return rows ``start`` to ``stop``."""
 
 
 class ExhaustiveRows:
-    """The rows of an exhaustive pass, what is random in them drawn from ``seed``."""
+    """The rows of an exhaustive pass, with random bits from ``seed``."""
 
     def __init__(self, exhaustive: ExhaustiveVectors, seed: int) -> None:
         self._exhaustive, self._seed = exhaustive, seed
         self.rows = exhaustive.rows
 
     def slice(self, start: int, stop: int) -> Batch:
-        """Rows ``start`` to ``stop``."""
+        """Return rows ``start`` to ``stop``."""
         return self._exhaustive.batch(start, stop, self._seed)
 
 
@@ -44,7 +44,7 @@ class Stimulus:
         self.rows = self._offsets[-1]
 
     def slice(self, start: int, stop: int) -> Batch:
-        """Rows ``start`` to ``stop``."""
+        """Return rows ``start`` to ``stop``."""
         cuts = []
         for part, begin, end in zip(self._parts, self._offsets, self._offsets[1:], strict=False):
             if max(start, begin) < min(stop, end):

@@ -1,4 +1,4 @@
-"""Files of sequences for machines: ``.npz``, an array a signal, (cycles, elements) or (sequences, cycles, elements)."""
+"""Files of sequences for machines: ``.npz`` with one array per signal, (cycles, elements) or with sequences first."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _MOST_BYTES = 4 << 30
 
 
 def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[str, NDArray[Any]], bool]:
-    """Read the arrays of ``elements``, (sequences, cycles, elements), and whether there were several sequences.
+    """Return the arrays of ``elements``, (sequences, cycles, elements), and whether there are several sequences.
 
-    Without an axis of sequences there is one. Raises ``InputError`` that names file and signal for anything else.
+    Arrays without an axis of sequences have one sequence. Raises ``InputError`` with file and signal for other files.
     """
     data = read_plain(Path(path), _MOST_BYTES, advice="give a file of arrays, .npz")
     try:
@@ -48,7 +48,7 @@ def read_sequences(path: str | Path, elements: Mapping[str, int]) -> tuple[dict[
 def npz_of(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return the bytes of an ``.npz`` file with ``arrays``."""
     file = io.BytesIO()
-    # Names of signals are data: written member by member, they cannot be mistaken for an argument of a function.
+    # np.savez takes names as keyword arguments, but a signal may have the name of one of np.savez's parameters.
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             member = io.BytesIO()

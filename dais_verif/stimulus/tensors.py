@@ -1,4 +1,4 @@
-"""Vectors of networks: ``.npz``, one array for each input, by its name, (samples, *shape); and what inputs can hold."""
+"""Read vectors of networks, and check their ranges: ``.npz`` with one array (samples, *shape) per input, by name."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class InputTensor(NamedTuple):
 
 
 def read_tensors(path: str | Path, inputs: Sequence[InputTensor]) -> Batch:
-    """Return the vectors in ``path``: all elements of each input in turn, each a number of the input's type.
+    """Return the vectors in ``path``: the elements of all inputs in turn, each a value of the input's type.
 
     Arrays of an ``.npz`` that are not inputs, such as labels, are ignored; for other files, see ``read_batch``. Raises
-    ``InputError`` that names input, sample and element of a number that the input cannot hold: such a number has no
-    meaning for a network, because its quantiser would replace it.
+    ``InputError`` with input, sample and element for a number that is not a value of the input's type: the network's
+    quantiser would replace it by another number.
     """
     with open_plain(Path(path), _MOST_BYTES, advice="give a .npz, .npy or .csv file") as file:
         is_zip = file.read(len(_ZIP)) == _ZIP
@@ -72,7 +72,7 @@ def _rows_of(path: Path, inputs: Sequence[InputTensor]) -> NDArray[Any]:
 
 
 def _flat(path: Path, array: NDArray[Any], one: InputTensor) -> NDArray[Any]:
-    """Return a row a sample; a first size of 1, which is the batch's, may be left out."""
+    """Return one row per sample; a first size of 1, the batch size, may be left out in the file."""
     sizes = [one.shape, one.shape[1:] if one.shape[:1] == (1,) else one.shape, (math.prod(one.shape),)]
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8 or not array.ndim or array.shape[1:] not in sizes:
         wanted = ", ".join(["samples", *map(str, sizes[1])])

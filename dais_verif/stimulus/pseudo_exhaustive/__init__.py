@@ -1,1 +1,1 @@
-"""All inputs on which an output depends, as vectors: pseudo-exhaustive testing."""
+"""Pseudo-exhaustive testing: vectors with all combinations of the inputs on which an output depends."""

@@ -1,10 +1,10 @@
-"""Cones put together so that few rows meet all combinations of the bits of each.
+"""Group cones so that few rows exercise all combinations of the bits of each cone.
 
-A cone is a mask of port bits. Bits are given colours, so that no cone has two bits of one colour, and all bits of a
-colour show the same bit of a counter: as many colours, so many bits the counter has. A window that slides over a
-thousand inputs needs as many colours as it has bits, and one pass serves all its places.
+A cone is a mask of port bits. Bits get colours such that no cone has two bits of one colour. All bits of a colour have
+the value of one bit of a counter, so the counter has as many bits as there are colours. A window that slides over a
+thousand inputs needs only as many colours as it has bits, and one pass covers all its positions.
 
-Cones with declared fields are counted one by one instead, next to cones with which they share no bit.
+Cones with declared fields get counters of their own instead, next to cones with which they share no bit.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ class Group:
         self._colour: dict[int, int] = {}
         self._colours = 0
         self._coloured = 0
-        self._neighbour: dict[int, int] = {}  # leads from bit to bit of one component, to its representative
+        self._neighbour: dict[int, int] = {}  # union-find: leads from each bit to the representative of its component
         self._declared: list[int] = []
         self._claimed = 0
 
     def rows_with(self, cone: int, *, recolour: bool) -> int | None:
-        """Return the rows that the group would have with ``cone`` too; None if it cannot take it.
+        """Return the rows that the group would have with ``cone`` added; None if it cannot be added.
 
-        ``recolour``: bits that have the same colour here may get new ones.
+        ``recolour``: bits of the cone that have the same colour may get new colours.
         """
         if self._domain.free(cone) != cone:
             if any(not cone & ~mask for mask in self._declared):
@@ -50,7 +50,7 @@ class Group:
         return max(self.rows, 1 << max(self._colours + clashes, cone.bit_count()))
 
     def add(self, cone: int) -> None:
-        """Take ``cone`` in, which ``rows_with`` did not refuse."""
+        """Add ``cone``, which ``rows_with`` must have accepted."""
         if self._domain.free(cone) != cone:
             if all(cone & ~mask for mask in self._declared):
                 self._declared.append(cone)
@@ -60,7 +60,7 @@ class Group:
         bits = bits_of(cone)
         used: set[int] = set()
         for bit in bits_of(cone & self._coloured):
-            if self._colour[bit] in used:  # a colour that no other bit has disturbs no other cone
+            if self._colour[bit] in used:  # a new colour cannot clash in any other cone
                 self._colour[bit] = self._colours
                 self._colours += 1
             used.add(self._colour[bit])
@@ -82,7 +82,7 @@ class Group:
         return bit
 
     def counters(self) -> tuple[Counter, ...]:
-        """Return a counter for all cones that overlap, directly or by others: the rest need not run in step."""
+        """Return one counter per set of cones that overlap, directly or through others."""
         components: dict[int, dict[int, int]] = {}
         for bit in sorted(self._colour):
             shown = components.setdefault(self._representative(bit), {})
@@ -95,13 +95,13 @@ class Group:
 
 
 def choose(domain: Domain, cones: Iterable[int], *, max_rows: int, max_bits: int) -> list[Group]:
-    """Group as many of ``cones`` as ``max_rows`` rows allow, smallest first; none larger than ``max_bits``."""
+    """Return groups of as many of ``cones`` as ``max_rows`` rows allow, smallest first, none above ``max_bits``."""
     by_size = sorted(cones, key=lambda cone: (domain.size(cone), cone))
     groups = _fewest_rows(domain, by_size, max_bits)
     if _rows(groups) <= max_rows:
         return groups
     groups = []
-    low, high = 0, len(by_size) - 1  # so many of the smallest fit for certain, and at most so many
+    low, high = 0, len(by_size) - 1  # the number of smallest cones that fit is between these
     while low < high:
         middle = (low + high + 1) // 2
         tried = _fewest_rows(domain, by_size[:middle], max_bits)
@@ -109,7 +109,7 @@ def choose(domain: Domain, cones: Iterable[int], *, max_rows: int, max_bits: int
             low, groups = middle, tried
         else:
             high = middle - 1
-    for cone in by_size[low:]:  # those that find room where others are swept anyway, or for a few rows more
+    for cone in by_size[low:]:  # larger cones that fit into an existing group for no or few extra rows
         found = _cheapest(groups, cone, recolour=False)
         if found and found[0] <= max_rows - _rows(groups):
             found[1].add(cone)
@@ -117,12 +117,12 @@ def choose(domain: Domain, cones: Iterable[int], *, max_rows: int, max_bits: int
 
 
 def _fewest_rows(domain: Domain, cones: Sequence[int], max_bits: int) -> list[Group]:
-    """Return the better of two ways to put ``cones``, ascending by size, into groups."""
+    """Return the better of two ways to group ``cones``, which ascend by size."""
     return min((_pack(domain, cones, max_bits, recolour) for recolour in (False, True)), key=_rows)
 
 
 def _pack(domain: Domain, cones: Sequence[int], max_bits: int, recolour: bool) -> list[Group]:
-    """Return groups that hold all ``cones``: the largest first, each where it costs least, or a group of its own."""
+    """Return groups of all ``cones``: the largest first, each in the cheapest group, or in a new one."""
     groups: list[Group] = []
     for cone in reversed(cones):
         found = _cheapest(groups, cone, recolour=recolour)
@@ -135,7 +135,7 @@ def _pack(domain: Domain, cones: Sequence[int], max_bits: int, recolour: bool) -
 
 
 def _cheapest(groups: Sequence[Group], cone: int, *, recolour: bool) -> tuple[int, Group] | None:
-    """Return the rows that the cheapest of ``groups`` for ``cone`` would have more, and that group."""
+    """Return the cheapest of ``groups`` for ``cone``, preceded by the number of extra rows it needs."""
     best: tuple[int, Group] | None = None
     for group in groups:
         rows = group.rows_with(cone, recolour=recolour)

@@ -1,4 +1,4 @@
-"""Counters whose bits are shown by bits of ``model_inp``, many of them by several."""
+"""Counters whose bits drive bits of ``model_inp``; one bit of a counter may drive several of them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from dais_verif.stimulus.pseudo_exhaustive.domain import Domain
 
 __all__ = ["MAX_BITS", "WORD", "Counter"]
 
-#: Port bits are handled as words of so many.
+#: The number of port bits in a word.
 WORD = 64
-#: A counter of more bits would never be run to its end, and its products must fit 62 bits.
+#: A counter of more bits would never reach its end, and products of its values must fit 62 bits.
 MAX_BITS = 31
-#: Irrational numbers: the fractions of their multiples are spread evenly from the first on.
+#: Irrational numbers: the fractional parts of their multiples are evenly spread, however few of them are used.
 _GOLDEN, _OTHER = (math.sqrt(5) - 1) / 2, math.sqrt(2)
 
 
 class _Run(NamedTuple):
-    """Bits ``low`` to ``low + width - 1`` of a word show the bits of a counter from ``first`` on."""
+    """Bits ``low`` to ``low + width - 1`` of a word have the values of the counter's bits from ``first`` on."""
 
     word: int
     low: int
@@ -36,13 +36,13 @@ class _Run(NamedTuple):
 
 @dataclass(frozen=True)
 class Counter:
-    """A number that takes each of ``size`` values once in ``size`` rows, and the port bits that show it.
+    """A number that has each of ``size`` values once in ``size`` rows, and the port bits that it drives.
 
-    ``shown``: for each of its lowest bits the mask of free port bits that show it, so that bits of different masks
-    meet all their combinations. ``declared``: bits of declared fields, closed; their patterns are what is left of
-    the number. Values come in steps of ``step``, prime to ``size``, so that the first rows are spread over all of
-    them. Every further lap begins elsewhere, and counters with different ``number`` elsewhere again, so that those
-    of one pass do not run in step.
+    ``shown``: for each of the lowest bits of the number, the mask of free port bits that it drives; bits of different
+    masks have all their combinations. ``declared``: bits of declared fields, closed; the rest of the number selects
+    their patterns. Values advance in steps of ``step``, coprime to ``size``, so that the first rows are spread over all
+    values. Every further lap has another start, which also differs between counters with different ``number``, so that
+    the counters of a pass do not run in step.
     """
 
     shown: tuple[int, ...]
@@ -53,7 +53,7 @@ class Counter:
 
     @classmethod
     def of(cls, shown: Sequence[int], declared: int, domain: Domain, number: int) -> Counter:
-        """Counter ``number`` of its pass."""
+        """Return counter ``number`` of its pass."""
         size = domain.size(declared) << len(shown)
         step = int(size * _GOLDEN * (number + 1) % size)
         while math.gcd(step, size) != 1:
@@ -62,11 +62,11 @@ class Counter:
 
     @cached_property
     def free(self) -> int:
-        """All port bits that show one bit of it each."""
+        """All port bits that are driven by a single bit of the number."""
         return reduce(or_, self.shown, 0)
 
     def covers(self, cone: int) -> bool:
-        """Return True if the port bits ``cone`` take all their combinations in ``size`` rows."""
+        """Return True if the port bits ``cone`` have all their combinations in ``size`` rows."""
         together = [cone & mask for mask in self.shown]
         return not cone & ~(self.free | self.declared) and all(bits & bits - 1 == 0 for bits in together)
 
@@ -88,7 +88,7 @@ class Counter:
         return tuple(runs)
 
     def values(self, start: int, stop: int) -> NDArray[np.int64]:
-        """Return the numbers, 0 to ``size - 1``, that rows ``start`` to ``stop`` have."""
+        """Return the numbers, 0 to ``size - 1``, of rows ``start`` to ``stop``."""
         rows = np.arange(start, stop, dtype=np.int64)
         first = start // self.size
         starts = self._starts(first, -(-stop // self.size))
@@ -101,6 +101,6 @@ class Counter:
         return values
 
     def _starts(self, first: int, last: int) -> NDArray[np.int64]:
-        """Return the starts of laps ``first`` to ``last``: 0, then spread evenly, differently for every counter."""
+        """Return the starts of laps ``first`` to ``last``: 0, then evenly spread, differently for each counter."""
         turn = int((self.number + 1) * _OTHER % 1 * (1 << MAX_BITS))
         return (np.arange(first, last, dtype=np.int64) * turn & (1 << MAX_BITS) - 1) * self.size >> MAX_BITS

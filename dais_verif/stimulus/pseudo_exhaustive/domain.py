@@ -1,6 +1,7 @@
-"""The values that the bits of ``model_inp`` may carry: any, or, if the source declares intervals, only those.
+"""The values that the bits of ``model_inp`` may have: any, or only those in intervals that the source declares.
 
-A set of port bits is a mask. Bits that belong to no declared interval are free; those of a ``Field`` go together.
+A set of port bits is a mask. Bits that belong to no declared interval are free; those of a ``Field`` depend on each
+other.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ __all__ = ["Domain", "Field", "Part", "domain_of"]
 
 
 class Field(NamedTuple):
-    """The port bits from ``offset`` on, ``width`` of them, carry ``lo..hi`` only, in two's complement."""
+    """``width`` port bits from ``offset`` on, whose values are only ``lo..hi``, in two's complement."""
 
     offset: int
     width: int
@@ -32,7 +33,7 @@ class Field(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Bits ``low`` to ``low + width - 1`` of a field, which take so many ``patterns``: ``first`` and those after it."""
+    """Bits ``low`` to ``low + width - 1`` of a field. They have ``patterns`` values: ``first`` and those after it."""
 
     field: int
     low: int
@@ -43,11 +44,11 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Domain:
-    """The bits of ``model_inp`` of one program, and what was declared of them.
+    """The bits of ``model_inp`` of one program, and the declarations about them.
 
-    ``tangled``: bits read by several ops whose declarations do not fit together bit by bit. What combinations
-    of them are declared is not told apart, so they must not be claimed to be exhausted. ``signed``: of every input
-    whether the op that reads its topmost bit takes it for a sign.
+    ``tangled``: bits read by several ops whose declarations do not fit together bit by bit. It is not known which of
+    their combinations are declared, so they must never be claimed to be exhausted. ``signed``: for each input, whether
+    an op that reads its topmost bit treats it as a sign.
     """
 
     ports: Ports
@@ -70,12 +71,12 @@ class Domain:
         return sum(field.mask for field in self.fields)
 
     def touched(self, mask: int) -> list[int]:
-        """Numbers of the fields that have a bit in ``mask``, ascending."""
+        """Return the numbers of the fields that have a bit in ``mask``, ascending."""
         declared = mask & self._declared
         return sorted({self._field_of[bit] for bit in bits_of(declared)}) if declared else []
 
     def part(self, number: int, mask: int) -> Part:
-        """Return the least run of bits of field ``number`` that holds all its bits in ``mask``."""
+        """Return the shortest run of bits of field ``number`` that includes all its bits in ``mask``."""
         offset, width, lo, hi = self.fields[number]
         bits = mask >> offset & (1 << width) - 1
         low = (bits & -bits).bit_length() - 1
@@ -83,14 +84,14 @@ class Domain:
         return Part(number, low, run, lo >> low, min(1 << run, (hi >> low) - (lo >> low) + 1))
 
     def closed(self, mask: int) -> int:
-        """Return ``mask`` with the bits between those of one field."""
+        """Return ``mask`` with all bits that lie between two of its bits in the same field."""
         for number in self.touched(mask):
             part = self.part(number, mask)
             mask |= (1 << part.width) - 1 << self.fields[number].offset + part.low
         return mask
 
     def claimed(self, mask: int) -> int:
-        """Return ``mask`` with all bits of the fields that it touches: what cannot be set independently of it."""
+        """Return ``mask`` with all bits of the fields that it touches, which cannot be set independently of it."""
         for number in self.touched(mask):
             mask |= self.fields[number].mask
         return mask
@@ -104,7 +105,7 @@ class Domain:
 
 
 def domain_of(program: Program) -> Domain:
-    """Return the declared inputs of ``program``; binaries declare nothing."""
+    """Return the domain of ``program``'s inputs; binaries declare no intervals."""
     ports = ports_of(program)
     fields: list[Field] = []
     tangled = 0
@@ -131,7 +132,7 @@ def _signed(program: Program, ports: Ports) -> tuple[bool, ...]:
 
 
 def _declared(program: Program, ports: Ports) -> list[Field]:
-    """One field for every ``input`` op whose interval is narrower than its type, in the order of the port."""
+    """Return one field per ``input`` op whose interval is narrower than its type, in the order of the port."""
     found = set()
     for op in program.ops if program.intervals else ():
         if op.code == INPUT and op.type.width > 0 and program.intervals:
@@ -142,7 +143,7 @@ def _declared(program: Program, ports: Ports) -> list[Field]:
 
 
 def _overlapping(fields: list[Field]) -> list[list[Field]]:
-    """Return groups of fields that share bits, directly or by others."""
+    """Return groups of fields that share bits, directly or through others."""
     groups: list[list[Field]] = []
     end = 0
     for field in fields:
@@ -154,7 +155,7 @@ def _overlapping(fields: list[Field]) -> list[list[Field]]:
 
 
 def _common(group: list[Field]) -> Field:
-    """Return the values that no op of ``group`` sees wrapped or outside its interval; ``lo > hi`` if there are none."""
+    """Return the values that no op of ``group`` reads wrapped or outside its interval; ``lo > hi`` if none exist."""
     start = min(field.offset for field in group)
     end = max(field.offset + field.width for field in group)
     lo = max(field.lo << field.offset - start for field in group)

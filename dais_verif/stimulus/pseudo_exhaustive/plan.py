@@ -1,12 +1,12 @@
-"""The outputs that can be checked on all inputs that they depend on, and the fewest rows that do it.
+"""Plan which outputs are checked on all inputs that they depend on, with as few rows as possible.
 
-A program may have thousands of input bits; an output that depends on few of them has soon met every combination.
-Many such outputs share a pass: those without a common bit count side by side, and those that overlap share a counter
-in which only bits of the same output must differ (``groups``).
+A program may have thousands of input bits; an output that depends on few of them needs few rows for every combination.
+Many such outputs share a pass: outputs without a common bit have counters side by side, and outputs that overlap share
+a counter in which only bits of the same output must differ (``cone_groups``).
 
 "All inputs" means every combination of the bits of ``model_inp`` that the output of the *program* can depend on. Where
-the source declares input intervals (da4ml's JSON) these bits take declared values only. All other bits are random, so
-RTL whose output depends on bits that it should not is likely, but not certain, to be detected.
+the source declares input intervals (da4ml's JSON), these bits have declared values only. All other bits are random, so
+RTL whose output wrongly depends on other bits is likely, but not certain, to be detected.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["LeftOut", "Plan", "combinations", "plan", "plan_vectors"]
 
 
 class LeftOut(NamedTuple):
-    """An output that could be exhausted with ``rows`` rows, if so many were allowed."""
+    """An output that could be exhausted with ``rows`` rows, if that many were allowed."""
 
     output: int
     rows: int
@@ -35,10 +35,10 @@ class LeftOut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The vectors to run. Outputs without bits are in none of the lists, since they cannot be compared.
+    """The vectors to run. Outputs without bits are not listed, since they cannot be compared.
 
-    ``exhausted``: outputs that have met everything when all ``passes`` are run, constant ones among them.
-    ``could``: outputs with few enough bits for which the rows did not suffice.
+    ``exhausted``: outputs that have met all their inputs after all ``passes``, including constant ones. ``could``:
+    outputs with few enough bits for which the rows did not suffice.
     """
 
     passes: tuple[ExhaustiveVectors, ...]
@@ -54,7 +54,7 @@ class Plan:
 def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
     """Return the passes that exhaust as many outputs of ``program`` as ``max_rows`` rows can, smallest first.
 
-    An output is considered if the bits that it depends on take at most ``2**max_bits`` combinations.
+    An output is considered if the bits that it depends on have at most ``2**max_bits`` combinations.
     """
     if not 0 <= max_bits <= MAX_BITS:
         raise InputError(f"max_bits is {max_bits}, must be 0 to {MAX_BITS}")
@@ -69,9 +69,10 @@ def plan(program: Program, *, max_rows: int, max_bits: int = 24) -> Plan:
 def plan_vectors(
     domain: Domain, cones: Mapping[int, int], *, max_rows: int, max_bits: int
 ) -> tuple[ExhaustiveVectors, ...]:
-    """Plan passes in which as many of ``cones`` meet everything as ``max_rows`` rows allow, smallest first.
+    """Return passes that exhaust as many of ``cones`` as ``max_rows`` rows allow, smallest first.
 
-    ``cones``: of anything that has a number, an output say, the closed mask of port bits; passes name it ``outputs``.
+    ``cones``: closed masks of port bits by number, for instance the number of an output; ``outputs`` of a pass has
+    these numbers.
     """
     groups = choose(domain, set(cones.values()), max_rows=max_rows, max_bits=max_bits)
     passes = []
@@ -79,7 +80,7 @@ def plan_vectors(
         counters = group.counters()
         owner = {bit: counter for counter in counters for bit in bits_of(counter.free | counter.declared)}
         lowest = {output: (cone & -cone).bit_length() - 1 for output, cone in cones.items()}
-        # The claim is derived from the counters themselves, however they were found.
+        # The claim follows from the counters themselves, and does not rely on the grouping.
         met = [o for o, cone in cones.items() if not cone or (lowest[o] in owner and owner[lowest[o]].covers(cone))]
         rows = max((counter.size for counter in counters), default=1)
         passes.append(ExhaustiveVectors(number, rows, counters, tuple(met), domain))
@@ -87,7 +88,7 @@ def plan_vectors(
 
 
 def combinations(program: Program, max_bits: int) -> dict[int, int]:
-    """Return each output that ``plan`` considers, and how many combinations of input bits exhaust it.
+    """Return the number of combinations of input bits that exhaust each output that ``plan`` considers.
 
     With enough rows, these are the outputs that ``plan`` exhausts.
     """
@@ -96,8 +97,8 @@ def combinations(program: Program, max_bits: int) -> dict[int, int]:
 
 
 def _cones(program: Program, domain: Domain, max_bits: int) -> dict[int, int]:
-    """Return the port bits that reach each output that has bits and takes few enough combinations of them."""
-    # Some bits of declared intervals can be constant, so that more bits may still be few combinations.
+    """Return the closed input bits of each output that has bits and depends on few enough combinations of them."""
+    # Bits of declared intervals can be constant, so more bits may still have few combinations.
     at_most = 2 * max_bits if domain.fields else max_bits
     masks = dict(enumerate(input_bits(program, at_most=at_most)))
     return {
