@@ -1,4 +1,4 @@
-"""Runs inside the simulator: an AXI4-Lite master and both streams, against registers, counters and signatures."""
+"""Cocotb tests with an AXI4-Lite master and both streams, for the registers, the counters and the signatures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ BUSY, DONE, WAITING = 1, 2, 4
 
 
 class Bench:
-    """One clock at a time: inputs set, outputs read as the edge sees them."""
+    """Drive the inputs and sample the outputs of one clock cycle at a time."""
 
     def __init__(self, dut: Any) -> None:
         self.dut = dut
@@ -108,7 +108,7 @@ class Bench:
         return self.seen["read"]  # type: ignore[return-value]
 
     async def write(self, address: int, value: int, strobe: int = 15) -> int:
-        """Address and data in any order."""
+        """Write a register, with address and data in either order, and return the response."""
         dut = self.dut
         dut.s_axil_awaddr.value, dut.s_axil_wdata.value, dut.s_axil_wstrb.value = address, value, strobe
         open_ = {"aw", "w"}
@@ -143,7 +143,7 @@ class Bench:
         return await self.write(self.job["registers"]["CONTROL"][0], bits)
 
     async def settle(self) -> None:
-        """Until the stream is empty; the counters follow one clock later."""
+        """Wait until the stream is empty, and four cycles more, since the counters follow one cycle later."""
         for _ in range(4000):
             await self.clock()
             if not self.to_send and self.sent == self.got:
@@ -158,7 +158,7 @@ class Bench:
         assert found == expected, f"counters are {found}, must be {expected}"
 
     async def self_check(self, beats: int) -> tuple[int, int]:
-        """Signature, and the clocks from the answer to START to DONE, as far as a poll sees it."""
+        """Return the signature, and the clock cycles from the response to START until a poll sees DONE."""
         assert await self.write(self.job["registers"]["CHECK_BEATS"][0], beats) == OKAY
         assert await self.control(START) == OKAY
         begin = self.clocks
@@ -254,13 +254,13 @@ async def the_stream_waits_for_the_check_and_the_check_for_the_stream(dut: Any) 
     assert await bench.control(START) == SLVERR, "a second START is refused"
     assert await bench.write(bench.job["registers"]["CHECK_BEATS"][0], 5) == SLVERR, "CHECK_BEATS stands while BUSY"
     assert bench.sent == in_flight, "the stream is blocked"
-    # Given up, the stream goes on.
+    # After the self-check is given up, the stream goes on.
     assert await bench.control(GIVE_UP) == OKAY
     assert await bench.value("STATUS") == 0
     bench.ready = 0.7
     while bench.sent < 20:
         await bench.clock()
-    # Let drain, the check runs between two beats, and nothing is lost.
+    # Once the beats in flight have left, the self-check runs between two beats, and no beat is lost.
     signature, _ = await bench.self_check(16)
     assert signature == bench.job["signatures"]["16"]
     await bench.settle()

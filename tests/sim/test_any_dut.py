@@ -1,4 +1,4 @@
-"""Designs of others, with ports, clocks and pins of their own: what is right passes, what is wrong gets its blame."""
+"""Third-party designs with their own ports, clocks and pins: right ones pass, and wrong ones get the right blame."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ module model(input signed [3:0] x_0, input signed [5:0] x_1, output signed [7:0]
 endmodule
 """
 
-#: All pins; the reset is asynchronous and low.
+#: A design with every pin; its reset is asynchronous and active low.
 CLOCKED = """
 module model(
   input clk, input rst_n, input ce, input vin, output reg vout,
@@ -71,7 +71,7 @@ valid_out = "vout"
 """
 
 BOTH = ("icarus", "verilator")
-#: Where Verilator is only a second simulator for the same bench.
+#: For tests in which Verilator is only a second simulator for the same bench.
 MOSTLY_ICARUS = ("icarus", pytest.param("verilator", marks=pytest.mark.slow))
 
 
@@ -120,7 +120,7 @@ def test_elements_of_an_array(tmp_path: Path) -> None:
     ports = ["y[0]", "y[1]", "none"]
     types = ["s11.1", "s11.1", "u0.0"]
     """
-    # The program reads input 0 to units only: what it leaves out must not matter.
+    # The program reads input 0 without its fractional bit: the value of that bit must not matter.
     wrong = sim(rtl, tmp_path / "wrong", ports=ports, simulator="verilator")
     assert wrong.ending == ("RTL_MISMATCH", 1) and wrong.record["first_mismatch"]["output"] == 0
     right = sim(rtl.replace("x[0] + x[1]", "(a <<< 1) + x[1]"), tmp_path, ports=ports, simulator="verilator")
@@ -195,7 +195,7 @@ HELD_NEVER = """
   always @(posedge clk) if (ce) begin
 """
 
-#: What is seeded in the clocked design in place of what, and the words that must be said.
+#: The text of the clocked design that is replaced, the fault in its place, and the words that the message must have.
 FAULTS = {
     "a register missing": ("y0 <= a * 2 + b", "y0 <= a * 2 + x_1", "output 0"),
     "the last register missing": ("y0 <= a * 2 + b;", "", "output 0"),
@@ -211,7 +211,7 @@ FAULTS = {
     "what is computed": ("a * 2 + b", "a * 2 - b", "output 0"),
 }
 
-#: The bench is the same in both simulators, and only Verilator takes a compiler.
+#: Run in Verilator, too: the bench is the same in both simulators, and only Verilator needs a compiler.
 ALSO_IN_VERILATOR = ("no hold at the output",)
 
 EACH_FAULT = [

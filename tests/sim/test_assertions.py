@@ -1,4 +1,4 @@
-"""What is said where an assertion of the RTL fails and the simulator goes on, as Icarus does."""
+"""The message names an assertion of the RTL that fails while the simulator goes on, as Icarus does."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SAYS = "; icarus says that an assertion of the RTL fails at model.v:2"
 
 
 def message(text: str, folder: Path, **options: object) -> str:
-    """The message of a run in Icarus, which passes."""
+    """Return the message of a run in Icarus that passes."""
     (folder / "model.v").write_text(text)
     result = simulate(
         ADDER,
@@ -38,7 +38,7 @@ def message(text: str, folder: Path, **options: object) -> str:
         ('assert (model_out != 7) else $error("is %0d", model_out);', SAYS + ", is 7 ("),
         ("assert (model_out != 7);", SAYS + " ("),
         ('if (model_out == 7) $error("seven");', SAYS + ", seven ("),
-        ("assert (model_out < 31);", ""),  # X at the start, which is not less than anything
+        ("assert (model_out < 31);", ""),  # X at the start, and X is not less than anything
         ('assert (model_out != 7) else $warning("seven");', ""),
     ],
     ids=["words", "none", "error", "holds", "warning"],

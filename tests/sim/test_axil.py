@@ -1,4 +1,4 @@
-"""The AXI4-Lite block in simulation: registers, counters, and signatures that the golden model foretells."""
+"""The AXI4-Lite block in simulation: registers, counters, and signatures that the golden model predicts."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def failing(
     bug: tuple[str, str] | None = None,
     only: str = "",
 ) -> tuple[list[str], str]:
-    """The tests of the bench that fail, and the log; ``only``: one test alone."""
+    """Return the failing tests of the bench and the log; ``only`` selects a single test."""
     ports = ports_of(program)
     design = wrapped(program, folder, latency=latency, user_bits=2, axil=True, bug=bug)
     facts = {
@@ -62,7 +62,7 @@ def failing(
         "registers": {register.name: (register.offset, register.bits // 32) for register in REGISTERS},
         "facts": facts,
         "signatures": selfcheck_signatures(program, BEATS),
-        # Filling and folding, and what polling adds.
+        # For the cycles that fill the pipeline and fold the outputs, and for those that polling adds.
         "overhead": latency + -(-ports.output_bits // 32) + 20,
     }
     (folder / "job.json").write_text(json.dumps(job))
@@ -128,7 +128,7 @@ def test_a_bug_is_found(name: str, tmp_path: Path) -> None:
 
 
 def reference(program: Program, beats: int) -> int:
-    """The signature, from the words of rtl/dais_selfcheck.v and Python's integers alone."""
+    """Return the signature, computed with Python integers from the description in rtl/dais_selfcheck.v alone."""
 
     def step(x: int) -> int:
         x ^= x << 13 & 0xFFFFFFFF
@@ -170,7 +170,7 @@ def test_a_check_of_wide_ports(tmp_path: Path) -> None:
 
 
 def test_stimulus_packs_to_itself() -> None:
-    """What the golden model is given are the very bits that the core gets."""
+    """The golden model gets exactly the bits that the core gets."""
     ports = ports_of(EVERY)
     (words,) = stimulus_words(ports, 50)
     columns = []

@@ -1,4 +1,4 @@
-"""Programs in the AXI4-Stream wrapper: every beat of every scenario, and bugs in the wrapper that must be found."""
+"""Programs in the AXI4-Stream wrapper: every beat of every scenario is compared, and bugs in the wrapper are found."""
 
 from __future__ import annotations
 
@@ -59,9 +59,9 @@ def test_every_beat_equals_the_golden_model(latency: int, tmp_path: Path) -> Non
     heard = outcome.answer.heard
     assert [one.scenario for one in heard] == [scenario.name for scenario in SCENARIOS]
     assert all(one.sent == one.compared + one.dropped == 150 for one in heard)
-    # One beat a clock: 150 beats, and the way from s_axis to m_axis.
+    # One beat per clock cycle: 150 beats, and the path from s_axis to m_axis.
     assert heard[0].clocks == 150 + 1 + max(latency, 1)
-    # Every reset dropped something, or it did not come in mid-stream; and without resets nothing was dropped.
+    # Every reset came in mid-stream, since each dropped at least one beat; without resets no beat was dropped.
     assert heard[-1].dropped >= RESETS and not any(one.dropped for one in heard[:-1])
 
 

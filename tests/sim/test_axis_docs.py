@@ -1,4 +1,4 @@
-"""docs/axi-stream.md tells what takes place: its timing table is a run, its register map is the one of the RTL."""
+"""The timing table in docs/axi-stream.md shows a real run, and its register map is that of the RTL."""
 
 from __future__ import annotations
 

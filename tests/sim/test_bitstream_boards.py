@@ -1,4 +1,4 @@
-"""A board that is made of a bitstream answers as the desk's does: the same vectors, frames and protocol."""
+"""A board made from a bitstream answers like the one made from RTL: same vectors, frames and protocol."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_board_that_is_right(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_fault_in_a_table_is_found(tmp_path: Path) -> None:
-    """Of the tables that make bits of the square one is turned over: results are wrong, and the protocol is not."""
+    """One flipped bit in a table that computes the square gives wrong results; the protocol is not affected."""
     logic = BOARD.read(stored(BOARD.name, tmp_path))
     bitstream = BOARD.write(tmp_path)
     lut = next(lut for lut in logic.luts if bin(lut.table).count("1") in range(3, 14) and "1'b0" not in lut.inputs)

@@ -1,4 +1,4 @@
-"""The example of a sign-off of a bitstream, as it stands in the documentation: it runs to its end."""
+"""The example that signs off a bitstream runs to its end as the documentation shows it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_program_becomes_a_bitstream_with_a_certificate(tmp_path: Path) -> Non
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "signed" / "certificate.json").is_file()
     assert "model.bin" in (tmp_path / "signed" / "certificate.json").read_text()
-    # Another bitstream than the one that was certified ends the last step, and the script with it.
+    # The last step fails for a bitstream other than the certified one, and the script ends with it.
     data = bytearray((tmp_path / "built" / "model.bin").read_bytes())
     data[len(data) // 2] ^= 4
     (tmp_path / "deployed.bin").write_bytes(data)

@@ -1,4 +1,4 @@
-"""Sign-offs of bitstreams: what passes, what of a bitstream must not, and what is on its way to a device by content."""
+"""Sign-offs of bitstreams: which pass, which must not, and how a file meant for a device is recognised by content."""
 
 from __future__ import annotations
 
@@ -146,11 +146,11 @@ def test_policies_that_are_refused(tmp_path: Path, text: str, says: str) -> None
     assert ended.exit_code == 2 and says in ended.tree["message"]
 
 
-# faults that are planted in the bitstream that is signed off
+# faults seeded in the bitstream that is signed off
 
 
 def planted(kind: str, folder: Path, bitstream: Path, pins: Path) -> tuple[Place, Bit]:
-    """A bit of the configuration that matters, of one kind."""
+    """Return the place and the bit of a configuration bit of this kind that has an effect."""
     configuration = unpack(bitstream, folder / "tools")
     chip = chip_of("1k")
     found = read_back(chip, configuration, read_pins(pins), "tq144")
@@ -180,7 +180,7 @@ def planted(kind: str, folder: Path, bitstream: Path, pins: Path) -> tuple[Place
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["table", "carry", "routing", "first value", "pins"])
 def test_a_planted_fault_is_not_signed_off(kind: str, tmp_path: Path) -> None:
-    """Simulated or proved to be wrong, or refused: each, with the policy that signs the sound one off."""
+    """With the policy that signs off the fault-free bitstream, each fault is simulated or proved wrong, or refused."""
     require_icestorm()
     policy = QUICK.replace('proof = "off"', "") + STAGES + "[rtl]\npipeline = 1\n" + TABLES
     folder = project(tmp_path, policy)

@@ -1,4 +1,4 @@
-"""Block RAMs as they are read back from a bitstream do what Yosys' model of them does, in every width."""
+"""Block RAMs read back from a bitstream behave like the models of Yosys, in every width."""
 
 from __future__ import annotations
 

@@ -80,12 +80,12 @@ async def crashes(dut):
     os.kill(os.getpid(), 11)
 """
 
-#: A signal that is no port.
+#: An internal signal, not a port.
 INSIDE = ("middle",)
 
 SIMULATORS = pytest.mark.parametrize("simulator", [icarus, verilator], ids=["icarus", "verilator"])
 
-#: What is of the launch and not of the build; Icarus shows it without a compiler.
+#: For tests of the launch rather than of the build: Icarus, which needs no compiler, is enough for most of them.
 MOSTLY_ICARUS = pytest.mark.parametrize(
     "simulator", [pytest.param(icarus, id="icarus"), pytest.param(verilator, id="verilator", marks=pytest.mark.slow)]
 )
@@ -93,7 +93,10 @@ MOSTLY_ICARUS = pytest.mark.parametrize(
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Holds a design and its bench; its name trips shells and makefiles. (A $ would be expanded by Verilator.)"""
+    """Return a folder with a design and its bench.
+
+    The name of the folder trips shells and makefiles; it has no $, which Verilator would expand.
+    """
     folder = tmp_path / "a folder, with John's 100%"
     folder.mkdir()
     (folder / "the adder.v").write_text(ADDER)
@@ -142,7 +145,7 @@ def test_only_the_ports_and_what_was_asked_for_are_public_in_verilator(
 @MOSTLY_ICARUS
 def test_a_build_never_keeps_what_was(simulator: ModuleType, folder: Path) -> None:
     assert "bench_adder.adds" not in run(build(simulator, folder), folder)
-    # Older than the first build, and still the one that counts.
+    # The file is older than the first build, and is built nevertheless.
     (folder / "the adder.v").write_text(ADDER.replace("= middle", "= ~middle"))
     os.utime(folder / "the adder.v", (0, 0))
     assert "bench_adder.adds" in run(build(simulator, folder), folder)
@@ -153,7 +156,7 @@ def test_a_build_never_keeps_what_was(simulator: ModuleType, folder: Path) -> No
 
 
 def simulator_of(simulator: ModuleType, folder: Path) -> Simulation:
-    """What a caller that overlooked the failed build would run."""
+    """Return the simulation that a caller would run that overlooked the failed build."""
     name = simulator.__name__.rpartition(".")[2]
     output = {"icarus": "simulation.vvp", "verilator": "simulation"}[name]
     start = {"icarus": ("vvp", "-n"), "verilator": ()}[name]
@@ -260,7 +263,7 @@ def test_a_missing_tool(folder: Path, monkeypatch: pytest.MonkeyPatch, variable:
         build(simulator, folder)
 
 
-#: A compiler that has compiled the runtime before: it copies the object, in a time that a kill can meet.
+#: A stand-in for a compiler that has compiled the runtime before: it copies the object, slowly enough to be killed.
 QUICK = """\
 #!/bin/sh
 for word; do
@@ -294,7 +297,7 @@ def test_a_runtime_whose_build_was_killed_is_not_used(
     folders = [path for path in (cache / "runtime").iterdir() if path.is_dir()]
     assert len(folders) == 1
     assert run(build(verilator, folder, signals=INSIDE), folder) == ["bench_adder.is_wrong"]
-    # The left-overs are gone, and what there is now is whole and found again.
+    # The left-overs are gone; the runtime is complete, and found again.
     assert [path for path in (cache / "runtime").iterdir() if path.is_dir()] == [verilator_runtime.ensure()]
     assert verilator_runtime.ensure() not in folders
 

@@ -1,4 +1,4 @@
-"""What `build` makes for each part, as it is read back: in a simulator, and as a board behind each link."""
+"""The bitstream that `build` makes for each part passes when read back: in a simulator, and as a board on each link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bulk path computes what the ports show, on every vector, and its mismatches are found and blamed alike."""
+"""On every vector, the bulk path agrees with the path through the ports, and blames mismatches in the same way."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def both_ways(program: Program, folder: Path, rtl: str | None = None, rows: int 
     return found(program, folder / "bulk", BULK, rtl, rows), found(program, folder / "ports", PORTS, rtl, rows)
 
 
-#: In the fast suite; the others are much like these.
+#: Programs of the fast suite; the others are similar to these.
 ODD = ("every opcode", "constants only", "wide")
 
 
@@ -89,7 +89,7 @@ def test_a_bug_is_found_and_blamed_alike(tmp_path: Path) -> None:
 
 
 def test_a_bug_beyond_the_first_vectors_is_found_with_the_op_named(tmp_path: Path) -> None:
-    """Nothing but the bulk path runs the vector that shows it."""
+    """Only the bulk path runs the vector that shows the bug."""
     wrong = mutant(
         EVERY, "op_2 =", "model_inp[18:14]", "(model_inp == 19'h2AAAB ? ~model_inp[18:14] : model_inp[18:14])"
     )
@@ -108,7 +108,7 @@ def test_a_bug_beyond_the_first_vectors_is_found_with_the_op_named(tmp_path: Pat
 
 
 def test_paths_that_differ_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The bench with a bulk path that is wrong about the last of the vectors that both run."""
+    """An error is raised if the bulk path is wrong about the last of the vectors that both paths run."""
     rows = np.arange(300, dtype="<u8").reshape(-1, 1)
     job = Job(
         chunks=str(tmp_path),

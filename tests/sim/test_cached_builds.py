@@ -1,4 +1,4 @@
-"""A design that was built before is not built again, and what is not that design is never taken for it."""
+"""A design that was built before is not built again, and no other design is taken for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dais_verif.toolchain import build_cache, tools, verilator_runtime
 
 EVERY = every_opcode()
 
-#: 4 bits through, and with bit 0 inverted.
+#: Two designs of four bits: one passes its input through, the other inverts bit 0.
 TINY = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
 GOOD = (
     "module model(input [3:0] model_inp, output [3:0] model_out);\n  assign model_out = model_inp ^ 4'd0;\nendmodule\n"
@@ -34,13 +34,13 @@ BAD = GOOD.replace("4'd0", "4'd1")
 
 OUTPUT = {"icarus": "simulation.vvp", "verilator": "simulation"}
 BOTH = pytest.mark.parametrize("simulator", ["icarus", "verilator"])
-#: Where the cache looks at nothing that only one of them has, Icarus shows it without a compiler.
+#: For tests of what the cache handles alike in both simulators: Icarus, which needs no compiler, is enough.
 MOSTLY_ICARUS = pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of no builds, with the runtime of this machine."""
+    """Return a cache without builds, which has the Verilator runtime of this machine."""
     verilator_runtime.ensure()
     own = tmp_path / "cache"
     own.mkdir()
@@ -53,7 +53,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def build_of(
     folder: Path, text: str = GOOD, simulator: str = "icarus", *, top: str = "model", **more: Any
 ) -> Simulation:
-    """Build in ``folder``, where the RTL lies too."""
+    """Build ``text`` in ``folder``, and write the RTL there, too."""
     folder.mkdir(exist_ok=True)
     (folder / "design.v").write_text(text)
     return build(simulator, RtlDesign((folder / "design.v",), top), folder / "build", **more)
@@ -64,19 +64,19 @@ def sim(folder: Path, simulator: str = "icarus", *, rtl: str = GOOD) -> Run:
 
 
 def ending(run: Run) -> tuple[str, bool]:
-    """The verdict, and whether the simulation came out of the cache."""
+    """Return the verdict, and whether the simulation came out of the cache."""
     return run.record["verdict"], run.record["simulators"][0]["cached"]
 
 
 def code(simulation: Simulation) -> bytes:
-    """What is run."""
+    """Return the contents of the file that is run."""
     return Path(simulation.command[-1]).read_bytes()
 
 
 class TestRuns:
     @BOTH
     def test_of_the_same_design_build_it_once(self, simulator: str, tmp_path: Path, home: Path) -> None:
-        """In other folders too; they find the same, and so does who reads the log of the build."""
+        """The second run finds the first one's build from another folder, with equal results and the same build log."""
         runs = [run_sim(EVERY, tmp_path / name, "--vectors", 300, simulator=simulator) for name in "ab"]
         assert [ending(run) for run in runs] == [("PASS", False), ("PASS", True)]
         results = [run.record["simulators"][0] for run in runs]
@@ -88,7 +88,7 @@ class TestRuns:
         assert (entry.facts["version"], entry.key) == (results[0]["version"], next(home.iterdir()).name)
 
     def test_may_share_a_cache_at_once(self, tmp_path: Path) -> None:
-        """One builds, the others wait and take it."""
+        """One of four concurrent runs builds; the others wait and take that build."""
         found: list[bool] = []
 
         def one(name: str) -> None:
@@ -114,7 +114,7 @@ class TestRuns:
 
     @pytest.mark.parametrize("blocked", ["cache", "cache/builds"])
     def test_without_a_cache_that_can_be_written_build_each_time(self, blocked: str, tmp_path: Path) -> None:
-        """A file stands where the folder should be: permissions would not stop a root."""
+        """A file is in the place of the folder, since missing permissions would not stop root."""
         shutil.rmtree(tmp_path / "cache")
         (tmp_path / blocked).parent.mkdir(exist_ok=True)
         (tmp_path / blocked).touch()
@@ -122,7 +122,7 @@ class TestRuns:
         assert ending(sim(tmp_path / "a")) == ("PASS", False)
 
     def test_go_on_when_the_cache_is_cleared(self, tmp_path: Path) -> None:
-        """What a run was given stays its own."""
+        """A run keeps the build that it was given."""
         first, second = (build_of(tmp_path / name) for name in "ab")
         assert second.cached
         build_cache.clear()
@@ -146,10 +146,10 @@ class TestRuns:
 
 
 class TestOther:
-    """What differs in anything that a build depends on is another build."""
+    """If anything differs on which a build depends, the design is built again."""
 
     def test_rtl_is_found_wrong_though_the_good_one_is_kept(self, tmp_path: Path) -> None:
-        """The least difference that a text can have."""
+        """The wrong RTL differs in one character only, so both texts have the same length."""
         bad = mutant(EVERY, "op_4 =", "+", "-")
         assert len(bad) == len(emit_verilog(EVERY))
         runs = [run_sim(EVERY, tmp_path, "--vectors", 50, rtl=rtl) for rtl in (None, bad)]
@@ -178,7 +178,7 @@ class TestOther:
         ]
 
     def test_order_and_split_of_files(self, tmp_path: Path) -> None:
-        """The same text altogether, in other places: the last definition of a macro counts."""
+        """The files have the same total text, in another order or split: the last definition of a macro counts."""
         one, two, use = "`define V 4'd0\n", "`define V 4'd1\n", GOOD.replace("4'd0", "`V")
         for name, text in (("a", one), ("b", two), ("c", use), ("bc", two + use)):
             (tmp_path / f"{name}.v").write_text(text)
@@ -195,7 +195,7 @@ class TestOther:
         assert [simulation.waves for simulation in found[:3]] == [simulation.waves for simulation in found[3:]]
 
     def test_tool(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Another Icarus: of the same version, but elsewhere."""
+        """Another installation of the same version of Icarus gives another build."""
         (tmp_path / "bin").mkdir()
         for name, path in (("iverilog", tools.icarus().iverilog), ("vvp", tools.icarus().vvp)):
             (tmp_path / "bin" / name).write_text(f'#!/bin/sh\nexec "{path}" "$@"\n')
@@ -205,7 +205,7 @@ class TestOther:
         assert not build_of(tmp_path).cached
 
     def test_what_was_left_in_the_folder_is_not_what_is_run(self, tmp_path: Path) -> None:
-        """A folder that holds one design gets the other out of the cache."""
+        """A folder that holds the build of one design gets that of another design out of the cache."""
         good, bad = (code(build_of(tmp_path / name, text)) for name, text in (("a", GOOD), ("b", BAD)))
         assert good != bad
         again = build_of(tmp_path / "b", GOOD)
@@ -213,7 +213,7 @@ class TestOther:
 
 
 class TestOtherFiles:
-    """RTL that reads files of which only the simulator knows is built each time."""
+    """RTL that reads files known only to the simulator is built each time."""
 
     @MOSTLY_ICARUS
     def test_that_are_included(self, simulator: str, tmp_path: Path) -> None:
@@ -229,12 +229,12 @@ class TestOtherFiles:
 
     @BOTH
     def test_that_have_the_name_of_a_module(self, simulator: str, tmp_path: Path) -> None:
-        """Verilator would look for it beside the sources, if it was let, and nobody would see the file change."""
+        """Verilator must not look for the module beside the sources: changes of that file would be missed."""
         top = GOOD.replace("assign model_out = model_inp ^ 4'd0", "inner i(model_inp, model_out)")
         (tmp_path / "inner.v").write_text(GOOD.replace("module model", "module inner"))
         with pytest.raises(ToolError, match="inner"):
             build_of(tmp_path, top, simulator)
-        # With RTL that includes anything it does find it, so that is not kept.
+        # If the RTL includes any file, Verilator does find the module; such a build is not kept.
         (tmp_path / "empty.vh").touch()
         if simulator == "verilator":
             build_of(tmp_path, '`include "empty.vh"\n' + top, simulator)
@@ -242,7 +242,7 @@ class TestOtherFiles:
 
 
 class TestBroken:
-    """A broken entry never makes a run pass, and does not break runs for ever."""
+    """A broken entry never makes a run pass, and does not break all later runs."""
 
     @pytest.mark.parametrize(
         ("simulator", "size"),
@@ -277,7 +277,7 @@ class TestBroken:
         assert [build_of(tmp_path, GOOD, simulator).cached for _ in range(2)] == [False, True]
 
     def test_for_another_does_not_pass(self, tmp_path: Path, home: Path) -> None:
-        """Were entries mixed up, the simulation itself would tell: only what computes the outputs can pass."""
+        """Even if entries are mixed up, the simulation only passes if it computes the right outputs."""
         build_of(tmp_path, GOOD)
         good = the(home, "icarus")
         bad = code(build_of(tmp_path, BAD))
@@ -292,13 +292,13 @@ class TestBroken:
 
 
 def the(home: Path, simulator: str) -> Path:
-    """What is run, in the only entry."""
+    """Return the file that is run, of the only entry."""
     (found,) = home.glob(f"*/{OUTPUT[simulator]}")
     return found
 
 
 def rewritten(path: Path, change: Callable[[bytes], bytes]) -> None:
-    """A new file of that name, for the runs before have links to the old one."""
+    """Replace the file by a new one with changed contents; earlier runs have links to the old one."""
     data = change(path.read_bytes())
     path.unlink()
     path.write_bytes(data)
@@ -316,7 +316,7 @@ class TestFailures:
         assert not build_of(tmp_path).cached
 
     def test_rtl_that_is_edited_while_it_is_built(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What is built is what was hashed, whatever becomes of the file."""
+        """The build is of the text that was hashed, even if the file changes meanwhile."""
         compiled = icarus.build
 
         def edited(sources: tuple[Path, ...], *arguments: Any, **options: Any) -> Simulation:

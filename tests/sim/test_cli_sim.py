@@ -1,4 +1,4 @@
-"""``dais-verif sim``: options, folders, exit codes, what is printed and what is left behind."""
+"""``dais-verif sim``: its options, folders, exit codes, output, and the files that it leaves."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ BAD = mutant(EVERY, "op_4 =", "+", "-")
 
 @pytest.fixture
 def odd(tmp_path: Path) -> Path:
-    """A folder whose name holds what trips shells."""
+    """Return a folder whose name has characters that trip shells."""
     folder = tmp_path / "John's 100% odd; folder, ä"
     folder.mkdir()
     return folder
@@ -34,7 +34,7 @@ class TestVectors:
     def test_from_files_come_before_the_generated_ones(self, tmp_path: Path) -> None:
         np.save(tmp_path / "x.npy", np.zeros((7, 3)))
         (tmp_path / "y.csv").write_text("a,b,c\n1,2,3\n-8,31.5,-16\n")
-        # Wrong for the vector in row 8 alone, before any other is.
+        # The only wrong vector among those of the files is in row 8.
         rtl = mutant(EVERY, "op_4 =", "op_0 +", "(op_0 == -8'sd128 ? 8'sd127 : op_0) +")
         files = ("--inputs", tmp_path / "x.npy", "--inputs", tmp_path / "y.csv")
         run = run_sim(EVERY, tmp_path, *files, "--vectors", 20, rtl=rtl)
@@ -60,7 +60,7 @@ class TestVectors:
 
 class TestIcarus:
     def test_beside_verilator_runs_a_share_that_the_command_to_copy_names(self, tmp_path: Path) -> None:
-        """How far it comes depends on the machine: what it found must be found again."""
+        """How many vectors Icarus runs depends on the machine, so the printed command repeats just these."""
         path = save(EVERY, tmp_path)
         run = json.loads(command("sim", path, "--vectors", 300_000, "--exhaustive-bits", 0, "--json").stdout)
         share, whole = (one["vectors_compared"] for one in run["simulators"])
@@ -152,7 +152,7 @@ class TestFolder:
 
 class TestRtl:
     def test_in_several_files_under_another_name(self, odd: Path) -> None:
-        """The same design, its adder in a file of its own."""
+        """The design has its adder in a separate file, which includes another."""
         text = emit_verilog(EVERY, "their_top")
         old = "op_4 = op_0 + (op_1 <<< 3);"
         assert old in text
@@ -240,7 +240,7 @@ def first_mismatch(text: str) -> str:
 
 
 class TestText:
-    """What a person sees: all that counts of the record."""
+    """The printed text has all that matters of the record."""
 
     def test_of_a_pass(self, tmp_path: Path) -> None:
         options = ("--sim", "icarus", "--vectors", 10, "--seed", 5, "--exhaustive-bits", 0)
@@ -271,7 +271,7 @@ class TestText:
 
 
 def test_two_commands_at_once(odd: Path) -> None:
-    """Each in a folder of its own, one with a bug."""
+    """Two commands at once do not disturb each other: each has its own folder, and one finds a bug."""
     (odd / "bad.v").write_text(BAD)
     program = save(EVERY, odd)
     started = []

@@ -1,4 +1,4 @@
-"""``examples/cocotb`` by cocotb's runner, cocotb-test, cocotb's plugin and ours, two at once; a fault fails each."""
+"""``examples/cocotb`` passes in each of its runners, two at a time, and a fault fails each of them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_every_runner_runs_it(tmp_path: Path, faulty: Path) -> None:
     assert "3 failed" in wrong.stdout, wrong.stdout
     for runner in RUNNERS:
         assert f"::{runner}" in wrong.stdout
-    # Our plugin prints what `sim` says; the other two what the bench says.
+    # Our plugin prints the output of `sim`; the other two print that of the bench.
     assert wrong.stdout.count("op 6 (add_const) is the first op whose value diverges") >= 2
 
 

@@ -1,4 +1,4 @@
-"""The scoreboard in benches of users: what is right passes, what is wrong is named, and nothing compared is no pass."""
+"""The scoreboard in users' benches passes right designs, names what is wrong, and never passes without a comparison."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.simulation.simulators.build import RtlDesign, build
 ROOT = Path(__file__).parents[2]
 MAC = (ROOT / "examples" / "cocotb" / "mac.v").read_text()
 
-#: The designs: right, wrong, with delays, one that nobody drives, clocked ones, and one that does not fit.
+#: The designs: right, wrong, with delays, without a driver, clocked, and one that does not fit.
 TOP = """
 `timescale 1ns/1ps
 module top;
@@ -53,7 +53,7 @@ module narrow_model(input wire clk, input wire [6:0] model_inp, output wire [5:0
 endmodule
 """
 
-#: What each bench that must fail says.
+#: The words in the log of each bench that must fail.
 FAILS = {
     "combinational_wrong": ["RTL_MISMATCH at ", "op 6 (add_const) is the first op whose value diverges"],
     "all_mismatches": ["vectors differ from the golden model; RTL_MISMATCH", "op 6 (add_const)"],
@@ -71,17 +71,17 @@ PASSES = ["combinational", "delays", "pipeline", "pipeline_by_steps", "does_not_
 
 
 def verdicts(results: Path) -> dict[str, bool]:
-    """Which of the benches passed."""
+    """Return which of the benches passed."""
     cases = {str(case.get("name")): case for case in ET.parse(results).iter("testcase")}
     return {name: case.find("failure") is None and case.find("error") is None for name, case in cases.items()}
 
 
 def simulate(folder: Path, text: str, only: str | None = None, **environment: str) -> tuple[dict[str, bool], str]:
-    """Run the benches in Icarus, by cocotb's own runner; return which of them passed, and the log of the run."""
+    """Run the benches in Icarus with cocotb's own runner; return which of them passed, and the log of the run."""
     (folder / "top.v").write_text(text)
     runner = get_runner("icarus")
     runner.build(sources=[folder / "top.v"], hdl_toplevel="top", build_dir=folder)
-    with suppress(SystemExit):  # how it says that a test failed
+    with suppress(SystemExit):  # raised by the runner if a test failed
         runner.test(
             hdl_toplevel="top",
             test_module="support.user_benches",
@@ -107,7 +107,7 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, bool], str]
 
 
 def said_by(log: str, name: str) -> str:
-    """What the log says of one bench."""
+    """Return the part of the log that belongs to one bench."""
     return log.partition(f"running support.user_benches.{name} (")[2].partition("running support.")[0]
 
 
@@ -134,12 +134,12 @@ def test_a_replay_names_the_op_of_an_instance(tmp_path: Path) -> None:
     passed, log = simulate(tmp_path, sources(), f"{name}$", BENCH_RTL=str(tmp_path / "top.v"))
     assert not passed[name]
     assert "op 6 (add_const) is the first op whose value diverges" in log and "waves      gtkwave " in log
-    assert "--ports " in log.partition("reproduce  ")[2].partition("\n")[0]  # a file of the tables
+    assert "--ports " in log.partition("reproduce  ")[2].partition("\n")[0]  # a file with the ports
 
 
 @pytest.mark.slow
 def test_verilator_shows_the_same(tmp_path: Path) -> None:
-    """At a rising edge it shows what was there before it, as Icarus does; it knows neither X nor these delays."""
+    """Verilator, too, shows the values before a rising edge at that edge; it supports neither X nor these delays."""
     source = tmp_path / "top.v"
     source.write_text(sources().replace("assign #5 ", "assign ").replace("<= #3 ", "<= "))
     mac = ["clk", "rst_n", "en", "in_valid", "out_valid", "a", "b", "c", "y"]

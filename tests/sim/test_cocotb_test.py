@@ -1,12 +1,12 @@
-"""Our bench through cocotb-test: the pytest door of those who run their benches that way.
+"""Our bench runs under cocotb-test, for users who run their benches with it from pytest.
 
-The bench is a plain cocotb module and the job a file that an environment variable names, so any runner will do.
+The bench is a plain cocotb module, and its job is a file that an environment variable names; any runner can run it.
 ``sim`` itself starts the simulators on its own (``dais_verif.simulation.launch``): it needs time limits and a process
-group that can be killed, logs and results of its own for every run, paths with spaces, many runs of one build,
-and a failing bench as an answer to judge rather than an exception.
+group that can be killed, separate logs and results for every run, paths with spaces, many runs of one build, and a
+failing bench as a result to judge rather than an exception.
 
-Icarus only: for Verilator, cocotb-test compiles Verilator's whole runtime with every design, 40 s and more, and makes
-every signal public.
+Icarus only: for Verilator, cocotb-test compiles Verilator's whole runtime with every design, which takes 40 s and
+more, and makes every signal public.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ROWS = 1500
 
 @pytest.fixture(autouse=True)
 def handlers() -> Iterator[None]:
-    """cocotb-test leaves its signal handlers in place where a run fails."""
+    """Restore the signal handlers, which cocotb-test does not restore if a run fails."""
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield
     for number, handler in before.items():

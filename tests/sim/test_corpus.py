@@ -1,6 +1,7 @@
 """Real programs with known results: the golden model reproduces them, and their RTL passes in both simulators.
 
-The fast suite takes some to both and most to Icarus alone, which needs no compiler; the whole suite takes all to both.
+In the fast suite, some programs run in both simulators and most in Icarus alone, which needs no compiler; in the
+whole suite, all run in both.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def files_of(program: Path) -> list[Path]:
 
 FILES = [pytest.param(file, id=f"{file.parent.name}/{file.name}") for program in PROGRAMS for file in files_of(program)]
 by_program = pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.name)
-#: A network, bitwise ops and all kinds of rounding: what the others have, these have.
+#: A network, bitwise ops and all kinds of rounding: these programs cover all that the others have.
 TO_BOTH = [program for program in PROGRAMS if program.name.startswith(("p02", "p10", "p12"))]
 by_file = pytest.mark.parametrize("file", FILES)
 
@@ -76,7 +77,7 @@ def simulate(file: Path, vectors: int, capsys: pytest.CaptureFixture[str], *simu
     assert [simulator["name"] for simulator in result["simulators"]] == [*simulators]
     bits = sum(kind.width for kind in dais_verif.load(file).output_types)
     for simulator in result["simulators"]:
-        more = result["exhaustive_vectors"] if simulator["name"] == simulators[-1] else 0  # Icarus is spared
+        more = result["exhaustive_vectors"] if simulator["name"] == simulators[-1] else 0  # only Verilator runs them
         assert simulator["vectors_compared"] == len(np.load(given)) + vectors + more
         assert simulator["bits_compared"] == simulator["vectors_compared"] * bits > 0
 
@@ -89,7 +90,7 @@ def test_rtl_equals_golden_model_in_both_simulators(program: Path, capsys: pytes
 @pytest.mark.parametrize(
     "program",
     [
-        # Two large layers are enough.
+        # The large layers of other programs are enough for the fast suite.
         pytest.param(program, marks=[pytest.mark.slow] * program.name.startswith("p09"), id=program.name)
         for program in PROGRAMS
         if program not in TO_BOTH

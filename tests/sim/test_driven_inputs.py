@@ -1,4 +1,4 @@
-"""RTL that drives its own inputs is refused: a bench would hide that driver, and hardware does not."""
+"""RTL that drives its own inputs is refused: a bench would hide that driver, but hardware would not."""
 
 from __future__ import annotations
 

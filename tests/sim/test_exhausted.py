@@ -1,4 +1,4 @@
-"""Outputs that few input bits reach are checked on all of them, and only those are called exhausted."""
+"""Outputs that depend on few input bits are checked on all their values; only these are called exhausted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dais_verif.program import Program
 
 
 def reading(bits: int) -> Program:
-    """Output 0 reads ``bits`` bits of the first input; output 1 reads two inputs of 600 bits."""
+    """Return a program whose output 0 reads ``bits`` bits of the first input, and output 1 two inputs of 600 bits."""
     return Program.build(
         [
             (-1, 0, -1, 0, (1, bits - 1, 0)),
@@ -26,7 +26,7 @@ def reading(bits: int) -> Program:
     )
 
 
-#: What the bulk path runs through in no time, and what one runs through the ports.
+#: One program whose passes take no time in the bulk path, and one whose passes also run through the ports.
 WIDE, NARROW = reading(15), reading(10)
 ONE_IN_1024 = mutant(NARROW, "op_1 =", "op_0", "(op_0 == 10'sd345 ? 10'sd0 : op_0)")
 ONE_IN_32768 = mutant(WIDE, "op_1 =", "op_0", "(op_0 == 15'sd12345 ? 15'sd0 : op_0)")
@@ -45,7 +45,7 @@ def test_the_one_input_of_many_that_shows_a_bug_is_found(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("simulator", ["icarus", "verilator", "both"])
 def test_evidence_of_each_output(simulator: str, tmp_path: Path) -> None:
-    """Icarus is spared where Verilator does it, and alone does not do so much unasked."""
+    """If Verilator runs the exhaustive vectors, Icarus does not; Icarus alone does not run so many by itself."""
     run = run_sim(WIDE, tmp_path, "--exhaustive-bits", 24, "--vectors", 50, simulator=simulator)
     assert run.ending == ("PASS", 0)
     compared = {one["name"]: one["vectors_compared"] for one in run.record["simulators"]}
@@ -62,7 +62,7 @@ def test_evidence_of_each_output(simulator: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("option", ["--no-bulk", pytest.param("--waves", marks=pytest.mark.slow)])
 def test_what_nobody_ran_is_not_claimed(option: str, tmp_path: Path) -> None:
-    """Where Verilator has no bulk path, it runs the passes through the ports."""
+    """Without the bulk path, Verilator runs the exhaustive vectors through the ports."""
     run = run_sim(NARROW, tmp_path, option, "--exhaustive", "--vectors", 1, simulator="verilator")
     assert run.ending == ("PASS", 0)
     assert run.record["evidence"]["exhausted"] == [0]

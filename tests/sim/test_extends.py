@@ -1,4 +1,4 @@
-"""Our sign extension gives what Verilator's gives, for every width and every value that a signal of it may hold."""
+"""Our sign extension agrees with Verilator's for every width and every value that a signal of that width can have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from dais_verif.toolchain import tools, verilator_runtime
 
-#: Every value up to 16 bits; beyond that the corners, their neighbours, and 10,000 others.
+#: Every value up to 16 bits; for more bits the extreme values, their neighbours, and 10,000 random values.
 COMPARISON = """
 #include "verilated.h"
 static IData their_i(int bits, IData value) { return VL_EXTENDS_II(32, bits, value); }
@@ -53,7 +53,7 @@ int main() {
 
 @pytest.fixture
 def compared(tmp_path: Path) -> list[int]:
-    """How many values were compared, and how many comparisons failed."""
+    """Return the number of compared values and the number of comparisons that failed."""
     (tmp_path / "compare.cpp").write_text(COMPARISON)
     found, common = tools.verilator(), verilator_runtime.ensure()
     include = found.root / "include"

@@ -1,4 +1,4 @@
-"""``dais-verif hil`` through the public door: boards in Verilator behind TCP and serial ports, good and bad ones."""
+"""``dais-verif hil``, run as a command: boards in Verilator behind TCP and serial ports, right and wrong ones."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def uart(tmp_path_factory: pytest.TempPathFactory) -> Iterator[socket.socket]:
 
 @pytest.fixture
 def instant() -> Iterator[str]:
-    """A board in Python that is right."""
+    """Yield the target of a board in Python that answers rightly and at once."""
     with python_board(*computing(EVERY)) as board, on_tcp(board) as target:
         yield target
 
@@ -100,7 +100,7 @@ class TestGoodBoards:
         assert run.record["board"]["repeated"] > 0
 
     def test_computes_the_digest_that_a_simulator_computes(self, fifo: socket.socket, tmp_path: Path) -> None:
-        """The same vectors, and every bit of every output."""
+        """A board and a simulator give the same digest, which covers the same vectors and every bit of every output."""
         with on_tcp(fifo) as target:
             run = hil(EVERY, tmp_path / "board", target, "--vectors", 600, "--seed", 3)
         simulated = run_sim(EVERY, tmp_path / "sim", "--vectors", 600, "--seed", 3)
@@ -243,7 +243,7 @@ class TestWrongBoards:
 
 
 def dying(after: int) -> tuple[Callable[[Frame], list[bytes] | None], list[int]]:
-    """An answer that is the usual one until so many vectors have come, then silence; and what counts them."""
+    """Return an answer function that falls silent after so many vectors, and the list in which it counts vectors."""
     seen = [0]
 
     def answer(frame: Frame) -> list[bytes] | None:
@@ -254,7 +254,7 @@ def dying(after: int) -> tuple[Callable[[Frame], list[bytes] | None], list[int]]
     return answer, seen
 
 
-#: What is written over some of the progress; None is all of it.
+#: What overwrites part of the saved progress; None overwrites all of it.
 CHANGES = [
     None,
     {"rows": 1000},
@@ -266,7 +266,7 @@ CHANGES = [
 
 class TestBrokenOffRuns:
     def test_a_board_that_dies_and_comes_back(self, tmp_path: Path) -> None:
-        """What was compared before it died is not sent again, and counts once."""
+        """Vectors that were compared before the board died are not sent again, and are counted once."""
         whole = run_sim(EVERY, tmp_path / "sim", "--vectors", 2500)
         answer, _ = dying(1500)
         with python_board(*computing(EVERY), answer=answer) as board, on_tcp(board) as target:
@@ -299,7 +299,7 @@ class TestBrokenOffRuns:
         assert run.record["first_mismatch"]["row"] == 10
 
     def test_the_process_of_a_board_that_is_killed(self, tmp_path: Path) -> None:
-        """The link closes."""
+        """The run ends when the link closes because the board's process is killed."""
         answer, seen = dying(1 << 30)
         with contextlib.ExitStack() as stack:
             board = stack.enter_context(python_board(*computing(EVERY), answer=answer))

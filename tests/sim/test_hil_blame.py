@@ -1,4 +1,4 @@
-"""``hil --blame``: boards with a table that is wrong, and the op that it makes is named, by bitstreams with taps."""
+"""``hil --blame`` names the op whose lookup table is wrong on a board, by means of bitstreams with taps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 MAC = EXAMPLES / "quantised_mac.bin"
 SMALL, LARGE = "ice40-hx1k-tq144", "ice40-hx8k-ct256"
 
-#: What loads a bitstream onto a board whose device has a fault wherever op N of the core is.
+#: A script that loads a bitstream onto a board whose device has a fault wherever an op of the core is placed.
 _LOAD = """\
 import sys
 from pathlib import Path
@@ -41,7 +41,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def loading(folder: Path, source: str) -> str:
-    """The command that loads a bitstream with a fault in what ``source`` begins, onto ``board.bin`` in ``folder``."""
+    """Return the command that writes a bitstream to ``board.bin``, with a fault in the RTL line that begins so."""
     script = folder / "load.py"
     tests = str(Path(__file__).parents[1])
     script.write_text(_LOAD.format(tests=tests, source=source, board=str(folder / "board.bin")))
@@ -99,7 +99,7 @@ def width(op: int) -> int:
 
 @pytest.mark.slow
 def test_a_fault_of_the_bitstream_alone_is_not_one_of_an_op(built: Path, tmp_path: Path) -> None:
-    """What loads a bitstream with taps puts no fault into it: the logic that both have in common is right."""
+    """A fault of the original bitstream only, which bitstreams with taps do not have, is not blamed on an op."""
     with_fault(built / "model.bin", "op_4 =", tmp_path / "board.bin")
     found = blamed(built, tmp_path)
     blame = found["first_mismatch"]["blame"]

@@ -1,4 +1,4 @@
-"""The RTL of a board, frame by frame: what is asked well is answered, what is not does no harm."""
+"""The RTL of a board, frame by frame: good requests are answered, and bad ones do no harm."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def board(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def vectors(rows: int, seed: int = 0) -> tuple[bytes, bytes]:
-    """Payloads of a request and of its reply."""
+    """Return the payloads of a request and of its reply."""
     batch = generate(EVERY, rows, seed)
     inputs, outputs = pack_inputs(batch, PORTS), pack_outputs(run_raw(EVERY, batch, check=False), PORTS, rows)
     return (
@@ -50,7 +50,7 @@ def vectors(rows: int, seed: int = 0) -> tuple[bytes, bytes]:
 def exchange(
     board: socket.socket, data: bytes, replies: int, *, until: Frame | None = None, seconds: float = 20
 ) -> list[Frame]:
-    """Send ``data``; the first ``replies`` frames that come, up to ``until``, and what comes soon after them."""
+    """Send ``data``; return the first ``replies`` frames that come, up to ``until``, and those that follow at once."""
     decoder: Decoder = Decoder()
     frames: list[Frame] = []
     with link_to(board) as link:
@@ -152,7 +152,7 @@ def test_a_request_that_fills_the_buffer(board: socket.socket) -> None:
 
 
 def test_any_noise_is_survived(board: socket.socket) -> None:
-    """A request after noise and a flag is answered, and nothing looks like an answer that was not asked for."""
+    """A request after noise and a flag is answered, and no frame looks like an answer to another request."""
     rng = random.Random(1)
     inputs, outputs = vectors(2)
     for tag in range(60):
@@ -198,7 +198,10 @@ endmodule
 
 @pytest.mark.parametrize("deviation", [-2, 0, 2])
 def test_a_board_that_was_only_switched_on_answers_without_a_bit_unknown(deviation: int, tmp_path: Path) -> None:
-    """In Icarus, where a register without a value is X; no button is pressed. The clocks differ by so many percent."""
+    """In Icarus, where registers without a value are X, the answer has no X, and no reset is needed.
+
+    ``deviation``: of the host's clock, in percent.
+    """
     clocks = 20
     inputs, outputs = vectors(2)
     data = encode(Frame(Kind.IDENTIFY, 1, b"")) + run(2, inputs)
@@ -252,7 +255,7 @@ endmodule
 
 
 def over_spi(folder: Path, half: int, bug: tuple[str, str] = ("", "")) -> list[Frame]:
-    """What comes back over SPI in Icarus after power-on. ``half``: ns of half a bit; a clock has 10."""
+    """Return the frames sent over SPI in Icarus after power-on; ``half`` a bit in ns, with a clock period of 10 ns."""
     inputs, _ = vectors(2)
     asked = encode(Frame(Kind.IDENTIFY, 1, b"")) + run(2, inputs)
     data = asked.replace(b"\0", b"\x7d\x20") + bytes(300)
@@ -275,7 +278,7 @@ def over_spi(folder: Path, half: int, bug: tuple[str, str] = ("", "")) -> list[F
 
 @pytest.mark.parametrize("half", [40, 47, 200])
 def test_spi_answers_from_power_on_without_a_bit_unknown(half: int, tmp_path: Path) -> None:
-    """At the fastest clock that there may be, at one that is no multiple of the board's, and at a slow one."""
+    """The SPI clock is the fastest allowed one, one that is no multiple of the board's clock, or a slow one."""
     frames = over_spi(tmp_path, half)
     assert [frame.tag for frame in frames] == [1, 2]
     assert frames[1] == reply(2, vectors(2)[1])
@@ -294,7 +297,7 @@ def test_a_bug_in_spi_is_found(bug: tuple[str, str], tmp_path: Path) -> None:
     assert [frame.tag for frame in over_spi(tmp_path, 40, bug)] != [1, 2]
 
 
-#: Bugs in the bridge: file, what stands there, what is put there.
+#: Bugs in the bridge: the file, the old text and the new text.
 BUGS = [
     ("dais_deframer.v", "crc == 32'hDEBB20E3", "1'b1"),
     ("dais_deframer.v", "!dropped && length", "length"),
@@ -306,7 +309,7 @@ BUGS = [
 
 
 def follows_the_protocol(board: socket.socket) -> bool:
-    """Whether a board gives the right answers to good requests, a damaged one, a cut one and one that is too large."""
+    """Return whether a board responds correctly to good, damaged, cut and too large requests."""
     inputs, outputs = vectors(20)
     bad = bytearray(run(2, inputs))
     bad[12] ^= 1
@@ -317,7 +320,7 @@ def follows_the_protocol(board: socket.socket) -> bool:
         return False
     cut = [frame for frame in found if frame.tag == 4]
     found = [frame for frame in found if frame.tag != 4]
-    # A host never sends part of a vector; what comes back for it is nobody's result, but it must come to an end.
+    # A host never sends part of a vector; the reply to it belongs to no vector, but it must be complete.
     return [len(frame.payload) for frame in cut] == [len(outputs)] and found == [
         reply(0x7E7D7E01, outputs),
         DAMAGED,

@@ -1,4 +1,4 @@
-"""Input ports without bits: what depends on one fails wherever RTL is run, and what ignores it passes."""
+"""Input ports without bits: designs that depend on one fail wherever RTL is run, and designs that ignore it pass."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dais_verif.verdict import Verdict
 
 #: The constant 3 in two bits; no inputs.
 PROGRAM = Program.build([(5, -1, -1, 3, (0, 2, 0))], [(0, 0, 0)], inp_shift=[])
-#: What a design computes of the port that it must ignore: nothing; 3 at one of its values only; never quite 3.
+#: Outputs computed from the port that must be ignored: independent of it; 3 at only one of its values.
 RIGHT = "{1'b1, model_inp | ~model_inp}"
 WRONG = ["{1'b1, ~model_inp}", "{1'b1, model_inp}"]
 SAYS = "model_inp, without bits here, was given 0 and 1 with each vector and must not matter"
@@ -39,7 +39,7 @@ def module(value: str) -> str:
 def is_wrong(run: Run) -> None:
     assert run.ending == ("RTL_MISMATCH", 1), run.record["message"]
     assert SAYS in run.record["message"]
-    # The replay gives the port what it had.
+    # The replay gives the port the same value.
     assert run.record["first_mismatch"]["found"]["bits"] == "10"
     assert "right when this vector is replayed" not in run.blame["text"]
 
@@ -67,7 +67,7 @@ def test_a_design_that_ignores_the_port_passes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 @pytest.mark.parametrize("options", [("--latency", 1), ()], ids=["latency", "found"])
 def test_a_pipeline_that_registers_the_port(simulator: str, options: tuple[object, ...], tmp_path: Path) -> None:
-    """A register keeps it: what comes out depends on the vector before."""
+    """A register holds the value of the port, so the output depends on the vector before."""
     head = "module model(input clk, input wire model_inp, output reg [1:0] model_out);\n"
     rtl = head + "  always @(posedge clk) model_out <= {1'b1, ~model_inp};\nendmodule\n"
     run = run_sim(PROGRAM, tmp_path, "--vectors", 1, "--clock", "clk", *options, rtl=rtl, simulator=simulator)
@@ -91,7 +91,7 @@ def test_vhdl(tmp_path: Path) -> None:
         assert simulate(request).record.verdict is verdict
 
 
-#: Input 0 has no bits, output 0 is input 1 of four; a port for each.
+#: Input 0 has no bits; output 0 is input 1, which has four; each has a port.
 SECOND = Program.build([(-1, 0, -1, 0, (1, -1, 0)), (-1, 1, -1, 0, (0, 4, 0))], [(1, 0, 0)], inp_shift=[0, 0])
 PORTS = '[inputs]\nport = "x_{}"\n[outputs]\nport = "y"\n'
 
@@ -101,7 +101,7 @@ PORTS = '[inputs]\nport = "x_{}"\n[outputs]\nport = "y"\n'
     ("value", "verdict"), [("x_1", "PASS"), ("x_1 ^ x_0", "RTL_MISMATCH"), ("x_1 ^ !x_0", "RTL_MISMATCH")]
 )
 def test_a_port_of_its_own_beside_one_with_bits(value: str, verdict: str, simulator: str, tmp_path: Path) -> None:
-    """Vectors have values for it, those that exhaust the others too: nothing exhausts an output that depends on it."""
+    """Vectors have values for the port, exhaustive ones, too, but outputs that depend on it are not exhausted."""
     (tmp_path / "ports.toml").write_text(PORTS)
     rtl = f"module model(input x_0, input [3:0] x_1, output [3:0] y);\n  assign y = {value};\nendmodule\n"
     options = ("--ports", tmp_path / "ports.toml", "--vectors", 1, "--exhaustive-bits", 8)
@@ -118,7 +118,7 @@ def test_a_proof_refutes_and_simulation_confirms_it(value: str, tmp_path: Path) 
 
 
 def test_designs_that_share_a_build(tmp_path: Path) -> None:
-    """Such a design is left to a run of its own, which drives both values."""
+    """A design with such a port is not built jointly, but in a run of its own, which drives both values."""
     requests = []
     for number, value in enumerate([*WRONG, RIGHT]):
         (tmp_path / f"{number}.v").write_text(module(value))
@@ -152,7 +152,7 @@ def test_on_a_board(value: str, verdict: Verdict, tmp_path: Path) -> None:
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 @pytest.mark.parametrize(("value", "verdict"), [("n", "PASS"), ("n ^ z", "RTL_MISMATCH"), ("n ^ !z", "RTL_MISMATCH")])
 def test_a_port_of_a_machine(value: str, verdict: str, simulator: str, tmp_path: Path) -> None:
-    """A counter, with an input ``z`` that has no bits."""
+    """The machine is a counter with an input ``z`` that has no bits."""
     fsm, nothing = counter(rst_if=signal("rst", exposed=True), rst_to=[3])["fsm"], [[False, 0, 0]]
     through = connect(signal("z", nothing, exposed=True), signal("w", nothing, exposed=True))
     whole = tree(fsm["logic"], [*fsm["conns"], through])
@@ -169,7 +169,7 @@ def test_a_port_of_a_machine(value: str, verdict: str, simulator: str, tmp_path:
 
 
 def test_vectors_for_benches_of_users() -> None:
-    """What is driven is 0 and 1 in turn, and both are all that there is."""
+    """The port is driven with 0 and 1 in turn; the exhaustive vectors are these two."""
     model = DaisModel(PROGRAM)
     assert [vector.row for vector in generate_vectors(model, 3)] == ["0", "1", "0"]
     assert [str(vector.packed) for vector in exhaustive_vectors(model)] == ["0", "1"]

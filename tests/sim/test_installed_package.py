@@ -1,4 +1,4 @@
-"""The package as users install it: built from a clean copy, into a virtual environment of its own, and used outside."""
+"""The package works as users install it: built from a clean copy, in a new virtual environment, outside the clone."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 
 def call(*words: object, cwd: Path, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run a command that sees nothing of this clone and of the environment that the tests run in."""
+    """Run a command in an environment without this clone and without the Python environment of the tests."""
     kept = {
         name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV", "PYTEST"))
     }
@@ -28,7 +28,7 @@ def call(*words: object, cwd: Path, **more: str) -> subprocess.CompletedProcess[
 
 
 def pip(python: Path, *words: object, cwd: Path, **more: str) -> None:
-    """Call pip; a machine without a package index is no failure."""
+    """Call pip; skip the test if the machine reaches no package index."""
     done = call(python, "-m", "pip", *words, cwd=cwd, PIP_DISABLE_PIP_VERSION_CHECK="1", **more)
     if done.returncode and ("No matching distribution" in done.stderr or "connection" in done.stderr.lower()):
         pytest.skip(f"pip reaches no index of packages: {done.stderr.strip().splitlines()[-1]}")
@@ -36,7 +36,7 @@ def pip(python: Path, *words: object, cwd: Path, **more: str) -> None:
 
 
 def fresh_venv(folder: Path) -> Path:
-    """The Python of a new virtual environment in ``folder``."""
+    """Return the Python of a new virtual environment in ``folder``."""
     done = call(sys.executable, "-m", "venv", folder / "venv", cwd=folder)
     assert done.returncode == 0, done.stderr
     return folder / "venv" / "bin" / "python"
@@ -44,7 +44,7 @@ def fresh_venv(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source distribution of what is in the repository, and no file that lies beside it."""
+    """Build the source distribution from the files that git tracks, without others in the clone."""
     folder = tmp_path_factory.mktemp("sdist")
     source = folder / "source"
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
@@ -74,7 +74,7 @@ def test_the_source_distribution_holds_what_a_build_needs(sdist: Path) -> None:
 
 
 def test_a_wheel_of_it_works_outside_the_clone(sdist: Path, tmp_path: Path) -> None:
-    """``sim``, ``prove``, ``--wrap axis``, a report, the pytest plugin, with the compiled engine."""
+    """``sim``, ``prove``, ``--wrap axis``, a report and the pytest plugin work, with the compiled engine."""
     python = fresh_venv(tmp_path)
     pip(python, "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path, sdist, cwd=tmp_path)
     (wheel,) = tmp_path.glob("*.whl")

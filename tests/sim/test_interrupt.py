@@ -1,4 +1,4 @@
-"""Time limits and Ctrl-C: a run ends at once, says so, and nothing survives it."""
+"""After a time limit or Ctrl-C, a run ends at once with a message, and no process is left."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def odd(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize(("simulator", "seconds"), [("icarus", 0.05), ("icarus", 2), ("verilator", 0.05)])
 def test_time_limit(simulator: str, seconds: float, tmp_path: Path) -> None:
-    """Too short for anything; long enough for a design that would come to an end."""
+    """The limit is either too short for any start, or long enough for a design that would end."""
     verilator_runtime.ensure()
     endless = "  reg a, b;\n  initial a = 0;\n  always @(a) b = ~a;\n  always @(b) a = b;\nendmodule"
     rtl = emit_verilog(EVERY).replace("endmodule", endless)
@@ -44,12 +44,12 @@ def test_time_limit(simulator: str, seconds: float, tmp_path: Path) -> None:
     wait_until(lambda: processes_in(tmp_path / "out") == [], seconds=3)
 
 
-# Ctrl-C. Nothing survives, whatever was running.
+# Ctrl-C leaves no process, no matter which one was at work.
 
 
 @contextlib.contextmanager
 def ended(process: subprocess.Popen[Any]) -> Iterator[subprocess.Popen[Any]]:
-    """``process``, which is gone at the end, whatever became of it: one that hangs fails its test and no more."""
+    """Yield ``process`` and kill it at the end, so that a process that hangs only fails its own test."""
     with process:
         try:
             yield process
@@ -59,7 +59,7 @@ def ended(process: subprocess.Popen[Any]) -> Iterator[subprocess.Popen[Any]]:
 
 @pytest.fixture
 def interrupted(odd: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
-    """Start a run, send it SIGINT when ``ready`` says so, and wait for its end."""
+    """Return a function that starts a run, sends it SIGINT when ``ready`` returns true, and waits for its end."""
 
     def run(ready: Callable[[], bool], *arguments: object) -> subprocess.CompletedProcess[str]:
         words = [sys.executable, "-m", "dais_verif", "sim", *map(str, arguments), "-o", str(odd / "out"), "--json"]
@@ -75,7 +75,7 @@ def interrupted(odd: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
 
 
 def processes_in(folder: Path) -> list[str]:
-    """Command lines of all processes that work in ``folder`` or name it."""
+    """Return the command lines of all processes that work in ``folder`` or name it."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -127,7 +127,7 @@ def test_ctrl_c_during_a_build(interrupted: Callable[..., subprocess.CompletedPr
 def test_ctrl_c_during_a_replay(
     interrupted: Callable[..., subprocess.CompletedProcess[str]], odd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Verilator's, which takes longer than Icarus' and is done where there is no Icarus."""
+    """The replay is in Verilator, which takes longer than Icarus and is used where there is no Icarus."""
     monkeypatch.setenv("DAIS_VERIF_IVERILOG", "/nonexistent")
     (odd / "bad.v").write_text(BAD)
 
@@ -139,7 +139,7 @@ def test_ctrl_c_during_a_replay(
 
 
 def test_ctrl_c_while_python_executes_text(tmp_path: Path) -> None:
-    """As it does for every named tuple that it imports; Python would end by the signal, and not with our exit code."""
+    """SIGINT while Python executes text, as it does for every named tuple, still gives our exit code."""
     (tmp_path / "interrupted.py").write_text(
         "from dais_verif.cli import main\n"
         "main.cli.main = lambda *_, **__: exec('import signal; signal.raise_signal(signal.SIGINT)')\n"

@@ -1,4 +1,4 @@
-"""Designs that share a build: each gets what it would get alone, and one bad design changes nothing for another."""
+"""Designs that share a build get the results that they get alone, and one bad design does not affect another."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ GIVEN = f"assign {OUT} = "
 
 
 def with_end(text: str) -> str:
-    """The module with ``text`` before its end."""
+    """Return the module with ``text`` before its end."""
     return GOOD.replace("endmodule", f"{text}\nendmodule")
 
 
 def around(inner: str, output: str = OUT, sub: str = "sub") -> str:
-    """The module as module ``sub`` below one that has its ports; ``inner``: what is added to that one."""
+    """Return the module as submodule ``sub`` of a module with the same ports, with ``inner`` added to the latter."""
     below = GOOD.replace("module model ", f"module {sub} ")
     above = f"{HEAD}\n  {sub} u (.{INP}({INP}), .{OUT}({output}));\n{inner}\nendmodule\n"
     return below + above
@@ -63,7 +63,7 @@ LOOP = with_end(
     "  initial loop_a = 1;"
 )
 
-#: By name: RTL that is wrong; the verdict that it gets in Icarus alone.
+#: Wrong RTL by name, with the verdict that it gets in Icarus alone.
 BAD: dict[str, tuple[str, Verdict]] = {
     "a wrong bit": (FLIPPED, Verdict.RTL_MISMATCH),
     "a wrong bit in a colliding submodule": (around("", sub="other").replace(GIVEN, f"{GIVEN}~"), Verdict.RTL_MISMATCH),
@@ -73,11 +73,11 @@ BAD: dict[str, tuple[str, Verdict]] = {
     "text that does not compile": (with_end("  assign = 3;"), Verdict.TOOL_FAILURE),
     "a missing module": (with_end("  sub nowhere ();"), Verdict.TOOL_FAILURE),
     "an end that is missing": (GOOD.replace("endmodule", ""), Verdict.TOOL_FAILURE),
-    "a comment without end": (GOOD + "/* ", Verdict.PASS),  # Icarus says nothing of it, and what follows is gone
+    "a comment without end": (GOOD + "/* ", Verdict.PASS),  # Icarus does not report it, and drops the text after it
     "$finish": (with_end("  initial #5 $finish;"), Verdict.TOOL_FAILURE),
 }
 
-#: RTL that passes alone, and could spoil others.
+#: RTL that passes alone, but could affect others.
 GOOD_ONES = {
     "plain": GOOD,
     "again": GOOD,
@@ -106,14 +106,14 @@ PROCEDURAL = GOOD.replace(GIVEN, f"always @* {OUT} = ")
 
 
 def delayed(before: str, after: str = "") -> str:
-    """The module with an output that is assigned between ``before``, which ends in a delay, and ``after``."""
+    """Return the module with its output assigned between ``before``, which ends in a delay, and ``after``."""
     width = PROGRAM.output_types[0].width
     late = f"  reg [{width - 1}:0] late;\n  assign {OUT} = late;\n  always @* begin {before} late = "
     return GOOD.replace(f"  {GIVEN}", late).replace("endmodule", f"  {after} end\nendmodule")
 
 
-#: By name, as names and texts of files: RTL about which simulators disagree, or about which it matters what is a file.
-#: What a simulator says of it alone, it must say of it among others.
+#: RTL by name, as names and texts of files, for which simulators disagree or the split into files matters. A simulator
+#: must give it the same result together with other designs as alone.
 HOSTILE: dict[str, dict[str, str]] = {
     "a warning off in another file": {
         "first.v": "// verilator lint_off PROCASSWIRE\n" + IDENTITY,
@@ -167,7 +167,7 @@ def request(
 
 
 def facts(record: SimulationRecord) -> dict[str, Any]:
-    """All that a record says but how long anything took."""
+    """Return all fields of a record except durations."""
     tree = {name: value for name, value in to_tree(record).items() if name not in ("times", "profile")}
     for simulator in tree["simulators"]:
         del simulator["build_seconds"], simulator["run_seconds"], simulator["cached"]
@@ -212,7 +212,7 @@ def test_together_is_as_alone(tmp_path: Path, simulator: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("simulator", ["icarus", "verilator", "both"])
 def test_what_compiles_is_judged_together(tmp_path: Path, simulator: str) -> None:
-    """The same without the designs that spoil the build: what is fit for it passes in it, with the very same record."""
+    """Designs that can share a build pass in it, with the same record as alone, if no other one breaks the build."""
     spoilers = ("text that does not compile", "a missing module")
     texts = {**GOOD_ONES, **{name: text for name, (text, _) in BAD.items() if name not in spoilers}}
     asked = [request(tmp_path, name, text, simulator) for name, text in texts.items()]
@@ -221,7 +221,7 @@ def test_what_compiles_is_judged_together(tmp_path: Path, simulator: str) -> Non
         if one is not None:
             passed[name] = one.record
     fit = {"plain", "again", "sub", "another sub", "no nets by default", "nets by default", "time"}
-    if simulator == "verilator":  # which has no X
+    if simulator == "verilator":  # Verilator has no X
         assert set(passed) - {"X"} == fit
     else:
         assert set(passed) == fit
@@ -235,7 +235,7 @@ def test_what_compiles_is_judged_together(tmp_path: Path, simulator: str) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 def test_hostile_designs_get_together_what_they_get_alone(tmp_path: Path, simulator: str) -> None:
-    """Each with a good one beside it, which passes, too, unless the build of both fails."""
+    """Each design is built between two good ones, which pass, too, unless the design does not pass alone."""
     good = request(tmp_path, "good", around("  assign implicit_net = 1'b1;"), simulator)
     again = request(tmp_path, "again", "`default_nettype none\n" + GOOD, simulator)
     shared = set()
@@ -288,7 +288,7 @@ def test_a_loop_ends_the_run_of_all_and_passes_nothing(tmp_path: Path, monkeypat
 def test_what_the_reader_of_texts_misses_passes_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[str], str]
 ) -> None:
-    """The bench and its answers are looked at, too: nothing hangs on the words of a text alone."""
+    """If the reader of texts misses a fault, the checks of the bench and of its answers still find it."""
     monkeypatch.setattr(join, "modules_of", lambda _: frozenset({"model"}))
     good, bad = request(tmp_path, "good", GOOD), request(tmp_path, "bad", spoil(GOOD))
     assert simulate_jointly([good, bad])[1] is None
@@ -298,7 +298,7 @@ def test_what_the_reader_of_texts_misses_passes_nothing(
 def test_jobs_of_a_regression_share_builds_and_say_what_they_say_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Good ones, one that breaks a promise, and one whose RTL is wrong: by words alone and with builds shared."""
+    """A regression gives the same records with shared builds as without, for right, promise-breaking and wrong jobs."""
     programs = [random_program(random.Random(seed), 10, promise_keeping=True, widest=8) for seed in range(7)]
     programs = [one for one in programs if one.n_in and any(kind.width for kind in one.output_types)]
     for number, program in enumerate(programs):
@@ -332,7 +332,7 @@ def test_jobs_of_a_regression_share_builds_and_say_what_they_say_alone(
 
 
 def _breaking() -> Program:
-    """One that breaks a promise on some vectors."""
+    """Return a program that breaks a promise on some vectors."""
     for seed in range(100):
         program = random_program(random.Random(seed), 10, widest=8, tables=False)
         if program.n_in and program.n_out and any(kind.width for kind in program.output_types):

@@ -1,4 +1,4 @@
-"""Folders of kernels: run, simulated and proved as a whole, and every way in which that must fail."""
+"""Folders of kernels are run, simulated and proved as a whole, and every fault in them is found."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def edited(folder: Path, at: Path, name: str, old: str, new: str) -> Path:
-    """A copy of a folder in which one file was edited, and the manifest says so."""
+    """Copy a folder with one file edited and its hash in the manifest updated."""
     at.mkdir()
     for path in folder.iterdir():
         if path.is_file():
@@ -89,7 +89,7 @@ def test_folders_are_proved(folders: dict[str, Path], form: str) -> None:
 
 @pytest.mark.parametrize("form", ["memory", "stream"])
 def test_another_block_than_the_machine_has_is_found(folders: dict[str, Path], tmp_path: Path, form: str) -> None:
-    """RTL and machine agree; only the comparison with the kernel can tell."""
+    """The RTL agrees with the machine, and only the comparison with the kernel finds the difference."""
     other = tmp_path / "other"
     params = tmp_path / "conv.toml"
     params.write_text(PARAMS.replace("seed = 5", "seed = 6"))
@@ -126,7 +126,7 @@ def test_wrong_rtl_names_the_member(folders: dict[str, Path], tmp_path: Path) ->
 
 
 def test_a_proof_that_does_not_decide_is_followed_by_driving(folders: dict[str, Path], tmp_path: Path) -> None:
-    # An output that is wrong after the first members of a range alone: random inputs do not come so far.
+    # An output that is wrong only after the first members of a range; random inputs do not get so far.
     wrong = tmp_path / "model.v"
     text = (folders["memory"] / "model.v").read_text()
     wrong.write_text(text.replace(" out0_result <= INTERNAL", " out0_result <= ~INTERNAL"))
@@ -240,7 +240,7 @@ def test_other_tensors_are_refused(
 
 
 def test_a_reset_that_clears_tensors_is_found(folders: dict[str, Path]) -> None:
-    """Memories keep what they have: the frame of many ranges has a reset before outputs are read."""
+    """Memories keep their contents over a reset: the frame of many ranges has a reset before outputs are read."""
     kernel = read_folder(folders["memory"])
     assert kernel is not None
     out, busy = kernel.machine.signals["out0"], kernel.machine.signals["busy"]
@@ -255,7 +255,7 @@ def test_a_reset_that_clears_tensors_is_found(folders: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("form", ["memory", "stream"])
 def test_when_outputs_are_there_is_part_of_a_frame(folders: dict[str, Path], form: str) -> None:
-    """A signal that says so a cycle late in some state that frames do not restore is not proved."""
+    """If the signal that marks valid outputs is a cycle late in a state that frames do not restore, no proof passes."""
     kernel = read_folder(folders[form])
     assert kernel is not None
     name = "done" if form == "memory" else "pending"

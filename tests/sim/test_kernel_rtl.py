@@ -1,4 +1,4 @@
-"""RTL of every shipped kernel, loaded, run and read in both simulators, gives what its members give."""
+"""The RTL of every shipped kernel, loaded, run and read in both simulators, gives the results of its members."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dais_verif.verdict import Verdict
 
 
 def passes(name: str, seed: int, folder: Path, simulators: list[str]) -> None:
-    """Whole tensors twice, in sequences of their own; the machine gives what members do, and RTL what the machine."""
+    """Check that the machine equals the members, and its RTL the machine, for whole tensors in two sequences."""
     one = asked(name, seed).instance
     form = memory_form(one)
     xs = asked(name, seed).samples

@@ -1,4 +1,4 @@
-"""SIGKILL at any moment: what the killed run leaves behind breaks no later run, and what it had started ends."""
+"""After SIGKILL at any moment, the left-overs break no later run, and the processes that the run started end."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from support.door import environment, run_sim, save
 from dais_verif.program import Program
 from dais_verif.toolchain import build_cache, tools, verilator_runtime
 
-#: 4 bits through.
+#: A program that passes four bits through.
 TINY = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
 
-#: After the death of the run that started it: an import of cocotb and the largest chunk that can be at work.
+#: Allowed time after the death of the parent run: an import of cocotb, and the largest chunk in progress.
 SECONDS_TO_END = 15
 
 OUTPUT = {"icarus": "simulation.vvp", "verilator": "simulation"}
@@ -29,7 +29,7 @@ OUTPUT = {"icarus": "simulation.vvp", "verilator": "simulation"}
 
 @pytest.fixture(autouse=True)
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache of no builds, with the runtime of this machine."""
+    """Return a cache without builds, which has the Verilator runtime of this machine."""
     verilator_runtime.ensure()
     own = tmp_path / "cache"
     own.mkdir()
@@ -40,13 +40,13 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def rtl(number: int) -> str:
-    """The same design each time, and yet another build."""
+    """Return the same design with another comment, which makes it another build."""
     ports = "input [3:0] model_inp, output [3:0] model_out"
     return f"// {number}\nmodule model({ports});\n  assign model_out = model_inp;\nendmodule\n"
 
 
 def started(folder: Path, text: str, simulator: str, vectors: int) -> subprocess.Popen[bytes]:
-    """A run of its own process group, as a shell starts it."""
+    """Start a run in a process group of its own, as a shell does."""
     folder.mkdir()
     (folder / "design.v").write_text(text)
     words = ["sim", save(TINY, folder), "--rtl", folder / "design.v", "--sim", simulator, "--vectors", vectors]
@@ -60,7 +60,7 @@ def started(folder: Path, text: str, simulator: str, vectors: int) -> subprocess
 
 
 def processes_in(folder: Path) -> dict[int, str]:
-    """Processes that work in ``folder`` or name it; what has ended and only waits to be collected is none."""
+    """Return the processes that work in ``folder`` or name it, except those that have ended and wait to be reaped."""
     found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -91,7 +91,7 @@ def assert_passes(folder: Path, text: str, simulator: str) -> None:
 
 
 def assert_all_entries_whole(home: Path, simulator: str, good: int) -> None:
-    """Every entry is as large as one that was built in peace, and nothing else has the name of one."""
+    """Check that every entry of the cache is as large as one of an undisturbed run, and is counted."""
     for folder in home.glob("[0-9a-f]*/"):
         assert {path.name for path in folder.iterdir()} >= {OUTPUT[simulator], "build.log", "entry.json"}
         assert abs((folder / OUTPUT[simulator]).stat().st_size - good) < 100
@@ -100,7 +100,7 @@ def assert_all_entries_whole(home: Path, simulator: str, good: int) -> None:
 
 
 def kill_at_moments(tmp_path: Path, home: Path, simulator: str, moments: int, seed: int) -> None:
-    """Each run builds anew, so that every moment of a build is met; then the same design must build and pass."""
+    """Kill new builds at moments spread over a run; afterwards the same designs must build and pass."""
     begin = time.monotonic()
     assert started(tmp_path / "peace", rtl(-1), simulator, 2000).wait() == 0
     seconds = time.monotonic() - begin
@@ -110,7 +110,7 @@ def kill_at_moments(tmp_path: Path, home: Path, simulator: str, moments: int, se
     rng = random.Random(seed)
     folders = []
     for number in range(moments):
-        # One in each stretch of the run; the first half second is Python's, which needs no cache.
+        # One in each part of the run; in the first half second only Python starts, which does not use the cache.
         share = (number + rng.random()) / moments
         folder = tmp_path / f"killed {number}"
         folders.append(folder)
@@ -134,7 +134,7 @@ def simulators_in(folder: Path) -> list[int]:
 
 
 def has_worked(process: int, seconds: float) -> bool:
-    """Whether ``process`` has used so much time of a processor: more than starting takes."""
+    """Return whether ``process`` has used ``seconds`` of CPU time, more than starting takes."""
     try:
         ticks = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11]
     except OSError:  # it has ended
@@ -144,17 +144,17 @@ def has_worked(process: int, seconds: float) -> bool:
 
 @pytest.mark.slow
 def test_a_design_that_never_ends_ends_with_its_run(tmp_path: Path) -> None:
-    """The simulator is busy within one moment of simulated time, and sees nothing of what happens around it."""
+    """The simulator stays at one point of simulated time, where it cannot notice the death of its parent."""
     endless = rtl(0).replace("endmodule", "  reg a = 0;\n  initial forever a = ~a;\nendmodule")
     process = started(tmp_path / "killed", endless, "icarus", 20)
     wait_until(lambda: any(has_worked(number, 3) for number in simulators_in(tmp_path / "killed")), 60)
-    process.kill()  # itself alone, not its group
+    process.kill()  # the process alone, not its group
     process.wait()
     wait_until(lambda: processes_in(tmp_path / "killed") == {}, SECONDS_TO_END)
 
 
 def test_a_killed_run_that_compiles_breaks_no_later_one(tmp_path: Path, home: Path) -> None:
-    """At the moments that count: while Verilator and the compiler work, and while the linker writes."""
+    """The run is killed while Verilator or the compiler works, or while the linker writes."""
     met = []
     for number, stage in enumerate(("verilator_bin", "cc1plus", "/ld ")):
         folder, kept = tmp_path / f"killed {number}", len(build_cache.entries())
@@ -183,7 +183,7 @@ def test_a_killed_run_breaks_no_later_one_at_many_moments(
 
 
 class TestWhatWasStarted:
-    """A simulation of a killed run notices by itself, since nobody is left to end it."""
+    """A simulation notices by itself that its run was killed, since no process is left to end it."""
 
     @pytest.fixture
     def simulating(self, tmp_path: Path) -> Callable[..., subprocess.Popen[bytes]]:
@@ -214,7 +214,7 @@ class TestWhatWasStarted:
     def test_ends_though_nobody_collects_the_run(
         self, simulating: Callable[..., subprocess.Popen[bytes]], tmp_path: Path
     ) -> None:
-        """As where the first process of a container collects nothing."""
+        """The simulation ends even if the killed run is not reaped, as happens in some containers."""
         process = simulating("verilator", 50_000_000)
         os.killpg(process.pid, signal.SIGKILL)
         try:

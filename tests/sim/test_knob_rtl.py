@@ -1,4 +1,4 @@
-"""Convolutions under knobs as RTL: equal to exact vectors in both simulators, and proved for all inputs."""
+"""Convolutions under knobs as RTL equal the exact vectors in both simulators, and are proved for all inputs."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ KNOB_NUMBERS = (12, 121, 124, 127, 129, 133, 138, 152, 231, 233, 265)
 
 
 def case_of(knob: int, scanned: bool = False) -> dict[str, Any]:
-    """The smallest case of exact vectors whose sums and weights DAIS can say: no weight times 4/3.
+    """Return the smallest case of exact vectors with sums and weights that DAIS can represent (no weight times 4/3).
 
-    ``scanned``: with no more outputs of a row or column than fit behind each other, a stride apart.
+    ``scanned``: only cases whose outputs of a row and of a column fit into the input a stride apart.
     """
     cases = [case for case in VECTORS["cases"] if case["knob"] == knob and case["rule"] == "exact"]
     chosen = [case for case in cases if case["groups"] == 1 and (not scanned or fits(case))]
@@ -45,13 +45,13 @@ def case_of(knob: int, scanned: bool = False) -> dict[str, Any]:
 
 
 def fits(case: dict[str, Any]) -> bool:
-    """Whether the stream form takes a case."""
+    """Return whether the stream form accepts a case."""
     sizes, outputs = case["x_shape"][2:], case["y_shape"][2:]
     return all(a * (b - 1) < size for a, b, size in zip(case["stride"], outputs, sizes, strict=True))
 
 
 def network_of(case: dict[str, Any]) -> Network:
-    """The convolution of ``case`` under its knob, for inputs of as many bits as the case has."""
+    """Return the convolution of ``case`` under its knob, for inputs with the bits of the case."""
     from onnx import TensorProto, helper, numpy_helper
 
     shapes = {name: tuple(case[f"{name}_shape"]) for name in ("x", "w")}
@@ -74,7 +74,7 @@ def network_of(case: dict[str, Any]) -> Network:
 
 
 def program_of(case: dict[str, Any], folder: Path) -> Path:
-    """The network of ``case`` as a program."""
+    """Write the network of ``case`` as a program, and its inputs; return the program's file."""
     (folder / "one.bin").write_bytes(write_binary(network_of(case).program(), "v1"))
     np.save(folder / "x.npy", np.array(case["x"], dtype=np.float64).reshape(1, -1))
     return folder / "one.bin"
@@ -103,7 +103,7 @@ def test_ten_knobs_are_right_in_both_simulators(knob: int, tmp_path: Path) -> No
 
 
 def of_memories(network: Network, folder: Path) -> tuple[Machine, Path, Program]:
-    """The machine with memories, the file of its frame, and all its members."""
+    """Return the machine with memories, the file of its frame, and the program of all its members."""
     chain = chain_of([network])
     made = memory_network(chain)
     (folder / "frame.toml").write_text(memory_frame(chain, made.latency))
@@ -111,7 +111,7 @@ def of_memories(network: Network, folder: Path) -> tuple[Machine, Path, Program]
 
 
 def of_streams(network: Network, folder: Path) -> tuple[Machine, Path, Program]:
-    """The machine of streams, the file of its frame, and all its members."""
+    """Return the machine of streams, the file of its frame, and the program of all its members."""
     made = build(network)
     (folder / "frame.toml").write_text(stream_frame(made))
     return made.machine, folder / "frame.toml", unfold_chain(made.chain)
@@ -121,7 +121,7 @@ Fold = Callable[[Network, Path], tuple[Machine, Path, Program]]
 
 
 def driven_right(fold: Fold, knob: int, folder: Path, simulators: list[str]) -> tuple[Network, Machine, Path, Program]:
-    """A folded convolution gives the vector's numbers, and others that the golden model has, in simulators, too."""
+    """Check that a folded convolution gives the outputs of the vector and of the golden model, in simulators, too."""
     case = case_of(knob, fold is of_streams)
     network = network_of(case)
     machine, frame, members = fold(network, folder)
@@ -140,7 +140,7 @@ def driven_right(fold: Fold, knob: int, folder: Path, simulators: list[str]) -> 
 
 
 def folded_right(fold: Fold, knob: int, folder: Path) -> None:
-    """The RTL does what the machine does; in every frame that is what all members do; and that is the network."""
+    """Check that the RTL equals the machine, each of its frames equals all members, and these equal the network."""
     network, machine, frame, members = driven_right(fold, knob, folder, ["icarus", "verilator"])
     assert dais_verif.prove(machine).verdict is Verdict.PASS
     assert diff(DiffRequest(a=machine, b=members, prove=True, frame=frame)).verdict is Verdict.PASS

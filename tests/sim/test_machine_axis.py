@@ -1,4 +1,4 @@
-"""Machines behind AXI4-Stream: every beat that comes out is compared, whoever pauses; faults are found."""
+"""Machines behind AXI4-Stream: every output beat is compared, whichever side pauses, and faults are found."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ FAULTS = {
 }
 
 
-#: Those that the fast suite looks for.
+#: The faults of the fast suite.
 _FIRST = (
     "a word is dropped under backpressure",
     "TVALID waits for TREADY",
@@ -150,7 +150,7 @@ def test_a_fault_of_the_machine_is_found(folder: Path, tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def windows() -> StreamForm:
-    """Windows of 3 x 3 over images of 4 x 4: the last of each wait for beats, or cycles without any."""
+    """Return windows of 3 x 3 over images of 4 x 4, the last of which need further beats or cycles without any."""
     pads = {f"{word}_{d}": 1 for word in ("stride", "pad", "dilation") for d in ("w", "h")}
     given = POOL.pack({**pads, "kernel_w": 3, "kernel_h": 3})
     return stream_form(kernel("min_pool", [Tensor.of(S5, 4, 4)], (4, 4), given))
@@ -168,7 +168,7 @@ def test_beats_that_a_machine_may_hold_back_are_known(count: int, windows: Strea
         data = [beat.data for beat in given.beats]
         assert data == found.data[: len(data)]
         seen.add(len(data))
-    # Of the images that went in whole all comes out, if not in any case.
+    # At least ``least`` beats come out whatever the gaps, and at most all of the expected ones.
     assert found.least == min(seen) and max(seen) <= len(found.data)
     assert (max(seen) == found.least) == (len(found.data) == found.least) == (count in (16, 26))
 
@@ -230,7 +230,7 @@ def test_another_machine_is_not_that_of_the_folder(folder: Path) -> None:
 
 
 def test_the_command_line(folder: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """A file of cycles is none of beats."""
+    """Inputs in cycles are refused where beats are expected, as is a folder of another machine."""
     source = Path(__file__).parents[1] / "fsm" / "f01_counter" / "fsm.json.gz"
     assert _run(["sim", str(source), "--wrapped", str(folder)]) == 2
     assert "holds another machine" in capfd.readouterr().err

@@ -1,4 +1,4 @@
-"""``hil`` for machines through the public door: right boards pass, and every kind of wrong one is told by name."""
+"""``hil`` for machines, run as a command: right boards pass, and each kind of wrong board is named."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ NIBBLE = FixedType(0, 4, 0)
 
 
 def on_python(board: tuple[Identity, Any], machine: Machine = FIFO, **asked: Any) -> SimulationRecord:
-    """What is said of a board in Python."""
+    """Return the record of a run with a board in Python."""
     with python_board(*board) as link, on_tcp(link) as target:
         return dais_verif.run_on_board(machine, target, **{"vectors": 200, **asked})
 
 
 def changed(compute: Compute, number: int, how: Callable[[int], int]) -> Compute:
-    """``compute`` with another result for one vector, by its ``number`` of those that came; it may come again."""
+    """Return ``compute`` with another result for vector ``number`` of those received, also if it comes again."""
     numbers: dict[bytes, int] = {}
 
     def one(vector: bytes, result: bytes) -> bytes:
@@ -92,12 +92,12 @@ class TestRightBoards:
         assert record.board is not None and record.board.repeated > 0
 
     def test_what_a_memory_holds_after_a_reset_is_not_compared(self) -> None:
-        """A board whose memory holds something else at first is right; one whose pointer does is not, see below."""
+        """A board whose memory has other contents after the reset passes; one with a wrong pointer fails, see below."""
         junk = with_signal(FIFO, "mem", initial=tuple(Fraction(-3 - word) for word in range(8)))
         assert on_python(stepping(FIFO, runs=junk)).verdict is Verdict.PASS
 
     def test_the_last_sequence_may_be_shorter(self) -> None:
-        """What a board does after it is not compared."""
+        """The cycles of a board after the end of a shorter last sequence are not compared."""
         identity, compute = stepping(COUNTER)
 
         def after_8(bits: int) -> int:
@@ -123,7 +123,7 @@ class TestRightBoards:
 
 @pytest.fixture(scope="module")
 def wrong(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[SimulationRecord, Path]]:
-    """What is said of a board whose FIFO begins to write elsewhere, and the folder of that run."""
+    """Yield the record of a board whose FIFO begins to write at a wrong address, and the folder of that run."""
     folder = tmp_path_factory.mktemp("wrong") / "out"
     moved = with_signal(FIFO, "wptr", initial=(Fraction(2),))
     with python_board(*stepping(FIFO, runs=moved)) as board, on_tcp(board) as target:
@@ -155,7 +155,7 @@ class TestWrongBoards:
         assert re.fullmatch(r"\d+ of 200 cycles differ from the golden model", record.message)
 
     def test_the_sequence_that_failed_can_be_simulated(self, wrong: tuple[SimulationRecord, Path]) -> None:
-        """It is kept, and the machine gives in its cycle what was expected."""
+        """The failing sequence is kept, and the machine gives the expected value in the cycle of the mismatch."""
         record, folder = wrong
         assert record.board is not None and record.first_mismatch is not None
         place = record.first_mismatch.place
@@ -170,7 +170,7 @@ class TestWrongBoards:
         )
 
     def test_a_word_that_is_dropped(self) -> None:
-        """Of one result, the outputs of a cycle are missing, and those of later ones come early."""
+        """A result in which the outputs of one cycle are missing, and later ones come early, is a mismatch."""
         identity, compute = stepping(FIFO)
 
         def dropped(bits: int) -> int:
@@ -210,7 +210,7 @@ class TestWrongBoards:
             on_python((identity._replace(**{name: value}), compute))
 
     def test_too_few_cycles_to_see_an_output(self) -> None:
-        """Its first seven outputs would be right whatever the board makes of them."""
+        """The outputs are not known within the cycles of a vector, so the verdict is NOT_RUN, not PASS."""
         record = on_python(stepping(DENSE), DENSE)
         assert record.verdict is Verdict.NOT_RUN
         assert record.message.startswith(
@@ -228,7 +228,7 @@ class TestWrongBoards:
     @pytest.mark.slow
     @pytest.mark.parametrize("name", ["f01_counter", "f02_mac"])
     def test_every_control_fault_that_a_reset_does_not_hide(self, name: str) -> None:
-        """Each in a board of its own. What registers hold at power-up is not what a board begins with."""
+        """Each fault has a board of its own; values at power-up do not matter, since a board begins with a reset."""
         machine = load_machine(FSM / name / "fsm.json.gz")
         missed = []
         for fault in control_faults(machine):
@@ -238,7 +238,7 @@ class TestWrongBoards:
         assert [text for text in missed if "power-up" not in text and "at reset" not in text] == []
 
 
-#: Faults of what steps the machine, in the Verilog of the board.
+#: Faults of the sequencer in the Verilog of the board.
 SEQUENCER = {
     "it is not reset between vectors": ("running ? given[11:0] : 12'h1", "running ? given[11:0] : 12'h0"),
     "a cycle too few": ("left <= 5'd31", "left <= 5'd30"),
@@ -322,7 +322,7 @@ def test_modules_of_blocks_do_not_take_the_names_of_the_board() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(12))
 def test_random_machines(seed: int) -> None:
-    """Resets by logic, registers without values, memories: what is known is what the RTL does."""
+    """Machines with resets by logic, registers without values, and memories: known bits are those of the RTL."""
     machine = random_machine(random.Random(seed), initialised=seed % 3 > 0)
     target = f"sim://fifo?cycles={(1, 7, 32, 40)[seed % 4]}"
     record = dais_verif.run_on_board(machine, target, vectors=400, unchecked=True)

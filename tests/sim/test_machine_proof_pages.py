@@ -1,4 +1,4 @@
-"""Pages of machines that were simulated or proved: they say what was found of a machine, not of a program."""
+"""Report pages of machines that were simulated or proved show the findings of a machine, not of a program."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dais_verif.verdict import Verdict
 
 
 def test_a_page_of_a_refuted_machine(tmp_path: Path) -> None:
-    """Claims by name, what corresponds, and the sequence; no table of a program's outputs of which nothing is known."""
+    """The page names the claims, the correspondence and the sequence, and has no table of a program's outputs."""
     machine, rtl, page = tmp_path / "m.mach", tmp_path / "bad.v", tmp_path / "p.html"
     machine.write_text(machine_text(mac()))
     rtl.write_text(emit_machine(mac(), "model").replace(" + ", " - ", 1))

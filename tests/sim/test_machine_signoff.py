@@ -1,4 +1,4 @@
-"""Machines are signed off as programs are: what is right is certified, and what is wrong or changed is not."""
+"""Machines are signed off like programs: right ones are certified, and wrong or changed ones are not."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def stages(ending: Ending) -> dict[str, str]:
 
 @pytest.fixture(scope="module")
 def signed_off(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The one sign-off of a machine with a proof that the fast suite has."""
+    """Sign off a machine with a proof; the fast suite has no other such sign-off."""
     folder = machine_project(tmp_path_factory.mktemp("machine"), PROVED, MACHINE)
     ending = sign(folder)
     assert (ending.verdict, ending.exit_code) == ("PASS", 0), stages(ending)
@@ -50,7 +50,7 @@ def copy(signed_off: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(signed_off, tmp_path / "copy"))
 
 
-# what is right
+# right machines
 
 
 def test_all_stages_and_outputs(signed_off: Path) -> None:
@@ -71,7 +71,7 @@ def test_all_stages_and_outputs(signed_off: Path) -> None:
     assert verify(signed_off).findings == []
 
 
-# what was changed
+# changes after the sign-off
 
 
 def test_another_machine_in_its_place(copy: Path) -> None:
@@ -80,7 +80,7 @@ def test_another_machine_in_its_place(copy: Path) -> None:
 
 
 def test_another_form_of_the_machine_is_another_file(copy: Path, tmp_path: Path) -> None:
-    """As of programs: the file is certified, and the hash of the machine says that it is the same."""
+    """As for programs, the file is certified, although another file with the same machine has the same machine hash."""
     machine = parse_machine(MACHINE.encode())
     other = tmp_path / "prog.json.gz"
     other.write_bytes(gzip.compress(machine_json(machine)))
@@ -90,7 +90,7 @@ def test_another_form_of_the_machine_is_another_file(copy: Path, tmp_path: Path)
 
 
 def test_another_machine_and_all_hashes_made_to_fit(copy: Path) -> None:
-    """The evidence speaks of the machine that was signed off, in many places."""
+    """Many places of the evidence show that another machine was signed off."""
     text = MACHINE.replace("u3.0 = 2", "u3.0 = 3")
     other = parse_machine(text.encode())
     for path in (copy / "prog.mach", *(copy / "out" / "evidence" / "subject").rglob("prog.mach")):
@@ -118,7 +118,7 @@ def test_a_new_run_finds_the_same(copy: Path) -> None:
     assert (ending.findings, ending.tree["rerun"]) == ([], True)
 
 
-# what is wrong
+# wrong machines
 
 
 def test_rtl_with_a_fault_in_its_control(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_a_machine_of_several_files(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_no_fault_of_control_is_signed_off(tmp_path: Path) -> None:
-    """RTL of each kind of fault: what the proof is for, with a simulation too short to see much."""
+    """RTL of each kind of control fault is found by the proof, although the simulation is too short to see much."""
     machine = load_machine(FSM / "f02_mac" / "fsm.json.gz")
     kinds = {fault.kind: fault for fault in control_faults(machine)}
     assert len(kinds) > 5
@@ -196,13 +196,13 @@ def test_no_fault_of_control_is_signed_off(tmp_path: Path) -> None:
         assert ending.returncode == 7, (str(fault), ending.stdout)
 
 
-# what a policy may add
+# additions of the policy
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["serial_dot", "serial_dot_wrong"])
 def test_a_machine_that_computes_a_program(name: str, tmp_path: Path) -> None:
-    """The netlist, coverage, and the unfolded program; a fault in the machine is one in its RTL too, and is found."""
+    """Netlist, coverage and the comparison with the program pass; a fault of the machine fails the comparison."""
     policy = tmp_path / "policy.toml"
     policy.write_text(
         'vectors = 1000\ncoverage = 40.0\nstages = ["netlist", "diff"]\n'
@@ -251,7 +251,7 @@ def test_a_page_of_a_sign_off_beside_a_job_of_a_regression(copy: Path, tmp_path:
 
 @pytest.mark.slow
 def test_a_kernel(tmp_path: Path) -> None:
-    """Its tensors and members are looked at, other kernels are refuted, and all of its files are certified."""
+    """A kernel's tensors and members are checked, poisoned kernels are refuted, and all of its files are certified."""
     (tmp_path / "conv.toml").write_text(
         'kernel = "conv2d"\n[input]\nshape = [1, 4, 3]\ntype = "s2.1"\n'
         '[weights]\nshape = [1, 1, 3, 1]\ntype = "s3.1"\nseed = 5\n[options]\npad = [1, 0]\n'

@@ -1,4 +1,4 @@
-"""Machines in simulators: our RTL and alkaid's give what the oracle gives, and faults of control are found."""
+"""Machines in simulators: our RTL and alkaid's agree with the oracle, and faults of control are found."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from dais_verif.stimulus.generate_sequences import generate_sequence, generate_s
 from dais_verif.verdict import Verdict
 
 REAL = sorted(path.name for path in FSM.glob("f*"))
-#: What the others have, these have: a delay line, a memory that is written, a ROM. The others run with faults below.
+#: A delay line, a memory that is written and a ROM, which cover all that the others have. Those run with faults below.
 IN_ICARUS = ("f03_fir7", "f04_fifo", "f05_dense_folded")
 IN_VERILATOR = ("f04_fifo",)
 
 
 def sim(of: Any, rtl: str | None = None, folder: Path | None = None, **options: Any) -> SimulationRecord:
-    """The record of a run in Icarus. ``of``: a folder's name, or a tree; ``rtl``: text in the place of ours."""
+    """Return the record of a run in Icarus; ``of``: a folder's name or a tree; ``rtl``: text that replaces our RTL."""
     program = FSM / of / "fsm.json.gz" if isinstance(of, str) else json.dumps(of).encode()
     if rtl is not None:
         assert folder is not None
@@ -80,7 +80,7 @@ def test_alkaids_vhdl_passes_but_for_output_registers_that_it_does_not_initialis
 
 
 def test_a_folder_of_alkaids_holds_machine_and_rtl(tmp_path: Path) -> None:
-    """As the one argument, as ``--rtl``, and with RTL in it that is wrong."""
+    """A folder with machine and RTL is accepted as the only argument and as ``--rtl``, and its wrong RTL fails."""
     theirs("f01_counter", tmp_path / "out", "verilog")
     record = simulate(SimulationRequest(program=tmp_path / "out", simulator="icarus", vectors=30)).record
     assert record.verdict is Verdict.PASS, record.message
@@ -92,7 +92,7 @@ def test_a_folder_of_alkaids_holds_machine_and_rtl(tmp_path: Path) -> None:
     assert sim("f01_counter", design=design, vectors=30).verdict is Verdict.RTL_MISMATCH
 
 
-#: A fault of control: the machine, what is replaced in our RTL, and what by.
+#: Faults of control: the machine, the replaced text of our RTL, and the new text.
 LATE = "always @(posedge clk) late <= do_write;"
 FAULTS: Mapping[str, tuple[str, str, str]] = {
     "counter off by one": (
@@ -118,7 +118,7 @@ FAULTS: Mapping[str, tuple[str, str, str]] = {
 }
 
 
-#: One of a kind of fault, where the tests of blame have none; the others are slow.
+#: One fault of each kind that the tests of blame do not have; the others are slow.
 FIRST = (
     "counter off by one",
     "stale accumulator",
@@ -151,7 +151,7 @@ def test_a_register_that_is_not_initialised_is_x_in_an_output(tmp_path: Path) ->
 
 
 def test_the_first_mismatch_names_cycle_signal_and_element(tmp_path: Path) -> None:
-    """Row 3 of the weights is another one: seen after edge 3 of a frame, in element 3."""
+    """Row 3 of the weights is wrong, which shows after edge 3 of a frame in element 3."""
     text = emit_machine(load_machine(FSM / "f05_dense_folded" / "fsm.json.gz"))
     wrong = re.sub(r"wrom\[3\] = 80'h\w+;", "wrom[3] = 80'h0;", text)
     given = FSM / "f05_dense_folded" / "inputs.npz"
@@ -171,7 +171,7 @@ def test_the_first_mismatch_names_cycle_signal_and_element(tmp_path: Path) -> No
 
 
 def test_what_nothing_initialises_is_compared_with_nothing() -> None:
-    """The counter is unknown until its reset."""
+    """Without a reset or an initial value, the counter is never known, and nothing is compared."""
     of = counter(rst_if=signal("rst", exposed=True), rst_to=[3])
     unknown = json.loads(json.dumps(counter()))
     assert sim(unknown, vectors=30).verdict is Verdict.NOT_RUN
@@ -197,7 +197,7 @@ def test_a_run_without_output_bits_or_cycles_is_no_pass() -> None:
 
 
 def test_a_machine_without_inputs_runs() -> None:
-    """A ring of two registers, which exchange what they begin with."""
+    """The machine is a ring of two registers, which exchange their initial values."""
     a, b = (signal(name, NIBBLE, reg=True, rst_to=[value]) for name, value in (("a", 3), ("b", 12)))
     of = tree({}, [connect(a, b), connect(b, a), connect(a, signal("y", NIBBLE, exposed=True))])
     record = sim(of, vectors=20)
@@ -223,7 +223,7 @@ def test_copies_into_other_types_drop_and_extend_as_the_oracle_does(simulator: s
     assert record.verdict is Verdict.PASS, record.message
 
 
-#: Views with an index: types, start and stop, stride, bits of the index. The index can leave most of them.
+#: Views with an index: types, start and stop, stride, bits of the index. Most indices can exceed the register.
 VIEWS: Mapping[str, tuple[list[list[Any]], tuple[int, int], int, int]] = {
     "word": ([[True, 7, 0]] * 8, (0, 1), 1, 3),
     "five words": ([[True, 7, 0]] * 5, (0, 1), 1, 4),
@@ -234,7 +234,7 @@ VIEWS: Mapping[str, tuple[list[list[Any]], tuple[int, int], int, int]] = {
     "wide index": ([[True, 7, 0]] * 3, (0, 1), 1, 40),
     "index without bits": ([[True, 7, 0]] * 3, (1, 2), 1, 0),
 }
-#: A memory, and a vector of which nothing is evenly spaced; the others are slow.
+#: A memory, and a vector whose elements are not evenly spaced; the others are slow.
 INDEXED = (("five words", "icarus"), ("steps of other widths", "icarus"))
 
 
@@ -247,7 +247,7 @@ INDEXED = (("five words", "icarus"), ("steps of other widths", "icarus"))
     ],
 )
 def test_an_index_reads_and_writes_where_the_oracle_does(kind: str, simulator: str) -> None:
-    """Also beyond the end, where what is read is unknown and what is written is lost; the whole register is seen."""
+    """This holds also beyond the end, where a read is unknown and a write is lost; the whole register is compared."""
     types, view, stride, bits = VIEWS[kind]
     i = signal("i", [[False, bits, 0]], exposed=True)
     d, we = signal("d", types[view[0] : view[1]], exposed=True), signal("we", exposed=True)
@@ -260,7 +260,7 @@ def test_an_index_reads_and_writes_where_the_oracle_does(kind: str, simulator: s
             connect(signal("m", types, reg=True), signal("all", types, exposed=True)),
         ],
     )
-    only_words = tree({}, of["fsm"]["conns"][:2])  # where it can be a memory, it is
+    only_words = tree({}, of["fsm"]["conns"][:2])  # implemented as a memory if possible
     for each in (of, only_words):
         record = sim(each, vectors=150, simulator=simulator, unchecked=True)
         assert record.verdict is Verdict.PASS, record.message
@@ -365,7 +365,7 @@ def test_the_command_line_shows_cycle_and_element_and_a_line_to_reproduce(tmp_pa
 
 
 def test_bits_and_reset_lines_are_tried_both_ways() -> None:
-    """The generated sequence is worth something: every single bit of every input is 0 and 1, resets are short."""
+    """In generated sequences every input takes several values in each element, and resets are short."""
     for name in REAL:
         of = load_machine(FSM / name / "fsm.json.gz")
         sequence = generate_sequence(of, 500)
@@ -380,7 +380,7 @@ def test_bits_and_reset_lines_are_tried_both_ways() -> None:
 
 
 def test_an_expectation_that_the_oracle_contradicts_blames_no_rtl(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fast engine is made to flip a bit of the 11th cycle: that is no fault of the RTL."""
+    """A bit of cycle 10 that the fast engine flips is no fault of the RTL, and the verdict is UNKNOWN."""
     fast = expected.run_raw
 
     def flipped(*arguments: Any, **options: Any) -> Any:
@@ -408,16 +408,17 @@ def test_the_fast_engine_expects_what_the_oracle_does(name: str) -> None:
 
 
 def fifo_with_another_word(word: int) -> str:
-    """Our RTL of the memory, of which nothing clears the words after power-up, with one bit set in ``word``."""
+    """Return our RTL of the FIFO with one initial bit set in ``word`` of the memory, which no reset clears."""
     text = emit_machine(load_machine(FSM / "f04_fifo" / "fsm.json.gz"))
     assert f"mem[{word}] = 9'h0;" in text, "choose another fault, the emitter has changed"
     return text.replace(f"mem[{word}] = 9'h0;", f"mem[{word}] = 9'h1;")
 
 
 def test_what_shows_in_a_late_sequence_alone_is_found_in_bulk_and_confirmed(tmp_path: Path) -> None:
-    """Word 4 shows its first value where four words went in and out before a fifth: in the last of 12 sequences.
+    """An initial value that only the last of 12 sequences reads is found in bulk and confirmed in Icarus.
 
-    Icarus has the first eight, and then that one, too.
+    Word 4 is read before it is written only if four words went in and out before a fifth. Icarus runs the first eight
+    sequences, and then that one, too.
     """
     push, pop = np.zeros((2, 12, 30, 1))
     push[:, :20] = 1
@@ -462,7 +463,7 @@ def blame_of(name: str, text: str, folder: Path, **options: Any) -> Blame:
 
 
 def test_blame_names_the_op_of_a_block(tmp_path: Path) -> None:
-    """The gate that decides whether the FIFO takes a word: the register that takes it is named, too."""
+    """Blame names the gate that decides whether the FIFO takes a word, and the register that takes it."""
     text = rtl_of("f04_fifo")
     gate = re.search(r"op_14 = .*;", text)
     assert gate is not None and "&" in gate[0], "choose another op, the emitter has changed"
@@ -515,7 +516,7 @@ def test_waves_of_a_replay_are_marked_in_the_cycle_that_is_blamed(tmp_path: Path
 
 @pytest.mark.parametrize("flavor", ["verilog", pytest.param("vhdl", marks=pytest.mark.slow)])
 def test_blame_knows_the_names_of_alkaids_rtl(flavor: str, tmp_path: Path) -> None:
-    """Ops that it has fused have other numbers there, so that a signal is named; and a register by its own name."""
+    """Fused ops have other numbers in alkaid's RTL, so blame names a signal; a register is called by its own name."""
     rtl = theirs("f04_fifo", tmp_path, flavor)
     simulator = "icarus" if flavor == "verilog" else "ghdl"
     faults = {

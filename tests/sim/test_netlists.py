@@ -1,4 +1,4 @@
-"""Netlists: what Yosys makes of a program is what the golden model says, and what it miscompiles is caught."""
+"""Netlists: those that Yosys makes of a program agree with the golden model, and miscompiled ones are caught."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def shelf() -> dict[tuple[str, ...], Made]:
 
 @pytest.fixture
 def kept(shelf: dict[tuple[str, ...], Made], tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Kept:
-    """As ``synth``, but what several tests ask for is made once; each has a copy that it may change."""
+    """Return a function like ``synth`` that makes each netlist once, and gives each test a copy that it may change."""
 
     def copy(program: Program, target: str, *options: object) -> Made:
         key = (program.hash, target, *map(str, options))
@@ -51,7 +51,7 @@ def test_a_netlist_of_every_target_is_the_program(target: str, kept: Kept, tmp_p
     assert logic > 20 and made.facts["counts"]["FF"] == 0
     assert made.facts["depth"]["cells"] == sum(made.facts["depth"]["kinds"].values()) > 3
     assert made.facts["counts"]["DSP"] == (target == "ecp5")
-    simulator = "both" if target == "ecp5" else "icarus"  # ice40 is in both as a pipeline
+    simulator = "both" if target == "ecp5" else "icarus"  # the pipeline test runs ice40 in both
     run = run_sim(EVERYTHING, tmp_path, "--netlist", made.folder, "--vectors", 256, simulator=simulator)
     assert run.ending == ("PASS", 0), run.stderr
     assert all(result["bits_compared"] == 256 * 29 for result in run.record["simulators"])
@@ -76,7 +76,7 @@ def test_sums_of_negated_values_are_right_on_ice40(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sign", ["-", pytest.param("+", marks=pytest.mark.slow)])
 def test_what_alumacc_miscompiles_is_caught(sign: str, tmp_path: Path) -> None:
-    """If a Yosys comes along that does it right, this fails: then the page on netlists needs another word."""
+    """If this fails since Yosys has been corrected, the page on netlists needs to be changed."""
     made = synth(NEGATED[sign], tmp_path, "ice40", "--alumacc")
     assert made.facts["alumacc"] is True
     run = run_sim(NEGATED[sign], tmp_path, "--netlist", made.folder)
@@ -134,7 +134,7 @@ def test_a_pipeline_is_verified_with_all_its_pins(target: str, tmp_path: Path) -
     assert run.ending == ("PASS", 0), run.stderr
 
 
-#: A table that is worth a block RAM, read between registers.
+#: A table that is large enough for a block RAM, read between registers.
 LARGE = assemble(f"""
     input x
     table noise = [{", ".join(str(x * x * 40503 >> 7 & 0xFFFF) for x in range(512))}]
@@ -209,7 +209,7 @@ class TestPlaceAndRoute:
         assert placed["verdict"] is None and placed["device"] == "iCE40HX8K-CT256"
         assert 1 < placed["fmax"] < 1000
         used, available = placed["used"]["ICESTORM_LC"]
-        # The netlist, 8 bits that drive it and twice 29 that take its outputs.
+        # The netlist, 8 bits that drive it, and twice 29 bits that take its outputs.
         assert made.facts["counts"]["LUT"] < used < available
         assert used >= made.facts["counts"]["FF"] + 8 + 2 * 29
 

@@ -1,4 +1,4 @@
-"""Pipelines on real simulators: a vector every clock cycle, right after the latency; stalls, resets, seeded faults."""
+"""Pipelines in simulators: a vector per clock cycle, right after the latency; stalls, resets, seeded faults."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def instance(program: Program, rows: int = ROWS, edit: Callable[[str], str] = st
 
 
 def of_corpus(corpus: Path, name: str, rows: int) -> list[Instance]:
-    """The program called ``name`` in 1, 3 and 8 stages."""
+    """Return the program called ``name`` in 1, 3 and 8 stages."""
     [path] = corpus.glob(f"{name}_*/prog.v1.bin")
     program = load(path)
     batch = generate(program, rows, 0)
@@ -60,7 +60,7 @@ def test_large_real_programs(name: str, simulator: str, corpus: Path, tmp_path: 
 
 
 def random_instances(seeds: range, n_ops: int = 40, *, alir: bool = False) -> list[Instance]:
-    """Random programs whose promises may be broken, each in some number of stages, with some of the ports."""
+    """Return random programs, whose promises may be broken, with random numbers of stages and control ports."""
     instances = []
     for seed in seeds:
         rng = random.Random(seed)
@@ -73,7 +73,7 @@ def random_instances(seeds: range, n_ops: int = 40, *, alir: bool = False) -> li
 
 
 def cycles(rng: random.Random, total: int, rows: int = ROWS) -> list[Cycle]:
-    """Stalls, gaps and resets at random."""
+    """Return cycles with random stalls, gaps and resets."""
     return [
         Cycle(rng.randrange(rows), rng.random() < 0.7, rng.random() < 0.6, rng.random() < 0.05) for _ in range(total)
     ]
@@ -98,7 +98,7 @@ def test_campaign(start: int, alir: bool, simulator: str, tmp_path: Path) -> Non
 
 @both
 def test_odd_programs(simulator: str, tmp_path: Path) -> None:
-    """Without inputs, ops, bits or outputs, constant, wide: all well-defined."""
+    """Programs without inputs, ops, bits or outputs, constant ones and wide ones pass."""
     check(
         [instance(program, stages=3) for name, program in ODD_PROGRAMS.items() if name != "large"], simulator, tmp_path
     )
@@ -112,7 +112,7 @@ def test_a_stage_that_is_cut_into_scopes(simulator: str, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 def test_many_scopes(simulator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Stages cut into scopes compute the same."""
+    """Stages that are cut into scopes compute the same."""
     monkeypatch.setattr("dais_verif.emitter.cut.MOST_SIGNALS", 12)
     instances = [instance(program, stages=n) for program in (EVERY, dense_network()) for n in (1, 4)]
     assert all("begin : stage_1_" in one.pipeline().text for one in instances)

@@ -1,4 +1,4 @@
-"""Programs as tests of pytest: they run, fail with what the run printed, in parallel too, and say so in JUnit XML."""
+"""Programs as pytest tests: they run, in parallel, too, and failures show the printed text, also in JUnit XML."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ EVERY = every_opcode()
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """Two programs, and RTL that is wrong."""
+    """Return a folder with two programs, and wrong RTL."""
     for name in ("good", "other"):
         shutil.move(save(EVERY, tmp_path), tmp_path / f"{name}.bin")
     (tmp_path / "bad.v").write_text(mutant(EVERY, "op_4 =", "+", "-"))
@@ -62,7 +62,7 @@ def test_a_failure_shows_the_mismatch_and_how_to_reproduce_it(project: Path) -> 
 
 @pytest.mark.slow
 def test_a_rerun_is_told_as_such(project: Path) -> None:
-    """What fails the first time, and passes the second, has both runs' folders, and says so; what stays wrong, too."""
+    """A test that passes when it is rerun, and one that fails again, are reported with the folders of both runs."""
     shutil.copy(project / "good.bin", project / "wrong.bin")
     (project / "flaky.bin").write_bytes(b"no program")
     (project / "conftest.py").write_text(

@@ -1,4 +1,4 @@
-"""``kernel build``, ``run`` and ``sim`` with ``--printf``: what members print, of the golden model and of the RTL."""
+"""``kernel build``, ``run`` and ``sim`` with ``--printf`` show what members print in the golden model and in RTL."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ output = 0
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two members, which print; beside it the same without outputs for that, and one without messages."""
+    """Build a kernel whose two members print; beside it the same without outputs for messages, and without messages."""
     base = tmp_path_factory.mktemp("printf")
     for name, text, printf in (("shown", PRINTF, True), ("hidden", PRINTF, False), ("silent", "", False)):
         (base / f"{name}.toml").write_text(RELU + text)
@@ -68,7 +68,7 @@ def test_sim_prints(folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[
 
 @pytest.mark.slow
 def test_rtl_that_prints_something_else(folder: Path, tmp_path: Path) -> None:
-    """An output that only shows what members print is wrong; in both simulators."""
+    """RTL in which only an output for messages is wrong is a mismatch in both simulators."""
     text = (folder / "model.v").read_text()
     wrong = tmp_path / "wrong.v"
     assert text.count("tap <= INTERNAL") == 1

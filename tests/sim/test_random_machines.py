@@ -1,4 +1,4 @@
-"""Random machines: their Verilog gives in simulators what the oracle gives, in every bit that is known."""
+"""The Verilog of random machines agrees with the oracle in simulators, in every known bit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dais_verif.verdict import Verdict
 
 
 def check(seed: int, folder: Path, simulator: str) -> SimulatorResult | None:
-    """One machine, two sequences from power-up; None if none of its bits is known."""
+    """Simulate one machine with two sequences from power-up; return None if none of its bits is known."""
     rng = random.Random(f"machine {seed}")
     of = random_machine(rng, widest=rng.choice((4, 12, 40)), initialised=rng.random() < 0.7, inside=rng.random() < 0.5)
     source = folder / "model.v"

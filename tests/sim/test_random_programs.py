@@ -1,6 +1,6 @@
-"""Our Verilog equals the golden model: random programs of every opcode, all ops outputs, in both simulators.
+"""The emitted Verilog equals the golden model: random programs of every opcode, all ops outputs, both simulators.
 
-Promises are broken at will (``check=False``): then too both must compute the same.
+Promises may be broken (``check=False``); the outputs must be equal then, too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROWS = 300
 
 
 def with_all_outputs(program: Program, rng: random.Random) -> Program:
-    """``program`` with every op an output, some of them shifted and negated; the last is negated too."""
+    """Return ``program`` with every op as an output, some of them shifted and negated."""
     n = program.n_ops
     changed = replace(
         program,
@@ -44,7 +44,7 @@ def with_all_outputs(program: Program, rng: random.Random) -> Program:
 
 
 def side_by_side(programs: Sequence[Program]) -> Program:
-    """One program that computes all ``programs``, each from inputs of its own."""
+    """Return one program that computes all ``programs``, each from inputs of its own."""
     ops: list[tuple[int, int, int, int, tuple[int, int, int]]] = []
     inp_shift: list[int] = []
     tables: list[list[int]] = []
@@ -111,7 +111,7 @@ def test_rtl_of_alir_programs_equals_golden_model(seed: int, tmp_path: Path) -> 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(5000, 7000, 100))
 def test_campaign_of_alir_programs(start: int, tmp_path: Path) -> None:
-    """Two thousand programs in twenty simulations."""
+    """Two thousand programs are simulated in twenty simulations."""
     programs = [random_program(random.Random(seed), 20, alir=True) for seed in range(start, start + 100)]
     check(start, tmp_path, side_by_side(programs))
 

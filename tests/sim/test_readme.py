@@ -1,4 +1,4 @@
-"""The README shows what is printed: its PASS and its failure are runs."""
+"""The passing and the failing run in the README are real: running them again prints the same."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def steady(text: str) -> list[str]:
-    """The lines without what differs from run to run: times, versions, folders."""
+    """Return the lines without times, versions and folders, which differ from run to run."""
     lines = []
     for line in text.splitlines():
         words = re.sub(r"\d+\.\d+ s\b", "time", line)
@@ -25,7 +25,7 @@ def steady(text: str) -> list[str]:
 
 
 def shown(first: str, last: str) -> list[str]:
-    """The block of the README from a line that begins with ``first`` to one that begins with ``last``."""
+    """Return the lines of the README from one that begins with ``first`` to one that begins with ``last``."""
     lines = [line[4:] for line in README.splitlines() if line.startswith("    ")]
     begin = next(at for at, line in enumerate(lines) if line.startswith(first))
     end = next(at for at, line in enumerate(lines) if at > begin and line.startswith(last))

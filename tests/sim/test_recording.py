@@ -1,4 +1,4 @@
-"""The record that ``sim -o`` keeps says what was asked, decided and found, also of a run that was broken off."""
+"""The record that ``sim -o`` keeps has the request, the decisions and the findings, also if the run was interrupted."""
 
 from __future__ import annotations
 

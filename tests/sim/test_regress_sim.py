@@ -1,4 +1,4 @@
-"""``regress`` with real simulators, here and on a cluster: what it finds, and that nothing disturbs it."""
+"""``regress`` with real simulators, on this machine and on a cluster, finds faults and survives disturbances."""
 
 from __future__ import annotations
 
@@ -74,13 +74,13 @@ def wait_until(condition: Callable[[], bool], seconds: float = 60) -> None:
 
 
 def unlike(record: RegressionRecord) -> RegressionRecord:
-    """Without what differs from run to run and place to place."""
+    """Return the record without what differs between runs and places."""
     jobs = [replace(result, seconds=0, worker="", resumed=False) for result in record.jobs]
     return replace(record, jobs=jobs, times=None, reproduce="", cluster=None)
 
 
 def tiny(number: int) -> Program:
-    """Programs of one op, each another: a constant is added to an input."""
+    """Return program ``number`` of a family: one op adds that constant to an input."""
     ops = [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, number, (1, 20, 0))]
     return Program.build(ops, [(1, 0, 0)], inp_shift=[0])
 
@@ -91,7 +91,7 @@ def validate(kind: str, path: Path) -> None:
 
 
 def test_wrong_rtl_is_found_among_what_is_right(tmp_path: Path) -> None:
-    """And told with its first diverging op, and with a command that finds the same."""
+    """The record has the first diverging op and a command that finds the same mismatch."""
     save(EVERY, tmp_path)
     (tmp_path / "bad.v").write_text(mutant(EVERY, "op_4 =", "+", "-"))
     manifest = tmp_path / "regress.toml"
@@ -122,7 +122,7 @@ def test_wrong_rtl_is_found_among_what_is_right(tmp_path: Path) -> None:
     assert left(tmp_path) == []
 
 
-# On a cluster, with jobs that take no simulator
+# On a cluster, with jobs that need no simulator
 
 
 FAKES = ["pass", "fail", "broken", "crash", "slow 0.3", "leave", "lie"]
@@ -148,7 +148,7 @@ class TestCluster:
 
     @pytest.mark.parametrize("moment", [3, 9])
     def test_a_worker_killed_in_mid_run(self, moment: int, tmp_path: Path) -> None:
-        """With whatever job runs on it; its jobs run again, and what the killed ones had started has ended."""
+        """The jobs of the killed worker run again, and the processes that they had started end."""
         programs = fakes(tmp_path, 21)
         for i in range(4):
             (programs / f"slow{i}.bin").write_text("slow 1")
@@ -163,7 +163,7 @@ class TestCluster:
         wait_until(lambda: left(tmp_path) == [])
 
     def test_a_job_that_hangs_ends_with_whoever_asked(self, tmp_path: Path) -> None:
-        """At a scheduler that goes on: Ctrl-C, and ``kill -9``."""
+        """A hanging job ends with its regression after Ctrl-C and ``kill -9``, although the scheduler goes on."""
         programs = tmp_path / "programs"
         programs.mkdir()
         (programs / "a.bin").write_text("hang")
@@ -184,7 +184,7 @@ class TestCluster:
         wait_until(lambda: left(tmp_path) == [])
 
     def test_a_scheduler_that_is_lost(self, tmp_path: Path) -> None:
-        """What had ended counts; the rest is a failure of tools, and runs when it is asked for again."""
+        """Results before the loss are kept; the other jobs are failures of tools, and run in the next regression."""
         programs = tmp_path / "programs"
         programs.mkdir()
         (programs / "a.bin").write_text("hang")
@@ -212,7 +212,7 @@ class TestCluster:
         wait_until(lambda: left(tmp_path) == [])
 
     def test_a_job_that_kills_its_workers(self, tmp_path: Path) -> None:
-        """Dask gives it up after four; the others do not suffer."""
+        """Dask gives such a job up after four workers; other jobs are not affected."""
         programs = fakes(tmp_path, 3)
         (programs / "evil.bin").write_text("evil")
         code, record = regress(
@@ -231,7 +231,7 @@ class TestCluster:
 
     @pytest.mark.parametrize("name", ["slurm:2", "lsf:2"])
     def test_queues_of_farms(self, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """With ``sbatch`` and ``bsub`` that run what they are given at once, on this machine."""
+        """The farms are stand-ins for ``sbatch`` and ``bsub`` that run jobs at once on this machine."""
         farm(tmp_path, monkeypatch)
         programs = fakes(tmp_path, 7)
         _, here = regress(tmp_path / "here", programs, module="support.fake_jobs")
@@ -242,7 +242,7 @@ class TestCluster:
 
 
 def kill_a_worker(process: subprocess.Popen[str]) -> None:
-    """SIGKILL for one of the workers below ``process``, which is not told."""
+    """Kill one of the worker processes of ``process`` with SIGKILL."""
     workers = [
         child
         for child in psutil.Process(process.pid).children()
@@ -252,7 +252,7 @@ def kill_a_worker(process: subprocess.Popen[str]) -> None:
 
 
 class dask_scheduler:
-    """A scheduler with one worker, as somebody else runs them."""
+    """A scheduler with one worker that does not belong to the regression."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "scheduler.json"
@@ -300,7 +300,7 @@ def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{bin_folder}:{os.environ['PATH']}")
 
 
-# Long campaigns with real simulators
+# Long runs with real simulators
 
 
 @pytest.mark.slow
@@ -319,7 +319,7 @@ def test_the_corpus_here_and_on_a_cluster_that_loses_a_worker(corpus: Path, tmp_
 
 @pytest.mark.slow
 def test_killed_at_random_moments_with_simulators_at_work(tmp_path: Path) -> None:
-    """Real jobs: compilers and simulators in sessions of their own."""
+    """The jobs are real: compilers and simulators in sessions of their own."""
     folder = tmp_path / "programs"
     folder.mkdir()
     for i in range(8):
@@ -354,7 +354,7 @@ def test_a_thousand_small_programs(tmp_path: Path) -> None:
 
 
 def test_a_folder_of_machines(tmp_path: Path) -> None:
-    """Each is run; of one whose RTL is wrong the line says in which cycle."""
+    """Every machine of a folder is run; for wrong RTL, the message has the cycle of the mismatch."""
     (tmp_path / "m").mkdir()
     (tmp_path / "m" / "a.mach").write_text(machine_text(mac()))
     (tmp_path / "m" / "b.mach").write_text(machine_text(moving_sum()))

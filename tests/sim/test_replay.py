@@ -1,4 +1,4 @@
-"""What a replay of a failing vector leaves: waves with a transition, and views of them that viewers can open."""
+"""A replay of a failing vector leaves waves with a transition, and views of them that viewers can open."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from dais_verif.simulation.verify import SimulationOptions, SimulationWatcher, v
 from dais_verif.stopwatch import Stopwatch
 from dais_verif.verdict import Verdict
 
-#: 16 + 1 in place of 16 - 1; input 1 is halved, then floored to quarters.
+#: The wrong RTL computes 16 + 1 instead of 16 - 1; input 1 is halved, then floored to quarters.
 ROWS = [(-1, 0, -1, 0, (1, 5, 1)), (-1, 1, -1, 0, (0, 2, 2)), (1, 0, 1, 0, (1, 6, 2))]
 PROGRAM = Program.build(ROWS, [(2, 3, 1)], inp_shift=[0, -1])
 WRONG = mutant(PROGRAM, "op_2 =", "-", "+")
 BATCH = Batch.of([[3.0, 1.0], [-16.0, 2.6875]], 2)
 
 BOTH = pytest.mark.parametrize("simulator", ["icarus", "verilator"])
-#: What is made of waves once they are there.
+#: For tests of what is derived from existing waves.
 MOSTLY_ICARUS = pytest.mark.parametrize("simulator", ["icarus", pytest.param("verilator", marks=pytest.mark.slow)])
 
 
@@ -68,7 +68,7 @@ def view(found: Replay, name: str) -> str:
 
 
 def names_in_the_wave(found: Replay) -> set[str]:
-    """Names with their ranges; of Icarus' waves, those that the same executable writes into a VCD file."""
+    """Return the names in the waves with their ranges, for Icarus from a VCD file by the same executable."""
     assert found.waves is not None
     text = found.waves.read_bytes()
     if found.waves.suffix == ".fst":
@@ -198,7 +198,7 @@ def test_x_has_no_number(tmp_path: Path) -> None:
 
 
 def test_the_vector_before_decides_in_a_design_that_keeps_state(tmp_path: Path) -> None:
-    """It does not follow input 1."""
+    """The wrong design does not react to input 1, so its value comes from an earlier vector."""
     rtl = mutant(PROGRAM, "always @", "model_inp", "model_inp[6:0]")
     batch = Batch.of([[3.0, 1.0], [3.0, 2.0]], 2)
     (tmp_path / "after").mkdir()
@@ -245,9 +245,9 @@ def test_gtkwave_shows_all_outputs_of_every_opcode(simulator: str, tmp_path: Pat
 
 
 class TestVerilatorAlone:
-    """RTL that Icarus cannot build is built again in Verilator, with what the failing output depends on to be seen."""
+    """RTL that Icarus cannot build is rebuilt in Verilator, with the signals in the failing output's cone visible."""
 
-    #: Two outputs that have nothing in common, cut into parts of two ops; output 1 is wrong.
+    #: Two outputs without a common op, cut into parts of two ops; output 1 is wrong.
     ROWS = ((-1, 0, -1, 0, (1, 5, 1)), (-1, 1, -1, 0, (0, 2, 2)), (4, 0, -1, 1, (1, 6, 1)), (4, 1, -1, 1, (0, 3, 2)))
     PROGRAM = Program.build([*ROWS], [(2, 0, 0), (3, 0, 0)], inp_shift=[0, 0])
 
@@ -274,7 +274,7 @@ class TestVerilatorAlone:
         cone = {f"model.{path_of(self.PROGRAM)(op)}" for op in (1, 3)}
         assert {"model.model_inp", "model.model_out", *cone} <= shown
         assert not {name for name in shown if name.endswith("op_2")}
-        # What takes so long is said, and counted.
+        # The slow rebuild is announced, and its time is measured.
         assert [line for line in told if "replay" in line] == [
             "replaying vector 1 in icarus",
             "icarus: the replay failed",
@@ -283,7 +283,7 @@ class TestVerilatorAlone:
         assert {"icarus replay", "verilator replay"} <= {stage.name for stage in watch.stages}
 
     def test_is_told_of_names_that_the_rtl_has(self) -> None:
-        """Of all others, and of such as would need quotes, Verilator hears nothing."""
+        """Verilator gets only signal names that the RTL has, and none that would need quotes."""
         text = b"module m(input a);\nwire op_1, op_2;\nwire op_10;\nassign op_2 = op_1;\nendmodule\n"
         signals = ["op_2", "op_1", "op_3", 'op"x', "out_0"]
         assert verilator._public("m", ["a"], signals, [Path("rtl/0/m.v")], [text]).split("\n") == [

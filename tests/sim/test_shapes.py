@@ -1,4 +1,4 @@
-"""Networks with the shape of convolutions and of attention, in many parts: both simulators and the prover pass them."""
+"""Networks in the shape of convolutions and of attention, split into many parts, pass in simulators and prover."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BOTH_FORMS = [pytest.param((), id="combinational"), pytest.param(STAGES, id="pip
 
 @pytest.fixture
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As of programs of 100,000 ops."""
+    """Split programs into many parts, as those of 100,000 ops are."""
     monkeypatch.setattr(cut, "MOST_SIGNALS", 60)
     monkeypatch.setattr(cut, "MOST_NAMES", 20)
 

@@ -1,4 +1,4 @@
-"""Answers that pages show below a command ``$ dais-verif ...``, run again: here, or by the test that is named here."""
+"""Outputs shown below ``$ dais-verif ...`` on pages are those of the command, run here or in the test named here."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dais_verif.own_command import own_command
 
 _BLOCK = re.compile(r"^    \$ (?:\.venv/bin/)?((?:dais-verif|make|pytest) .*)\n((?:(?:    .*)?\n)*)", re.MULTILINE)
 
-#: Pages whose answers other tests compare.
+#: Pages whose outputs are compared by other tests.
 ELSEWHERE = {
     "README.md": "tests/sim/test_readme.py",
     "approximation.md": "tests/unit/test_cli_approx.py",
@@ -30,7 +30,7 @@ NOT_RUN = {
     "pytest --dais programs/ --dais-vectors 5000 --dais-prove -n 2 --junit-xml report.xml": "programs of readers",
     "dais-verif sim p02.bin --sim verilator --vectors 1000000 --profile": "it shows nothing but times",
 }
-#: Files that commands take, by the shell that makes them; CORPUS is the folder of programs.
+#: Files that the commands read, with the shell commands that make them; CORPUS is the folder of programs.
 MADE = {
     "p02.bin": "cp $CORPUS/p02_*/prog.v1.bin p02.bin",
     "prog.bin": "cp $CORPUS/p13_hgq_jet/prog.v1.bin prog.bin",

@@ -1,4 +1,4 @@
-"""RTL with a fault becomes small RTL with the same fault, beside a small program; what is right is left alone."""
+"""RTL with a fault is shrunk to small RTL with the same fault and a small program; right RTL is not shrunk."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from dais_verif.verdict import Verdict
 EXAMPLE = Path(__file__).parents[2] / "examples/quantised_mac.bin"
 pytestmark = pytest.mark.skipif(not tools.has_icarus(), reason="needs Icarus")
 
-#: The example as somebody else writes it, without names of ops, and with a wrong constant.
+#: The example as third-party RTL, without names of ops, and with a wrong constant.
 THEIRS = """\
 module times #(parameter N = 2) (input signed [5:0] x, output signed [8:0] y);
   wire signed [8:0] unused = x + 1;
@@ -60,7 +60,7 @@ def texts(record: ShrinkRecord) -> str:
 
 
 def still_wrong(record: ShrinkRecord, **ports: Any) -> None:
-    """What was kept says RTL_MISMATCH, and says so again by the line that is printed."""
+    """Check that the kept case gives RTL_MISMATCH, and again with the command that is printed."""
     assert record.rtl is not None
     case, kept = read_case(Path(record.folder))
     rtl = [Path(record.folder, name) for name in record.rtl.files]
@@ -98,7 +98,7 @@ def test_rtl_that_is_right_is_no_case(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_modules_and_statements_of_others(tmp_path: Path) -> None:
-    """Nothing is named after ops: the program stays, and of the RTL what the wrong answer needs."""
+    """If no signal is named after an op, the program is kept, and the RTL is reduced to what the mismatch needs."""
     path, ports = tmp_path / "theirs.v", tmp_path / "ports.toml"
     path.write_text(THEIRS)
     ports.write_text('[inputs]\nport = "x_{}"\n[outputs]\nport = "y_{}"\n')
@@ -115,7 +115,7 @@ def test_modules_and_statements_of_others(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_one_output_of_a_pipeline(tmp_path: Path) -> None:
-    """Clocked: a module around gives the one output that is wrong, and the other inputs keep their values."""
+    """The design is clocked: a new top module has only the wrong output, and the other inputs are constant."""
     text = """\
 module model (input clk, input [11:0] model_inp, output reg [9:0] model_out);
   always @(posedge clk) begin
@@ -141,7 +141,7 @@ endmodule
 
 @pytest.mark.slow
 def test_five_thousand_ops(tmp_path: Path) -> None:
-    """One bad op: at most five ops and one vector are left, within a minute on a machine that does nothing else."""
+    """Of 5,000 ops with one bad one, at most five ops and one vector remain, within a minute on an idle machine."""
     n_ops = 5000
     rows = [(int(INPUT), j, -1, 0, (1, 7, 0)) for j in range(8)]
     for n in range(8, n_ops):
@@ -158,7 +158,7 @@ def test_five_thousand_ops(tmp_path: Path) -> None:
 
 
 def test_a_command_decides(tmp_path: Path) -> None:
-    """A tool of somebody else that fails on a multiplication by shift and add, whatever else is there."""
+    """The command is a tool that fails on any multiplication by shift and add."""
     tool = tmp_path / "tool.py"
     tool.write_text(
         "import sys\ntext = ''.join(open(name).read() for name in sys.argv[2:])\nsys.exit(3 if '<<<' in text else 0)\n"

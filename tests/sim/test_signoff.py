@@ -1,4 +1,4 @@
-"""Sign-off of real programs and designs of every kind, certified, checked and run again."""
+"""Real programs and designs of every kind are signed off, certified, checked and run again."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_real_programs_by_the_built_in_policy(program: str, file: str, corpus: P
 
 
 def test_what_is_kept_of_a_proof_can_be_judged_again(tmp_path: Path) -> None:
-    """The one sign-off with a proof that the fast suite has: what it writes must be what it reads."""
+    """A sign-off with a proof, the only one in the fast suite, can be checked from the files that it wrote."""
     folder = project(tmp_path, PROVED + GIVEN)
     ending = sign(folder)
     assert ending.exit_code == 0, stages(ending)
@@ -81,7 +81,7 @@ def test_a_new_run_finds_the_same_or_says_what_it_does_not(tmp_path: Path) -> No
 
 @pytest.mark.slow
 def test_every_stage_there_is(tmp_path: Path) -> None:
-    """Our RTL in three stages, its netlist, behind streams, and on a board that is a simulation."""
+    """Our RTL passes as a pipeline of three stages, as a netlist, behind streams, and on a simulated board."""
     more = (
         'stages = ["netlist", "axis", "board"]\n[rtl]\npipeline = 3\n[netlist]\nvectors = 100\n[axis]\nvectors = 100\n'
     )
@@ -95,7 +95,7 @@ def test_every_stage_there_is(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_somebodys_clocked_design_with_files_that_it_reads(tmp_path: Path) -> None:
-    """Its latency is found, its reset is low, half of it is included, and vectors of a file go first."""
+    """The latency is found; the reset is active low, part of the RTL is included, and vectors of a file come first."""
     pipeline = emit_pipeline(DESIGN, "core", PipelineOptions(2, None, reset=True, enable=False, valid=True))
     (tmp_path / "core.vh").write_text(pipeline.text)
     width = sum(kind.width for kind in DESIGN.output_types)
@@ -130,7 +130,7 @@ endmodule
 
 @pytest.mark.slow
 def test_what_nobody_can_decide(tmp_path: Path) -> None:
-    """RTL that the prover does not read and the simulators do: optional, waived or required make the difference."""
+    """RTL that only the prover refuses passes if the proof is optional or waived, but not if it is required."""
     folder = project(tmp_path, "")
     hard = PROVED.replace('"required"', '"{}"') + "proof_timeout = 20.0\n" + GIVEN
     waiver = '[[waivers]]\nwhat = "proof"\nreason = "by hand"\nexpires = {}\n'
@@ -162,7 +162,7 @@ def test_what_nobody_can_decide(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_refuted_proof_is_neither_optional_nor_waived(tmp_path: Path) -> None:
-    """Wrong on one vector of 4096, which 300 do not meet."""
+    """The RTL is wrong on one vector of 4096 that is not among the 300 simulated ones."""
     folder = project(tmp_path, "")
     rtl = (folder / "design.v").read_text().replace("module model", "module right", 1)
     width = sum(kind.width for kind in DESIGN.output_types)
@@ -223,7 +223,7 @@ def test_ctrl_c_leaves_a_record_that_says_so_and_no_certificate(tmp_path: Path) 
     with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 60
         record, begun = folder / "out" / "signoff.json", folder / "out" / "evidence" / "simulation-0"
-        # The record of the first sign-off may still be there when its certificate has gone.
+        # The certificate of the first sign-off is removed before its record is replaced.
         while not (record.exists() and json.loads(record.read_bytes())["state"] == "running" and begun.exists()):
             assert time.monotonic() < deadline
             assert process.poll() is None
@@ -276,7 +276,7 @@ def test_two_sign_offs_do_not_share_a_folder(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_what_reads_the_rtl_for_a_proof(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without Yosys, slang alone is enough for the built-in policy, and for none that demands both."""
+    """Without Yosys, slang is enough for the built-in policy, but not for one that demands both front ends."""
 
     def front_ends(folder: Path) -> list[str]:
         found: list[str] = json.loads((folder / "out/logs/proof/printed.json").read_text())["rtl"]["front_ends"]

@@ -1,4 +1,4 @@
-"""Sign-off of designs whose ports need care: VHDL with types of its own, arrays. Known-bad RTL is made of each."""
+"""Designs with special ports, such as arrays and VHDL types of their own, are signed off, with known-bad RTL."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ VHDL = Path(__file__).parent / "vhdl"
 
 GHDL = 'simulators = ["ghdl"]\nvectors = 300\ndistinct = 100\nexhaustive_bits = 0\n'
 
-#: y0 = x0 + x1, y1 = -x0, y2 = x2, one bit; inputs s4.1, u3.0 and u1.0.
+#: y0 = x0 + x1, y1 = -x0, y2 = x2, which has one bit; the inputs are s4.1, u3.0 and u1.0.
 ROWS = [(-1, 0, -1, 0, (1, 2, 1)), (-1, 1, -1, 0, (0, 3, 0)), (-1, 2, -1, 0, (0, 1, 0)), (0, 0, 1, 0, (1, 4, 1))]
 THREE = Program.build(ROWS, [(3, 0, 0), (0, 0, 1), (2, 0, 0)], inp_shift=[0, 0, 0])
 
@@ -80,7 +80,7 @@ def assert_signed_off(ending: Ending, folder: Path, seeded: int) -> None:
 
 @pytest.mark.slow
 def test_vhdl(corpus: Path, tmp_path: Path) -> None:
-    """All in two ports, which are vectors; simulated and proved."""
+    """A design with one vector port for all inputs and one for all outputs is simulated and proved."""
     rtl = '[rtl]\nfiles = ["addsub.vhd", "grid.vhd"]\ntop = "AddSub"\n'
     ending = signed_off(
         tmp_path,
@@ -129,10 +129,10 @@ def test_arrays(tmp_path: Path) -> None:
 
 
 class TestRtlOfTheCommandLine:
-    """What ``sim`` is told by options, a sign-off can be told, too; the certificate says it."""
+    """A sign-off takes RTL from the options that ``sim`` has, and the certificate records it."""
 
     def test_takes_the_place_of_the_policys(self, tmp_path: Path) -> None:
-        """Of VHDL without a policy, in the simulator for VHDL."""
+        """VHDL given by options is signed off in the simulator for VHDL with a policy that names no RTL."""
         project(
             tmp_path, "vectors = 200\nsimulators = ['ghdl']\nproof = 'off'\nexhaustive_bits = 0\n", "", program=THREE
         )

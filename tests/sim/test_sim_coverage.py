@@ -1,4 +1,4 @@
-"""``sim --coverage``: directed vectors are simulated with the others; ``--rtl-coverage``: what of the RTL was hit."""
+"""``sim --coverage`` adds directed vectors to the others, and ``--rtl-coverage`` reports the RTL that was hit."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def record_of(folder: Path) -> dict[str, Any]:
 
 
 def wrong_at_the_kink(folder: Path) -> Path:
-    """Our RTL, which takes 0 for a negative number in one place."""
+    """Write RTL that is wrong if the operand of the relu is 0, and return its path."""
     text = emit_verilog(KINK, top="model")
     line = next(line for line in text.splitlines() if "op_2 =" in line)
     wrong = line.replace("op_2 =", "op_2 = op_1 == 0 ? 33'd1 :", 1)
@@ -106,13 +106,13 @@ def test_lines_and_toggles_of_the_rtl(kink: Path, tmp_path: Path) -> None:
             found["missed"]
         ).read_text()
 
-    # Vectors that never reach the branch; then directed ones, of which one does.
+    # The generated vectors never reach the branch, but one of the directed ones does.
     without, lines = missed()
     assert "branch.v:5: branch if" in lines or "branch.v:6: line" in lines or "branch.v:5: line" in lines, lines
     with_directed, more = missed("--coverage")
     assert sum(hit for _, hit in with_directed.values()) > sum(hit for _, hit in without.values())
     assert len(more.splitlines()) < len(lines.splitlines())
-    # Outside cocotb the same is counted as in it.
+    # Runs in bulk and through cocotb count the same.
     assert missed("--no-bulk") == (without, lines)
     data = Path(record_of(out)["rtl_coverage"]["data"]).read_text()
     assert data.startswith("# SystemC::Coverage-3\nC '")

@@ -1,4 +1,4 @@
-"""The tutorials: every command is run as it stands, and prints what the page shows."""
+"""Every command of the tutorials runs as it is printed, and gives the output that the page shows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from support.transcripts import Step, matches, run, steps_of
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").glob("tutorial-*.md"))
-#: Modules that a page needs beside the extras, which it says how to install.
+#: Modules that a page needs apart from the extras; the page says how to install them.
 NEEDED = {"tutorial-hgq2": ("da4ml", "hgq", "jax", "keras")}
 
 

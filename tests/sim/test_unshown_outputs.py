@@ -1,4 +1,4 @@
-"""Commands that pages name without showing what they print are accepted, and find what they need: the quick ones."""
+"""Quick commands that pages name without their output are accepted, and find the files that they need."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from support.transcripts import Step, run
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-#: Verbs that take about a second for a small program.
+#: Subcommands that take about a second for a small program.
 QUICK = {"check", "show", "asm", "convert", "run", "explain", "profile", "emit", "coverage", "sensitivity", "diff"}
 OPTIONS_OF_OUTPUT = ("-o", "--output", "--html")
 
 
 def commands_of(text: str) -> Iterator[str]:
-    """Each quick command of ``text``, in a line of its own or among prose, without its comment."""
+    """Yield each quick command of ``text``, on a line of its own or within prose, without its comment."""
     text = re.sub(r"^```console.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
     lines = re.findall(r"^    (?:\$ )?(dais-verif [^\n]*)", text, re.MULTILINE)
     for line in (*lines, *re.findall(r"`(dais-verif [^`\n]*)`", text)):
@@ -30,7 +30,7 @@ def commands_of(text: str) -> Iterator[str]:
 
 
 def needed(command: str) -> list[str]:
-    """The files that ``command`` reads, as far as their names tell."""
+    """Return the files that ``command`` reads, as far as they can be told from the arguments."""
     words = shlex.split(command)[2:]
     written = {words[n + 1] for n, word in enumerate(words[:-1]) if word in OPTIONS_OF_OUTPUT}
     if shlex.split(command)[1] == "convert":
@@ -39,7 +39,7 @@ def needed(command: str) -> list[str]:
 
 
 def lay_out(folder: Path) -> None:
-    """Write files of the names that pages use, of one small program and one small machine."""
+    """Write a small program and a small machine under the file names that pages use."""
     shutil.copytree(ROOT / "examples", folder / "examples")
     for name in ("prog.bin", "a.bin", "b.bin"):
         shutil.copy(ROOT / "examples/quantised_mac.bin", folder / name)
@@ -71,7 +71,7 @@ def test_quick_commands_are_accepted(tmp_path: Path) -> None:
             or shlex.split(command)[2] != files[0]
             or not all((tmp_path / "files" / name).exists() for name in files)
         ):
-            continue  # it begins with an option, or reads what other commands of the page make
+            continue  # it begins with an option, or reads files that other commands of the page make
         folder = tmp_path / str(number)
         shutil.copytree(tmp_path / "files", folder)
         printed = run(Step(command, ()), folder)

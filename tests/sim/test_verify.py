@@ -1,4 +1,4 @@
-"""``verify`` from program and vectors to a finding, on our own Verilog."""
+"""``verify`` turns a program, vectors and RTL into a finding; the RTL is the emitted Verilog or a mutant of it."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_what_the_simulators_did(tmp_path: Path) -> None:
 
 
 def test_icarus_ends_with_verilator_and_says_what_it_ran(tmp_path: Path) -> None:
-    """Verilator runs so many vectors in a second, Icarus in a minute."""
+    """Verilator runs these vectors in a second, for which Icarus would need a minute."""
     finding = verified(EVERY, tmp_path, SimulationOptions(check=False), rows=200_000)
     icarus, verilator = finding.simulators
     assert finding.verdict is Verdict.PASS
@@ -104,7 +104,7 @@ def test_icarus_ends_with_verilator_and_says_what_it_ran(tmp_path: Path) -> None
 def test_a_mismatch_in_a_vector_that_icarus_was_not_given_is_replayed_there(
     in_icarus: str, verdict: Verdict, tmp_path: Path
 ) -> None:
-    """Verilator sees 5'h0A in the last vector, Icarus sees ``in_icarus`` once it is asked."""
+    """Verilator gives 5'h0A for the last vector, and Icarus gives ``in_icarus`` when the vector is replayed."""
     wrong = f"(model_inp[18:14] == 5'h15 ? `ifdef VERILATOR 5'h0A `else {in_icarus} `endif : model_inp[18:14])"
     (tmp_path / "model.v").write_text(mutant(EVERY, "op_2 =", "model_inp[18:14]", wrong))
     raw = [[0.0, 0.0, 0.0]] * 599 + [[0.0, 0.0, -11.0]]
@@ -117,7 +117,7 @@ def test_a_mismatch_in_a_vector_that_icarus_was_not_given_is_replayed_there(
 
 
 def test_a_folder_may_be_used_again(tmp_path: Path) -> None:
-    """A simulator is started before its job is written, and must not find that of the run before."""
+    """A simulator is started before its job is written, and must not find the job of the run before."""
     for rows in (300, 5):
         finding = verified(EVERY, tmp_path, BOTH, rows=rows)
         assert finding.verdict is Verdict.PASS
@@ -126,7 +126,7 @@ def test_a_folder_may_be_used_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("rows", [1, pytest.param(1024, marks=pytest.mark.slow), 1025])
 def test_every_vector_is_compared_whatever_the_chunks(rows: int, tmp_path: Path) -> None:
-    """Only the last vector differs."""
+    """A difference in the last vector is found."""
     wrong = mutant(EVERY, "op_2 =", "model_inp[18:14]", "(model_inp[18:14] == 5'h15 ? 5'h0A : model_inp[18:14])")
     raw = [[0.0, 0.0, 0.0]] * (rows - 1) + [[0.0, 0.0, -11.0]]
     (tmp_path / "model.v").write_text(wrong)
@@ -139,12 +139,12 @@ def test_every_vector_is_compared_whatever_the_chunks(rows: int, tmp_path: Path)
 
 
 def test_the_first_mismatch_in_words(tmp_path: Path) -> None:
-    """16 + 1 in place of 16 - 1, with all three forms of each value."""
+    """The mismatch of 16 + 1 instead of 16 - 1 has all three forms of each value."""
     rows = [(-1, 0, -1, 0, (1, 5, 1)), (-1, 1, -1, 0, (0, 2, 2)), (1, 0, 1, 0, (1, 6, 2))]
     program = Program.build(rows, [(2, 3, 1)], inp_shift=[0, -1])
     (tmp_path / "model.v").write_text(mutant(program, "op_2 =", "-", "+"))
     design = RtlDesign((tmp_path / "model.v",), "model")
-    # Vector 0 agrees: nothing is added. Input 1 is halved, then floored to quarters.
+    # Vector 0 agrees, since it adds 0. Input 1 is halved, then floored to quarters.
     finding = verify(program, Batch.of([[3.0, 0.0], [-16.0, 2.6875]], 2), design, tmp_path, ICARUS)
     mismatch = finding.first_mismatch
     assert finding.verdict is Verdict.RTL_MISMATCH and mismatch is not None
@@ -198,7 +198,7 @@ def test_every_step_is_noticed(tmp_path: Path) -> None:
 
 
 def test_two_runs_at_once_do_not_meet(tmp_path: Path) -> None:
-    """In threads of one process, as a server would; one of them fails its build."""
+    """Two runs, in threads of one process, do not affect each other; nor does one whose build fails."""
     findings: dict[str, Finding] = {}
 
     def one(name: str, rtl: str | None) -> None:
@@ -231,7 +231,7 @@ def test_a_replay_that_fails_does_not_hide_the_mismatch(tmp_path: Path, monkeypa
 
 
 def test_no_test_and_no_hidden_x(tmp_path: Path) -> None:
-    """A design whose outputs are right only because X is not looked at is not passed: all bits X."""
+    """A design whose output bits are all X does not pass."""
     text = emit_verilog(EVERY)
     x = text[: text.index("  assign model_out")] + "  assign model_out = 'bx;\nendmodule\n"
     finding = verified(EVERY, tmp_path, ICARUS, rtl=x)
@@ -246,7 +246,7 @@ def test_no_test_and_no_hidden_x(tmp_path: Path) -> None:
 def test_a_failed_build_ends_the_build_of_the_other(
     broken: str, slow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A compiler that would take minutes, with a child of its own, is not waited for once the verdict is known."""
+    """A compiler that would take minutes is stopped, with its child process, once the other build has failed."""
     started = threading.Event()
 
     def fails(*_: object, **__: object) -> None:

@@ -1,4 +1,4 @@
-"""VHDL in GHDL: the same bench and verdicts, nine values of std_logic, files in any order, and what goes wrong."""
+"""VHDL in GHDL: same bench and verdicts as Verilog, nine values of std_logic, files in any order, and failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dais_verif.toolchain import tools
 
 HERE = Path(__file__).parent / "vhdl"
 
-#: Real program p01 as text; addsub.vhd was written for it by hand.
+#: Real program p01 as text; addsub.vhd is a hand-written design for it.
 ADDSUB = """\
 input 0
 input 1
@@ -33,13 +33,13 @@ output 0 = %4
 output 1 = %5
 """
 
-#: One bit in, one bit out.
+#: One input bit is the output.
 BIT = "input 0\n%0 = u1.0 input 0\noutput 0 = %0\n"
 
-#: 1 of 7, else 0.
+#: The output is 1 for input 7, and 0 for the others.
 LAST_OF_EIGHT = "input 0\ntable 0 = [0, 0, 0, 0, 0, 0, 0, 1]\n%0 = u3.0 input 0\n%1 = u1.0 table 0[%0]\noutput 0 = %1\n"
 
-#: Seven values that are neither, then 1.
+#: One of seven values other than 0 and 1 for inputs 0 to 6, then 1.
 NINE = """\
 library ieee;
 use ieee.std_logic_1164.all;
@@ -69,7 +69,7 @@ end architecture;
 
 @pytest.fixture(scope="module", autouse=True)
 def ghdl() -> None:
-    """Where GHDL is missing the tests are skipped, but never in CI."""
+    """Skip the tests if GHDL is missing, except in CI, where they fail."""
     try:
         tools.ghdl()
     except ToolError as error:
@@ -102,7 +102,7 @@ def sim(folder: Path, program: str, *rtl: Path, options: tuple[str, ...] = ()) -
 
 
 def addsub(folder: Path, *options: str, old: str = "", new: str = "") -> Run:
-    """Verify addsub.vhd with one piece replaced, listed before the package that it uses."""
+    """Verify addsub.vhd with ``old`` replaced by ``new``, listed before the package that it uses."""
     text = (HERE / "addsub.vhd").read_text()
     assert not old or text.count(old) == 1
     (folder / "addsub.vhd").write_text(text.replace(old, new) if old else text)
@@ -142,14 +142,14 @@ class TestVerdicts:
         assert run.record["first_mismatch"]["blame"]["kind"] == "output"
 
     def test_metavalue_within(self, tmp_path: Path) -> None:
-        """numeric_std makes one X of a whole sum."""
+        """numeric_std turns a sum with one such bit into all X."""
         run = addsub(tmp_path, old="resize(op_2, 9) +", new='signed\'(op_2(5) & "0-0" & op_2(4 downto 0)) +')
         assert run.ending == ("X_IN_OUTPUT", 4)
         assert run.record["first_mismatch"]["blame"]["op"] == 4
         assert run.record["first_mismatch"]["found"]["bits"] == "X" * 9
 
     def test_every_value_that_is_neither_0_nor_1(self, tmp_path: Path) -> None:
-        """Each of the seven in one of eight vectors: were one taken for a 0, one vector less would have X."""
+        """Each of the seven values is in one of eight vectors; if one were taken for 0, fewer vectors would have X."""
         (tmp_path / "model.vhd").write_text(NINE)
         (tmp_path / "x.csv").write_text("".join(f"{value}\n" for value in range(8)))
         options = ("--inputs", str(tmp_path / "x.csv"), "--vectors", "0", "--exhaustive-bits", "0")
@@ -227,7 +227,7 @@ valid_out = "valid_out"
 
 
 class TestClocked:
-    """A port an element, and every pin that a bench can drive."""
+    """The design has one port per element, and every pin that a bench can drive."""
 
     def verify(self, folder: Path, old: str = "", new: str = "") -> Run:
         text = (HERE / "addsub_clocked.vhd").read_text()
@@ -358,7 +358,7 @@ class TestFailures:
         assert "\n" not in run.record["message"]
 
     def test_a_run_that_breaks_off(self, tmp_path: Path) -> None:
-        """A bound of VHDL that some vector breaks."""
+        """A run that ends because one vector violates an index bound of VHDL is a failure of tools."""
         run = addsub(tmp_path, old="op_3 <= op_1;", new="op_3 <= (0 => op_1(to_integer(op_1)), others => '0');")
         assert run.ending == ("TOOL_FAILURE", 3)
         assert "out of bounds" in run.record["message"]
@@ -385,7 +385,7 @@ class TestFailures:
 
     @pytest.mark.slow
     def test_what_a_design_reports_does_not_matter(self, tmp_path: Path) -> None:
-        """As long as it goes on."""
+        """Reports of the design do not matter if the simulation goes on."""
         statement = 'assert false report "error: 1" severity error'
         (tmp_path / "model.vhd").write_text(
             ONE_BIT.format(kind="std_logic_vector(0 downto 0)", expression=f"model_inp;\n  {statement}")
@@ -416,7 +416,7 @@ class TestFailures:
 
 
 class TestChoice:
-    """The language of the files decides, and one line says so when they do not fit."""
+    """The simulator follows from the language of the files; if both do not fit, the message is one line."""
 
     @pytest.mark.parametrize(
         ("choice", "names", "message"),

@@ -1,4 +1,4 @@
-"""``sim --wrapped``: a folder of ``emit --wrap axis`` is verified through its streams, as it is now."""
+"""``sim --wrapped`` verifies a folder of ``emit --wrap axis`` through its streams, in the folder's current state."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_what_was_written_passes(simulator: str, options: tuple[object, ...], tm
     run = run_sim(SUM, tmp_path, "--wrapped", wrapped(tmp_path, *options), "--vectors", 100, simulator=simulator)
     assert run.ending == ("PASS", 0)
     found = run.record["simulators"][0]
-    # Seven scenarios, of which the one with resets drops some.
+    # Seven scenarios; resets in one of them drop some beats.
     assert 600 < found["vectors_compared"] <= 700 and found["bits_compared"] == 11 * found["vectors_compared"]
     assert run.record["outputs"] == [{"output": j, "grade": "sampled", "vectors": 100} for j in range(SUM.n_out)]
     assert not run.record["rtl"]["emitted"] and run.record["rtl"]["top"] == "model_axis"
