@@ -1,4 +1,4 @@
-"""Jobs as processes: each ends as it says, and nothing of any of them is left, however anybody ends."""
+"""The launcher runs jobs as processes, reports how each one ended, and leaves no process behind, even when killed."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from dais_verif.regression.launcher import Ending, Launcher, Request
 
 @pytest.fixture(scope="module")
 def launcher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Launcher]:
-    """One for all: what a test leaves in it is the next one's trouble, as in life."""
+    """Return one launcher that all tests of this module share, so that what one job leaves behind affects the next."""
     mark = str(tmp_path_factory.mktemp("mark"))
     with pytest.MonkeyPatch.context() as patch, Launcher(ENTRY) as found:
         patch.setenv(MARK, mark)
-        found.run(request(Path(mark) / "first", "pass"))  # it starts, and has the mark
+        found.run(request(Path(mark) / "first", "pass"))  # starts the fork server, which inherits the mark
         yield found
     assert others(mark) == []
 
@@ -36,7 +36,7 @@ def mark(launcher: Launcher) -> str:
 
 
 def others(mark: str) -> list[str]:
-    """What a test has started; its own process has the mark, too, where it was started with it."""
+    """List the marked processes that a test has started; the process of pytest itself may carry the mark, too."""
     return [line for line in marked(mark) if "pytest" not in line]
 
 
@@ -70,7 +70,7 @@ def test_a_job_ends_as_it_says_and_leaves_nothing(
 
 
 def test_a_job_is_a_process_as_a_shell_starts_it(tmp_path: Path) -> None:
-    """A session of its own, no input, its folder emptied, environment and place as asked."""
+    """A job has a session of its own, no input, an emptied folder, and the requested environment and directory."""
     (tmp_path / "out" / "old").mkdir(parents=True)
     (tmp_path / "out" / "old" / "file").write_text("")
     words = "echo $ODD; pwd; cat; test $(cut -d' ' -f6 /proc/$PPID/stat) = $PPID && echo leader"
@@ -115,7 +115,7 @@ class TestNothingIsLeft:
 
     @pytest.fixture
     def hanging(self, tmp_path: Path, mark: str) -> Iterator[tuple[Launcher, list[Ending], Path]]:
-        """A launcher with a job that hangs, and has started a process in a session of its own."""
+        """Yield a launcher, its endings and the folder of a hanging job with a process in another session."""
         launcher, endings = Launcher(ENTRY), list[Ending]()
         asked = request(tmp_path, "hang")
         thread = threading.Thread(target=lambda: endings.append(launcher.run(asked)))
@@ -135,7 +135,7 @@ class TestNothingIsLeft:
     def test_when_a_process_between_is_killed(
         self, depth: int, hanging: tuple[Launcher, list[Ending], Path], mark: str
     ) -> None:
-        """The job is lost, and says so; the next one runs."""
+        """If the fork server or the reaper is killed, the job is reported as lost, and the next job runs."""
         launcher, endings, folder = hanging
         (server,) = [child for child in psutil.Process().children() if child.environ().get(MARK) == mark]
         chain = [server, *server.children()]

@@ -1,4 +1,4 @@
-"""Binary layouts: what is read, what is written, and which layout a file has."""
+"""Binary layouts: what is read, what is written, and how the layout of a file is detected."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def words(*values: int) -> bytes:
 
 
 def detected(data: bytes) -> tuple[Program, bool]:
-    """The program, and whether the one warning was given."""
+    """Read ``data`` without a layout; return the program and whether a warning said that its layout was assumed."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         program = read_binary(data)
@@ -41,7 +41,7 @@ def small(*ops: tuple[int, int, int, int, tuple[int, int, int]], **options: obje
     return Program.build([INPUT, *ops], [(len(ops), 0, 0)], inp_shift=[0], **options)
 
 
-# what the words are
+# the words of a file
 
 
 def test_headerless_word_by_word() -> None:
@@ -130,7 +130,7 @@ def test_tables_survive_v1(case: tuple[Program, object]) -> None:
 @given(programs(tables=False))
 @FAST
 def test_detection_reads_another_program_only_with_a_reason(case: tuple[Program, object]) -> None:
-    """A file that is not read as it was written was assumed, or as written it breaks a promise whatever the inputs."""
+    """A file is read as another program only if its layout was assumed, or if the original always breaks a promise."""
     program = case[0]
     for layout in ("headerless", "published"):
         back, assumed = detected(write_binary(program, layout))
@@ -155,17 +155,17 @@ def test_hash_ignores_data_without_meaning_and_nothing_else() -> None:
 
 # detection
 
-#: One output word order cannot hide: a shift of 1 is 2**32 in the other reading, beyond the limit.
+#: The word order can be detected: a shift of 1 is 2**32 in the other reading, beyond the limit.
 SHIFT = small((0, 0, 0, 1, (0, 6, 0)))
-#: Valid in both orders: one takes condition 0 and shift 1, the other condition 1 and shift 0.
+#: Valid in both word orders: one gives condition 0 and shift 1, the other condition 1 and shift 0.
 MUX = Program.build([INPUT, INPUT, (6, 0, 1, 1 << 32, U4)], [(2, 0, 0)], inp_shift=[0])
-#: Read the other way, the constant is 3 * 2**32 and breaks its promise always.
+#: In the other reading, the constant is 3 * 2**32 and always breaks its promise.
 CONSTANT = small((4, 0, -1, 3, (0, 5, 0)))
-#: A mux as above whose sum breaks its promise only if the shift is the 1.
+#: A mux as above, and a sum that can break its promise only in the reading with shift 1.
 MUX_THEN_SUM = Program.build(
     [INPUT, INPUT, (6, 0, 1, 1, (0, 5, 0)), (0, 2, 2, 0, (0, 5, 0))], [(3, 0, 0)], inp_shift=[0]
 )
-#: A mux that may break its promise as it is written, and cannot with its words in the other order.
+#: A mux that may break its promise as written, and cannot break it with its words in the other order.
 OTHER_MUX = Program.build(
     [(-1, 0, -1, 0, (0, 3, 0)), (-1, 1, -1, 0, (0, 3, 0)), (6, 0, 1, 1 << 32, (0, 8, 0)), (4, 2, -1, 0, (0, 3, 0))],
     [(3, 0, 0)],
@@ -176,13 +176,13 @@ OTHER_MUX = Program.build(
 @pytest.mark.parametrize("layout", ["headerless", "published"])
 @pytest.mark.parametrize("program", [SHIFT, CONSTANT], ids=["validity", "certain"])
 def test_word_order_is_found(program: Program, layout: str) -> None:
-    """By structural validity, by a certain violation of the other reading."""
+    """The word order is found by structural validity, or because the other reading always breaks a promise."""
     found, assumed = detected(write_binary(program, layout))
     assert (found.origin.layout, assumed, found.hash) == (layout, False, program.hash)
 
 
 def test_same_meaning_in_both_orders_is_not_ambiguous() -> None:
-    """Shifts 0 and -1 read the same both ways, and the data of a quant means nothing."""
+    """Shifts 0 and -1 read the same in both word orders, and the data word of a quant has no meaning."""
     program = small((0, 0, 0, 0, (0, 5, 0)), (0, 0, 0, -1, (0, 5, 1)), (3, 0, -1, 7, U4))
     for layout in ("headerless", "published"):
         found, assumed = detected(write_binary(program, layout))
@@ -191,7 +191,7 @@ def test_same_meaning_in_both_orders_is_not_ambiguous() -> None:
 
 @pytest.mark.parametrize("program", [MUX, MUX_THEN_SUM, OTHER_MUX], ids=["alike", "proved", "possible"])
 def test_ambiguous_is_headerless_with_one_warning(program: Program) -> None:
-    """Also where ranges prove one reading and leave the other possible, whichever of them is meant."""
+    """An ambiguous file is read as headerless with one warning, even if only one reading is free of violations."""
     for layout in ("headerless", "published"):
         with pytest.warns(AssumedLayoutWarning) as caught:
             found = read_binary(write_binary(program, layout))
@@ -214,10 +214,10 @@ QUANT_WORDS = (3, 0, -1, 0, 0, 0, 4, 0)
 
 
 def both_fit(n_ops: int, low: int, high: int, *, first: int = 1) -> bytes:
-    """A file whose words satisfy both length equations.
+    """Return a file whose words satisfy both length equations.
 
-    Plain: 1 input, 1 output, ``n_ops`` ops, the first an input with data (low, high), which means nothing there.
-    v1: spec version 1, ``n_ops`` inputs, no outputs, no ops, one table.
+    Headerless or published: 1 input, 1 output, ``n_ops`` ops, of which the first is an input op with data (low, high),
+    which has no meaning there. v1: spec version 1, ``n_ops`` inputs, no outputs, no ops, one table.
     """
     ops = [(-1, 0, -1, low, high, 0, 4, 0), *[QUANT_WORDS] * (n_ops - 1)]
     return words(first, 1, n_ops, 0, 0, 1, 0, *(word for op in ops for word in op))
@@ -231,7 +231,7 @@ def test_if_both_equations_hold_and_v1_is_valid_it_is_v1() -> None:
 
 
 def test_if_both_equations_hold_and_v1_is_not_valid_it_is_not_v1() -> None:
-    """In v1 the data word 99999 would be an inp_shift."""
+    """A file that fits v1 by length is not read as v1 if the data word 99999 would then be an inp_shift."""
     data = both_fit(5, 99999, 35)
     with pytest.raises(ProgramError, match="input 4: inp_shift is 99999"):
         read_binary(data, "v1")
@@ -239,7 +239,7 @@ def test_if_both_equations_hold_and_v1_is_not_valid_it_is_not_v1() -> None:
 
 
 def test_if_both_equations_hold_an_unknown_spec_version_is_not_v1() -> None:
-    """Plain: 7 inputs, one op. v1: spec version 7, a table of 10 entries."""
+    """A file of 7 inputs and one op is not read as v1, where it has spec version 7 and a table of 10 entries."""
     data = words(7, 0, 1, 0, 0, 1, 0, 10, 0, 0, -1, 6, -1, 0, 0, 0, 4, 0)
     with pytest.raises(ProgramError, match="spec_version is 7"):
         read_binary(data, "v1")
@@ -263,7 +263,7 @@ def test_a_file_valid_in_no_order_is_explained_as_headerless() -> None:
         read_binary(data)
 
 
-#: Length equations that do not hold: layout, words, the message.
+#: Files whose length does not fit their header: layout, words, the message.
 BROKEN_LENGTHS = [
     ("headerless", (), "0 words, at least 3 expected"),
     ("published", (0, 0), "2 words, at least 3 expected"),
@@ -289,7 +289,7 @@ def test_length_equation(layout: str, values: tuple[int, ...], message: str) -> 
     with pytest.raises(ProgramError, match=message):
         read_binary(words(*values), layout)
     with pytest.raises(ProgramError, match=message):
-        read_binary(words(*values))  # detection names both reasons
+        read_binary(words(*values))  # the message of detection contains the reasons of both layouts
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 4097])
@@ -304,7 +304,7 @@ def test_table_sizes_that_overflow_int32_together_are_refused_before_allocation(
 
 
 def test_a_program_of_91_or_123_inputs_is_not_taken_for_json() -> None:
-    """Its first byte is ``[`` or ``{``."""
+    """A binary program whose first byte is ``[`` or ``{`` is not read as JSON."""
     for n_in in (91, 123, 0x5B20):
         program = Program.build([INPUT], [(0, 0, 0)], inp_shift=[0] * n_in)
         assert load_bytes(write_binary(program, "headerless")).hash == program.hash

@@ -1,6 +1,6 @@
-"""Imports stand at the top of a module, but for these, each of which keeps something slow from runs without use for it.
+"""Imports are at the top of a module, except for those listed here, which keep slow imports out of runs without need.
 
-What each costs is in CONTRIBUTING.md; one more needs a row here, with what it keeps from whom.
+The cost of each import is in CONTRIBUTING.md. A new exception needs a row here that says which runs it spares what.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _LOCK = "filelock, from runs that keep nothing"
 _PLUGIN = "all of it, from every session of pytest in which the plugin is installed and not used"
 _FAILURE = "what only the end of a failed run needs"
 
-#: Who imports, what, and why not at the top: the name of a module stands for all below it.
+#: (importer, imported module): reason for not importing at the top. A module name includes all modules below it.
 LAZY = {
     ("api", "dais_verif.flows"): _API,
     ("notebooks", "dais_verif.report.html.notebook"): _PAGES,
@@ -93,7 +93,7 @@ LAZY = {
 
 
 def lazy(text: str) -> Iterator[str]:
-    """The modules that functions import."""
+    """Yield the modules that are imported inside functions of ``text``."""
     for function in ast.walk(ast.parse(text)):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             for node in ast.walk(function):
@@ -108,7 +108,7 @@ def within(name: str, above: str) -> bool:
 
 
 def allowed(importer: str, imported: str) -> list[tuple[str, str]]:
-    """The rows that allow it."""
+    """Return the rows of ``LAZY`` that allow this import."""
     return [row for row in LAZY if within(importer, row[0]) and within(imported, row[1])]
 
 

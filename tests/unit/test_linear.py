@@ -1,4 +1,4 @@
-"""What verbs that walk programs cost grows with the program, not with its square: counted in executed lines."""
+"""The cost of verbs that walk programs grows linearly with the program, not quadratically, in executed lines."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ NO_SOLVER = Effort(seconds=0)
 
 
 def wide(n: int) -> Program:
-    """``n`` inputs of eight bits, and as many outputs, each a sum of two that lie far apart."""
+    """Return a program of ``n`` inputs of eight bits and ``n`` outputs, each the sum of two inputs far apart."""
     rows = [(-1, j, -1, 0, (1, 7, 0)) for j in range(n)]
     rows += [(0, j, (7 * j + 3) % n, 0, (1, 8, 0)) for j in range(n)]
     return Program.build(rows, [(n + j, 0, 0) for j in range(n)], inp_shift=[0] * n)
 
 
 def chain(n: int) -> Program:
-    """One input, ``n`` quantisations one after the other that cannot be truncated: bins that nothing hits."""
+    """Return a chain of ``n`` quantisations of one input that never truncate: nothing hits their truncation bins."""
     rows = [(-1, 0, -1, 0, (1, 7, 0)), *((3, j, -1, 0, (1, 8, 4)) for j in range(n))]
     return Program.build(rows, [(n, 0, 0)], inp_shift=[0])
 

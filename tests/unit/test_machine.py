@@ -1,4 +1,4 @@
-"""Machines: real ones give their traces in every cycle; what the format leaves open is an error or unknown."""
+"""Real machines give their recorded traces in every cycle; what the format leaves open is an error or unknown."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_real_machines_give_their_traces_before_and_after_each_edge(name: str) -
 
 
 def ys(found: list[Any], name: str = "y") -> list[int | None]:
-    """The one element of an output, before the edge of each cycle."""
+    """Return the value of an output with one element in each cycle, before the clock edge."""
     return [None if cycle.before[name][0] is None else int(cycle.before[name][0]) for cycle in found]
 
 
@@ -56,7 +56,7 @@ def test_reset_comes_before_enable_and_takes_the_whole_register() -> None:
 
 
 def test_a_reset_by_a_register_is_what_that_was_before_the_edge() -> None:
-    """Whichever of the two stands first in the file."""
+    """A reset driven by a register acts with the value before the edge, whichever connection is first in the file."""
     now, late = signal("now", exposed=True), signal("late", reg=True, rst_to=[0])
     x, y = (
         signal("x", NIBBLE, exposed=True),
@@ -77,7 +77,7 @@ INDEX = signal("i", [[False, 3, 0]], exposed=True)
 
 
 def memory(writable: bool, **of_memory: Any) -> Any:
-    """Four words, read and perhaps written at ``i``, which can be 4 to 7, too."""
+    """Return a memory of four words, read and perhaps written at ``i``, which can also be 4 to 7."""
     read = signal("mem", WORDS, reg=True, view=(0, 1), dynamic=(INDEX, 1), **of_memory)
     conns = [connect(read, signal("y", WORDS[:1], exposed=True))]
     if writable:
@@ -116,7 +116,7 @@ def test_a_wire_takes_the_alternative_where_it_is_not_enabled() -> None:
 
 
 def test_a_mux_on_a_known_condition_does_not_look_at_the_other_arm() -> None:
-    """The unknown register stays unseen while the condition is 1."""
+    """While the condition is 1, the output is known although the other arm is an unknown register."""
     n = signal("n", NIBBLE, reg=True)
     chooses = block(
         3,
@@ -186,7 +186,7 @@ def test_schedules(toggles: tuple[int, ...], period: int, times: Any) -> None:
 
 
 def test_uses_of_one_signal_are_put_together() -> None:
-    """The reset stands in the last use only, as a file has it that was written and read again."""
+    """A reset given only in the last use of a signal, as in a rewritten file, holds for all its uses."""
     of = counter(rst_to=[3])
     of["fsm"]["conns"][2]["src"][3] = signal("rst", exposed=True)
     of["fsm"]["signal_order"].append("rst")

@@ -1,4 +1,4 @@
-"""Machines written in Python: what is built is what was said, and what cannot be is refused in one line."""
+"""Machines built in Python have the parts that were specified, and impossible ones are refused with one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Control of a machine that data decides: what a frame says of it, by case, by names, or not at all."""
+"""Machines whose control depends on data: comparison over a frame finds them equal, different, or cannot decide."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def compared(machine: Machine, program: Program, frame: str, folder: Path) -> da
 
 
 def positive_sums(*, first: str = "begin") -> Machine:
-    """A sum of what is positive of four numbers: the enable of its register is a bit of data."""
+    """Return a machine that sums the positive ones of four numbers: the enable of its register depends on data."""
     made = MachineBuilder()
     x = made.input("x", X)
     n, total = made.register("n", TWO, initial=0), made.register("total", SUM, initial=0)
@@ -88,13 +88,13 @@ def test_an_enable_that_is_data_is_a_choice(tmp_path: Path) -> None:
 
 
 def test_a_sum_that_begins_with_data_alone_is_stale(tmp_path: Path) -> None:
-    """Where the first number is not positive, the sum of the last frame stays."""
+    """If only data starts the sum and the first number is not positive, the sum of the previous frame stays."""
     record = compared(positive_sums(first="pos"), RELUS, FOUR, tmp_path)
     assert record.verdict is Verdict.PROGRAMS_DIFFER and record.frame is not None and record.frame.frame == 1
 
 
 def counted(*, start: bool) -> Machine:
-    """A counter of positive numbers, which ``start`` sets back before it counts."""
+    """Return a counter of positive numbers, which the input ``begin`` clears before it counts if ``start`` is true."""
     made = MachineBuilder()
     x = made.input("x", X)
     begin = made.input("begin", FixedType(0, 1, 0)) if start else None
@@ -153,7 +153,7 @@ def test_a_counter_that_data_stops_needs_to_be_set_back(tmp_path: Path) -> None:
 
 
 def summed(*, whole: bool) -> Machine:
-    """A sum of four numbers with a reset, of all registers or of the sum alone."""
+    """Return a machine that sums four numbers, with a reset of all registers if ``whole``, else of the sum alone."""
     made = MachineBuilder()
     x, rst = made.input("x", X), made.input("rst", FixedType(0, 1, 0))
     n = made.register("n", TWO, initial=0, reset=rst if whole else None)
@@ -206,7 +206,7 @@ def test_a_frame_begins_after_every_reset(tmp_path: Path) -> None:
 
 
 def test_a_reset_that_leaves_the_counter_is_refuted(tmp_path: Path) -> None:
-    """By a sequence with the reset in it, on which the machine, run cycle by cycle, gives what the record says."""
+    """The recorded sequence contains the reset, and the machine, run cycle by cycle, gives the recorded wrong value."""
     (tmp_path / "frame.toml").write_text(FOUR + "held.rst = 0\nreset.rst = 1\n")
     machine = summed(whole=False)
     record = dais_verif.diff(machine, TOTAL, frame=tmp_path / "frame.toml", prove=True, output=tmp_path / "w.npz")
@@ -219,7 +219,7 @@ def test_a_reset_that_leaves_the_counter_is_refuted(tmp_path: Path) -> None:
 
 
 def test_what_is_not_restored_is_named(tmp_path: Path) -> None:
-    """``odd`` is 0 for ever; to see that one must know that the product of two neighbours is even."""
+    """The message names ``odd``, which is always 0, but only because the product of two neighbours is even."""
     made = MachineBuilder()
     x, odd = made.input("x", X), made.register("odd", FixedType(0, 1, 0), initial=0)
     block = made.block(
@@ -271,7 +271,7 @@ def test_an_index_that_may_leave_its_memory_is_refused_by_name(inputs: str, reas
 
 
 def passed_on() -> Machine:
-    """Gives what it took in the cycle before."""
+    """Return a machine that outputs its input of the previous cycle."""
     made = MachineBuilder()
     x, kept = made.input("x", X), made.register("kept", X, initial=0)
     made.connect(x, kept)
@@ -283,7 +283,7 @@ SAME = assemble("input x\nx = s8.0 input x\noutput y = x")
 
 
 def test_an_output_read_in_the_next_frame_may_depend_on_its_inputs(tmp_path: Path) -> None:
-    """Read a cycle late it is the next frame's input, which may be anything, and the sequence has it."""
+    """An output read one cycle too late is the next frame's input, which is free; the written sequence contains it."""
     right = 'cycles = 1\ninputs = [{ signal = "x", cycle = 0 }]\noutputs = [{ signal = "y", cycle = 1 }]\n'
     assert compared(passed_on(), SAME, right, tmp_path).verdict is Verdict.PASS
     (tmp_path / "frame.toml").write_text(right.replace('"y", cycle = 1', '"y", cycle = 2'))
@@ -304,7 +304,7 @@ def test_an_input_is_that_of_its_cycle_alone(tmp_path: Path) -> None:
     ("period", "verdict"), [(4, Verdict.PASS), (8, Verdict.PROGRAMS_DIFFER), (32, Verdict.UNKNOWN)], ids=str
 )
 def test_a_machine_that_is_wrong_in_later_frames(period: int, verdict: Verdict, tmp_path: Path) -> None:
-    """Frames of four cycles; in the last cycle of every ``period`` the machine gives 0. Never PASS, however late."""
+    """A machine that is wrong only in the last of every 8 or 32 cycles never passes; for period 4, it is right."""
     made = MachineBuilder()
     x, kind = made.input("x", X), FixedType(0, (period - 1).bit_length(), 0)
     n = made.register("n", kind, initial=0)

@@ -1,4 +1,4 @@
-"""Coverage of control: what is counted is what happens, by a count that is slow and obvious; what cannot be, is not."""
+"""Coverage of machine control equals a slow, obvious count; states shown to be unreachable never occur."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNTER = read_tree(counter(rst_if=signal("rst", exposed=True), rst_to=[3]))
 
 
 def rows(**inputs: list[int]) -> InputSequence:
-    """One sequence of inputs of one element."""
+    """Return one sequence of inputs that have one element each."""
     cycles = len(next(iter(inputs.values())))
     return InputSequence(cycles, {name: [[Fraction(v)] for v in values] for name, values in inputs.items()})
 
@@ -46,15 +46,15 @@ def test_bits_enables_and_resets_are_counted_both_ways() -> None:
     assert "enable: en[0:1] of INTERNAL_inc_outp[0:1] -> n[0:1] is 1" in left(coverage)
     assert "reset: rst[0:1] of n is 1" in left(coverage) and "register bit: bit 2 of n[0] is 1" in left(coverage)
     assert coverage.percent == 50.0 and coverage.open_total == 6
-    # 3, 4, ..., 15, 0: every bit both ways; what the last edge makes is in no cycle.
+    # The counter takes 3, 4, ..., 15, 0: every bit is 0 and 1; the value after the last edge belongs to no cycle.
     whole = measure_machine(COUNTER, [rows(en=[1] * 14, rst=[0] * 14), rows(en=[0], rst=[1])])
     assert whole.percent == 100.0 and not whole.open and whole.vectors == 15
 
 
 def modulo(n: int) -> Machine:
-    """Counts to ``n - 1`` and begins again; a memory of eight words is written at the count, where ``we`` is 1."""
+    """Return a counter from 0 to ``n - 1``, and a memory of eight words written at the count where ``we`` is 1."""
     count = signal("count", [[False, 3, 0]], reg=True, rst_if=signal("rst", exposed=True), rst_to=[0])
-    # count + 1, which is taken unless count - (n - 1) is not negative.
+    # The counter takes count + 1 while count - (n - 1) is negative, else 0.
     step = block(
         1,
         [5],
@@ -111,13 +111,13 @@ def test_slots_of_schedules_are_counted_by_edges() -> None:
     of = load_machine(FSM / "f05_dense_folded" / "fsm.json.gz")
     sequence = generate_sequences(of, 10)[0]
     coverage = measure_machine(of, [sequence])
-    # The output's first slot is edge 8: two of its eight are there after ten cycles.
+    # The first slot of the output is edge 8: after ten cycles, two of its eight slots have occurred.
     assert counts(coverage)["schedule slot"] == (24, 8 + 8 + 2, 0)
     assert "schedule slot: slot 2 of y, without data" in left(coverage)
 
 
 def slow(of: Machine, sequences: list[InputSequence]) -> set[str]:
-    """The texts of all bins of bits, enables, resets and words that are hit: by the oracle, one value at a time."""
+    """Return the texts of all hit bins of bits, enables, resets and words, found by the oracle one value at a time."""
     hit = set()
     for sequence in sequences:
         for cycle in trace_machine(of, sequence.rows, check=False, cycles=sequence.cycles):
@@ -152,7 +152,7 @@ def slow(of: Machine, sequences: list[InputSequence]) -> set[str]:
 
 @pytest.mark.parametrize("seed", range(8))
 def test_random_machines_are_counted_as_by_hand(seed: int) -> None:
-    """Also machines that hold what is unknown, and whose indices leave their memories; each open bin is not hit."""
+    """Counts are right also with unknown values and with indices outside their memories; no open bin is hit."""
     rng = random.Random(f"coverage {seed}")
     of = random_machine(rng, widest=rng.choice((4, 12, 70)), initialised=seed % 3 > 0, inside=seed % 2 > 0)
     arrays = random_inputs(rng, of, 2, 9)
@@ -170,7 +170,7 @@ def test_random_machines_are_counted_as_by_hand(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [*range(12), *(pytest.param(n, marks=pytest.mark.slow) for n in range(12, 60))])
 def test_no_state_that_is_called_unreachable_is_ever_seen(seed: int) -> None:
-    """``measure_machine`` says so itself; inputs are at random in many cycles."""
+    """``measure_machine`` itself raises if a state shown to be unreachable occurs in many cycles of random inputs."""
     of = random_machine(random.Random(seed), widest=3, inside=True)
     measure_machine(of, generate_sequences(of, 600, seed), check=False)
 

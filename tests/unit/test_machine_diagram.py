@@ -1,4 +1,4 @@
-"""Diagrams of machines: everything is there, no text lies over another, no line over a text or along another line."""
+"""Diagrams of machines show every part; no text overlaps a text, and no line covers a text or runs along a line."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MACHINES += [random_machine(random.Random(seed)) for seed in range(25)]
 
 
 def texts(drawing: Drawing) -> list[Rectangle]:
-    """What all texts cover: those of boxes, and labels of lines; at most 8 and 6.7 pixels a character."""
+    """Return the areas of all texts, of boxes and of lines, at no more than 8 (titles) or 6.7 pixels per character."""
     found = []
     for box in drawing.boxes:
         for text, y, title in box.texts:
@@ -49,7 +49,7 @@ def overlap(a: Rectangle, b: Rectangle) -> bool:
 
 
 def stretches(drawing: Drawing) -> list[tuple[int, Rectangle]]:
-    """The straight stretches of all lines, by their numbers, as rectangles without an area."""
+    """Return the straight segments of all lines, with the number of their line, as rectangles without an area."""
     return [
         (number, (min(a[0], b[0]), min(a[1], b[1]), max(a[0], b[0]), max(a[1], b[1])))
         for number, line in enumerate(drawing.lines)
@@ -58,7 +58,7 @@ def stretches(drawing: Drawing) -> list[tuple[int, Rectangle]]:
 
 
 def along(a: Rectangle, b: Rectangle) -> bool:
-    """Whether two stretches run along each other for more than a pixel, closer than two."""
+    """Return whether two segments less than two pixels apart run along each other for more than one pixel."""
     for way, across in ((0, 1), (1, 0)):
         if a[across] == a[across + 2] and b[across] == b[across + 2] and abs(a[across] - b[across]) < 2:
             return min(a[way + 2], b[way + 2]) - max(a[way], b[way]) > 1
@@ -174,7 +174,7 @@ def test_the_page_of_a_simulation_shows_the_machine(tmp_path: Path) -> None:
 
 
 class Silent(dais_verif.Progress):
-    """Hears warnings."""
+    """Progress that only collects warnings."""
 
     heard = ""
 

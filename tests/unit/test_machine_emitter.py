@@ -1,4 +1,4 @@
-"""Machines as Verilog: names, ports, what becomes a memory, and what a copy does to bits."""
+"""Machines as Verilog: names, ports, which registers become memories, and what a copy does to bits."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_neighbours_are_copied_as_one() -> None:
 
 
 def memory(*reads: Any, **of_memory: Any) -> Machine:
-    """Eight bytes, written at ``i`` and read as ``reads`` say: start, stop, stride or None."""
+    """Return a memory of eight words, written at ``i`` and read at the given (start, stop, stride or None)."""
     i, d = (signal(name, kind, exposed=True) for name, kind in (("i", [[False, 3, 0]]), ("d", BYTES[:1])))
     conns = [connect(d, signal("mem", BYTES, reg=True, view=(0, 1), dynamic=(i, 1), **of_memory))]
     for number, (start, stop, stride) in enumerate(reads):
@@ -82,11 +82,11 @@ def test_whole_words_of_a_register_without_reset_make_a_memory(reads: Any, optio
 def test_a_rom_of_rows_is_a_memory_of_wide_words() -> None:
     text = emit_machine(load_machine(FSM / "f05_dense_folded" / "fsm.json.gz"))
     assert "reg [79:0] wrom [0:7];" in text
-    assert text.count("wrom[") == 9  # initial values, and one read
+    assert text.count("wrom[") == 9  # eight initial values, and one read
 
 
 def test_yosys_makes_block_ram_of_a_memory_that_is_read_at_the_edge(tmp_path: Path) -> None:
-    """256 words of 16 bits are one block RAM of an iCE40."""
+    """Yosys maps 256 words of 16 bits to one block RAM of an iCE40."""
     kind = [[True, 15, 0]]
     i, d, we = (
         signal(name, types, exposed=True) for name, types in (("i", [[False, 8, 0]]), ("d", kind), ("we", [BIT]))

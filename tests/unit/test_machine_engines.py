@@ -1,4 +1,4 @@
-"""One cycle of a machine as a program, and the engine that runs it for many sequences: they equal the oracle."""
+"""The program of one cycle, and the engine that runs it for many sequences, equal the oracle."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_real_machines_in_many_lanes(name: str, after: bool) -> None:
     of = load_machine(FSM / name / "fsm.json.gz")
     inputs = np.load(FSM / name / "inputs.npz")
     expected = np.load(FSM / name / ("expected.npz" if after else "expected_pre.npz"))
-    # Lane 1 sees the inputs some cycles later, so that lanes differ.
+    # Lane 1 gets the inputs three cycles later, so that the lanes differ.
     both = {key: np.stack([inputs[key], np.roll(inputs[key], 3, axis=0)]) for key in inputs}
     found = run_machine(of, both, after=after, engine="fast")
     exact = run_machine(of, {key: both[key][:, :40] for key in both}, after=after, engine="exact")
@@ -40,12 +40,12 @@ def outcome(of: Machine, inputs: Any, **asked: Any) -> MachineRun | str:
         return run_machine(of, inputs, **asked)
     except ViolationError as error:
         return str(error).split(":")[0]
-    except InputError as error:  # outputs beyond a float64
+    except InputError as error:  # an output that no float64 can hold
         return str(error)
 
 
 def same(of: Machine, rng: random.Random, **asked: Any) -> str:
-    """What became of a run by both engines, which must be one thing."""
+    """Assert that both engines give the same result, and return the engine that ran, or "violation"."""
     inputs = random_inputs(rng, of, 2, 5)
     found, exact = (outcome(of, inputs, engine=engine, **asked) for engine in ("auto", "exact"))
     if isinstance(found, str) or isinstance(exact, str):
@@ -57,7 +57,7 @@ def same(of: Machine, rng: random.Random, **asked: Any) -> str:
 
 
 def check(seed: int) -> set[str]:
-    """One random machine, by both engines in all ways."""
+    """Compare both engines on one random machine in all modes, and return the outcomes."""
     rng = random.Random(seed)
     widest = rng.choice((4, 12, 12, 70))
     of = random_machine(rng, widest=widest, initialised=rng.random() < 0.8, inside=rng.random() < 0.7)
@@ -96,7 +96,7 @@ def test_a_violation_names_sequence_cycle_block_and_op() -> None:
 
 
 def test_an_index_counts_where_it_is_used_alone() -> None:
-    """A memory of three words with an index of two bits: reading word 3 breaks a promise only if it is chosen."""
+    """Reading word 3 of a memory of three words breaks a promise only in cycles that select the word."""
     m = signal("m", NIBBLE * 3, reg=True, rst_to=[5, 6, 7])
     i = signal("i", [[False, 2, 0]], exposed=True)
     word = [*m[:9], [0, 1], [i, 1]]
@@ -112,7 +112,7 @@ def test_an_index_counts_where_it_is_used_alone() -> None:
 
 
 def test_what_is_unknown_is_nan_in_both_engines() -> None:
-    """A register that nothing initialises, in whose place a known one is chosen from the second cycle on."""
+    """An uninitialised register is NaN until the cycle after a known value is loaded."""
     n, x = signal("n", NIBBLE, reg=True), signal("x", NIBBLE, exposed=True)
     first = signal("first", exposed=True)
     loaded = connect(x, n, first)
@@ -143,7 +143,7 @@ def test_what_the_fast_engine_cannot_say_is_left_to_the_oracle() -> None:
 
 
 def test_an_unknown_that_breaks_a_promise_breaks_none() -> None:
-    """The engine computes with some value of what is unknown, here 0, and 0 - 1 is none of the op's type."""
+    """A promise broken only by the value that stands for an unknown is no violation: here 0, and 0 - 1 does not fit."""
     kind = [[False, 3, 0]]
     minus = block(1, [1], [[], -1, [0], [0, 7, 1]], [[0], 4, [-1, 0], [0, 6, 1]])
     of = machine(

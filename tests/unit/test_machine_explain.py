@@ -1,4 +1,4 @@
-"""A cycle of a machine explained: every signal, what registers hold next, and who decided it."""
+"""The explanation of a machine's cycle: every signal, what registers hold next, and which action decided it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_values_are_those_of_real_traces() -> None:
 
 
 def test_what_is_explained_is_what_happens() -> None:
-    """In random machines: an element takes what its connection copies, is reset, or holds."""
+    """In random machines, each element of a register takes what its connection copies, is reset, or holds its value."""
     counted = dict.fromkeys(("written", "reset", "held"), 0)
     for seed in range(60):
         rng = random.Random(seed)

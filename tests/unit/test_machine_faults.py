@@ -1,4 +1,4 @@
-"""Control faults are what their names say, in machines small enough to be followed by hand."""
+"""Control faults do what their names say, in machines small enough to follow by hand."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from dais_verif.fuzzing.generate.random_machines import random_machine
 from dais_verif.machine import Machine, validate
 from dais_verif.machine.faults import FaultKind, control_faults
 
-#: Counts from 3 while ``en`` is 1, and begins again at 3 with ``rst``.
+#: A counter that starts at 3, counts while ``en`` is 1, and returns to 3 with ``rst``.
 COUNTER = read_tree(counter(rst_if=signal("rst", exposed=True), rst_to=[3]))
-#: ``en`` and ``rst`` of each cycle, and what the counter shows before each edge.
+#: ``en`` and ``rst`` of each cycle, and the value of the counter before each edge.
 EN, RST = [1, 1, 0, 1, 0, 1, 1, 1], [0, 0, 0, 0, 1, 0, 1, 0]
 RIGHT = [3, 4, 5, 5, 6, 3, 4, 3]
 
 
 def faulty(of: Machine, kind: FaultKind, text: str = "") -> Machine:
-    """The one machine with such a fault."""
+    """Return the machine with the only control fault of this kind and text."""
     found = [fault for fault in control_faults(of) if fault.kind is kind and text in fault.text]
     assert len(found) == 1, [str(fault) for fault in found]
     return found[0].machine
@@ -68,7 +68,7 @@ def test_a_reset_with_another_value_than_at_power_up() -> None:
 
 
 def pair(**of_register: Any) -> Machine:
-    """A register of two elements, which takes ``x`` where ``en`` is 1."""
+    """Return a machine with a register of two elements, which takes ``x`` where ``en`` is 1."""
     r = signal("r", NIBBLE * 2, reg=True, **of_register)
     x, en = signal("x", NIBBLE * 2, exposed=True), signal("en", exposed=True)
     return machine({}, [connect(x, r, en), connect(r, signal("y", NIBBLE * 2, exposed=True))])
@@ -93,7 +93,7 @@ def test_a_reset_that_misses_the_first_element() -> None:
 
 
 def banks() -> Machine:
-    """A memory of four words, written at ``w`` and read at ``r``."""
+    """Return a machine with a memory of four words, written at ``w`` and read at ``r``."""
     index = {name: signal(name, [[False, 2, 0]], exposed=True) for name in "wr"}
     write, read = (
         signal("m", NIBBLE * 4, reg=True, rst_to=[1, 2, 3, 4], view=(0, 1), dynamic=(index[name], 1)) for name in "wr"
@@ -121,7 +121,7 @@ def test_a_fault_of_an_index(kind: FaultKind, text: str, found: list[int]) -> No
 
 
 def test_faults_of_random_machines_are_valid_and_can_be_emitted() -> None:
-    """Of every kind, and always the same."""
+    """Every kind of fault occurs, and the same machine always has the same faults."""
     kinds: Counter[FaultKind] = Counter()
     for seed in range(40):
         of = random_machine(random.Random(seed))

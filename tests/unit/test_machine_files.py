@@ -1,4 +1,4 @@
-"""Machines written and read back are the same machines: as ALIRFSM, as text, and by ``convert``."""
+"""Machines that are written and read back stay the same: as ALIRFSM, as text, and by ``convert``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_real_machines_come_back(path: Path) -> None:
 
 @pytest.mark.parametrize("count", [50, pytest.param(300, marks=pytest.mark.slow)])
 def test_random_machines_come_back_from_alirfsm(count: int) -> None:
-    """Where initial values are doubles. Signals that no connection mentions come back, too."""
+    """Machines whose initial values are doubles come back, with the signals that no connection mentions."""
     written = 0
     for seed in range(count + count // 6):
         of = random_machine(random.Random(seed))
@@ -83,7 +83,7 @@ def _json(of: Machine) -> list[bytes]:
 
 
 def test_two_machines_are_told_apart() -> None:
-    """The law above can fail: each of these changes one thing."""
+    """The comparison of machines can fail: each of these machines differs in one thing."""
     of = read_tree(counter(rst_to=[3]))
     others = [counter(rst_to=[4]), counter(), counter(rst_to=[3], schedule=[[0], 8])]
     others.append(counter(rst_to=[3]))
@@ -96,7 +96,7 @@ def test_two_machines_are_told_apart() -> None:
 
 
 def test_odd_names_resets_and_schedules() -> None:
-    """Names that no identifier is, a register that resets itself, a chain of resets, elements without bits."""
+    """Odd names, a self-resetting register, a chain of resets and elements without bits come back from both forms."""
     resets = signal("r 0", reg=True, rst_to=[1])
     for n in range(1, 8):
         resets = signal(f"r {n}", reg=True, rst_to=[1], rst_if=resets)
@@ -138,7 +138,7 @@ def test_a_signal_that_no_connection_mentions_is_kept() -> None:
 
 
 def test_wires_are_written_in_an_order_in_which_they_settle() -> None:
-    """alkaid takes the order of the file."""
+    """A wire's driver is written before its readers, because alkaid evaluates connections in file order."""
     a, b, c = (signal(name, NIBBLE) for name in "abc")
     x, y = signal("x", NIBBLE, exposed=True), signal("y", NIBBLE, exposed=True)
     of = machine({}, [connect(c, y), connect(b, c), connect(a, b), connect(x, a)])

@@ -1,4 +1,4 @@
-"""A machine that computes over a frame of cycles what a program computes at once: shown equal, or shown to differ."""
+"""A machine and a program, compared over a frame of cycles, are shown to be equal or different."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ held.rst = 0
 
 
 def dense(weights: list[float]) -> Program:
-    """Eight dot products of 16 inputs, all at once."""
+    """Return a program of eight dot products of 16 inputs, computed at once."""
     ops: list[Any] = [(-1, j, -1, 0, (1, 2, 3)) for j in range(16)]
     terms, outputs = [], []
     for row in range(8):
@@ -82,7 +82,7 @@ def test_outputs_read_a_cycle_too_early_differ(tmp_path: Path) -> None:
 
 X, EN, RST = (signal("x", NIBBLE, exposed=True), signal("en", exposed=True), signal("rst", exposed=True))
 WIDE = [[False, 8, 0]]
-#: Adds eight bits, wrapped.
+#: Adds four bits to eight bits; the sum wraps.
 ADD = block(
     2,
     [3],
@@ -94,7 +94,7 @@ ADD = block(
 
 
 def accumulator(cleared: bool, *, enabled: bool = True) -> dict[str, Any]:
-    """``acc`` takes x in the first of four cycles, then adds; without ``cleared`` it only ever adds."""
+    """Return a machine that adds x to ``acc`` in each cycle; if ``cleared``, every fourth cycle starts from x alone."""
     acc, count = signal("acc", WIDE, reg=True, rst_to=[0]), signal("n", [[False, 2, 0]], reg=True, rst_to=[0])
     pair = [*WIDE, *NIBBLE]
     step = block(
@@ -158,7 +158,7 @@ def test_a_sum_that_is_not_cleared_is_wrong_in_the_second_frame(tmp_path: Path) 
 
 
 def test_what_only_a_state_shows_that_is_never_reached_is_unknown(tmp_path: Path) -> None:
-    """``bad`` is 0 for ever, but as data: it takes what it had, and x - x."""
+    """``bad`` is always 0, but only by computation, as it takes bad + (x - x); only an unreachable state differs."""
     of = accumulator(True)
     bad = signal("bad", WIDE, reg=True, rst_to=[0])
     nothing = block(
@@ -181,7 +181,7 @@ def test_what_only_a_state_shows_that_is_never_reached_is_unknown(tmp_path: Path
         ],
     )["fsm"]
     of["fsm"]["conns"] += more["conns"]
-    of["fsm"]["conns"][7]["src"] = more["conns"][0]["src"]  # y is bad instead of the sum
+    of["fsm"]["conns"][7]["src"] = more["conns"][0]["src"]  # y is ``bad`` instead of the sum
     of["fsm"]["signal_order"] += ["bad", "INTERNAL_same_inp", "INTERNAL_same_outp"]
     zero = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (5, -1, -1, 0, (0, 8, 0))], [(1, 0, 0)], inp_shift=[0] * 4)
     record = compared(written(of, tmp_path), zero, SUM.replace("stall.en = 0", ""), tmp_path)
@@ -190,13 +190,13 @@ def test_what_only_a_state_shows_that_is_never_reached_is_unknown(tmp_path: Path
 
 def test_a_stall_that_stops_only_half_is_found(tmp_path: Path) -> None:
     of = accumulator(True)
-    of["fsm"]["conns"][6]["enable_if"] = None  # the sum goes on
+    of["fsm"]["conns"][6]["enable_if"] = None  # the sum is not stalled
     record = compared(written(of, tmp_path), total(), SUM, tmp_path)
     assert record.verdict is Verdict.PROGRAMS_DIFFER
     assert record.message == "a stall in the place of cycle 0 changes acc[0]"
 
 
-#: The value without its lowest bit, which nothing sets.
+#: The value of ``o`` with its lowest bit cleared.
 CLEARED = assemble("""
 input o, x
 o = u8.0 input o
@@ -206,7 +206,7 @@ z = u8.0 x xor x
 n = u8.0 h or z
 output n = n
 """)
-#: (o AND x) + (o OR x) - x, which is o.
+#: (o AND x) + (o OR x) - x, which equals o.
 THE_SAME = assemble("""
 input o, x
 o = u8.0 input o
@@ -228,7 +228,7 @@ stall.en = 0
 
 
 def test_a_stall_that_could_change_only_what_it_never_does_is_unknown(tmp_path: Path) -> None:
-    """``odd`` takes its own value with the lowest bit cleared, stall or not; from power-up that is 0 for ever."""
+    """``odd`` takes its own value with the lowest bit cleared, stalled or not; from power-up it is always 0."""
     made = MachineBuilder()
     wide = FixedType(0, 8, 0)
     x, en = made.input("x", wide), made.input("en", FixedType(0, 1, 0))
@@ -250,7 +250,7 @@ def test_a_stall_that_could_change_only_what_it_never_does_is_unknown(tmp_path: 
 
 
 def test_what_a_stall_leaves_equal_in_other_ops_is_proved(tmp_path: Path) -> None:
-    """A register that takes a mux of itself and of itself is not the same op, and yet the same."""
+    """A stalled register that takes an expression equal to its own value, by other ops, is proved to hold it."""
     made = MachineBuilder()
     wide = FixedType(0, 8, 0)
     x, en = made.input("x", wide), made.input("en", FixedType(0, 1, 0))
@@ -297,7 +297,7 @@ def test_ports_of_many_cycles_in_one_line(tmp_path: Path) -> None:
 
 
 def test_two_writers_of_one_element_are_refused(tmp_path: Path) -> None:
-    """Which of them wins is not said, so nothing is proved, whichever stands first."""
+    """The format does not say which of two writers wins, so nothing is proved, whatever their order."""
     pair = [*NIBBLE, *NIBBLE]
     index = signal("i", exposed=True)
     one = connect(X, signal("q", pair, exposed=True, reg=True, rst_to=[0, 0], view=(0, 1), dynamic=(index, 1)))
@@ -371,7 +371,7 @@ def test_a_machine_needs_a_frame_and_a_program_has_none(tmp_path: Path) -> None:
         dais_verif.diff(total(), total(), frame=tmp_path / "frame.toml")
 
 
-#: x + 1 where the second input is the number that a register holds at power-up, else x.
+#: x + 1 if the second input is the value that a register has at power-up, else x.
 AT_ITS_NUMBER = assemble("""
 input x, s
 x = u4.0 input x
@@ -387,7 +387,7 @@ output y = y
 
 @pytest.mark.parametrize("prove", [False, True])
 def test_a_difference_from_power_up_alone_is_the_answer(prove: bool, tmp_path: Path) -> None:
-    """Random states miss the one that the register holds first, and no frame restores it."""
+    """A difference that only the power-up value shows is reported; random states miss it, and no frame restores it."""
     made = MachineBuilder()
     x, seen = made.input("x", FixedType(0, 4, 0)), made.input("seen", FixedType(1, 23, 0))
     s = made.register("s", FixedType(1, 23, 0), initial=0x2A3C17)
@@ -408,7 +408,7 @@ def test_a_difference_from_power_up_alone_is_the_answer(prove: bool, tmp_path: P
 def test_equality_that_rests_on_an_uninitialised_register_says_so(
     prove: bool, initial: int | None, words: str, tmp_path: Path
 ) -> None:
-    """The oracle knows of j xor j nothing, the proof that it is 0."""
+    """j xor j is unknown for the oracle and 0 for the proof, so the message says that the value of j is assumed."""
     made = MachineBuilder()
     x, j = made.input("x", FixedType(0, 4, 0)), made.register("j", FixedType(0, 4, 0), initial=initial)
     step = made.block(

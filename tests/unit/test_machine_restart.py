@@ -1,4 +1,4 @@
-"""How a machine begins again on a board: by its own resets, by one more, and what none reaches."""
+"""Restart of a machine on a board: by its own resets, by an added one, and which registers no reset restores."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_the_new_input_has_a_name_of_its_own() -> None:
     ids=["a register", "a choice", "logic"],
 )
 def test_a_reset_that_is_no_input_has_another_one_beside_it(reset: str, more: str) -> None:
-    """Which resets the register when the other one does not, and does not keep that from doing it."""
+    """A reset that is not an input gets an added reset, which works when the own one does not and does not block it."""
     found = restarted(reset, more)
     assert "r" in found.added and found.held == {("restart", 0)} and found.lost == ()
     validate(found.core)
@@ -97,7 +97,7 @@ def test_a_reset_that_is_no_input_has_another_one_beside_it(reset: str, more: st
 
 @pytest.mark.parametrize("name", ["f01_counter", "f02_mac", "f04_fifo", "f06_alt_src", "serial_dot.mach"])
 def test_after_one_edge_of_reset_it_is_as_at_power_up(name: str) -> None:
-    """Whatever happened before: outputs are those from power-up, where what is lost does not matter."""
+    """After one edge of reset, outputs are those from power-up wherever they do not depend on lost registers."""
     found = restart_of(real(name))
     one, zero = Fraction(1), Fraction(0)
     waiting = {s.name: [Fraction((s.name, 0) in found.held)] * len(s.types) for s in found.core.inputs}

@@ -1,4 +1,4 @@
-"""Rows of machines: packed, as text, and compared where they are known."""
+"""Input and output rows of machines: packed, as text, and compared where values are known."""
 
 from __future__ import annotations
 

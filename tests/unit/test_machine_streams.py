@@ -1,4 +1,4 @@
-"""What comes out of a machine as a stream, against sums by hand; and machines of which no stream tells what they do."""
+"""The output stream of a machine equals sums computed by hand; machines whose behaviour is not a stream are refused."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_filter_gives_what_its_formula_says(gaps: float) -> None:
 
 @pytest.mark.parametrize("gaps", [0.0, 0.5])
 def test_a_beat_for_every_four(gaps: float) -> None:
-    """Those of the last four that are not whole never come."""
+    """The machine gives one beat per four inputs; an incomplete last group gives none."""
     _, beats, found = streamed(mac(), 18, gaps)
     sums = [sum(a * b for a, b in beats[n : n + 4]) for n in range(0, 16, 4)]
     assert [signed(beat.data) for beat in found.beats] == sums

@@ -1,4 +1,4 @@
-"""The text of machines: the example of the docs computes what it says, and what is wrong is named by its place."""
+"""The text form of machines: the example of the docs computes what it says, and errors are named by their place."""
 
 from __future__ import annotations
 

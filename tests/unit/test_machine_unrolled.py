@@ -1,4 +1,4 @@
-"""Cycles of random machines as programs: what they give is what the oracle gives, cycle by cycle."""
+"""Programs of unrolled cycles of random machines give what the oracle gives, cycle by cycle."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CYCLES = 3
 
 
 def a_frame(rng: random.Random, machine: Machine) -> Frame:
-    """Of the inputs some are held, some are the frame's in some cycles, and the rest is anything."""
+    """Return a frame in which some inputs are held, some are frame inputs in some cycles, and the rest is free."""
     held: dict[Element, tuple[Fraction, ...]] = {}
     ports = []
     for signal in machine.inputs:
@@ -41,7 +41,7 @@ def a_frame(rng: random.Random, machine: Machine) -> Frame:
 
 
 def a_run(rng: random.Random, machine: Machine, frame: Frame, cycles: int) -> dict[str, list[list[Fraction]]]:
-    """Inputs of so many cycles, those that are held at their values."""
+    """Return random inputs of ``cycles`` cycles, in which the held inputs have their values."""
     arrays = random_inputs(rng, machine, 1, cycles)
     rows = {name: [[Fraction(v) for v in row] for row in array[0].tolist()] for name, array in arrays.items()}
     for (name, place), values in frame.held.items():
@@ -51,7 +51,7 @@ def a_run(rng: random.Random, machine: Machine, frame: Frame, cycles: int) -> di
 
 
 def compared(seed: int) -> str:
-    """What became of one random machine, from power-up after some frames and from any state."""
+    """Compare an unrolled random machine with the oracle, from power-up or any state; return the kind of outcome."""
     rng = random.Random(seed)
     machine = random_machine(rng, inside=rng.random() < 0.7)
     frame = a_frame(rng, machine)
@@ -94,7 +94,7 @@ def test_a_frame_is_what_the_oracle_computes(first: int, count: int) -> None:
 
 @pytest.mark.parametrize("seed", range(40))
 def test_a_stall_is_what_the_oracle_computes(seed: int) -> None:
-    """Registers that are not named do not change in the stall, whatever came before it; the others as it says."""
+    """Registers that ``stall_of`` does not name hold in the stall; the others change as its programs compute."""
     rng = random.Random(seed)
     machine = random_machine(rng, inside=True)
     frame = a_frame(rng, machine)

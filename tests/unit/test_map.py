@@ -1,4 +1,4 @@
-"""The map of the house names every module there is, as its docstring has it."""
+"""The map of the project names every module, with the first line of its docstring."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def test_the_map_is_that_of_the_docstrings() -> None:
 
 
 def test_each_package_and_module_says_what_it_is(tmp_path: Path) -> None:
-    """A module without a docstring shows in the page as an empty entry."""
+    """Every module has a docstring; one without would be an empty entry of the page."""
     lines = map_of().split("\n")
     assert not [line for line in lines if line.startswith("- ") and line.endswith(": ")]
     (tmp_path / "inner").mkdir()

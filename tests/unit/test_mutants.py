@@ -1,4 +1,4 @@
-"""Mutants of RTL: which there are, that each changes what it says and nothing else, and how many share one text."""
+"""Mutants of RTL: which there are, that each changes only what it says, and how many share one text."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_one_text_holds_all_that_can_be_chosen(mutants: list[Mutant]) -> None:
     assert with_choice({"top.v": TEXT}, []) == {"top.v": TEXT}
 
 
-# the manifest of expected judges
+# the manifest of the checks expected to kill each mutant
 
 
 def row(number: int, kind: str, fate: str) -> MutantRow:

@@ -1,4 +1,4 @@
-"""What `mutate` refuses before it begins: manifests that are none, and an output that would be lost."""
+"""``mutate`` refuses invalid manifests, and an output that would be lost, before it starts."""
 
 from __future__ import annotations
 
@@ -37,6 +37,6 @@ def test_vectors_are_not_written_where_the_record_goes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["floor", "most_unknown"])
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), True, "5"])
 def test_a_limit_is_a_finite_number(name: str, value: object) -> None:
-    """Nothing is above NaN: as a limit it would allow everything."""
+    """NaN is refused as a limit: as nothing is above NaN, it would allow everything."""
     with pytest.raises(RequestError, match=rf"{name} must be"):
         dais_verif.mutate("a.bin", **{name: value})
