@@ -26,13 +26,13 @@ AGAINST = "against"
 
 
 class Interpreter:
-    """``command`` with places for ``program``, ``inputs`` and ``outputs``; it reads programs as ``form``."""
+    """An interpreter: ``command`` with places for ``program``, ``inputs`` and ``outputs``; it reads ``form``."""
 
     def __init__(self, command: Command, form: str, folder: Path, seconds: float) -> None:
         self.command, self.form, self.folder, self.seconds = command, form, folder, seconds
 
     def judge(self, case: Case) -> Disagreement | None:
-        """Return the difference to the oracle's outputs. Raises ``NotJudged`` if no such file can hold the case."""
+        """Return the difference from the oracle's outputs. Raises ``NotJudged`` if its files cannot hold the case."""
         outputs = self.folder / "outputs.npy"
         _clear(outputs)
         try:
@@ -64,7 +64,7 @@ def _clear(path: Path) -> None:
 
 
 def _error_of(line: str) -> str:
-    """Return the class of a Python error with which a tool ended, so that a smaller case must end with the same."""
+    """Return the class of the Python error in ``line``; a smaller case must end with the same error."""
     found = re.match(r"[\w.]*(Error|Exception)\b", line)
     return f", {found[0]}" if found else ""
 
@@ -81,7 +81,7 @@ def _compared(right: list[list[float]], path: Path, case: Case) -> Disagreement 
     wanted = np.array(right, dtype=np.float64).reshape(len(case.rows), case.program.n_out)
     if found.shape != wanted.shape:
         return Disagreement(AGAINST, "shape", f"the outputs have shape {found.shape}, must be {wanted.shape}")
-    # As Python's numbers, which compare exactly: as a double, 2**53 + 1 would be 2**53.
+    # Compare Python numbers, which is exact: as a double, 2**53 + 1 would be 2**53.
     wrong = np.argwhere(found.astype(object) != wanted.astype(object))
     if not wrong.size:
         return None

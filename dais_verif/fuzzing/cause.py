@@ -9,6 +9,6 @@ __all__ = ["opcodes_of"]
 
 
 def opcodes_of(case: Case) -> tuple[str, ...]:
-    """Mnemonics of the ops of ``case`` that compute something, or of all if none does; each once, by name."""
+    """Return the sorted mnemonics of all ops of ``case`` that compute something; of all ops if none does."""
     computing = {op.spec.mnemonic for op in case.program.ops if op.code not in (INPUT, Code.CONST)}
     return tuple(sorted(computing or {op.spec.mnemonic for op in case.program.ops}))

@@ -1,4 +1,4 @@
-"""Run commands of users: words with places for files, run within limits; only exit code and last output are used.
+"""Run commands of users: words with places for files, run within limits; only exit code and last line are used.
 
 A command is split into words once, before file names are inserted: names are data, and no shell reads them.
 """
@@ -33,13 +33,13 @@ class Ending:
 
     @property
     def crashed(self) -> bool:
-        """True if a signal ended it, or its output ends with a Python traceback."""
+        """True if a signal ended it, which shells report as an exit code above 128."""
         return self.status is not None and (self.status < 0 or self.status > 128)
 
 
 @dataclass(frozen=True)
 class Command:
-    """``template``: words, in which ``{program}`` and the like stand for files. It runs in the folder ``cwd``."""
+    """A command. ``template``: words, with places such as ``{program}`` for files. It runs in the folder ``cwd``."""
 
     template: tuple[str, ...]
     cwd: Path
@@ -84,9 +84,9 @@ class Command:
         return found
 
     def run(self, files: Mapping[str, Path | Sequence[Path]], folder: Path, seconds: float) -> Ending:
-        """Run it with ``files``; ``folder`` gets its output, as ``command.log``, and its temporary files.
+        """Run it with ``files``. Its output, ``command.log``, and its temporary files are written into ``folder``.
 
-        Raises ``ToolError`` if the run that this is part of must end.
+        Raises ``ToolError`` if this whole run must end.
         """
         log, scratch = folder / "command.log", folder.absolute()
         begun = time.monotonic()

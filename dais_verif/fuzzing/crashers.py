@@ -1,4 +1,4 @@
-"""The folder of cases that were kept: one folder per cause, whose name depends on the cause only."""
+"""The folder of kept cases: one folder per cause, whose name depends on the cause only."""
 
 from __future__ import annotations
 

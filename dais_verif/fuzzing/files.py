@@ -1,4 +1,4 @@
-"""Cases as files: a program in the form that a tool reads, its vectors, and what is known of the case as JSON."""
+"""Cases as files: a program in the form that a tool reads, its vectors, and facts about the case as JSON."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ __all__ = [
     "write_program",
 ]
 
-#: The mark of a folder that holds a case.
+#: The file that marks a folder as a case.
 CASE_NAME = "case.json"
-#: Its vectors, for tools that read numpy's files.
+#: The vectors of a case, for tools that read numpy files.
 INPUTS_NAME = "inputs.npy"
 CASE_SCHEMA = "dais-verif/case/1"
 #: The file name of the program as readable text.
@@ -59,8 +59,9 @@ _SUFFIX = {"dais": ".dais", "alir": ".json", "json": ".json"}
 class KeptCase:
     """Facts about a case besides its program: ``pair`` and ``kind`` of the disagreement, ``text`` for users.
 
-    ``seed``: of the fuzzer's case; None: it was not made by it. ``against``: the command of another tool, if
-    that is what disagreed. ``versions``: of all that had a say. ``vectors``: exact numbers, ``-5/8``, a list a vector.
+    ``seed``: of the case; None: it is not from the fuzzer. ``against``: the command of the external tool that
+    disagreed, if any. ``versions``: of all tools that influenced the result. ``vectors``: one list of exact numbers per
+    vector, such as ``-5/8``.
     """
 
     pair: str
@@ -115,7 +116,7 @@ def case_names() -> tuple[str, ...]:
 
 
 def require_place(folder: Path, written: Iterable[str], who: str) -> None:
-    """Raise ``InputError`` if a case would take the place of files that are not those of an earlier one.
+    """Raise ``InputError`` if a case would overwrite files that do not belong to an earlier case.
 
     ``written``: names of files and folders that ``who`` writes, which must not be links to elsewhere.
     """
@@ -138,7 +139,7 @@ def require_place(folder: Path, written: Iterable[str], who: str) -> None:
 
 
 def write_inputs(rows: Sequence[Row], folder: Path) -> Path:
-    """Write the vectors as float64, .npy. Raises ``InputError`` if one holds a number that is not a double."""
+    """Write the vectors as float64, .npy. Raises ``InputError`` if float64 does not hold a number exactly."""
     array = np.array([[as_double(value) for value in row] for row in rows], dtype=np.float64)
     path = folder / INPUTS_NAME
     np.save(path, array.reshape(len(rows), -1))
@@ -146,7 +147,7 @@ def write_inputs(rows: Sequence[Row], folder: Path) -> Path:
 
 
 def as_double(value: Fraction) -> float:
-    """Return ``value`` as float64. Raises ``InputError`` if it is not exact."""
+    """Return ``value`` as float64. Raises ``InputError`` if float64 does not hold it exactly."""
     try:
         double = float(value)
     except OverflowError:
@@ -157,7 +158,7 @@ def as_double(value: Fraction) -> float:
 
 
 def write_case(case: Case, kept: KeptCase, folder: Path, form: str) -> None:
-    """Write all files of a case into ``folder``: the program for tools and for people, vectors, ``case.json``."""
+    """Write all files of a case into ``folder``: the program for tools and as text, vectors, ``case.json``."""
     folder.mkdir(parents=True, exist_ok=True)
     write_program(case.program, folder, form)
     if form != "dais":
@@ -173,7 +174,7 @@ def write_case(case: Case, kept: KeptCase, folder: Path, form: str) -> None:
 
 
 def spelled(rows: Sequence[Row]) -> tuple[tuple[str, ...], ...]:
-    """Return the vectors as ``case.json`` has them."""
+    """Return the vectors as written into ``case.json``."""
     return tuple(tuple(str(value) for value in row) for row in rows)
 
 

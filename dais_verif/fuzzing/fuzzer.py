@@ -14,9 +14,9 @@ from dais_verif.fuzzing.pairs.table import PAIRS
 
 __all__ = ["Finding", "Judged", "Stretch", "judge_stretch", "judged_case"]
 
-#: Programs with more ops take so long that pairs which judge few cases judge even fewer of them.
+#: Programs with more ops take long; pairs that judge only some of the cases judge even fewer of these.
 _LARGE = 100
-#: Python's recursion limit: expressions of modules are read recursively.
+#: Python's recursion limit, since expressions of modules are read recursively.
 _DEPTH = 20_000
 
 
@@ -32,7 +32,7 @@ class Stretch:
 
 
 class Finding(NamedTuple):
-    """The disagreement on the case ``number``."""
+    """The disagreement on case ``number``."""
 
     number: int
     seed: int
@@ -97,7 +97,7 @@ def _chosen(made: Made, name: str) -> bool:
 
 
 def _passing(cases: Sequence[Made], names: Sequence[str]) -> set[tuple[str, int]]:
-    """Return the names of pairs that judge many cases at once, each with the number of a case on which it agrees."""
+    """Judge cases by the pairs that judge many at once; return (name of a pair, number of a case) where they agree."""
     found: set[tuple[str, int]] = set()
     for name in names:
         passing = PAIRS[name].passing

@@ -45,8 +45,7 @@ class Made(NamedTuple):
 def made_case(seed: int, number: int, *, plain: bool = False) -> Made:
     """Return case ``number`` of the run with ``seed``.
 
-    ``plain``: for tools that know nothing of ours: DAIS that keeps its promises, in 16 bits or so, and vectors that are
-    doubles.
+    ``plain``: for external tools: DAIS that keeps its promises, with types of about 16 bits, and vectors of doubles.
     """
     own = case_seed(seed, number)
     rng = random.Random(own)
@@ -68,7 +67,7 @@ def made_case(seed: int, number: int, *, plain: bool = False) -> Made:
 
 
 def _with_narrow_outputs(case: Case) -> Case:
-    """Return ``case`` with only outputs that float64 holds; if there is none, an op that it holds is the output."""
+    """Return ``case`` with only those outputs that float64 holds; if there are none, with such an op as the output."""
     program = case.program
     kept = [output for output, kind in zip(program.outputs, program.output_types, strict=True) if _is_narrow(kind)]
     narrow = (op.index for op in reversed(program.ops) if _is_narrow(op.type))

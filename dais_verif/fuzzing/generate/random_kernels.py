@@ -1,4 +1,4 @@
-"""Random requests for every shipped kernel, with the numbers that go in; small ones for what takes hardware."""
+"""Random requests for every shipped kernel, with input values; they are small, since hardware is built from them."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ Rng = np.random.Generator
 
 @dataclass(frozen=True)
 class Asked:
-    """A request, its private parameters by name, its instance, and raw integers of all inputs, constant ones, too.
+    """A request, its private parameters by name, its instance, and raw integers of all inputs, including constant ones.
 
-    Inputs that are not constant have an axis of samples in front.
+    The first axis of inputs that are not constant is the axis of samples.
     """
 
     params: HabanaKernelParams
@@ -51,7 +51,7 @@ class Asked:
 
 
 def random_type(rng: Rng, most: int = 5, *, signed: bool = False) -> FixedType:
-    """Return a small type with a bit or more. ``most``: bits before the point, the sign not among them."""
+    """Return a small type with at least one bit, and with less than ``most`` integer bits, not counting the sign."""
     k, i = int(rng.integers(signed, 2)), int(rng.integers(1, most))
     return FixedType(k, i, max(int(rng.integers(-1, 4)), 1 - k - i))
 
@@ -101,7 +101,7 @@ def _dense(rng: Rng, name: str) -> Made:
 
 
 def _window(rng: Rng) -> tuple[dict[str, int], list[int], list[int], list[int]]:
-    """Parameters, sizes of the image, of the window, and of what comes out; height and width."""
+    """Return parameters, and the sizes of the image, the window and the output, as height and width."""
     while True:
         sizes, window = [_number(rng, 1, 5) for _ in "hw"], [_number(rng, 1, 3) for _ in "hw"]
         given = {f"stride_{d}": _number(rng, 1, 2) for d in "hw"} | {f"dilation_{d}": _number(rng, 1, 2) for d in "hw"}
@@ -176,7 +176,7 @@ def asked(name: str, seed: int, samples: int = 2) -> Asked:
     """Return a random request for kernel ``name``; the output's type is random, too."""
     rng = np.random.default_rng([SHIPPED.index(name), seed])
     shapes, constants, out, node_params = _MAKERS[name](rng, name)
-    # Without a sign it does nothing.
+    # For unsigned inputs, leaky_relu has no effect.
     kinds = [random_type(rng, signed=name == "leaky_relu") for _ in (*shapes, *constants)]
     raw = [_raw(rng, kind, (samples, *shape)) for kind, shape in zip(kinds, shapes, strict=False)]
     fixed = [_raw(rng, kind, shape) for kind, shape in zip(kinds[len(shapes) :], constants, strict=True)]

@@ -50,7 +50,7 @@ class _Builder:
         self.connections: list[Connection] = []
         #: The readable elements so far: single elements of inputs, registers and driven wires.
         self.sources: list[View] = []
-        #: Memories, each with the views that an index can move: start, size and stride.
+        #: Memories, each with the start, size and stride of the words that an index selects.
         self.memories: dict[str, tuple[int, int, int]] = {}
 
     def machine(self) -> Machine:
@@ -107,7 +107,7 @@ class _Builder:
         return name
 
     def memory(self, name: str) -> None:
-        """Add words of one to three elements, surrounded by other elements, or of one type throughout."""
+        """Add a memory with words of one to three elements: surrounded by other elements, or of one type throughout."""
         rng = self.rng
         size, words = rng.choice((1, 1, 2, 3)), rng.randint(2, 6)
         word = self.types(size)
@@ -148,7 +148,7 @@ class _Builder:
         return View(name, start, start + size, self.index(name, start + size, stride))
 
     def index(self, name: str, stop: int, stride: int) -> Index:
-        """Return an element of as many bits as words need, or of some more unless it must stay inside."""
+        """Return an index with as many bits as the words need; sometimes more, unless it must stay inside."""
         words = (len(self.signals[name].types) - stop) // stride + 1
         bits = words.bit_length() - 1 if self.inside else (words - 1).bit_length() + (self.rng.random() < 0.1)
         wire = f"i{len(self.signals)}"
@@ -165,7 +165,7 @@ class _Builder:
         return self.rng.choice(self.sources)
 
     def bit(self) -> View:
-        """Return a condition: an element of one bit, a register perhaps, which is made by a copy if none is there."""
+        """Return a condition: an element of one bit, possibly a register; or a new wire with a copy of an element."""
         known = [v for v in self.sources if self.signals[v.signal].types[v.start] == BIT]
         if known and self.rng.random() < 0.6:
             return self.rng.choice(known)
@@ -178,7 +178,7 @@ class _Builder:
     # what connections write
 
     def connect(self, target: View, likely: float) -> None:
-        """From one source or, where an enable says so, from another; a register may keep what it has instead."""
+        """Connect ``target`` to a source, or with an enable, to one of two sources; a register may hold its value."""
         rng, register = self.rng, self.signals[target.signal].register
         enable = self.bit() if rng.random() < likely else None
         source = self.some(target.size)
@@ -224,13 +224,13 @@ class _Builder:
         place = 0
         while place < count:
             size = rng.randint(1, count - place)
-            if rng.random() > 0.15:  # else it keeps what it has
+            if rng.random() > 0.15:  # else these elements hold their values
                 self.connect(View(name, place, place + size), 0.6)
             place += size
         self.maybe_reset(name)
 
     def drive_memory(self, name: str) -> None:
-        """Constants, or written: a word, one at an index, now and then in two parts, or at a fixed place as well."""
+        """Leave a memory constant, or write its words at an index, sometimes in two parts or at a fixed place, too."""
         rng = self.rng
         if rng.random() < 0.3:
             return
@@ -256,7 +256,7 @@ class _Builder:
         block = Block(name, program, f"INTERNAL_{name}_inp", f"INTERNAL_{name}_outp")
         try:
             kinds = input_types(block)
-        except ProgramError:  # one input in two types
+        except ProgramError:  # ops read one input in different types
             return
         self.signals[block.inputs] = Signal(block.inputs, kinds)
         place = 0

@@ -1,7 +1,7 @@
 """Random valid programs of every opcode, and exact vectors for them.
 
-``random_program`` takes a plain seeded generator, so that long campaigns need no more than a number. What it knows of
-the opcodes (how wide an exact result can be) is written here from the semantics page, apart from range analysis.
+``random_program`` takes a plain seeded generator, so that a case of a long campaign is identified by a number. The
+bounds of exact results are computed here from the semantics page, independently of range analysis.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = ["random_program", "random_rows", "random_type"]
 Row = tuple[int, int, int, int, tuple[int, int, int]]
 Term = tuple[int, int, int]
 
-#: Beyond it a value is quantised before anything else is done with it.
+#: Values with more bits are quantised before they are used.
 _WIDEST = 140
-#: With more fractional bits than this, or fewer than minus this, a sum gets no type with its own binary point.
+#: A sum whose exact number of fractional bits is beyond plus or minus this gets a random type.
 _FARTHEST = 400
 
 
@@ -45,7 +45,7 @@ class Exact(NamedTuple):
 
 
 def random_type(rng: random.Random, widest: int = 70) -> FixedType:
-    """Return a type of any width, negative ``i`` and ``f`` included; small ones are the more frequent."""
+    """Return a type of any width, also with negative ``i`` or ``f``; small types are more frequent."""
     width = rng.choice((0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 8, 11, 16, 31, 32, 33, rng.randint(0, widest)))
     if rng.random() < 0.03:
         width = rng.choice((61, 62, 63, 64, 65, 128, 200))
@@ -74,10 +74,10 @@ def random_program(
     alir: bool = False,
     shape: Shape = MIXED,
 ) -> Program:
-    """Return a valid program of ``n_ops`` ops (at least 1): the first so many ops do not depend on ``n_ops``.
+    """Return a valid program of ``n_ops`` ops (at least 1). A smaller ``n_ops`` gives a prefix of the same ops.
 
-    ``promise_keeping``: no input whatever breaks a promise. ``tables=False`` leaves out op 8, so that every
-    layout can carry the program. ``alir``: with sums and shifts among the ops, which no layout of DAIS carries.
+    ``promise_keeping``: no input breaks a promise. ``tables=False`` leaves out op 8, so that every layout can express
+    the program. ``alir``: use sums and shifts, too, which no layout of DAIS can express.
     ``shape``: of the graph.
     """
     builder = _Builder(rng, promise_keeping, tables, widest, alir, shape)
@@ -134,7 +134,7 @@ class _Builder:
         return 0 if self.rng.random() < 0.8 else self.rng.getrandbits(64) - (1 << 63)
 
     def promise(self, code: int, id0: int, id1: int, data: int, exact: Exact, *, k: int | None = None) -> None:
-        """Append a promise op whose exact result is ``exact``, its type wide enough, a little off, or any at all."""
+        """Append a promise op with exact result ``exact``, of a type that is wide enough, slightly wrong, or random."""
         rng = self.rng
         kind = type_of_interval(*exact)
         if kind.width > _WIDEST:
@@ -148,14 +148,14 @@ class _Builder:
         self.append(code, id0, id1, data, kind if k is None else self.with_sign(kind, k))
 
     def spoilt(self, kind: FixedType) -> FixedType:
-        """Return ``kind`` a few bits too narrow at either end, or another type."""
+        """Return ``kind`` without a few bits at either end, or a random type."""
         rng = self.rng
         i, f = kind.i - rng.choice((0, 1, 2, 5)), kind.f - rng.choice((0, 1, 2, 5))
         narrow = FixedType(rng.choice((kind.k, 0, 1)), i, f)
         return narrow if narrow.width >= 0 and rng.random() < 0.8 else random_type(rng, self.widest)
 
     def with_sign(self, kind: FixedType, k: int) -> FixedType:
-        """Return ``kind`` with signedness ``k``, wide enough still if a sign is added."""
+        """Return ``kind`` with signedness ``k``; an added sign does not reduce the other bits."""
         return kind._replace(k=k) if k + kind.i + kind.f >= 0 else FixedType(k, -k - kind.f, kind.f)
 
     def add(self, code: int) -> None:
@@ -164,7 +164,7 @@ class _Builder:
         self.promise(code, a, b, s, _sum(x, y.negated() if code == Code.SUB else y))
 
     def sum(self) -> None:
-        """Any number of terms, one operand several times among them, the constant anywhere, or alone."""
+        """Append a sum with any number of terms, possibly with repeated operands, and a constant anywhere or alone."""
         rng, data = self.rng, 0
         count = rng.choice((1, 1, 2, 2, 3, 3, 3, 4, 6, rng.randint(5, 12)))
         terms = [(self.pick(), far_shift(rng), rng.getrandbits(1)) for _ in range(count)]
@@ -192,7 +192,7 @@ class _Builder:
             self.promise(Code.SUM, first, len(terms), data, total)
 
     def add_const(self, code: int) -> None:
-        # The data word counts in units of the op's own 2**-f, so f comes first and stays.
+        # The unit of the data word is the op's own 2**-f, so f is chosen first and must not change.
         rng, a = self.rng, self.pick()
         data = rng.choice((0, 1, -1, 5, -8, rng.randint(-1000, 1000), rng.getrandbits(64) - (1 << 63)))
         f = max(self.types[a].f, self.types[a].f + rng.choice((0, 0, 2)))
@@ -230,7 +230,7 @@ class _Builder:
         self.promise(code, a, b, self.meaningless(), Exact(min(products), max(products), x.f + y.f))
 
     def lookup(self) -> None:
-        """Add a table that covers the operand, or (unless promises are kept) only a part of it, or nothing."""
+        """Append a lookup in a table that covers the operand or, unless promises are kept, a part of it or nothing."""
         rng = self.rng
         small = [j for j, kind in enumerate(self.types) if kind.width <= (5 if self.keeping else 9)]
         if not small:
@@ -307,7 +307,7 @@ _RULES: dict[int, Callable[[_Builder, int], None]] = {
 
 
 def random_rows(rng: random.Random, program: Program, rows: int = 8) -> list[list[Any]]:
-    """Return ``rows`` exact vectors: corners, in range, between grid points, out of range, tiny and huge."""
+    """Return ``rows`` exact vectors with numbers at limits, in range, between grid points, out of range, tiny, huge."""
     readers: dict[int, list[FixedType]] = {}
     for op in program.ops:
         if op.code == Code.INPUT:

@@ -11,10 +11,10 @@ __all__ = ["MIXED", "SHAPES", "Shape"]
 
 @dataclass(frozen=True)
 class Shape:
-    """``inputs``: from and to so many. ``sizes``: numbers of ops to choose from. ``frequency``: beside other shapes.
+    """A shape. ``inputs``: the least and the largest number of inputs. ``sizes``: numbers of ops to choose from.
 
-    ``reads_input``: True if the next op reads an input, given the numbers of ops and of inputs. ``pick``: the operand
-    of an op, given the number of ops before it.
+    ``frequency``: relative to other shapes. ``reads_input``: True if the next op reads an input, given the numbers of
+    ops and of inputs. ``pick``: the operand of an op, given the number of ops before it.
     """
 
     inputs: tuple[int, int]
@@ -37,28 +37,28 @@ def _first(rng: random.Random, n: int, n_in: int) -> bool:
 
 
 def _any(rng: random.Random, n: int) -> int:
-    """Any earlier op, the latest ones more often."""
+    """Return any earlier op, recent ones more often."""
     return rng.randrange(n) if rng.random() < 0.5 else max(0, n - 1 - int(rng.expovariate(0.5)))
 
 
 def _last(rng: random.Random, n: int) -> int:
-    """Nearly always the last one: as deep as there are ops."""
+    """Return nearly always the last op, so that the depth is close to the number of ops."""
     return n - 1 - (n > 1 and rng.random() < 0.2)
 
 
 def _early(rng: random.Random, n: int) -> int:
-    """One of the first few: many ops that know nothing of each other."""
+    """Return one of the first few ops, so that most ops are independent of each other."""
     return rng.randrange(min(n, 6))
 
 
 def _layer(rng: random.Random, n: int) -> int:
-    """One of the layer before, of eight ops."""
+    """Return an op of the layer before; layers have eight ops."""
     first = max((n // 8 - 1) * 8, 0)
     return rng.randrange(first, max(n // 8 * 8, min(n, 8)))
 
 
 def _window(rng: random.Random, n: int) -> int:
-    """In a window that moves over what was computed, and now and then the same from far away."""
+    """Return an op in a window that moves over earlier ops, or one of the last few ops."""
     far = n // 2 + n // 16
     return rng.randrange(max(n - 9, 0), n) if rng.random() < 0.3 else max(n - far - rng.randrange(9), 0)
 
@@ -73,5 +73,5 @@ SHAPES: dict[str, Shape] = {
     "layered": Shape((8, 8), (24, 48), 8, _first, _layer),
     "convolution": Shape((64, 400), (600,), 1, _first, _window),
     "degenerate": Shape((1, 40), (1, 2), 3, _now_and_then, _any),
-    "large convolution": Shape((1000, 4000), (6000,), 0.1, _first, _window),  # some four seconds each
+    "large convolution": Shape((1000, 4000), (6000,), 0.1, _first, _window),  # takes about four seconds per case
 }

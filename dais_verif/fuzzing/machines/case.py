@@ -1,4 +1,4 @@
-"""A case of a machine: the machine, and sequences of its inputs from power-up; of a kernel also which one it is."""
+"""A case of a machine: the machine, sequences of its inputs from power-up, and for kernels the request."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Rows = Mapping[str, tuple[tuple[Fraction, ...], ...]]
 
 @dataclass(frozen=True, eq=False)
 class MachineCase:
-    """``machine`` and the ``sequences`` that it is given, all of ``cycles`` cycles.
+    """A ``machine`` and ``sequences`` of its inputs, all with ``cycles`` cycles.
 
-    ``kernel``: the name and the seed of the request for the kernel that the machine does.
+    ``kernel``: the name and the seed of the kernel request from which the machine was built, if any.
     """
 
     machine: Machine
@@ -54,7 +54,7 @@ class MachineCase:
 
     @cached_property
     def arrays(self) -> dict[str, NDArray[np.float64]]:
-        """The inputs, (sequences, cycles, elements) a signal."""
+        """The inputs of each signal, shape (sequences, cycles, elements)."""
         shape = len(self.sequences), self.cycles
         return {
             signal.name: np.array([[*map(_doubles, rows[signal.name])] for rows in self.sequences]).reshape(
@@ -65,12 +65,12 @@ class MachineCase:
 
     @property
     def input_sequences(self) -> list[InputSequence]:
-        """The sequences, as a simulation takes them."""
+        """The sequences in the form for simulations."""
         return [InputSequence(self.cycles, {name: list(rows[name]) for name in rows}) for rows in self.sequences]
 
     @cached_property
     def request(self) -> Asked | None:
-        """The request for the kernel, if it is one."""
+        """The request for the kernel; None if the machine is not a kernel."""
         return None if self.kernel is None else asked(*self.kernel)
 
 
@@ -79,7 +79,7 @@ def _doubles(row: Any) -> list[float]:
 
 
 def parts_of(case: MachineCase) -> tuple[str, ...]:
-    """Return the parts of the machine of ``case``, in words that cases of one cause share."""
+    """Return the opcodes and features that the machine uses, which cases of the same cause share."""
     machine = case.machine
     codes = {op.spec.mnemonic for block in machine.blocks.values() for op in block.program.ops if op.code != INPUT}
     parts = {

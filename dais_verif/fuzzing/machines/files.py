@@ -1,4 +1,4 @@
-"""Cases of machines as files: the machine as its text, or as ALIRFSM, and what is known of the case as JSON."""
+"""Cases of machines as files: the machine as text or as ALIRFSM, and facts about the case as JSON."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MACHINE_NAMES = ("machine.mach", "machine.json")
 
 
 def write_machine_case(case: MachineCase, kept: KeptCase, folder: Path) -> None:
-    """Write all files of a case: the machine as text, unless it is that which goes wrong, and ``case.json``."""
+    """Write all files of a case: the machine as text, or as ALIRFSM if the text is wrong, and ``case.json``."""
     folder.mkdir(parents=True, exist_ok=True)
     name = MACHINE_NAMES[kept.pair == "text"]
     data = machine_json(case.machine) if kept.pair == "text" else machine_text(case.machine).encode()

@@ -16,12 +16,12 @@ from dais_verif.fuzzing.pairs.disagreement import Disagreement, NotJudged
 
 __all__ = ["MACHINE_KINDS", "MachineKind", "judge_machine", "judge_machines"]
 
-#: Python's recursion limit: expressions of modules are read recursively.
+#: Python's recursion limit, since expressions of modules are read recursively.
 _DEPTH = 20_000
 
 
 class MachineKind(NamedTuple):
-    """The function from seed and number to a case, with its seed and shape; and the ``pairs`` that judge it."""
+    """``made``: returns seed, shape and case for the seed of a run and a number. ``pairs``: those that judge cases."""
 
     made: Callable[[int, int], tuple[int, str, MachineCase]]
     pairs: Mapping[str, MachinePair]

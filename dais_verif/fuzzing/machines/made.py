@@ -1,4 +1,4 @@
-"""Random cases of machines, each made of a seed: machines that use all of the format, and kernels as hardware."""
+"""Random cases of machines, each generated from a seed: machines with all features, and kernels as hardware."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SEQUENCES = 2
 
 
 def made_machine(seed: int, number: int) -> tuple[int, str, MachineCase]:
-    """Case ``number`` of the run with ``seed``: its own seed, its shape, and the case."""
+    """Return case ``number`` of the run with ``seed``: its own seed, its shape, and the case."""
     own = case_seed(seed, number)
     rng = random.Random(own)
     initialised, inside = rng.random() < 0.7, rng.random() < 0.6
@@ -38,7 +38,7 @@ def made_machine(seed: int, number: int) -> tuple[int, str, MachineCase]:
 
 
 def made_kernel(seed: int, number: int) -> tuple[int, str, MachineCase]:
-    """Make a case of a kernel that is shipped, with a random request: as memories, or as a stream."""
+    """Return a case for a random request of a shipped kernel, in the memory or the stream form, as ``made_machine``."""
     own = case_seed(seed, number)
     rng = random.Random(own)
     kernel = rng.choice(SHIPPED), rng.getrandbits(32)
@@ -46,7 +46,7 @@ def made_kernel(seed: int, number: int) -> tuple[int, str, MachineCase]:
     if rng.random() < 0.5:
         try:
             machine, form = stream_form(instance).machine, "stream"
-        except InputError:  # it does not fit: memories take any
+        except InputError:  # it does not fit the stream form; the memory form supports all
             form = "memory"
     if machine is None:
         machine, _ = memory_form(instance)

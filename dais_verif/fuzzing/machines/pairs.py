@@ -36,14 +36,17 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["KERNEL_PAIRS", "MACHINE_PAIRS", "MachinePair"]
 
-#: Seconds for each question of a proof; for a build and a run of one case.
+#: Seconds for each query of a proof; seconds for a build and for a run of one case.
 _PROOF, _SIMULATION = 2.0, 60.0
 
 Judge = Callable[[MachineCase], "Disagreement | None"]
 
 
 class MachinePair(NamedTuple):
-    """A pair, as for programs. ``every``: judge one in this many cases. ``needs``: external tools; run if named."""
+    """A pair, as for programs. ``every``: judge one in this many cases.
+
+    ``needs``: external tools; a pair that needs some only runs if it is named.
+    """
 
     judge: Judge
     every: int
@@ -77,7 +80,7 @@ def _run(case: MachineCase, engine: str, **asked: Any) -> MachineRun | str:
 
 
 def text_form(case: MachineCase) -> Disagreement | None:
-    """Compare a machine with its text, read back, and that text with the text of what was read."""
+    """Compare a machine with its text after reading it back, and both texts with each other."""
     text = machine_text(case.machine)
     back = parse_machine(text.encode())
     if back.hash != case.machine.hash:
@@ -88,7 +91,7 @@ def text_form(case: MachineCase) -> Disagreement | None:
 
 
 def json_form(case: MachineCase) -> Disagreement | None:
-    """Compare a machine with its ALIRFSM, read back, where that format can express it."""
+    """Compare a machine with its ALIRFSM after reading it back, if the format can express it."""
     with contextlib.suppress(InputError):
         data = machine_json(case.machine)
         if parse_machine(data).hash != case.machine.hash:
@@ -122,7 +125,7 @@ def proved_rtl(case: MachineCase) -> Disagreement | None:
 
 
 def in_simulator(name: str) -> Judge:
-    """Return the pair of simulator ``name`` and the golden model, in every bit that is known, from power-up."""
+    """Return the judge that compares simulator ``name`` with the golden model, in every known bit from power-up."""
 
     def judge(case: MachineCase) -> Disagreement | None:
         require_tools((name,))
@@ -151,7 +154,7 @@ def in_simulator(name: str) -> Judge:
 
 
 def unfolded(case: MachineCase) -> Disagreement | None:
-    """Compare the members of a kernel, one after the other, with the program of all of them, both by the oracle."""
+    """Compare the members of a kernel, run one by one, with the program of all members in the oracle."""
     request = case.request
     if request is None:
         raise NotJudged("the case is of no kernel")

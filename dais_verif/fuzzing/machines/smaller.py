@@ -16,7 +16,7 @@ __all__ = ["shrunk_machine"]
 def shrunk_machine(case: MachineCase, fails: Callable[[MachineCase], bool], seconds: float) -> MachineCase:
     """Return the smallest case found within ``seconds`` that ``fails``, as ``case`` does.
 
-    Deterministic but for the time. A machine is valid whenever ``fails`` sees it.
+    The result is deterministic unless the time runs out. ``fails`` is only called with valid machines.
     """
     search = Search(case, fails, seconds, lambda text: None)
     try:
@@ -38,7 +38,7 @@ def shrunk_machine(case: MachineCase, fails: Callable[[MachineCase], bool], seco
 
 
 def _shorter(search: Search[MachineCase]) -> None:
-    """Remove cycles at the end, by halves, quarters, ..., until not even one can be removed."""
+    """Remove halves, quarters, ... of the cycles at the end, until not even one cycle can be removed."""
     step = search.case.cycles // 2
     while step:
         of = search.case
@@ -49,7 +49,7 @@ def _shorter(search: Search[MachineCase]) -> None:
 
 
 def _with_outputs(case: MachineCase, names: Sequence[str]) -> MachineCase | None:
-    """Return ``case`` with the outputs ``names`` alone, and what these depend on."""
+    """Return ``case`` with only the outputs ``names``, and the signals on which they depend."""
     if not names:
         return None
     signals = {
@@ -63,7 +63,7 @@ def _with_outputs(case: MachineCase, names: Sequence[str]) -> MachineCase | None
 
 
 def _made(case: MachineCase, machine: Machine, connections: Sequence[Connection]) -> MachineCase | None:
-    """Return ``machine`` with these ``connections``, without what no output needs; None if it is not valid."""
+    """Return ``machine`` with these ``connections``, without parts that no output needs; None if it is not valid."""
     needed = _needed(machine, connections)
     smaller = Machine(
         {name: block for name, block in machine.blocks.items() if block.outputs in needed},

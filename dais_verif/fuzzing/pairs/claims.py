@@ -17,7 +17,7 @@ __all__ = ["ranges", "unreachable_bins"]
 
 
 def ranges(case: Case) -> Disagreement | None:
-    """Compare range analysis with values: each in the interval of its op, promises broken or kept as it says."""
+    """Check that values are in the intervals of range analysis, and that promises are kept or broken as it states."""
     program, found = case.program, analyse(case.program)
     for number, row in enumerate(case.rows):
         violations: list[oracle.Violation] = []
@@ -44,7 +44,7 @@ def ranges(case: Case) -> Disagreement | None:
 
 
 def unreachable_bins(case: Case) -> Disagreement | None:
-    """Return a disagreement if a vector hits a bin of coverage that is said to be unreachable."""
+    """Return a disagreement if a vector hits a coverage bin that is called unreachable."""
     bins = bins_of(case.program, declared=False)
     never = bins.never(by_ranges(bins, analyse(case.program)))
     seen = bins.nothing()

@@ -11,7 +11,7 @@ __all__ = ["Disagreement", "NotJudged", "Pair", "found_by", "judged"]
 
 
 class Disagreement(NamedTuple):
-    """``pair`` and ``kind`` classify cases; ``text`` is for users."""
+    """A disagreement. ``pair`` and ``kind`` classify cases; ``text`` is for users."""
 
     pair: str
     kind: str
@@ -27,7 +27,7 @@ class NotJudged(Exception):
     """A pair does not apply to a case, or gives no result: nothing was compared, so agreement must not be claimed."""
 
 
-#: Judges a case. What it raises is a finding, too, unless it is ``NotJudged``.
+#: A judge of cases. An exception other than ``NotJudged`` is a finding, too.
 Pair = Callable[[Case], "Disagreement | None"]
 
 

@@ -1,4 +1,4 @@
-"""The engines of the golden model against its oracle: every output of every vector, and where promises are broken."""
+"""The engines of the golden model against its oracle: every output of every vector, and the first broken promise."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ Rows = NDArray[np.intp]
 
 
 class Expected(NamedTuple):
-    """By the oracle: raw outputs a column each, unchecked, and the first row and op that break a promise."""
+    """The oracle's unchecked raw outputs, one column per output, and the first row and op that break a promise."""
 
     outputs: Columns
     violation: tuple[int, int] | None
 
 
-@lru_cache(maxsize=2)  # the pairs of one case follow each other, and the oracle costs more than what it judges
+@lru_cache(maxsize=2)  # several pairs judge the same case, and the oracle takes longer than the engines
 def expected(case: Case) -> Expected:
     """Return the oracle's results for ``case``."""
     program = case.program
@@ -62,7 +62,7 @@ def batch_engine(case: Case) -> Disagreement | None:
 
 
 def machine_engine(case: Case) -> Disagreement | None:
-    """Compare the virtual machine with the oracle: instructions verified, and run fused and local or neither."""
+    """Compare the virtual machine with the oracle, with and without fusion and locality; verify its instructions."""
     right = expected(case)
     for way in (True, False):
         made = compile_forward_and_backward(case.program, fuse=way, optimize_locality=way)
@@ -79,7 +79,7 @@ def machine_engine(case: Case) -> Disagreement | None:
 
 
 def fast_engine(case: Case) -> Disagreement | None:
-    """Compare the C kernel in every instruction set of this machine, with few rows and with the same, repeated."""
+    """Compare the C kernel with the oracle in every instruction set of this machine, also with repeated rows."""
     if fast.why_not() or fast.beyond(case.program) or not case.rows:
         raise NotJudged("the C kernel is not there, or does not take the program")
     right = expected(case)
@@ -87,7 +87,7 @@ def fast_engine(case: Case) -> Disagreement | None:
         try:
             made = FastProgram(case.program, fuse=fuse, locality=locality)
             made.code(True)
-        except InputError as error:  # beyond the kernel, which says so
+        except InputError as error:  # the kernel does not support the program
             raise NotJudged(str(error)) from None
         for isa in _isas():
             for rows in (len(case.rows), 37):

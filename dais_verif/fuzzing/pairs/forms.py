@@ -16,12 +16,12 @@ from dais_verif.program.listing import listing
 
 __all__ = ["binary_layouts", "json_forms", "text_form"]
 
-#: Vectors on which programs that are not the same, but must compute the same, are compared.
+#: The number of vectors on which different programs that must compute the same are compared.
 _ROWS = 4
 
 
 def text_form(case: Case) -> Disagreement | None:
-    """Compare a program with its text, read back, and that text with the text of what was read."""
+    """Compare a program with its text after reading it back, and both texts with each other."""
     text = listing(case.program)
     back = assemble(text)
     if back.hash != case.program.hash:
@@ -32,9 +32,9 @@ def text_form(case: Case) -> Disagreement | None:
 
 
 def binary_layouts(case: Case) -> Disagreement | None:
-    """Compare a program with its binary, read back, in every layout that can hold it, and the bytes written again."""
+    """Compare a program with its binary after reading it back, in every layout that can hold it, and both binaries."""
     for layout in LAYOUTS:
-        with contextlib.suppress(InputError):  # tables, or ALIR, which this layout cannot say
+        with contextlib.suppress(InputError):  # the layout cannot express tables, or ALIR
             data = write_binary(case.program, layout)
             back = parse(data, layout=layout)
             if back.hash != case.program.hash:
@@ -45,7 +45,7 @@ def binary_layouts(case: Case) -> Disagreement | None:
 
 
 def json_forms(case: Case) -> Disagreement | None:
-    """Compare a program with its ALIR and da4ml's JSON: outputs, and the binary that ALIR gives back."""
+    """Compare outputs of a program with those of its ALIR and da4ml's JSON, and the binary recovered from ALIR."""
     for name, other in _converted(case.program):
         for number, row in enumerate(case.rows[:_ROWS]):
             wanted, found = (_answer(program, row) for program in (case.program, other))
@@ -62,7 +62,7 @@ def json_forms(case: Case) -> Disagreement | None:
 
 
 def _converted(program: Program) -> Iterator[tuple[str, Program]]:
-    """``program`` as it is read back of every form that can say it."""
+    """Yield the name of each form that can express ``program``, and the program read back from it."""
     with contextlib.suppress(InputError):
         raised = parse(alir_json(to_alir(program)))
         yield "alir", raised
@@ -72,7 +72,7 @@ def _converted(program: Program) -> Iterator[tuple[str, Program]]:
 
 
 def _answer(program: Program, row: Row) -> object:
-    """Return the exact outputs, with what is broken quantised, and whether any promise is broken."""
+    """Return the exact outputs, where broken promises are quantised, and whether any promise is broken."""
     violations: list[oracle.Violation] = []
     values = oracle.trace(program, row, violations=violations)
     return oracle.outputs_of(program, values), bool(violations)

@@ -13,12 +13,12 @@ __all__ = ["require_comparable", "require_tool", "require_tools"]
 
 
 def require_tool(name: str) -> None:
-    """Raise ``ToolError`` if tool ``name`` is not there, with what to do."""
+    """Raise ``ToolError``, with a remedy, if tool ``name`` is missing."""
     {"icarus": tools.icarus, "verilator": tools.verilator, "yosys": tools.yosys}[name]()
 
 
 def require_tools(names: Sequence[str]) -> None:
-    """Raise ``NotJudged`` where one of the tools ``names`` is missing."""
+    """Raise ``NotJudged`` if one of the tools ``names`` is missing."""
     try:
         for name in names:
             require_tool(name)
@@ -27,7 +27,7 @@ def require_tools(names: Sequence[str]) -> None:
 
 
 def require_comparable(case: Case, *names: str) -> None:
-    """Raise ``NotJudged`` for a case of which a simulation compares nothing, and where one of the tools is missing."""
+    """Raise ``NotJudged`` if a simulation of the case compares nothing, or if one of the tools is missing."""
     require_tools(names)
     if not case.rows or not case.program.n_in or not any(kind.width for kind in case.program.output_types):
         raise NotJudged("the program has no inputs, or outputs without bits, or there is no vector")

@@ -26,11 +26,11 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["MAPPED_TO", "mapped"]
 
-#: The targets that each program is mapped to.
+#: The targets to which each program is mapped.
 MAPPED_TO = ("generic", "ice40")
 
 _PAIR = "netlist"
-#: Time limit of Yosys; no case that is generated here comes near.
+#: Limits of Yosys, which no generated case comes close to.
 _LIMITS = Limits(600.0, 8192)
 #: The most cells of a proof: larger netlists would take minutes.
 _MOST_CELLS = 1500
@@ -39,9 +39,9 @@ _SECONDS = 1.0
 
 
 def mapped(case: Case) -> Disagreement | None:
-    """Return what is wrong with the netlists of a case's program: an output, or a claim about it.
+    """Return an error of the netlists of a case's program: a wrong output, or a wrong claim about it.
 
-    Raises ``NotJudged`` where the prover has no answer: the vectors alone agree then.
+    Raises ``NotJudged`` if the prover has no answer, and only the vectors agree.
     """
     require_comparable(case, "yosys", "icarus")
     unknown = ""
@@ -90,7 +90,7 @@ def _compared(
 
 
 def _replay(case: Case, proof: Proof) -> Case:
-    """``case`` with the counterexample as its only vector; inputs keep nothing but the bits that the ports have."""
+    """Return ``case`` with the counterexample as its only vector; inputs have only the bits of the ports."""
     assert proof.counterexample is not None
     pairs = zip(proof.counterexample.vector, proof.elements, strict=True)
     return replace(case, rows=(tuple(bits * Fraction(2) ** element.lo for bits, element in pairs),))

@@ -21,7 +21,7 @@ _SECONDS = 2.0
 
 
 def proved_rtl(case: Case) -> Disagreement | None:
-    """Return a disagreement if the prover refutes the emitted module: then emitter or prover is wrong."""
+    """Return a disagreement if the prover refutes the emitted module, since then emitter or prover is wrong."""
     with tempfile.TemporaryDirectory(prefix="dais-verif-fuzz-") as folder:
         source = Path(folder, "model.v")
         source.write_text(emit_verilog(case.program))

@@ -20,14 +20,14 @@ from dais_verif.verdict import Verdict
 
 __all__ = ["in_simulator", "judged_in", "passing_in", "pipelined"]
 
-#: For a build and for a run of one case; longer runs count as hung.
+#: Seconds for a build and for a run of one case, after which it counts as hung.
 _SECONDS = 60.0
-#: The number of stages of a pipeline, from its program.
+#: The largest number of stages of a pipeline, which is derived from the program's hash.
 _MOST_STAGES = 5
 
 
 def in_simulator(name: str) -> Pair:
-    """Return the pair of simulator ``name`` and the golden model, which judges a case in a separate build."""
+    """Return the judge that compares simulator ``name`` with the golden model, in a separate build for each case."""
 
     def judge(case: Case) -> Disagreement | None:
         require_comparable(case, name)
@@ -57,7 +57,7 @@ def passing_in(name: str, cases: Sequence[Case]) -> list[bool]:
 
 
 def pipelined(case: Case) -> Disagreement | None:
-    """Compare a pipeline of the program, of as many stages as the case says, in Icarus, with the golden model."""
+    """Compare a pipeline of the program in Icarus with the golden model; its number of stages depends on the case."""
     require_comparable(case, "icarus")
     stages = 1 + int(case.program.hash[:4], 16) % _MOST_STAGES
     made = emit_pipeline(case.program, "model", PipelineOptions(stages=stages, reset=True, enable=True, valid=True))

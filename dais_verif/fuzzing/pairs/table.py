@@ -16,9 +16,9 @@ __all__ = ["PAIRS", "USUAL", "PairSpec", "first_disagreement"]
 class PairSpec(NamedTuple):
     """A pair.
 
-    ``every``: one case of so many is judged, since it takes so much longer. ``words``: what must agree. ``passing``:
-    says of many cases at once which agree; only others are judged, one by one. ``needs``: tools of others; a pair that
-    needs some is asked only where it is named.
+    ``every``: judge one in this many cases, since the pair takes longer than others. ``words``: what must agree.
+    ``passing``: tells which of many cases agree, in one run; only the others are judged one by one. ``needs``: external
+    tools; a pair that needs some only runs if it is named.
     """
 
     judge: Pair

@@ -1,4 +1,4 @@
-"""The emitted Verilog, in each emitted wrapper, driven through its bus, against the golden model."""
+"""The emitted Verilog in each wrapper, driven through its bus, against the golden model."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from dais_verif.verdict import Verdict
 __all__ = ["wrapped"]
 
 _PAIR = "wrappers"
-#: For a build and for a run; longer runs count as hung.
+#: Seconds for a build and for a run, after which it counts as hung.
 _SECONDS = 60.0
-#: Stages of the core; none: it is combinational.
+#: The largest number of stages of the core; 0: it is combinational.
 _MOST_STAGES = 3
-#: How often vectors go through a stream, so that its resets leave some to compare.
+#: How often the vectors are sent through a stream, so that some are left to compare after its resets.
 _TIMES = 6
 
 
@@ -51,7 +51,7 @@ def wrapped(case: Case) -> Disagreement | None:
 
 
 def _heard(case: Case, kind: str, text: str, latency: int, folder: Path) -> tuple[Verdict, str]:
-    """Return the verdict over wrapper ``kind`` around the core ``text``, and why."""
+    """Return the verdict on wrapper ``kind`` around the core ``text``, and the message."""
     program = case.program
     if kind != "axis":
         board = build_core(program, kind, folder / "board", text, latency)

@@ -22,10 +22,11 @@ def module_around(
 ) -> str:
     """Return the text of the module, whose ports are those of ``program``.
 
-    ``inputs``: which input of ``dut`` each of its inputs is; ``output``: of ``dut``. ``given``: bits of the vector.
+    ``inputs``: for each input of ``program``, the input of ``dut``; ``output``: the output of ``dut``. ``given``: the
+    bits of the failing vector.
     """
     ports, clocking = ports_of(program), dut.interface.clocking
-    bits: list[int | str] = [f"1'b{bit}" for bit in reversed(given)]  # or the place of a bit of our port
+    bits: list[int | str] = [f"1'b{bit}" for bit in reversed(given)]  # or the position of a bit in the new port
     for own, number in zip(ports.inputs, inputs, strict=True):
         theirs = dut.ports.inputs[number]
         for place in range(theirs.width):
@@ -63,7 +64,7 @@ def module_around(
 
 
 def _carried(wire: Wire, bits: Sequence[int | str]) -> str:
-    """Return the connection of port ``wire``, most significant bit first; consecutive bits of our port as one slice."""
+    """Return the connection of port ``wire``, most significant bit first; consecutive bits become one slice."""
     if not wire.width:
         return "1'b0"
     pieces: list[tuple[int, int] | str] = []

@@ -14,14 +14,14 @@ from dais_verif.fuzzing.case import Case
 
 __all__ = ["Edit", "Files", "RtlCase", "edited"]
 
-#: Texts by file name, a character a byte (ISO 8859-1), so that places in them are those of the readers of Verilog.
+#: Texts by file name, with one character per byte (ISO 8859-1), so that positions equal those of Verilog readers.
 Files = Mapping[str, str]
 
 _BLANK = re.compile(r"\n(?:[ \t]*\n)+")
 
 
 class Edit(NamedTuple):
-    """The text from ``start`` to ``end`` of ``file`` becomes ``new``."""
+    """The replacement of the text from ``start`` to ``end`` of ``file`` by ``new``."""
 
     file: str
     start: int
@@ -31,9 +31,9 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class RtlCase:
-    """``case`` and the RTL in ``files``, of which ``top`` is the module.
+    """``case`` and its RTL, module ``top`` in ``files``.
 
-    ``ours``: its ports are those that we would give the program, whatever was said of the ports of the RTL at first.
+    ``ours``: it has the ports of emitted RTL, whatever ports the original RTL has.
     """
 
     case: Case
@@ -69,7 +69,7 @@ class RtlCase:
 
 
 def edited(files: Files, edits: Iterable[Edit]) -> dict[str, str]:
-    """Return ``files`` after ``edits``; one that lies within another is part of it. Empty lines in a row become one."""
+    """Return ``files`` after ``edits``, without blank lines in edited files. Edits within another edit are ignored."""
     made, last = dict(files), dict.fromkeys(files, 0)
     parts: dict[str, list[str]] = {name: [] for name in files}
     for edit in sorted(edits, key=lambda edit: (edit.file, edit.start, -edit.end)):

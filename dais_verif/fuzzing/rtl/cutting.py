@@ -1,7 +1,7 @@
 """Cut RTL out of a module: the logic from some nets to one net, with the ports of a program of that op alone.
 
-Nets are known by their names, as ``blame`` knows them. What drives a net that becomes an input drives it from the new
-port instead; whatever the net that is asked for does not depend on is left out.
+Nets are identified by their names, as in ``blame``. A net that becomes an input is driven by the new port instead of
+its driver; everything on which the output net does not depend is removed.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ _DECLARATIONS = ("DataDeclaration", "NetDeclaration")
 
 @dataclass(frozen=True)
 class Cut:
-    """``wanted``: the net that becomes the output, as the module sees it, ``part_1.op_7``.
+    """``wanted``: the net that becomes the output, by its name in the module, such as ``part_1.op_7``.
 
-    ``inputs``: nets that become inputs, by their own names, and what drives them. ``bits``: of both ports.
+    ``inputs``: the names of nets that become inputs, with the expressions that drive them. ``bits``: widths of the
+    input and the output port.
     """
 
     wanted: str
@@ -34,9 +35,10 @@ class Cut:
 
 
 class _Driver(NamedTuple):
-    """Something that drives the nets ``drives`` and reads ``reads``.
+    """A driver of the nets ``drives``, which reads ``reads``.
 
-    ``away``: what leaves it out; ``right``: its right side, if that is all there is to it.
+    ``away``: the edit that removes it; ``right``: its right side, if it is a plain assignment of a net. ``block``: the
+    procedural block that contains it.
     """
 
     drives: frozenset[str]
@@ -47,7 +49,7 @@ class _Driver(NamedTuple):
 
 
 def cut_out(files: Files, top: str, cut: Cut) -> dict[str, str] | None:
-    """Return the files after ``cut`` of module ``top``; None if they hold no such module, or nothing drives the net."""
+    """Return the files after ``cut`` of module ``top``; None if there is no such module, or the net has no driver."""
     for name, text in files.items():
         source = Source(name, text)
         for member in source.members:
@@ -97,14 +99,14 @@ def _cut(files: Files, source: Source, module: Any, cut: Cut) -> dict[str, str] 
 
 
 def _heard(source: Source, block: Any) -> Edit:
-    """Return a block that waits for no edge is run whenever anything that it reads changes."""
+    """Return the edit that makes a block without edges sensitive to all signals that it reads (``@*``)."""
     control = getattr(block.statement, "timingControl", None)
     plain = control is not None and "edge" not in source.of(control)
     return source.becomes(control, "@*") if plain else Edit(source.name, 0, 0, "")
 
 
 def _needed(drivers: list[_Driver], wanted: str, inputs: set[str]) -> set[int]:
-    """Return the places of the drivers on which ``wanted`` depends, without those of ``inputs``."""
+    """Return the positions of the drivers on which ``wanted`` depends, up to the nets ``inputs``."""
     by_net: dict[str, list[int]] = {}
     for place, driver in enumerate(drivers):
         for net in driver.drives:
@@ -122,7 +124,7 @@ def _needed(drivers: list[_Driver], wanted: str, inputs: set[str]) -> set[int]:
 
 
 def _items(node: Any) -> Iterator[Any]:
-    """Yield the items of a module, and of what it generates once."""
+    """Yield the items of a module, including those in generate regions and ``if`` blocks, but not in loops."""
     for child in children(node):
         if kind_of(child) in _SCOPES:
             yield from _items(child)
@@ -148,7 +150,7 @@ def _drivers(source: Source, module: Any) -> Iterator[_Driver]:
             yield _assigned(source, assignment, source.without(item))
         elif kind == "ProceduralBlock":
             yield from _block(source, item)
-        elif kind == "HierarchyInstantiation":  # an output is named by its first driver
+        elif kind == "HierarchyInstantiation":  # the first instance that names a net is taken for its driver
             for instance in _of(item, "instances"):
                 names = names_in(" ".join(source.of(each) for each in _of(instance, "connections")))
                 drives = names - named
@@ -176,7 +178,7 @@ def _initial_values(source: Source, declaration: Any) -> Iterator[_Driver]:
 
 
 def _block(source: Source, block: Any) -> Iterator[_Driver]:
-    """Yield a block of nothing but assignments: one by one; any other as a whole."""
+    """Yield the assignments of a block one by one if it has nothing else; otherwise the whole block as one driver."""
     body = block.statement
     while kind_of(body) == "TimingControlStatement":
         body = body.statement

@@ -1,4 +1,4 @@
-"""Removable parts of RTL: statements, items of modules, modules; and choices that can be replaced by an arm."""
+"""Removable parts of RTL: statements, items of modules, modules; and choices that can be replaced by one arm."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ LEVELS: tuple[_Level, ...] = tuple(partial(_each, found=found) for found in (_st
 
 
 def arms(files: Files) -> list[Edit]:
-    """Edits that make a choice one of its arms, and a list of events that of all that a block reads."""
+    """Return edits that replace a choice by one of its arms, or an event list without edges by ``@*``."""
     return _each(files, _arms)
 
 

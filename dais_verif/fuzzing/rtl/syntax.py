@@ -1,4 +1,4 @@
-"""The syntax of RTL as far as it is cut: modules, what is in them, and where each piece stands in its file."""
+"""The syntax of RTL as far as needed for cutting: modules, their content, and positions in the file."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Source:
         from pyslang import syntax
 
         self.name, self.text = name, text
-        # A character a byte: what is beyond ASCII can stand in comments and strings alone.
+        # One character per byte; other than ASCII characters only occur in comments and strings.
         self._tree = syntax.SyntaxTree.fromText(text.encode("ascii", "replace").decode("ascii"), name)
         self.root: Any = self._tree.root
         self._buffer = self.root.sourceRange.start.buffer
@@ -35,7 +35,7 @@ class Source:
         return [self.root] if alone else list(getattr(self.root, "members", ()))
 
     def ours(self, node: Any) -> bool:
-        """Return True if the text of ``node`` is in this file: it comes from no macro and no included file."""
+        """Return True if the text of ``node`` is in this file, and not in a macro or an included file."""
         span = node.sourceRange
         return bool(span.start.buffer == self._buffer == span.end.buffer and span.end.offset > span.start.offset)
 
@@ -44,7 +44,7 @@ class Source:
         return self.text[node.sourceRange.start.offset : node.sourceRange.end.offset]
 
     def becomes(self, node: Any, new: str) -> Edit:
-        """Return the edit that puts ``new`` in the place of ``node``."""
+        """Return the edit that replaces ``node`` by ``new``."""
         return Edit(self.name, node.sourceRange.start.offset, node.sourceRange.end.offset, new)
 
     def without(self, node: Any, new: str = "") -> Edit:
@@ -67,12 +67,12 @@ def children(node: Any) -> Iterator[Any]:
 
 
 def names_in(text: str) -> set[str]:
-    """All words in ``text`` that may be names: of ``a.b`` both."""
+    """Return all words in ``text`` that may be names; ``a.b`` has two."""
     return set(_NAME.findall(_COMMENT.sub(" ", text)))
 
 
 def lefts_in(source: Source, node: Any) -> set[str]:
-    """Return the names that assignments in ``node`` assign: the first word of each left side."""
+    """Return the names in the left sides of all assignments in ``node``."""
     found = set()
     if "Assignment" in node.kind.name and kind_of(node) == "BinaryExpression":
         found |= names_in(source.of(node.left))

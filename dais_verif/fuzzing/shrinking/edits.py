@@ -25,7 +25,7 @@ Output = tuple[int, int, bool]
 
 @dataclass(frozen=True)
 class _Draft:
-    """A program while it changes: ops as they were numbered, of which ``forward`` sends readers to others."""
+    """An edited program: the remaining ops by their original numbers, outputs, input shifts and tables."""
 
     ops: Mapping[int, Op]
     outputs: Sequence[Output]
@@ -43,7 +43,11 @@ def rebuilt(
     tables: Sequence[Sequence[int]] | None = None,
     shifts: Sequence[int] | None = None,
 ) -> Case | None:
-    """Return ``case`` after all of that, without ops that are then unused; None if it is not a valid program."""
+    """Return ``case`` after these edits, without unused ops; None if the program is not valid.
+
+    ``replaced``: new ops by number. ``forward``: readers of the keys read the values instead. ``cut``: ops that become
+    inputs with their values. ``outputs``, ``tables``, ``shifts``: new ones; None: unchanged.
+    """
     program = case.program
     to = _follow(forward or {})
     chosen = [(to(index) if index >= 0 else -1, s, n) for index, s, n in (outputs or program.outputs)]
@@ -85,7 +89,7 @@ def _cone(ops: Mapping[int, Op], outputs: Sequence[Output], to: Callable[[int], 
 
 
 def _numbered(draft: _Draft, n_in: int, inputs: Sequence[int]) -> Program | None:
-    """Return the program of ``draft`` with ops, ``inputs`` and tables numbered again; None if it is not valid."""
+    """Return the program of ``draft`` with ops, ``inputs`` and tables renumbered; None if it is not valid."""
     number = {old: new for new, old in enumerate(sorted(draft.ops))}
     ops = [draft.ops[old].rewired(number.__getitem__) for old in sorted(draft.ops)]
     place = {old: new for new, old in enumerate(inputs)}
@@ -124,7 +128,7 @@ def _numbered(draft: _Draft, n_in: int, inputs: Sequence[int]) -> Program | None
 
 
 def _rows(case: Case, inputs: Sequence[int], n_in: int) -> tuple[Row, ...]:
-    """Return the vectors for ``inputs``: the original ones, followed by the ops that were cut."""
+    """Return the vectors for ``inputs``; numbers from ``n_in`` on are ops that were cut, with their values."""
     if all(j < n_in for j in inputs):
         return tuple(tuple(row[j] for j in inputs) for row in case.rows)
     pairs = zip(case.rows, case.values, strict=True)

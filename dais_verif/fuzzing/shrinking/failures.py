@@ -37,7 +37,7 @@ def first_violation(case: Case) -> oracle.Violation | None:
 
 
 def breaks_a_promise(mnemonic: str) -> Fails:
-    """Return the test that the first broken promise is one of an op ``mnemonic``."""
+    """Return the test that the first broken promise belongs to an op ``mnemonic``."""
 
     def fails(case: Case) -> bool:
         found = first_violation(case)
@@ -47,7 +47,7 @@ def breaks_a_promise(mnemonic: str) -> Fails:
 
 
 class CommandRun:
-    """A command on cases, each in the folder ``folder`` in turn: how it ends, and whether it ends as before."""
+    """A command that runs on one case after the other, in ``folder``."""
 
     def __init__(self, command: Command, form: str, folder: Path, seconds: float) -> None:
         self.command, self.form, self.folder, self.seconds = command, form, folder, seconds

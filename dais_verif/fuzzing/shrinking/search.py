@@ -30,7 +30,7 @@ _Case = TypeVar("_Case", bound=Smaller)
 
 
 class TimeUp(Exception):
-    """No time is left; the best case so far is the answer."""
+    """The time limit is reached; the smallest case so far is the result."""
 
 
 class Search(Generic[_Case]):
@@ -49,7 +49,7 @@ class Search(Generic[_Case]):
         self._known: set[object] = {case.key}
 
     def consider(self, case: _Case | None) -> bool:
-        """Take ``case`` if it is new and fails. Raises ``TimeUp``."""
+        """Make ``case`` the smallest case if it is new and fails; return True if so. Raises ``TimeUp``."""
         if case is None or case.key in self._known:
             return False
         if time.monotonic() >= self._end:
@@ -65,7 +65,7 @@ class Search(Generic[_Case]):
     def fewest(self, parts: Sequence[_Part], made: Callable[[Sequence[_Part]], _Case | None]) -> list[_Part]:
         """Return the fewest ``parts``: remove halves, quarters, ... as long as ``made`` of the rest fails.
 
-        Every single part was tried when this returns, against all that are left at that time.
+        In the last pass, the removal of every single part is tried.
         """
         left, size = list(parts), (len(parts) + 1) // 2
         while size and left:

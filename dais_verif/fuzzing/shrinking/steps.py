@@ -25,7 +25,7 @@ class Outcome:
 def shrunk(case: Case, fails: Fails, seconds: float, tell: Callable[[str], None] = lambda text: None) -> Outcome:
     """Return the smallest case found within ``seconds`` that ``fails``, as ``case`` does.
 
-    Deterministic but for the time. A case is valid whenever ``fails`` sees it.
+    The result is deterministic unless the time runs out. ``fails`` is only called with valid cases.
     """
     search = Search(case, fails, seconds, tell)
     complete = True
@@ -47,7 +47,7 @@ def shrunk(case: Case, fails: Fails, seconds: float, tell: Callable[[str], None]
 
 
 def size(case: Case) -> tuple[int, int, int]:
-    """Ops that compute something, all ops, vectors."""
+    """Return the number of ops that compute something, of all ops, and of vectors."""
     computing = sum(op.code not in (INPUT, Code.CONST) for op in case.program.ops)
     return computing, case.program.n_ops, len(case.rows)
 
@@ -62,7 +62,10 @@ def _fewer_rows(search: Search[Case]) -> None:
 
 
 def _without_the_unread(search: Search[Case]) -> None:
-    """Ops that no output depends on, and inputs that no op reads, are gone; or outputs read them, or they matter."""
+    """Remove ops and inputs that no output depends on. If the failure needs them, make these ops outputs.
+
+    If that does not fail either, keep unused inputs from now on (``whole``).
+    """
     case = search.case
     if search.consider(rebuilt(case)) or case.key == _key(rebuilt(case)):
         return
@@ -79,7 +82,7 @@ def _key(case: Case | None) -> object:
 
 def _fewer_outputs(search: Search[Case]) -> None:
     """Remove outputs until none can be removed alone."""
-    case = search.case  # whose numbers of ops the outputs have, however much is gone since
+    case = search.case  # outputs refer to the op numbers of this case, even after ops were removed
     search.fewest(case.program.outputs, lambda outputs: _with_outputs(case, outputs))
 
 
@@ -121,7 +124,7 @@ def _begun(case: Case, begin: int) -> Case | None:
 
 
 def _bisect(search: Search[Case], made: Callable[[Case, int], Case | None], *, from_the_end: bool) -> None:
-    """Halve what may be cut off, until half a percent of it is left, or one op."""
+    """Remove halves, quarters, ... of the ops from one end, down to single ops."""
     step = search.case.program.n_ops // 2
     while step:
         n_ops = search.case.program.n_ops
@@ -131,7 +134,7 @@ def _bisect(search: Search[Case], made: Callable[[Case, int], Case | None], *, f
 
 
 def _fewer_ops(search: Search[Case]) -> None:
-    """Ops became inputs with their values, by halves, quarters, ... down to single ones, or one of their operands."""
+    """Turn groups of ops, from halves down to single ops, into inputs or zeros; replace single ops by an operand."""
     width = max(search.case.program.n_ops // 2, 1)
     while width:
         stop = search.case.program.n_ops
@@ -159,7 +162,7 @@ def _is_zero(op: Op) -> bool:
 
 
 def _simpler_ops(search: Search[Case]) -> None:
-    """No op has a simpler data word, fewer terms or a narrower type, among those that are tried."""
+    """Simplify data words, terms and types of ops until no tried simplification of any op fails."""
     index = 0
     while index < search.case.program.n_ops:
         took = any(search.consider(_with_op(search.case, op)) for op in _simpler(search.case.program.ops[index]))
@@ -171,7 +174,7 @@ def _with_op(case: Case, op: Op) -> Case | None:
 
 
 def _simpler(op: Op) -> Iterator[Op]:
-    """``op`` made simpler in one way; each way is simpler by a measure that has an end."""
+    """Yield ``op`` simplified in one way each; repeated simplification always ends."""
     for data in _simpler_data(op):
         if data != op.data:
             yield replace(op, data=data)
@@ -205,7 +208,7 @@ def _simpler_data(op: Op) -> Iterator[int]:
 
 
 def _towards_zero(value: int) -> Iterator[int]:
-    """0, then ``value`` cut to its first bit, its first half; nothing for 0."""
+    """Yield 0, then ``value`` reduced to its first bit, and to the first half of its bits; nothing for 0."""
     if not value:
         return
     yield 0
@@ -217,7 +220,7 @@ def _towards_zero(value: int) -> Iterator[int]:
 
 
 def _narrower(kind: FixedType) -> Iterator[FixedType]:
-    """Types of the same kind with fewer bits, or with their point nearer to them."""
+    """Yield types with fewer bits, with a binary point closer to the bits, or without a sign."""
     k, i, f = kind
     if k + i > 1 and f > 0:
         yield FixedType(k, i, 0)
@@ -232,7 +235,7 @@ def _narrower(kind: FixedType) -> Iterator[FixedType]:
 
 
 def _smaller_tables(search: Search[Case]) -> None:
-    """No table can lose its end, and no entry can be 0, among those that are tried."""
+    """Shorten tables at the end, and set entries to 0, as long as the case fails."""
     for number in range(len(search.case.program.tables)):
         for made in (_shorter_table, _table_of_zeros):
             _table(search, number, made)
@@ -254,7 +257,7 @@ def _table(search: Search[Case], number: int, made: Callable[[list[int], int, in
 
 
 def _shorter_table(table: list[int], start: int, stop: int) -> list[int]:
-    """Without its end; entries keep their places."""
+    """Return ``table`` without its last entries; the others keep their positions."""
     return table[: max(len(table) - (stop - start), 1)] if start == 0 else table
 
 
@@ -263,7 +266,7 @@ def _table_of_zeros(table: list[int], start: int, stop: int) -> list[int]:
 
 
 def _plain_ends(search: Search[Case]) -> None:
-    """No output has a shift or a sign, and no input a shift, that it can do without."""
+    """Remove shifts and negations of outputs, and shifts of inputs, as long as the case fails."""
     for n in range(search.case.program.n_out):
         for simpler in ({1: 0}, {2: False}):
             outputs = list(search.case.program.outputs)
@@ -278,7 +281,7 @@ def _plain_ends(search: Search[Case]) -> None:
 
 
 def _simpler_numbers(search: Search[Case]) -> None:
-    """Make the numbers of every vector 0 or short, as ``golden.shrink`` does."""
+    """Make the numbers of every vector 0 or short, with ``golden.shrink``."""
     for n in range(len(search.case.rows)):
         shrunk_vector(
             search.case.rows[n],
