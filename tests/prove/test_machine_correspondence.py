@@ -1,4 +1,4 @@
-"""Registers that no name matches are matched by what they hold; what is guessed wrong never makes a proof."""
+"""Registers without a matching name are matched by their values, and a wrong guess never leads to a proof."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dais_verif.verdict import Verdict
 
 
 def proved(name: str, rtl: str, folder: Path, machine: bytes | None = None, **options: object) -> ProofRecord:
-    """The record of a proof of ``rtl``; what passes is not simulated."""
+    """Return the record of a proof of ``rtl``, without a simulation that confirms a PASS."""
     (folder / "design.v").write_text(rtl)
     program = machine or FSM / name / "fsm.json.gz"
     design = DesignRequest(rtl=(folder / "design.v",), top="model")
@@ -28,7 +28,7 @@ def proved(name: str, rtl: str, folder: Path, machine: bytes | None = None, **op
 
 
 def ours(name: str, *edits: tuple[str, str]) -> str:
-    """Our RTL of a machine, with what becomes what in it, as regular expressions."""
+    """Return our RTL of a machine after ``edits``: pairs of a regular expression and its replacement."""
     text = emit_machine(load_machine(FSM / name / "fsm.json.gz"))
     for old, new in edits:
         assert re.search(old, text), old
@@ -37,13 +37,13 @@ def ours(name: str, *edits: tuple[str, str]) -> str:
 
 
 def counter(body: str) -> str:
-    """RTL of a counter from 5 up by 3, whose next value is ``next``."""
+    """Return RTL with the ports of a machine that counts from 5 in steps of 3."""
     ports = "input clk, input rst, input en, output [5:0] y"
     return f"module model({ports});\n{body}\nendmodule\n"
 
 
 def fifo(storage: str, state: str, clocked: str, read: str = "mem[rptr]") -> str:
-    """RTL of a FIFO of eight words."""
+    """Return RTL of a FIFO of eight words."""
     return f"""
 module model(input clk, input rst, input push, input pop, input [8:0] din,
              output [8:0] dout, output [1:0] full_empty, output [3:0] lvl);
@@ -64,7 +64,7 @@ STATE = "reg [2:0] wptr = 0, rptr = 0; reg [3:0] level = 0;"
 WRITE = "always @(posedge clk) if (w) mem[wptr] <= din;"
 NEXT = "always @(posedge clk) begin wptr <= wnext; rptr <= rnext; level <= lnext; end"
 
-#: RTL that is right, with registers that are not called as the machine's are, or do not hold what those hold.
+#: Correct RTL whose registers have other names than those of the machine, or hold other values.
 RIGHT = {
     "other names": (
         "f04_fifo",
@@ -147,7 +147,7 @@ RIGHT = {
 }
 
 
-#: These take longest.
+#: The designs whose proofs take longest.
 SLOW = (
     "words apart",
     "a copy that is wrong when nothing is enabled",
@@ -157,7 +157,7 @@ SLOW = (
 
 
 def marked(names: Iterable[str]) -> list[Any]:
-    """Parameters, of which some are for a long run."""
+    """Return the names as test parameters, of which those in ``SLOW`` are marked as slow."""
     return [pytest.param(name, marks=pytest.mark.slow if name in SLOW else ()) for name in names]
 
 
@@ -177,7 +177,7 @@ def test_complements_and_constants_are_recorded_as_such(tmp_path: Path) -> None:
     assert record.machine.registers == {"count": "count[0]", "k[1:0]": "ones", "k[3:2]": "zeros", "on": "ones"}
 
 
-#: RTL that is wrong, sooner or later.
+#: RTL that is wrong in some cycle.
 WRONG = {
     "a copy that is wrong when nothing is enabled": counter(
         "reg [5:0] c1 = 5, c2 = 5; assign y = {c1[5:3], c2[2:0]}; always @(posedge clk)"
@@ -209,7 +209,7 @@ def test_what_is_wrong_is_refuted(rtl: str, tmp_path: Path) -> None:
     assert record.verdict in (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT), record.message
 
 
-#: RTL that is wrong so late that no sequence shows it.
+#: RTL that becomes wrong so late that the prover finds no sequence that shows it.
 LATE = {
     "a constant that changes after a thousand cycles": counter(
         "reg [9:0] t = 0; reg on = 1; reg [5:0] c = 5; assign y = on ? c : 6'd0; always @(posedge clk) begin"
@@ -236,7 +236,7 @@ def test_what_is_wrong_late_is_not_proved(rtl: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_another_encoding_is_proved_or_unknown(tmp_path: Path) -> None:
-    """A pointer of which one bit is set: nothing of the machine holds its bits."""
+    """A one-hot pointer, whose bits no register of the machine holds, is proved or UNKNOWN, and refuted if wrong."""
     state = "reg [2:0] wptr = 0; reg [7:0] hot = 1; reg [3:0] level = 0;"
     wires = "wire h2 = |hot[7:4], h1 = |{hot[7:6], hot[3:2]}, h0 = hot[7] | hot[5] | hot[3] | hot[1];"
     wires += "wire [2:0] rptr = {h2, h1, h0};"
@@ -259,7 +259,7 @@ r <- x when en
 y <- r
 """
 
-#: Two copies of a register that nothing initialises: they may differ until it is written.
+#: Two copies of a register without an initial value: they may differ until they are written.
 TWICE = """module model(input clk, input [3:0] x, input en, output [3:0] y);
   reg [3:0] p INIT_P, q INIT_Q;
   assign y = {p[3:2], q[1:0]};
@@ -274,14 +274,17 @@ endmodule
     ids=["alike", "different", "open", "alike-3"],
 )
 def test_copies_of_what_nothing_initialises_must_begin_alike(p: str, q: str, passes: bool, tmp_path: Path) -> None:
-    """Where they do not, it is known what each holds once it is written, and the RTL looks at whether they differ."""
+    """Copies of a register without an initial value are not proved unless both start with the same value.
+
+    Otherwise, although their values are known once they are written, the RTL depends on whether they differ.
+    """
     text = TWICE.replace("INIT_P", p).replace("INIT_Q", q)
     record = proved("", text, tmp_path, machine=OPEN)
     assert (record.verdict is Verdict.PASS) is passes, record.message
 
 
 def test_a_register_that_an_output_shows_too_early_is_still_one_register(tmp_path: Path) -> None:
-    """By its name it is the one, by the port the other, and no bit can be both."""
+    """Bits that match one register by name and another one by port are not taken for both, and the RTL is refuted."""
     text = "machine\ninput x: u2.0\nregister first: u2.0 = 0\noutput register shown: u2.0 = 0\n"
     text += "first <- x\nshown <- first\n"
     rtl = "module model(input clk, input [1:0] x, output [1:0] shown); reg [1:0] first = 0;"
@@ -291,7 +294,10 @@ def test_a_register_that_an_output_shows_too_early_is_still_one_register(tmp_pat
 
 @pytest.mark.parametrize(("kind", "said"), [("u2.0", "break a promise of the machine in cycle 0"), ("u3.0", "")])
 def test_where_promises_are_never_kept_the_message_says_so(kind: str, said: str, tmp_path: Path) -> None:
-    """Else nobody would know why no sequence shows what is wrong: here a register beside the block that breaks them."""
+    """If a machine never keeps its promises, the message says so, since no sequence can show a fault then.
+
+    Here, a register beside the block that breaks them is wrong.
+    """
     text = f"""machine
 input x: u2.0
 output y: {kind}

@@ -1,4 +1,4 @@
-"""Machines are proved by what Yosys reads, too: initial values, memories that are written, both readings."""
+"""Machines are proved from Yosys' reading of the RTL, too: initial values, written memories, both front ends."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FAST = ("f01_counter", "f04_fifo")
 
 
 def proved(name: str, folder: Path, *edits: tuple[str, str], front_end: str = "yosys") -> ProofRecord:
-    """The record of a proof of our RTL, with what becomes what in it."""
+    """Return the record of a proof of our RTL after ``edits``: pairs of a text and its replacement."""
     text = emit_machine(load_machine(FSM / name / "fsm.json.gz"))
     for old, new in edits:
         assert old in text, old
@@ -75,7 +75,7 @@ def test_words_of_a_memory_may_be_written_in_parts(
     assert record.verdict is verdict, record.message
 
 
-#: What is wrong in RTL, and what the answer is.
+#: Faults in RTL, each with the expected verdict.
 FAULTS = {
     "at power-up": ("f01_counter", ("initial count <= 6'h5", "initial count <= 6'h4"), Verdict.RTL_MISMATCH),
     "not initialised": ("f01_counter", ("initial count <= 6'h5;", ""), Verdict.X_IN_OUTPUT),
@@ -88,7 +88,7 @@ FAULTS = {
 }
 
 
-#: One of a register and one of a memory are in the fast suite.
+#: One fault in a register and one in a memory are in the fast suite.
 QUICK = ("at power-up", "a word at power-up")
 
 

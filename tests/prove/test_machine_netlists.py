@@ -1,4 +1,4 @@
-"""Netlists of machines are simulated and proved, bit by bit, and refuted where a cell is wrong."""
+"""Netlists of machines are simulated, proved bit by bit, and refuted where a cell is wrong."""
 
 from __future__ import annotations
 
@@ -51,13 +51,13 @@ def test_netlists_of_real_machines_are_proved(name: str, target: str, tmp_path: 
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:
-    """A netlist with other names for its registers; ``names``: of bits, as Verilog writes them."""
+    """Return a netlist with other names of register bits; ``names`` maps old to new names, as Verilog writes them."""
     return re.sub(r"\\\S+\[\d+\] ", lambda match: names.get(match[0], match[0]), text)
 
 
 @pytest.mark.parametrize("names", [pytest.param("hidden", marks=pytest.mark.slow), "of other bits"])
 def test_names_of_registers_propose_and_decide_nothing(names: str, tmp_path: Path) -> None:
-    """The same netlist is proved where it has none, and where each has that of another."""
+    """The same netlist is proved with register names that are hidden, and with those of other registers."""
     made = synthesize(SynthesisRequest(program=FSM / "f04_fifo" / "fsm.json.gz", target="generic", output=tmp_path))
     netlist = tmp_path / "netlist.v"
     text = netlist.read_text()
@@ -70,7 +70,7 @@ def test_names_of_registers_propose_and_decide_nothing(names: str, tmp_path: Pat
     assert record.machine is not None and len(record.machine.registers) == made.counts["FF"]
 
 
-#: A machine of which two bits never change, and two registers are always the same.
+#: A machine in which two bits never change, and two registers are always equal.
 SMALL = """machine
 input  x: u4.0
 input  rst, go: u1.0
@@ -129,13 +129,13 @@ def test_bits_that_never_change_or_are_those_of_others_need_no_flip_flop(tmp_pat
 
 
 def without(text: str, bit: str) -> str:
-    """A netlist in which ``bit``, a flip-flop, is a wire that is tied to 0."""
+    """Return a netlist in which the flip-flop ``bit`` is replaced by a wire that is tied to 0."""
     tied = text.replace(f"\n  reg {bit} = 1'h0;", f"\n  wire {bit} = 1'h0;")
     return re.sub(rf"^  always @\(posedge \w+\)\n.*{re.escape(bit)} <= .*;\n", "", tied, flags=re.M)
 
 
 def test_a_bit_that_changes_is_not_taken_for_one_that_never_does(tmp_path: Path) -> None:
-    """A flip-flop is left out whose bit other values reach."""
+    """A netlist that ties a flip-flop to 0, although its bit changes, is refuted."""
     synthesize(SynthesisRequest(program=FSM / "f04_fifo" / "fsm.json.gz", target="generic", output=tmp_path))
     netlist = tmp_path / "netlist.v"
     text = netlist.read_text()
@@ -147,7 +147,7 @@ def test_a_bit_that_changes_is_not_taken_for_one_that_never_does(tmp_path: Path)
     assert record.verdict is Verdict.RTL_MISMATCH, record.message
 
 
-#: Faults of the counter's netlist: what becomes what in it.
+#: Faults of the counter's netlist: a pattern and its replacement.
 FAULTS = {
     "a table": (r"LUT_INIT\(16'h....\)", "LUT_INIT(16'h1234)"),
     "a flip-flop that nothing resets": (r"\.R\(_\w+_\)", ".R(1'b0)"),

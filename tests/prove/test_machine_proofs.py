@@ -1,4 +1,4 @@
-"""RTL of machines is proved in every cycle, and RTL that goes wrong in some cycle is refuted by a sequence."""
+"""RTL of machines is proved for every cycle, and RTL that is wrong in some cycle is refuted by a sequence."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ REAL = sorted(path.name for path in FSM.glob("f*"))
 
 
 def proved(of: Any, folder: Path, *edits: tuple[str, str], **options: Any) -> ProofRecord:
-    """The record of a proof. ``of``: a folder's name, or a tree; ``edits``: what becomes what in our RTL of it."""
+    """Return the record of a proof.
+
+    ``of``: the folder of a machine, or a machine as a JSON tree. ``edits``: pairs of a text in our RTL and its
+    replacement.
+    """
     program = FSM / of / "fsm.json.gz" if isinstance(of, str) else json.dumps(of).encode()
     if edits:
         text = emit_machine(load_machine(program))
@@ -58,7 +62,7 @@ def test_our_rtl_of_real_machines_is_proved(name: str, tmp_path: Path) -> None:
     ), "a memory that nothing writes is no state"
 
 
-#: What is wrong in RTL of real machines, and on what a sequence must show it.
+#: Faults in RTL of real machines: the machine, the replacement, and the output that a sequence must show to be wrong.
 FAULTS = {
     "counts by two": ("f01_counter", ("if (en) count <=", "if (en) count <= 1 +"), "y[0]"),
     "wrong reset value": ("f01_counter", ("if (rst) count <= 6'h5", "if (rst) count <= 6'h4"), "y[0]"),
@@ -68,7 +72,7 @@ FAULTS = {
     "level out of step": ("f04_fifo", ("if (rst) level <= 4'h0", "if (rst) level <= level"), "full_empty[1]"),
     "enable that is not looked at": ("f06_alt_src", ("if (sel) b <=", "b <="), "y[0]"),
 }
-#: Next states as wrong as the stale accumulator's, and as the word that is not written.
+#: Faults in next states like those of the stale accumulator and the word that is not written; they run as slow tests.
 ALIKE = ("counts by two", "level out of step")
 
 
@@ -102,7 +106,7 @@ def test_another_clock_is_refused(tmp_path: Path) -> None:
 
 
 def test_bounds_of_control_are_proved_where_the_rtl_needs_them(tmp_path: Path) -> None:
-    """RTL that is right for all levels of a FIFO that there can be, and wrong for those that there cannot."""
+    """RTL that is wrong only for levels of a FIFO that cannot occur is proved, with the bounds of the level."""
     record = proved(
         "f04_fifo", tmp_path, ("assign lvl = level;", "assign lvl = level > 8 ? 4'd0 : level;"), confirm=False
     )
@@ -111,7 +115,7 @@ def test_bounds_of_control_are_proved_where_the_rtl_needs_them(tmp_path: Path) -
 
 
 def test_a_name_that_lies_is_only_a_name(tmp_path: Path) -> None:
-    """Two registers of one width that swap their names hold the wrong values: nothing is proved of them."""
+    """RTL that swaps the initial values of two registers of the same width is refuted, although their names match."""
     swap = [("initial a", "initial q"), ("initial b", "initial a"), ("initial q", "initial b")]
     record = proved("f06_alt_src", tmp_path, *swap, simulator="icarus")
     assert record.verdict is Verdict.RTL_MISMATCH, record.message
@@ -125,7 +129,7 @@ def test_what_is_overwritten_before_it_is_read_may_be_anything_at_power_up(tmp_p
 
 @pytest.mark.parametrize("name", REAL)
 def test_no_control_fault_passes_that_a_run_shows(name: str, tmp_path: Path) -> None:
-    """Some faults here; all of them in the slow suite."""
+    """No control fault that a run shows is proved: a sample of them here, all of them in the slow suite."""
     machine = load_machine(FSM / name / "fsm.json.gz")
     planted(machine, control_faults(machine)[:: {"f04_fifo": 64, "f05_dense_folded": 128}.get(name, 12)], tmp_path)
 
@@ -138,7 +142,7 @@ def test_no_control_fault_passes_that_a_run_shows_all_of_them(name: str, tmp_pat
 
 
 def planted(machine: Machine, faults: Sequence[Fault], folder: Path) -> None:
-    """Each fault is refuted, or else proved to make no difference; then no run shows one."""
+    """Check that each fault is refuted, or that it is proved to make no difference and no run shows one."""
     sequences = [_arrays(machine, 400, seed) for seed in range(2)]
     for fault in faults:
         (folder / "faulty.v").write_text(emit_machine(fault.machine))
@@ -167,7 +171,7 @@ def _differ(machine: Machine, other: Machine, inputs: dict[str, Any]) -> bool:
     ("first", "count"), [(100, 6), pytest.param(1000, 200, marks=pytest.mark.slow)], ids=["few", "many"]
 )
 def test_our_rtl_of_random_machines_is_proved(first: int, count: int, tmp_path: Path) -> None:
-    """Nothing of it is refuted, and next to nothing is left open."""
+    """Our RTL of random machines is never refuted, and at least 98 % of it is proved."""
     verdicts: Counter[Verdict] = Counter()
     for seed in range(first, first + count):
         machine = random_machine(random.Random(seed), inside=seed % 2 == 0)
@@ -189,7 +193,7 @@ def test_a_machine_of_50_000_ops_is_proved(tmp_path: Path) -> None:
     assert len(found.proof.ops) > 40_000
 
 
-#: RTL of ``f01_counter`` as people write it: where its value at power-up stands, and how it counts.
+#: RTL of ``f01_counter`` in other styles, which differ in where the initial value is given and how they count.
 WRITTEN = {
     "a value where the port is declared": "output reg [5:0] y = 5); always @(posedge clk) if (rst) y <= 5; else if (en)"
     " y <= y + 3;",

@@ -1,4 +1,4 @@
-"""VHDL of machines is proved through GHDL's synthesis, and what it does not initialise is never passed."""
+"""VHDL of machines is proved through GHDL's synthesis; registers that it does not initialise never pass."""
 
 from __future__ import annotations
 

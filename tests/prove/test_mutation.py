@@ -1,4 +1,4 @@
-"""The driver that mutates the prover's own code tells what no test notices from what one does, and from what hangs."""
+"""The campaign on the prover's own code distinguishes mutants that survive, that a test kills, and that hang."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import dais_verif
 
 TESTS = Path(__file__).parents[1]
 
-#: One function a line of the table below.
+#: One function for each entry of ``FOUND`` below.
 SOURCE = """import signal
 
 
@@ -74,7 +74,7 @@ def campaign(root: Path, *options: str) -> tuple[int, dict[str, Any], str]:
 
 
 def test_a_survivor_is_reported_until_it_is_explained_or_a_test_notices_it(repository: Path) -> None:
-    code, tree, said = campaign(repository, "--no-rest", "--budget", "0")  # a look at nothing
+    code, tree, said = campaign(repository, "--no-rest", "--budget", "0")  # too short to run any test
     assert {record["status"] for record in tree["mutants"].values()} == {"survived"}
     code, tree, said = campaign(repository)
     assert {record["function"]: record["status"] for record in tree["mutants"].values()} == FOUND
@@ -83,7 +83,7 @@ def test_a_survivor_is_reported_until_it_is_explained_or_a_test_notices_it(repos
     survived = [key for key, record in tree["mutants"].items() if record["status"] == "survived"]
     assert [line for line in said.splitlines() if line.startswith("survived: ")] == [f"survived: {k}" for k in survived]
     assert code == 1
-    # A test is added for one function, and it is said of the other why nothing can notice.
+    # A test is added for one function, and the mutants of another one are explained as equal.
     test = repository / "tests" / "test_more.py"
     test.write_text(
         "from thing.boundary import executed\n\ndef test_it():\n    assert (executed(7), executed(1)) == (6, 0)\n"
@@ -100,6 +100,6 @@ def test_a_survivor_is_reported_until_it_is_explained_or_a_test_notices_it(repos
 
 
 def test_all_that_is_to_be_mutated_is_there() -> None:
-    """A module that was renamed would be left out without a word."""
+    """Each module in the list exists; a renamed module would be left out without a message."""
     folder = Path(dais_verif.__file__).parent / "prover"
     assert [name for name in MODULES if not (folder / name).exists()] == []

@@ -1,4 +1,4 @@
-"""Netlists are proved bit by bit; what Yosys miscompiles is refuted, with the op named."""
+"""Netlists are proved bit by bit; if Yosys miscompiles an op, the netlist is refuted and the op is named."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_a_netlist_of_every_target_is_proved(target: str, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("sign", ["-", pytest.param("+", marks=pytest.mark.slow)])
 class TestAlumacc:
-    """``a - (-x)``: 8-bit x, of which -128 has no negative in 8 bits, read by a sum of 18."""
+    """``a - (-x)`` and ``a + (-x)`` in 18 bits, with an 8-bit x, whose smallest value has no negative in 8 bits."""
 
     def wrong(self, run: Run, sign: str) -> None:
         assert run.ending == MISMATCH, (run.tree["message"], run.stderr)
@@ -55,7 +55,7 @@ class TestAlumacc:
         assert [(s["name"], s["vectors_compared"], s["mismatches"]) for s in replay["simulators"]] == [("icarus", 1, 1)]
 
     def test_is_refuted(self, sign: str, tmp_path: Path) -> None:
-        """If a Yosys comes along that does it right, this fails: then the page on netlists needs another word."""
+        """The netlist is refuted; if a later Yosys corrects the pass, change docs/netlists.md."""
         self.wrong(prove_netlist(NEGATED[sign], synth(NEGATED[sign], tmp_path, "ice40", "--alumacc")), sign)
 
     def test_a_large_one_is_refuted_without_the_sweep_by_gates(
@@ -79,7 +79,7 @@ class TestAlumacc:
 
 
 def plain(program: Program, folder: Path, how: str) -> str:
-    """What a few lines of Yosys make of our RTL, without names."""
+    """Return our RTL as a few commands of Yosys synthesize it, without names of signals."""
     (folder / "rtl.v").write_text(emit_verilog(program))
     script = f"read_verilog rtl.v; {how} -top model; rename -hide w:*; splitnets; write_verilog -noattr plain.v"
     subprocess.run([tools.yosys().yosys, "-q", "-p", script], cwd=folder, check=True, timeout=120)
@@ -96,7 +96,7 @@ def test_names_of_ops_are_used_where_they_survive(tmp_path: Path) -> None:
 
 
 def test_a_netlist_with_names_is_proved_as_a_netlist(tmp_path: Path) -> None:
-    """Its op_N lack bits that nobody needs, and bits of one depend on others of the same."""
+    """A netlist whose op_N lack unused bits, and depend on other bits of the same op, is proved as a netlist."""
     (tmp_path / "rtl.v").write_text(emit_verilog(EVERYTHING))
     script = "read_verilog rtl.v; synth_ice40 -top model; write_verilog -noattr named.v"
     subprocess.run([tools.yosys().yosys, "-q", "-p", script], cwd=tmp_path, check=True, timeout=120)
@@ -106,7 +106,7 @@ def test_a_netlist_with_names_is_proved_as_a_netlist(tmp_path: Path) -> None:
 
 
 def test_a_promise_that_is_broken_is_no_fault(tmp_path: Path) -> None:
-    """The sum promises to fit. A netlist that saturates is right wherever it does."""
+    """A broken promise is not a fault: a netlist that saturates is right wherever the promised sum fits."""
     program = assemble("input x, y\na = s4.0 input x\nb = s4.0 input y\nsum = s4.0 a + b\noutput 0 = sum")
     rtl = emit_verilog(program)
     line = next(line for line in rtl.split("\n") if "op_2 =" in line)
@@ -132,7 +132,7 @@ def product(bits: int, kind: str) -> Program:
 @pytest.mark.parametrize("bits", [12, 16, 24])
 @pytest.mark.parametrize("target", ["generic", "ice40"])
 def test_a_multiplier_of_gates_is_proved(target: str, bits: int, kind: str, tmp_path: Path) -> None:
-    """Whose rows the mapper adds three by three, without a carry that runs."""
+    """A multiplier of gates is proved, although its rows are added three at a time without carry propagation."""
     program = product(bits, kind)
     run = prove_netlist(program, synth(program, tmp_path, target))
     assert run.ending == PASS, run.tree["message"]
@@ -140,7 +140,7 @@ def test_a_multiplier_of_gates_is_proved(target: str, bits: int, kind: str, tmp_
 
 @pytest.mark.slow
 def test_a_multiplier_in_luts_of_ecp5_is_proved(tmp_path: Path) -> None:
-    """LUT4, PFUMX and L6MUX21, with a CCU2C chain at the end: what a design has that is out of DSPs."""
+    """A multiplier in ECP5 LUTs, for a design without free DSPs, is proved: LUT4, PFUMX, L6MUX21 and CCU2C."""
     program = product(16, "s")
     text = plain(program, tmp_path, "synth_ecp5 -nodsp")
     assert all(f" {name} " in text for name in ("LUT4", "PFUMX", "L6MUX21", "CCU2C")) and "MULT18" not in text
@@ -149,7 +149,7 @@ def test_a_multiplier_in_luts_of_ecp5_is_proved(tmp_path: Path) -> None:
 
 
 def of_text(old: str, new: str, program: Program, target: str, tmp_path: Path) -> Run:
-    """Of our RTL with other text for a product."""
+    """Prove a netlist of our RTL, in which ``new`` replaces ``old``."""
     text = emit_verilog(program)
     assert old in text
     (tmp_path / "other.v").write_text(text.replace(old, new))
@@ -160,14 +160,14 @@ def of_text(old: str, new: str, program: Program, target: str, tmp_path: Path) -
 @pytest.mark.slow
 @pytest.mark.parametrize("target", ["generic", "ice40"])
 def test_a_multiplier_with_other_rows_is_proved(target: str, tmp_path: Path) -> None:
-    """Which adds a row for each bit of the other factor."""
+    """A multiplier that adds one row per bit of the other factor is proved."""
     run = of_text("op_0 * op_1", "op_1 * op_0", product(16, "s"), target, tmp_path)
     assert run.ending == PASS, run.tree["message"]
 
 
 @pytest.mark.slow
 def test_products_that_are_summed_are_proved(tmp_path: Path) -> None:
-    """In LUTs, where Yosys adds the rows of one product in another order than those of the other."""
+    """A sum of two products in LUTs is proved, although Yosys adds the rows of the two in different orders."""
     inputs = "input x, y, z, w\n" + "".join(f"{x} = s12.0 input {x}\n" for x in "xyzw")
     program = assemble(f"{inputs}p = s24.0 x * y\nq = s24.0 z * w\nr = s25.0 p + q\noutput r = r")
     run = prove_netlist(program, synth(program, tmp_path, "ice40"), "--no-confirm")

@@ -1,4 +1,4 @@
-"""Netlists beside one that is proved: PASS only if no input tells them apart, a vector only if it is wrong there."""
+"""Variants of a proved netlist pass only if they are equal on all inputs; otherwise a vector shows the difference."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SUMS = assemble("""
     sum = s9.0 product + a
     output sum = sum
 """)
-#: A sum that the program promises to fit, and that does not always.
+#: A sum that does not always fit, although the program promises that it does.
 PROMISED = assemble("input x, y\na = u3.0 input x\nb = u3.0 input y\nsum = u3.0 a + b\noutput sum = sum\n")
 
 
 def circuit(program: Program) -> tuple[Aig, Word, Word, int]:
-    """A graph of the program: its inputs, its output and whether it keeps its promises."""
+    """Return a graph of the program, its inputs, its output, and whether it keeps its promises."""
     graph = Aig()
     boundary = Boundary.of_program(program)
     bits = ProgramBits.of(program, boundary, Assumptions(program, boundary.inputs, False), graph, {})
@@ -53,7 +53,7 @@ def proved(program: Program, folder: Path, *, check: bool = True) -> ProvedNetli
 
 
 def changed(graph: Aig, literals: Word, rng: random.Random) -> tuple[Aig, Word]:
-    """A copy in which one operand of one gate is another literal."""
+    """Return a copy in which one operand of one gate is another literal."""
     copy, at = Aig(), [0]
     victim = rng.choice([node for node in range(1, len(graph)) if graph.low[node] >= 0])
     for node in range(1, len(graph)):
@@ -90,7 +90,7 @@ def test_what_is_said_of_a_variant_is_so_on_all_inputs(tmp_path: Path) -> None:
 
 
 def other_where_it_is_broken(tmp_path: Path) -> Path:
-    """The same netlist, which has another bit where the program breaks its promise."""
+    """Write the same netlist with another value of an output bit wherever the program breaks its promise."""
     graph, given, found, kept = circuit(PROMISED)
     path = tmp_path / "other.v"
     path.write_text(verilog(graph, "model", given, [graph.differ(found[0], kept ^ 1), *found[1:]]))

@@ -1,4 +1,4 @@
-"""Proofs of earlier runs: found again, never believed when damaged, never told apart by anything but what they say."""
+"""Obligations proved in earlier runs are found again, rejected if damaged, and keyed by what they state alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.prover.terms import add, const, sext, var
 from dais_verif.record.proof import Method
 
 EVERY = every_opcode()
-#: It takes more than a normal form to prove it.
+#: RTL that the normal form alone does not prove.
 REWRITTEN = mutant(EVERY, "op_23 =", "op_0 ^ (op_1 <<< 3)", "(op_0 | (op_1 <<< 3)) & ~(op_0 & (op_1 <<< 3))")
 
 _SEEDS = itertools.count()
@@ -30,7 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def proved(folder: Path, rtl: str | None = REWRITTEN) -> Run:
-    """A proof with what is known of obligations; of the whole nothing is, as each seed is another question."""
+    """Prove with the cache of obligations; a new seed each time keeps the cache of whole proofs from answering."""
     return run_prove(EVERY, folder, "--seed", next(_SEEDS), rtl=rtl, cache=True)
 
 

@@ -1,4 +1,4 @@
-"""Ports that are not ours: one an element, wider or finer, sized by intervals, tied; what does not fit is refused."""
+"""Other ports are proved: one per element, wider or finer, sized by intervals, tied; unfit ones are refused."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ module model (input signed [3:0] x_0, input [2:0] x_1, output [5:0] y_0, output 
   assign y_1 = -x_0;
 endmodule
 """
-#: Arrays, one of them upside down, through an instance and a procedure.
+#: Arrays, one of them in descending order, through an instance and a procedure.
 ARRAYS = """
 module inner (input signed [4:0] x [1:0], output reg signed [5:0] y [0:1]);
   always @* begin
@@ -53,7 +53,7 @@ port = "x_{}"
 port = "y_{}"
 """
 
-#: A finer and wider type for inputs, a wider and finer one for outputs.
+#: Inputs and outputs with more integer bits and more fractional bits than the program's types.
 WIDE = """
 module model (input signed [7:0] a, b, output signed [8:0] s, n, input mode, input spare);
   wire signed [3:0] x = a[5:2];
@@ -75,7 +75,7 @@ types = "s9.2"
 mode = 0
 spare = 1
 """
-#: Right with W = 4 and ADD = 1 only.
+#: Correct only with W = 4 and ADD = 1.
 PARAMETERS = """
 module model #(parameter W = 32, parameter ADD = 0) (input signed [W-1:0] x_0, input [2:0] x_1,
     output [W+1:0] y_0, output [W:0] y_1);
@@ -157,7 +157,7 @@ DECLARED = json.dumps([[1, 1], [0], [0], [0], [1], [[0, -1, -1, 0, [-7, 7, 1], 0
 
 @pytest.fixture
 def symmetric(tmp_path: Path) -> Program:
-    """y = -x with x in -7..7: four bits, and by type five."""
+    """Return y = -x with x in -7..7, which fits in four bits; by its type it has five."""
     from dais_verif.program import load
 
     (tmp_path / "program.json").write_text(DECLARED)

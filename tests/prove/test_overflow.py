@@ -1,4 +1,4 @@
-"""Promises: proved where intervals are too coarse, and shown by a vector where they are broken."""
+"""Promises are proved where intervals are too coarse, and a vector shows where they are broken."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def promises_at_stake(program: Program) -> list[int]:
 
 
 def violated(program: Program, vector: tuple[int, ...]) -> list[int]:
-    """The ops that break a promise by themselves, by the oracle's word."""
+    """Return the ops that break a promise without an earlier op that breaks one, according to the oracle."""
     elements = ports_of(program).inputs
     values = [bits * Fraction(2) ** e.lo for bits, e in zip(vector, elements, strict=True)]
     found: list[oracle.Violation] = []
@@ -44,7 +44,7 @@ def violated(program: Program, vector: tuple[int, ...]) -> list[int]:
 
 
 def cone(program: Program, op: int) -> set[int]:
-    """All ops that ``op`` depends on."""
+    """Return all ops that ``op`` depends on."""
     found: set[int] = set()
     work = [op]
     while work:
@@ -66,7 +66,7 @@ def test_one_value_that_overflows() -> None:
 
 
 def test_an_overflow_that_random_vectors_do_not_meet() -> None:
-    """Only the largest of two 20-bit values overflows."""
+    """An overflow at the largest values of two 20-bit inputs alone is found, although random vectors do not meet it."""
     rows = [(-1, j, -1, 0, (0, 20, 0)) for j in range(2)]
     rows += [(0, 0, 1, 0, (0, 21, 0)), (4, 2, -1, (1 << 21) - (1 << 21) + 1, (0, 21, 0))]
     rows += [(4, 3, -1, 1, (0, 21, 0))]
@@ -92,7 +92,7 @@ def test_a_lost_fraction_and_an_index_outside() -> None:
 
 
 def test_correlations_over_several_ops() -> None:
-    """(a + b) - (a - b) is 2b, which fits where neither interval says so."""
+    """(a + b) - (a - b) is 2b, which fits, although neither interval shows it."""
     s8 = (1, 7, 0)
     rows = [
         (-1, 0, -1, 0, s8),
@@ -109,7 +109,7 @@ def test_correlations_over_several_ops() -> None:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs_against_all_their_inputs(seed: int) -> None:
-    """What is proved is never broken, what is broken is by the oracle's word too: on every input there is."""
+    """Proofs and refutations of promises in random programs agree with the oracle on all inputs."""
     rng = random.Random(seed)
     program = small_program(rng)
     found = {p.op: p for p in examine(program, promises_at_stake(program), OPTIONS)}
@@ -125,7 +125,7 @@ def test_random_programs_against_all_their_inputs(seed: int) -> None:
 
 
 def small_program(rng: random.Random) -> Program:
-    """A few ops over six input bits, with types that often are too narrow."""
+    """Return a program of a few ops on at most six input bits, with types that often are too narrow."""
     rows: list[tuple[int, int, int, int, tuple[int, int, int]]] = []
     rows += [(-1, j, -1, 0, (rng.getrandbits(1), 2, 0)) for j in range(2)]
     for index in range(2, 9):

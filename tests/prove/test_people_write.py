@@ -1,4 +1,4 @@
-"""RTL as people write it, which simulates as it synthesizes: read as what it computes, and a wrong twin as another."""
+"""RTL in the styles that people write is read as what it computes, and a faulty copy of it is read differently."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def test_what_is_no_logic_is_refused(body: str, message: str, tmp_path: Path) ->
 
 
 def test_each_x_is_its_own(tmp_path: Path) -> None:
-    """Two values that are not known do not cancel."""
+    """Two unknown values do not cancel."""
     body = "wire [4:0] u = IN[0] ? 5'bx : 0, v = IN[0] ? 5'bx : 0; assign OUT = sum + (u ^ v);"
     run = run_prove(ADDER, tmp_path, rtl=combinational(body).replace("module dut", "module model"))
     assert run.exit_code != 0, run.tree["message"]
@@ -138,7 +138,7 @@ def test_each_x_is_its_own(tmp_path: Path) -> None:
     ["assume property (@(posedge clk) IN);", "restrict property (@(posedge clk) IN);", "always_comb assume (IN);"],
 )
 def test_what_narrows_the_inputs_is_refused(check: str, tmp_path: Path) -> None:
-    """A wrong sum, which is right for the inputs that are assumed."""
+    """A sum that is wrong, except for the inputs that the RTL assumes, is refused."""
     text = clocked(f"always_ff @(posedge clk) OUT <= sum + !IN; {check}").replace("module dut", "module model")
     run = run_prove(ADDER, tmp_path, "--clock", "clk", rtl=text)
     assert run.ending == ("INVALID_INPUT", 2) and "narrows the inputs" in run.tree["message"]
@@ -171,7 +171,11 @@ def test_checks_as_yosys_reads_them(check: str, left_out: str | None, tmp_path: 
     ("place", "safe"), [("t[IN[2:0]]", "t[IN[1:0]]"), ("u[IN[2:0]]", "u[IN[1:0]]"), ("v[0][IN[2:0]]", "v[0][IN[1:0]]")]
 )
 def test_what_is_stored_beyond_a_vector_is_not_known(place: str, safe: str, tmp_path: Path) -> None:
-    """The standard stores nothing, Icarus Verilog beside a part of a vector, Verilator where the lower bits point."""
+    """A write beyond a vector leaves undefined values, since simulators disagree on it.
+
+    The standard stores nothing; Icarus Verilog writes next to a part of a vector, and Verilator where the lower bits
+    of the index point.
+    """
     body = "logic [3:0] t, u [0:3]; logic [1:0][3:0] v; always_comb begin t = 0; v = 0; foreach (u[i]) u[i] = 0;"
     body += f" {place} = 1; OUT = sum + t + v[1] + u[2]; end"
     for text, known in [(body, False), (body.replace(place, safe), True)]:
@@ -183,7 +187,7 @@ PULLED = "module sub(input tri1 [4:0] i, output [4:0] o); assign o = i; endmodul
 
 
 def test_an_input_that_is_pulled(tmp_path: Path) -> None:
-    """It is so only where nothing is connected."""
+    """A pulled input is pulled only where nothing is connected to it."""
     assert values(PULLED + combinational("sub s(.o(OUT));"), tmp_path) == [31] * 256
     assert values(PULLED + combinational("sub s(.i(sum), .o(OUT));"), tmp_path) == SUMS
     chosen = "wire [4:0] w; assign w = IN[0] ? sum : IN[7:4] + IN[3:0]; sub s(.i(w), .o(OUT));"
@@ -203,7 +207,7 @@ def test_an_input_that_is_pulled(tmp_path: Path) -> None:
     ids=["whole", "bits", "through a wire", "through a choice", "through a port", "a net of the same module"],
 )
 def test_a_pulled_net_that_is_connected_to_one_without_a_driver_is_refused(body: str, tmp_path: Path) -> None:
-    """Simulators make one net of them, and pull that."""
+    """A pulled net that is connected to an undriven net is refused, since simulators merge and pull both."""
     message = r"is a tri1 net, and '(b\.)?w', to which it is connected, has no driver"
     with pytest.raises(InputError, match=message):
         values(PULLED + combinational(body), tmp_path)
@@ -250,7 +254,7 @@ def test_the_top_modules_pulled_input_is_an_input(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("words", [3100, pytest.param(70060, marks=pytest.mark.slow)])
 def test_a_large_memory(words: int, tmp_path: Path) -> None:
-    """A loop may fill it."""
+    """A loop may initialise a large memory."""
     filled = f"reg [4:0] m [0:{words - 1}]; integer i; initial for (i = 0; i < {words}; i = i + 1) m[i] = i % 31;"
     found = values(combinational(f"{filled} assign OUT = m[{words - 31} + sum];"), tmp_path)
     assert found == [x % 31 for x in SUMS]
@@ -264,7 +268,7 @@ def test_elements_one_by_one_are_one_array(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("turns", [4, 5])
 def test_a_loop_runs_as_often_as_the_limit_says(turns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The last look at the condition is no turn."""
+    """The last evaluation of the condition does not count as an iteration."""
     monkeypatch.setattr("dais_verif.prover.slang.loops._UNROLLED", 4)
     text = combinational(f"always_comb begin OUT = sum; for (int i = 0; i < {turns}; i++) OUT = OUT + 1 - 1; end")
     if turns == 4:

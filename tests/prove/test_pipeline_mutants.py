@@ -1,4 +1,7 @@
-"""Mutants of pipelines: refuted and confirmed, or proved and never told apart; ``make soundness`` takes thousands."""
+"""Mutants of pipelines are refuted and confirmed, or proved and never differ in simulation.
+
+A few mutants are tested here; ``make soundness`` takes thousands.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +71,7 @@ def test_a_prover_that_believes_everything_is_found_out(
 
     def answer(*asked: object) -> object:
         said.append(right(*asked))
-        return {**said[-1][0], "status": PROVED}, said[0][1]  # what it said of the original
+        return {**said[-1][0], "status": PROVED}, said[0][1]  # the answer for the original
 
     monkeypatch.setattr(clocked, "answer", answer)
     mutants = {"original": nothing, "mutant": fitting(kind, new)}

@@ -1,4 +1,4 @@
-"""Pipelines: proved as the logic they are, with the latency that they have; registers that are missing are noticed."""
+"""Pipelines are proved as the logic that they compute, with their latency, and missing registers are found."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def pipelined(stages: int, **control: bool) -> str:
 @pytest.mark.parametrize("stages", [1, 2, 5])
 @pytest.mark.parametrize("control", [(), ("enable",), ("valid",), ("enable", "valid", "reset")])
 def test_our_pipelines(stages: int, control: tuple[str, ...], tmp_path: Path) -> None:
-    """With pins or without: what is clock, what enable, the prover finds out."""
+    """Our pipelines are proved without named pins: the prover infers the clock and the enable."""
     run = run_prove(EVERY, tmp_path, rtl=pipelined(stages, **dict.fromkeys(control, True)))
     assert run.ending == ("PASS", 0), (run.tree["message"], run.stderr)
     assert set(run.statuses("op").values()) == {"PROVED"}
@@ -107,7 +107,7 @@ def test_a_gated_clock_is_refused_and_one_by_another_name_is_not(tmp_path: Path)
 
 
 def test_registers_in_instances(tmp_path: Path) -> None:
-    """Each stage a module of its own, as other tools write it."""
+    """A pipeline with one module per stage, as other tools write it, is proved."""
     program = Program.build(
         [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 3, (1, 8, 0)), (7, 1, 1, 0, (1, 17, 0))], [(2, 0, 0)], inp_shift=[0]
     )

@@ -1,4 +1,4 @@
-"""A whole proof is recalled for the same question only, and only if nothing of it was touched."""
+"""A whole proof is reused for the same question only, and only if its entry in the cache is unchanged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def proved(folder: Path, *options: object, program: Program = EVERY, rtl: str | 
 
 
 def recalled(run: Run) -> bool:
-    """Whether nothing was proved anew: then the RTL was not even read."""
+    """Return whether the proof was reused; if so, the RTL was not even read."""
     return "elaborate" not in run.tree["seconds"]
 
 
@@ -136,7 +136,7 @@ def test_the_oldest_proofs_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_seal_takes_in_the_code_of_every_proof() -> None:
-    """A folder that is not there would leave its code out, and a proof by older code would be believed."""
+    """Each folder in the seal exists; otherwise its code would be left out, and proofs of older code reused."""
     root = Path(str(dais_verif.__file__)).parent
     for folder in proof_cache._FOLDERS:
         assert any((root / folder).rglob("*.py")), folder
