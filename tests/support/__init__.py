@@ -1,1 +1,1 @@
-"""What tests share: programs, designs and RTL, ways to run the command line, judges that are slow and obvious."""
+"""Code that tests share: programs, designs, RTL, ways to run the command line, and slow but obvious references."""

@@ -1,4 +1,4 @@
-"""RTL around a body that adds two inputs, and what a front end makes of it."""
+"""RTL around a body that adds two inputs, and the values that a front end reads from it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from prove.reading import elaborated, term_of, values_of
 
 __all__ = ["SUM", "SUMS", "clocked", "combinational", "values"]
 
-#: What the program computes, in Verilog.
+#: The sum that the program computes, as a Verilog expression.
 SUM = "model_inp[3:0] + model_inp[7:4]"
 
 

@@ -1,4 +1,4 @@
-"""RTL that alkaid writes of machines; tests that ask for it are skipped where it is not installed."""
+"""RTL that alkaid writes for machines; tests that need it are skipped where alkaid is not installed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["theirs"]
 
 
 def theirs(name: str, folder: Path, flavor: str) -> tuple[Path, ...]:
-    """The RTL that alkaid writes of a machine."""
+    """Return the RTL files that alkaid writes for the machine ``name``, without its wrapper."""
     fsm = pytest.importorskip("alkaid.stateful.fsm")
     writer = pytest.importorskip("alkaid.codegen.rtl.rtl_model")
     writer.RTLModel(fsm.FSM.load(FSM / name / "fsm.json.gz"), folder, prj_name="top", flavor=flavor).write()

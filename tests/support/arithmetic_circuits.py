@@ -1,4 +1,4 @@
-"""Adders and multipliers as no synthesis tool here builds them, as graphs and as Verilog."""
+"""Adders and multipliers in structures that no synthesis tool used here builds, as graphs and as Verilog."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def inputs(graph: Aig, *widths: int) -> list[Word]:
 
 
 def adder(graph: Aig, a: Word, b: Word, ahead: bool) -> Word:
-    """Their sum with its carry: carries that ripple, or that are looked ahead for."""
+    """Return the sum of two words with its carry; ``ahead``: a carry-lookahead adder, not a ripple-carry adder."""
     propagated, generated = [graph.differ(x, y) for x, y in zip(a, b, strict=True)], []
     if not ahead:
         carry, word = FALSE, []
@@ -38,7 +38,7 @@ def adder(graph: Aig, a: Word, b: Word, ahead: bool) -> Word:
 
 
 def multiplier(graph: Aig, *pairs: tuple[Word, Word], width: int, ahead: bool) -> Word:
-    """The sum of products of ``pairs`` in one tree: three bits of a column become two while there are three."""
+    """Return the sum of the products of ``pairs``, added in one carry-save tree that turns three bits into two."""
     columns: list[list[int]] = [[] for _ in range(width)]
     for a, b in pairs:
         for i, x in enumerate(a):
@@ -59,7 +59,7 @@ def multiplier(graph: Aig, *pairs: tuple[Word, Word], width: int, ahead: bool) -
 
 
 def verilog(graph: Aig, name: str, given: Sequence[int], found: Sequence[int]) -> str:
-    """A module of gates. ``given``, literals of all inputs in their order, and ``found`` are its ports."""
+    """Return a module of gates with the input literals ``given`` (all, in order) and the output literals ``found``."""
     place = {literal >> 1: bit for bit, literal in enumerate(given)}
 
     def text(literal: int) -> str:

@@ -1,4 +1,4 @@
-"""Programs in the AXI4-Stream wrapper, for tests: any latency, and with a fault seeded in the wrapper."""
+"""Programs in the AXI4-Stream wrapper, with any latency and optionally with a fault seeded in the wrapper."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["mutant_in_wrapper", "registered_core", "wrapped"]
 
 
 def registered_core(program: Program, latency: int) -> str:
-    """Module ``model``: the emitted logic, then ``latency`` layers of registers that ``en`` stops.
+    """Return the module ``model``: the emitted logic, then ``latency`` layers of registers with the enable ``en``.
 
-    Written by hand so that the wrapper is not judged by a core that was made for it.
+    It is written by hand so that the wrapper is not tested only with a core that was made for it.
     """
     ports = ports_of(program)
     inp, out = max(ports.input_bits, 1) - 1, max(ports.output_bits, 1) - 1
@@ -37,7 +37,7 @@ endmodule
 
 
 def mutant_in_wrapper(file: str, found: str, seeded: str) -> tuple[str, str]:
-    """The text of one file of the wrapper with ``seeded`` in the place of ``found``, which must be there once."""
+    """Return the name and text of a wrapper file in which ``seeded`` replaces ``found``, which must occur once."""
     text = library_sources(file)[0].read_text(encoding="utf-8")
     assert text.count(found) == 1, f"{found!r} is {text.count(found)} times in {file}"
     return file, text.replace(found, seeded)
@@ -52,7 +52,7 @@ def wrapped(
     axil: bool = False,
     bug: tuple[str, str] | None = None,
 ) -> RtlDesign:
-    """``program`` in the wrapper; ``bug``: the name and the text of a file that is another one."""
+    """Return ``program`` in the wrapper; ``bug``: the name and the text of a file that replaces the original."""
     folder.mkdir(parents=True, exist_ok=True)
     ports = ports_of(program)
     texts = {path.name: path.read_text(encoding="utf-8") for path in library_sources(*AXIS_FILES, *AXIL_FILES * axil)}

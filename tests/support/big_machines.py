@@ -1,4 +1,4 @@
-"""Machines of any size, which the benches make."""
+"""Machines of any size, as the benchmarks make them."""
 
 from __future__ import annotations
 

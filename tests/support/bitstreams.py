@@ -48,7 +48,7 @@ PINNED = {"clock": "clk", "reset": "rst", "enable": "en", "valid_in": "in_valid"
 
 
 class Stored(NamedTuple):
-    """A design: its program, the options that name its pins, its pins file."""
+    """A design whose bitstream is stored: its program, the options that name its pins, and its pins file."""
 
     name: str
     program: Path
@@ -57,17 +57,17 @@ class Stored(NamedTuple):
 
     @property
     def options(self) -> list[str]:
-        """The options of the command line that name the pins of a pipeline."""
+        """Return the command-line options that name the pins of a pipeline."""
         return [word for name, pin in self.arguments.items() for word in (f"--{name.replace('_', '-')}", pin)]
 
     @property
     def arguments(self) -> dict[str, str]:
-        """The same, as arguments of functions."""
+        """Return the names of the pins of a pipeline, as keyword arguments."""
         return PINNED if self.clocked else {}
 
     @property
     def pins(self) -> Path:
-        """Its pins file."""
+        """Return the path of the design's pins file."""
         return _FOLDER / f"{self.name}.pcf"
 
     def write(self, folder: Path) -> Path:
@@ -96,10 +96,10 @@ DESIGNS = {
 #: A board: the core behind a bridge, a buffer in block RAMs, and a UART for 12 MHz.
 BOARD = Stored("lookup_square_uart", _EXAMPLES / "lookup_square.bin")
 
-#: The same behind the plain FIFO of an HX8K.
+#: The same core behind the plain FIFO of an HX8K.
 FIFO = Stored("lookup_square_fifo", _EXAMPLES / "lookup_square.bin", "ice40-hx8k-ct256")
 
-#: A machine, bare.
+#: A machine without a board around it.
 MACHINE = Stored("serial_dot", _EXAMPLES / "serial_dot.mach")
 
 
@@ -115,35 +115,36 @@ def require_icestorm() -> None:
 
 @cache
 def chip_of(device: str) -> Chip:
-    """The description of a device, read once."""
+    """Return the description of a device, which is read once."""
     return read_chip(tools.icestorm_chip(device), device)
 
 
 def stored(name: str, folder: Path) -> Configuration:
-    """Return what the bitstream of a design configures."""
+    """Return the configuration that the bitstream of a design holds."""
     design = {**DESIGNS, BOARD.name: BOARD, FIFO.name: FIFO, MACHINE.name: MACHINE}[name]
     return unpack(design.write(folder), folder / "tools")
 
 
 def flipped(configuration: Configuration, place: Place, *bits: Bit) -> Configuration:
-    """Return the configuration with each of ``bits`` of one tile turned over."""
+    """Return the configuration with each of ``bits`` of one tile flipped."""
     ones = configuration.bits.get(place, frozenset()) ^ frozenset(bits)
     return replace(configuration, bits={**configuration.bits, place: ones})
 
 
 def turned_over(text: str, place: Place, bit: Bit) -> str:
-    """Return what ``iceunpack`` wrote with one bit of one tile turned over."""
+    """Return the text that ``iceunpack`` wrote, with one bit of one tile flipped."""
     found = re.search(rf"^\.\w+_tile {place[0]} {place[1]}\n", text, re.MULTILINE)
     assert found is not None
-    row = text.index("\n", found.end()) + 1 - found.end()  # all rows of a tile are of one length
+    row = text.index("\n", found.end()) + 1 - found.end()  # all rows of a tile have one length
     at = found.end() + bit[0] * row + bit[1]
     return text[:at] + "10"[int(text[at])] + text[at + 1 :]
 
 
 def with_fault(bitstream: Path, source: str, path: Path) -> None:
-    """Write ``bitstream``, as ``build`` left it, to ``path``, with a table that makes a bit of ``source`` upside down.
+    """Write ``bitstream``, as ``build`` left it, to ``path``, with an inverted lookup table for a bit of ``source``.
 
-    ``source``: how a line of the core's RTL begins. Where its cells are is nextpnr's word, and not that of our reader.
+    ``source``: the beginning of a line of the core's RTL. The place of its cell is taken from nextpnr's output, so that
+    it does not depend on our reader of bitstreams.
     """
     rtl = (bitstream.parent / "rtl" / "model.v").read_text().splitlines()
     line = next(number for number, text in enumerate(rtl, 1) if text.strip().startswith(source))
@@ -166,7 +167,7 @@ def with_fault(bitstream: Path, source: str, path: Path) -> None:
 
 
 def repacked(bitstream: Path, place: Place, bit: Bit, path: Path) -> Path:
-    """Write ``bitstream`` to ``path`` with one bit turned over, and a CRC that is right."""
+    """Write ``bitstream`` to ``path`` with one bit flipped and with a correct CRC."""
     unpacked = subprocess.run([tools.icestorm("iceunpack"), bitstream], capture_output=True, text=True, check=True)
     text = turned_over(unpacked.stdout, place, bit)
     packed = subprocess.run([tools.icestorm("icepack")], input=text.encode(), capture_output=True, check=True)

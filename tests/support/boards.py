@@ -1,6 +1,6 @@
-"""Boards for tests: in Verilator or in Python, behind a TCP port or a serial port, over a link that mangles bytes.
+"""Boards for tests: in Verilator or in Python, behind a TCP port or a serial port, over a link that damages bytes.
 
-Everything is made of one part, a socket that stands for the link of a board, and of threads that pass bytes on.
+A board is handed on as a socket, the host's end of its link; threads pass bytes on between sockets and ports.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ __all__ = [
 
 @dataclass
 class Mangler:
-    """What a bad line does to bytes, each with a probability a byte; ``pause`` seconds for a delay."""
+    """The faults of a bad line, each with its probability per byte; a delay takes ``pause`` seconds."""
 
     seed: int
     lose: float = 0.0
@@ -70,7 +70,7 @@ class Mangler:
         self._random = random.Random(self.seed)
 
     def __call__(self, data: bytes) -> Iterator[tuple[float, bytes]]:
-        """What becomes of ``data``: pieces, each after some seconds."""
+        """Yield the pieces into which ``data`` is damaged, each with the seconds to wait before it."""
         rates = {"lose": self.lose, "flip": self.flip, "double": self.double, "delay": self.delay}
         kinds = [*rates, "pass"]
         weights = [*rates.values(), 1 - sum(rates.values())]
@@ -92,7 +92,7 @@ def _clean(data: bytes) -> Iterator[tuple[float, bytes]]:
 
 @contextlib.contextmanager
 def _thread(work: Callable[[Callable[[], bool]], None]) -> Iterator[None]:
-    """``work`` in a thread, until the block ends; it is given what says that it must end."""
+    """Run ``work`` in a thread until the block ends; its argument is a function that says whether it must end."""
     stop = threading.Event()
     thread = threading.Thread(target=work, args=(stop.is_set,), daemon=True)
     thread.start()
@@ -104,7 +104,7 @@ def _thread(work: Callable[[Callable[[], bool]], None]) -> Iterator[None]:
 
 
 def _pass_on(one: int, other: int, manglers: tuple[_Mangle, _Mangle], ended: Callable[[], bool]) -> None:
-    """Bytes from each of two descriptors to the other, until one is closed."""
+    """Pass bytes from each of two descriptors to the other, until one is closed."""
     ways = {one: (other, manglers[0]), other: (one, manglers[1])}
     while not ended():
         for source in select.select(list(ways), [], [], 0.02)[0]:
@@ -123,7 +123,7 @@ def _pass_on(one: int, other: int, manglers: tuple[_Mangle, _Mangle], ended: Cal
 
 @contextlib.contextmanager
 def mangled(board: socket.socket, mangler: Mangler) -> Iterator[socket.socket]:
-    """The board over a line that mangles, both ways."""
+    """Yield a link to the board over a line that damages bytes in both directions."""
     ours, theirs = socket.socketpair()
     back = replace(mangler, seed=mangler.seed + 1_000_003)
 
@@ -137,7 +137,7 @@ def mangled(board: socket.socket, mangler: Mangler) -> Iterator[socket.socket]:
 
 @contextlib.contextmanager
 def on_tcp(board: socket.socket) -> Iterator[str]:
-    """The target of the board behind a TCP port; one connection after the other."""
+    """Yield the target of the board behind a TCP port, which serves one connection after the other."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(0.05)
 
@@ -155,9 +155,9 @@ def on_tcp(board: socket.socket) -> Iterator[str]:
 
 @contextlib.contextmanager
 def on_pty(board: socket.socket) -> Iterator[str]:
-    """The target of the board behind a serial port."""
+    """Yield the target of the board behind a serial port."""
     master, slave = os.openpty()
-    tty.setraw(slave)  # and kept open, so that the port is there whether somebody uses it or not
+    tty.setraw(slave)  # and it is kept open, so that the port exists whether or not it is in use
     try:
         with _thread(lambda ended: _pass_on(master, board.fileno(), (_clean, _clean), ended)):
             yield f"serial://{os.ttyname(slave)}"
@@ -177,9 +177,10 @@ def verilated(
     cycles: int = BOARD_CYCLES,
     bug: tuple[str, str, str] | None = None,
 ) -> Iterator[socket.socket]:
-    """The link of a board in Verilator that says it runs ``program``, of a machine so many ``cycles`` a vector.
+    """Yield the link of a board in Verilator whose identity is that of ``program``.
 
-    ``bug``: a file of the hand-written RTL, what stands in it once, and what is put there.
+    ``cycles``: clock cycles per vector, where the program is a machine.
+    ``bug``: a file of the hand-written RTL, a text that occurs once in it, and the text that replaces it.
     """
     if isinstance(program, Machine):
         sources = write_machine_design(program, link, folder, core=core, cycles=cycles)
@@ -199,20 +200,20 @@ def verilated(
         yield ours
 
 
-#: Results of vectors.
+#: Returns one result for each vector.
 Compute = Callable[[list[bytes]], list[bytes]]
 
-#: What a board says that takes and gives three bytes.
+#: The identity of a board that takes and returns three bytes.
 THREE_BYTES = Identity(PROTOCOL, "0" * 64, 24, 24, 0, 4096)
 
 
 def reversing(vectors: list[bytes]) -> list[bytes]:
-    """A computation whose results are as long as the vectors."""
+    """Return each vector with its bytes reversed, so that results are as long as vectors."""
     return [vector[::-1] for vector in vectors]
 
 
 def computing(program: Program) -> tuple[Identity, Compute]:
-    """What a board that runs ``program`` says of itself, and what it computes."""
+    """Return the identity of a board that runs ``program``, and the function that it computes."""
     ports, golden = ports_of(program), Golden(program)
     in_bits, out_bits = max(ports.input_bits, 1), max(ports.output_bits, 1)
 
@@ -226,9 +227,10 @@ def computing(program: Program) -> tuple[Identity, Compute]:
 
 
 def stepping(machine: Machine, cycles: int = BOARD_CYCLES, runs: Machine | None = None) -> tuple[Identity, Compute]:
-    """What a board says of itself that takes vectors of ``machine``, so many ``cycles`` each, and what it computes.
+    """Return the identity of a board that runs ``machine`` for ``cycles`` cycles per vector, and what it computes.
 
-    ``runs``: what it really runs, with the same ports; from power-up. What is unknown is 1.
+    ``runs``: the machine that it really runs, which has the same ports. Each vector begins at power-up, and unknown
+    output bits are 1.
     """
     runs = machine if runs is None else runs
     bits_in, bits_out = board_bits(machine)
@@ -257,12 +259,12 @@ def stepping(machine: Machine, cycles: int = BOARD_CYCLES, runs: Machine | None 
 
 
 def real(raw: int, kind: FixedType) -> Fraction:
-    """The value of a pattern of bits."""
+    """Return the value of a bit pattern of type ``kind``."""
     return (raw - (raw > kind.raw_max) * (1 << kind.width)) / Fraction(2) ** kind.f
 
 
 def spoiled(compute: Compute, when: Callable[[int], bool]) -> Compute:
-    """``compute`` with the first bit of a result inverted; ``when``: in which, counted as the board sees them."""
+    """Return ``compute`` with bit 0 inverted in the results for whose number ``when`` is true, in the board's order."""
     count = itertools.count()
 
     def spoil(vectors: list[bytes]) -> list[bytes]:
@@ -280,9 +282,10 @@ def python_board(
     answer: Callable[[Frame], list[bytes] | None] = lambda frame: None,
     echo: bool = False,
 ) -> Iterator[socket.socket]:
-    """The link of a board in Python.
+    """Yield the link of a board in Python.
 
-    ``answer``: bytes to send in the place of the reply to a request, or None for the usual one.
+    ``answer``: returns the bytes to send instead of the reply to a request, or None for the usual reply.
+    ``echo``: the board returns all bytes as they came.
     """
     ours, theirs = socket.socketpair()
     width = (identity.input_bits + 7) // 8
@@ -321,7 +324,7 @@ def python_board(
 
 @contextlib.contextmanager
 def link_to(board: socket.socket) -> Iterator[Link]:
-    """The host's end of the link of a board."""
+    """Yield the host's end of the link of a board."""
     board.setblocking(False)
     with Link("the board", board.fileno(), lambda: None) as link:
         yield link

@@ -1,4 +1,4 @@
-"""A cache of builds for one test, and what is put into it."""
+"""Builds that tests put into a cache of builds, and queries of that cache."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ KEY = "0123456789abcdef"
 
 
 def built(folder: Path, text: str = "built", size: int = 0) -> Path:
-    """What a build leaves in ``folder``, the executable ``size`` bytes large."""
+    """Write the files of a build into ``folder``, with an executable of at least ``size`` bytes; return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in NAMES:
         (folder / name).unlink(missing_ok=True)
@@ -44,5 +44,5 @@ def wait_until(condition: Callable[[], bool], seconds: float = 20) -> None:
 
 
 def every_name(*sources: Path) -> list[str]:
-    """All words in Verilog: builds in which every signal can be read take them as ``signals``."""
+    """Return all words in Verilog sources, to be passed as ``signals`` to builds in which every signal is readable."""
     return sorted({name for source in sources for name in re.findall(r"[A-Za-z_]\w*", source.read_text())})

@@ -1,7 +1,7 @@
-"""What processes of their own do to the cache of builds.
+"""Work that separate processes do on the cache of builds.
 
-Each is a fresh interpreter: other tests may have left threads in this one, JAX's say, and a fork of such a process may
-wait for ever for what one of them held.
+Each process is a new interpreter: other tests may have left threads in this one (those of JAX, for example), and a fork
+of such a process may wait for ever for a lock that one of them held.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from support.builds import KEY, NAMES, built, put
 
 SPAWN = multiprocessing.get_context("spawn")
 
-#: Does its part in a folder of its own; it is told which of the threads of its process it is.
+#: Does its work in its own folder; the second argument is the number of the thread in its process.
 Work = Callable[[Path, int], None]
 
 
 def at_once(work: Work, folder: Path, *, processes: int, threads: int) -> None:
-    """Run ``work`` in that many processes of so many threads each; all must come to their end."""
-    # As daemons they end with this process: one that hangs fails a test, and does not keep it waiting.
+    """Run ``work`` in ``processes`` processes of ``threads`` threads each, and assert that all of them succeed."""
+    # Daemons end with this process: a worker that hangs fails the test and does not block it.
     children = [SPAWN.Process(target=_in_threads, args=(work, folder, threads), daemon=True) for _ in range(processes)]
     for child in children:
         child.start()

@@ -1,4 +1,4 @@
-"""How much work something does, as lines of ours that are executed: the same on every machine, whatever else runs."""
+"""Count the work of a call in executed lines of dais_verif, which does not depend on the machine or its load."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _OURS = str(Path(__file__).parents[2] / "dais_verif")
 
 
 def lines(work: Callable[[], object]) -> int:
-    """Return how many lines of dais_verif ``work`` executes, in threads that it starts, too."""
+    """Return how many lines of dais_verif ``work`` executes, including those in threads that it starts."""
     count = 0
 
     def line(frame: FrameType, event: str, argument: Any) -> Any:
@@ -38,10 +38,10 @@ def lines(work: Callable[[], object]) -> int:
 
 
 def growth(work: Callable[[int], Callable[[], object]], small: int, large: int) -> float:
-    """Return how many times as many lines ``work(large)()`` executes as ``work(small)()``, over ``large / small``.
+    """Return the ratio of the lines that ``work(large)()`` and ``work(small)()`` execute, over ``large / small``.
 
-    About 1 where the cost is linear, ``large / small`` where it is quadratic. What ``work`` itself does is not counted.
-    A first run is not counted either: it may import, and fill tables that are kept.
+    It is about 1 where the cost is linear, ``large / small`` where it is quadratic. Calls of ``work`` are not counted.
+    A first run is not counted either: it may import modules and fill caches.
     """
     work(small)()
     return lines(work(large)) / lines(work(small)) / (large / small)

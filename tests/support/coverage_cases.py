@@ -1,4 +1,4 @@
-"""Bins by name, and small programs on which every claim can be held against all inputs that there are."""
+"""Names of coverage bins, and small programs on which every claim can be checked with all possible inputs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["all_inputs", "names", "reachable", "small_program", "verify_claims"]
 
 
 def names(bins: Bins) -> list[Bin]:
-    """What the slow counter calls each bin."""
+    """Return the name of each bin, as the slow counter writes it."""
     found: list[Bin] = []
     for number in range(len(bins.owner)):
         op, source, output = bins.where(number)
@@ -34,7 +34,7 @@ def names(bins: Bins) -> list[Bin]:
 
 
 def small_program(rng: random.Random, bits: int = 10, *, promise_keeping: bool = False, alir: bool = False) -> Program:
-    """A random program with at most so many bits of inputs, and at least one."""
+    """Return a random program with at most ``bits`` input bits, and at least one."""
     while True:
         sizes, widest = rng.choice((4, 8, 12, 20)), rng.choice((3, 4, 6))
         program = random_program(rng, sizes, widest=widest, promise_keeping=promise_keeping, alir=alir)
@@ -43,7 +43,7 @@ def small_program(rng: random.Random, bits: int = 10, *, promise_keeping: bool =
 
 
 def all_inputs(program: Program) -> Batch:
-    """Every combination of bits that the ports carry."""
+    """Return every combination of the input port bits."""
     elements = ports_of(program).inputs
     rows = list(itertools.product(*(range(1 << element.width) for element in elements)))
     columns = np.array(rows, dtype=np.int64).reshape(len(rows), len(elements)).T
@@ -51,7 +51,7 @@ def all_inputs(program: Program) -> Batch:
 
 
 def reachable(bins: Bins) -> NDArray[np.bool_]:
-    """The bins that some input hits; those of inputs themselves are all taken to be."""
+    """Return which bins some input hits; all bins of the inputs themselves are taken to be reachable."""
     seen = bins.nothing()
     count_batch(bins, CoverageProbes(bins.program, check=False), all_inputs(bins.program), seen)
     seen[bins.places.size : -2] = 1
@@ -59,7 +59,7 @@ def reachable(bins: Bins) -> NDArray[np.bool_]:
 
 
 def verify_claims(found: Measured, vectors: Vectors) -> NDArray[np.bool_]:
-    """Hold all that is ``found`` against all inputs; the bins that are open and yet, by these, settled."""
+    """Check the result ``found`` against all inputs, and return the bins that it leaves open."""
     bins = found.bins
     can = reachable(bins)
     wrong = np.flatnonzero(can & (found.how != How.NOT)).tolist()

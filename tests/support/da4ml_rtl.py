@@ -16,7 +16,7 @@ __all__ = ["BUGS", "FORMS", "need_ghdl", "written"]
 
 
 class Form(NamedTuple):
-    """What da4ml is asked for: combinational, or cut into stages of so much latency."""
+    """The form of RTL to request from da4ml: combinational (``cutoff`` -1), or pipelined with ``cutoff`` per stage."""
 
     flavor: str
     cutoff: float
@@ -45,7 +45,7 @@ def need_ghdl() -> None:
 
 
 class Bug(NamedTuple):
-    """``old`` becomes ``new`` in a file of the RTL of ``network``. ``op``: the one that is to blame; None: ``kind``."""
+    """A fault: ``new`` replaces ``old`` in the RTL of ``network``. ``op``: the op to blame, or None (see ``kind``)."""
 
     network: str
     old: str
@@ -59,11 +59,11 @@ class Bug(NamedTuple):
 
     @property
     def source(self) -> str:
-        """The name of the file."""
+        """Return the name of the file that has the fault."""
         return self.file or ("model.v" if "verilog" in self.form else "model.vhd")
 
 
-#: Mistakes of a writer of RTL, by what they are.
+#: Mistakes that a writer of RTL could make, by description.
 BUGS = {
     "constant off by one": Bug("dense", "6'b101000, v24", "6'b101001, v24", 24, 0),
     "operands swapped": Bug("dense", "(v7[5:0], v8[5:0], v14", "(v8[5:0], v7[5:0], v14", 14, 2),

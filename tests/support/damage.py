@@ -1,7 +1,7 @@
-"""Damaged files of programs: what is done to them, and what may become of them.
+"""Damage program files in many ways, and check that each is read as a valid program or refused.
 
-Each is a valid program or refused; nothing else, in little time and memory. A valid one must also survive everything
-that runs on programs: analysis, ports, text, Verilog, both engines.
+Either must take little time and memory. A valid program must also pass through everything that runs on programs without
+an unexpected error: analysis, ports, text, Verilog, both engines.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ __all__ = [
     "try_texts",
 ]
 
-#: Address space that a mutant may take beyond what the process has.
+#: Bytes of address space that a mutant may take beyond those of the process.
 MEMORY = 1 << 30
-#: Seconds that anything about one mutant may take.
+#: Seconds that all work on one mutant may take.
 PATIENCE = 20
-#: Valid mutants with more ops are not run, for time.
+#: Valid mutants with more ops are not run, to save time.
 LARGEST = 300
 
 INTERESTING = [0, 1, 2, 3, 4, 8, 9, 10, 0x7F, 0x80, 0xFE, 0xFF]
@@ -56,7 +56,7 @@ TOKENS = [b"[", b"]", b",", b"null", b"NaN", b"-Infinity", b"1e999", b"-1", b"0.
 
 
 def json_of(program: Program) -> bytes:
-    """``program`` as da4ml would save it; tables begin at the minimum of their operand's type."""
+    """Return ``program`` as da4ml would save it; tables begin at the minimum of their operand's type."""
     ops = []
     for op in program.ops:
         lo, hi, step = op.type.raw_min, op.type.raw_max, 2.0**-op.type.f
@@ -79,7 +79,7 @@ def generated_seeds(rng: random.Random) -> list[bytes]:
 
 
 def corpus_seeds(corpus: Path) -> list[bytes]:
-    """Real files up to 200 kB: binaries as they are and in the published order, JSON plain and packed."""
+    """Return real files below 200 kB: binaries, headerless ones also in the published order; JSON, plain or gzip."""
     seeds = []
     for path in sorted(corpus.glob("*/*")):
         if path.suffix in (".bin", ".json", ".gz") and path.name != "meta.json" and path.stat().st_size < 200_000:
@@ -94,7 +94,7 @@ def mutant(rng: random.Random, seeds: list[bytes]) -> bytes:
     for _ in range(rng.choice((1, 1, 1, 1, 1, 2, 3, 8))):
         at = rng.randrange(max(len(data), 1))
         if rng.random() < 0.3:
-            at = min(at, rng.randrange(120))  # headers decide most
+            at = min(at, rng.randrange(120))  # damage to headers has the most effect
         DAMAGES[rng.choices(range(len(DAMAGES)), WEIGHTS)[0]](rng, data, at, seeds)
     return bytes(data)
 
@@ -117,7 +117,7 @@ def interesting_word(rng: random.Random, data: bytearray, at: int, _: object) ->
 
 
 def nudge(rng: random.Random, data: bytearray, at: int, _: object) -> None:
-    """A word a little larger or smaller, or a digit of a text another one."""
+    """Make a word a little larger or smaller, or replace a digit of a text."""
     if data[:1] == b"[":
         digits = [j for j in range(at, min(at + 40, len(data))) if chr(data[j]).isdigit()]
         if digits:
@@ -156,7 +156,7 @@ WEIGHTS = [3, 2, 5, 6, 1, 1, 1, 3, 1]
 
 
 def read(data: bytes, layout: str | None) -> Program | None:
-    """What ``load`` does with the bytes of a file; None if they are refused."""
+    """Read the bytes of a file as ``load`` does; None if they are refused."""
     try:
         return read_json(data) if layout is None and looks_like_json(data) else read_binary(data, layout)
     except (ProgramError, InputError) as error:
@@ -165,7 +165,7 @@ def read(data: bytes, layout: str | None) -> Program | None:
 
 
 def use(program: Program, rng: random.Random) -> None:
-    """Everything that runs on a valid program; only an answer or a ``DaisError`` may come out."""
+    """Run everything that runs on a valid program; ``run`` may raise a ``DaisError``, all else must succeed."""
     analyse(program)
     ports_of(program)
     dead_ops(program)
@@ -187,7 +187,7 @@ def expired(*_: object) -> None:
 
 @contextlib.contextmanager
 def limits() -> Iterator[None]:
-    """At most ``MEMORY`` more than now, and an alarm that is to be wound up for every file."""
+    """Limit the process to ``MEMORY`` more than now; SIGALRM raises an error (callers set the alarm for each file)."""
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     before = signal.signal(signal.SIGALRM, expired)
@@ -201,7 +201,7 @@ def limits() -> Iterator[None]:
 
 
 def try_mutants(seeds: list[bytes], count: int, number: int) -> Counter[str]:
-    """Read ``count`` mutants; the tally of what became of them."""
+    """Read ``count`` mutants with the seed ``number``; return how many were refused, valid and used."""
     rng = random.Random(number)
     tally: Counter[str] = Counter()
     for i in range(count):
@@ -222,18 +222,18 @@ def try_mutants(seeds: list[bytes], count: int, number: int) -> Counter[str]:
 
 
 def alir_seeds(models: Path) -> list[bytes]:
-    """Files of ALIR with all opcodes that there are."""
+    """Return ALIR files that together have all opcodes."""
     names = ("a04_sort8", "a05_where", "a06_softmax_lut", "a07_bitops", "a10_ports_consts")
     return [(models / name / "alir.json").read_bytes() for name in names]
 
 
 def text_seeds(rng: random.Random) -> list[bytes]:
-    """Texts of programs."""
+    """Return the listings of random programs."""
     return [listing(random_program(rng, rng.randint(1, 20))).encode() for _ in range(40)]
 
 
 def damaged(rng: random.Random, data: bytes) -> bytes:
-    """A few characters of a text flipped, dropped, doubled or made another digit."""
+    """Return a text with a few changes: a bit flipped, characters deleted or inserted, or a digit replaced."""
     made = bytearray(data)
     for _ in range(rng.choice((1, 1, 2, 4))):
         at = rng.randrange(len(made))
@@ -251,12 +251,12 @@ def damaged(rng: random.Random, data: bytes) -> bytes:
 
 
 def try_alir(seeds: list[bytes], count: int, number: int) -> Counter[str]:
-    """Read damaged ALIR. What is still a program becomes text, DAIS and ALIR again, or one of those is refused."""
+    """Read damaged ALIR; convert each valid program to text, DAIS and ALIR, where either of the last two may refuse."""
     return _tried(seeds, count, number, parse, _use_alir)
 
 
 def try_texts(seeds: list[bytes], count: int, number: int) -> Counter[str]:
-    """Read damaged texts. What is still a program is used as that of a damaged binary is."""
+    """Read damaged texts, and use each valid program as ``try_mutants`` does."""
     rng = random.Random(number)
     return _tried(
         seeds, count, number, lambda data: assemble(data.decode("latin-1")), lambda program: use(program, rng)

@@ -1,4 +1,4 @@
-"""``dais-verif sim`` through the public door, in process or not: arguments in, exit code and record out."""
+"""Run ``dais-verif sim`` by its command line, in this process or in another: arguments in, exit code and record out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Run:
-    """How a run ended. ``record`` is what ``--json`` printed; ``folder`` the one given to ``-o``."""
+    """The result of a run. ``record`` is the record that ``--json`` printed, ``folder`` the folder given to ``-o``."""
 
     exit_code: int
     record: dict[str, Any]
@@ -34,20 +34,20 @@ class Run:
 
     @property
     def ending(self) -> tuple[str, int]:
-        """Verdict and exit code."""
+        """Return the verdict and the exit code."""
         return self.record["verdict"], self.exit_code
 
     @property
     def blame(self) -> dict[str, Any]:
-        """The blame of the first mismatch."""
+        """Return the blame of the first mismatch."""
         blame: dict[str, Any] = self.record["first_mismatch"]["blame"]
         return blame
 
 
 def save(program: Program, folder: Path, layout: str = "v1") -> Path:
-    """Write ``program`` into ``folder``."""
+    """Write ``program`` into ``folder``, as ALIR if it has ALIR ops; return the path of the file."""
     folder.mkdir(parents=True, exist_ok=True)
-    if any(op.spec.alir for op in program.ops):  # no binary holds it
+    if any(op.spec.alir for op in program.ops):  # no binary layout holds these
         path = folder / "prog.json"
         path.write_bytes(alir_json(to_alir(program)))
         return path
@@ -59,7 +59,7 @@ def save(program: Program, folder: Path, layout: str = "v1") -> Path:
 def run_sim(program: Program, folder: Path, *options: object, rtl: str | None = None, simulator: str = "icarus") -> Run:
     """Run ``sim`` on ``program`` in ``folder``, with the Verilog text ``rtl`` if it is given.
 
-    On the vectors asked for and no others, unless ``options`` speak of exhausting.
+    Only the vectors that ``options`` request are run: there is no exhaustive pass unless they have ``--exhaustive...``.
     """
     path, out = save(program, folder), folder / "out"
     arguments = ["sim", str(path), "--sim", simulator, "-o", str(out), "--json", *map(str, options)]
@@ -75,7 +75,7 @@ def run_sim(program: Program, folder: Path, *options: object, rtl: str | None = 
 
 
 def mutant(program: Program, line: str, old: str, new: str) -> str:
-    """Our Verilog of ``program`` with ``old`` replaced by ``new`` in the one line that begins with ``line``."""
+    """Return our Verilog of ``program`` with ``old`` replaced by ``new`` in the one line that begins with ``line``."""
     lines = emit_verilog(program).split("\n")
     found = [number for number, text in enumerate(lines) if text.strip().startswith(line)]
     assert len(found) == 1, f"{len(found)} lines begin with {line!r}: choose another bug, the emitter has changed"
@@ -87,13 +87,13 @@ def mutant(program: Program, line: str, old: str, new: str) -> str:
 
 def environment(**more: str) -> dict[str, str]:
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-    # ``python`` in a reproduce line is the one of the user's shell.
+    # The ``python`` of a reproduce line is found on PATH, as in a user's shell.
     programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
     return {**os.environ, "PYTHONPATH": path, "PATH": programs, **more}
 
 
 def command(*arguments: object, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run the command in a process of its own."""
+    """Run ``dais-verif`` in a separate process; ``more`` are environment variables."""
     return subprocess.run(
         [sys.executable, "-m", "dais_verif", *map(str, arguments)],
         env=environment(**more),

@@ -1,4 +1,4 @@
-"""Edits of what is called evidence: every value in it, one at a time, and every file; no hash is looked at."""
+"""Edits of the evidence of a sign-off: every file and every value, one at a time, judged without looking at hashes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Edit", "edits", "findings", "not_found"]
 
 
 class Edit(NamedTuple):
-    """``file`` gets other bytes, or None: it is not there any more. ``what``: for people."""
+    """An edit: ``file`` gets the bytes ``data``, or is deleted if they are None. ``what`` describes it for readers."""
 
     file: Path
     data: bytes | None
@@ -27,7 +27,7 @@ class Edit(NamedTuple):
 
 
 def findings(out: Path) -> list[CertificateFinding]:
-    """What judges find in the folder of a sign-off: they look at no hash of evidence, so that all of them fit."""
+    """Return what the judges find in the folder of a sign-off; hashes of the evidence are not checked."""
     certificate, folder, _ = read_certificate(out)
     files, _ = find_files(certificate.files, folder, Places())
     context = Context(_subject(certificate, files), policy_of(certificate.policy, "policy"), folder / "evidence")
@@ -38,7 +38,7 @@ def findings(out: Path) -> list[CertificateFinding]:
 
 
 def edits(out: Path) -> list[Edit]:
-    """Every edit of all that is in ``evidence``."""
+    """Return all edits of all files in ``evidence``."""
     found: list[Edit] = []
     for path in sorted((out / "evidence").rglob("*")):
         if path.is_file():
@@ -75,7 +75,7 @@ def _at(tree: Any, place: Sequence[Any]) -> Any:
 
 
 def _places(tree: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Every value, list and table below ``tree``."""
+    """Yield the path of every value, list and table below ``tree``."""
     if place:
         yield place
     if isinstance(tree, dict | list):
@@ -84,7 +84,7 @@ def _places(tree: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def _others(value: Any) -> list[Any]:
-    """What may stand in the place of ``value``."""
+    """Return values to put in the place of ``value``."""
     match value:
         case bool():
             return [not value, 0]
@@ -101,7 +101,7 @@ def _others(value: Any) -> list[Any]:
 
 
 def not_found(out: Path, chosen: Sequence[Edit]) -> list[str]:
-    """Those of ``chosen`` that nobody finds. What a run printed and kept is edited alike."""
+    """Return the edits of ``chosen`` that no judge finds. A printed record and its copy in ``run`` are edited alike."""
     missed = []
     for edit in chosen:
         kept = edit.file.parent / "run" / "result.json"

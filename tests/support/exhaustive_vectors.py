@@ -1,4 +1,4 @@
-"""What the rows of exhaustive passes hold, and whether a plan keeps its promises, by brute force."""
+"""The rows of exhaustive passes, and a brute-force check that a plan keeps its promises."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ S8 = (1, 7, 0)
 
 
 def reads(n: int, kind: tuple[int, int, int] = U8) -> list[Any]:
-    """``n`` ops that read an input each."""
+    """Return ``n`` ops, each of which reads one input."""
     return [(-1, j, -1, 0, kind) for j in range(n)]
 
 
 def low_bits(op: int, n: int) -> tuple[Any, ...]:
-    """An op that keeps the ``n`` lowest bits of an integer."""
+    """Return an op that keeps the ``n`` lowest bits of an integer."""
     return (3, op, -1, 0, (0, n, 0))
 
 
 def declare(program: Program, *intervals: tuple[int, int]) -> Program:
-    """``program`` with intervals declared for its first ops."""
+    """Return ``program`` with intervals declared for its first ops."""
     rest = ((op.type.raw_min, op.type.raw_max) for op in program.ops[len(intervals) :])
     return replace(program, intervals=(*intervals, *rest))
 
 
 def values_of(program: Program, port: int) -> list[Fraction]:
-    """The input vector for which ``model_inp`` is ``port``."""
+    """Return the input vector for which ``model_inp`` is ``port``."""
     return [(port >> e.offset) % (1 << e.width) * oracle.two(e.lo) for e in ports_of(program).inputs]
 
 
 def port_rows(exhaustive: ExhaustiveVectors, start: int = 0, stop: int = 1 << 40, seed: int = 0) -> list[int]:
-    """``model_inp`` of every row, as ``batch`` and the packing rule of the page give it; as ``packed`` gives it too."""
+    """Return ``model_inp`` of every row, from ``batch`` and the documented packing; assert that ``packed`` agrees."""
     batch = exhaustive.batch(start, stop, seed)
     rows = [0] * batch.rows
     for column, element in zip(batch.columns, exhaustive.domain.ports.inputs, strict=True):
@@ -58,12 +58,12 @@ def port_rows(exhaustive: ExhaustiveVectors, start: int = 0, stop: int = 1 << 40
 
 
 def gather(port: int, mask: int) -> int:
-    """The bits of ``port`` at the places of ``mask``, side by side."""
+    """Return the bits of ``port`` that ``mask`` selects, packed together."""
     return sum((port >> bit & 1) << n for n, bit in enumerate(bits_of(mask)))
 
 
 def check_promises(program: Program, found: Plan) -> None:
-    """What a plan says of itself, on all rows of all passes."""
+    """Check every statement of a plan on all rows of all passes."""
     cones = input_bits(program)
     met: set[int] = set()
     for number, exhaustive in enumerate(found.passes):

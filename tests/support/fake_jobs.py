@@ -1,7 +1,7 @@
-"""Jobs that do what their program says in plain words, and ``dais-verif`` with such jobs in place of ``sim``.
+"""Fake jobs that do what the text of their program says, and ``dais-verif`` with such jobs in place of ``sim``.
 
-``python -m support.fake_jobs regress ...`` is the real command down to the processes that it starts; only what a job
-does is faked: it takes no simulator and no second.
+``python -m support.fake_jobs regress ...`` runs the real command with all its processes; only the work of a job is
+faked, so that it needs neither a simulator nor a second.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ __all__ = ["ENTRY", "MARK", "marked", "run"]
 
 ENTRY = "support.fake_jobs:run"
 
-#: An environment variable by which all processes of a test are found, in whatever session or group they are.
+#: An environment variable by which all processes of a test are found, whatever their session or process group.
 MARK = "DAIS_VERIF_TEST_MARK"
 
 
 def run(arguments: list[str]) -> None:
-    """The job: ``sim PROGRAM ... -o FOLDER``."""
+    """Run the fake job ``sim PROGRAM ... -o FOLDER``."""
     program, folder = Path(arguments[1]), Path(arguments[arguments.index("-o") + 1])
     seed = int(arguments[arguments.index("--seed") + 1])
     try:
@@ -46,7 +46,7 @@ def run(arguments: list[str]) -> None:
         time.sleep(1000)
     if what == "leave":
         subprocess.Popen(["sleep", "1000"], start_new_session=True)
-    if what == "evil":  # job, reaper, fork server: the one above is a worker of a cluster
+    if what == "evil":  # parents: reaper, fork server, and above it the cluster worker that this kills
         chain = psutil.Process().parents()
         chain[2].kill()
         time.sleep(1000)
@@ -62,7 +62,7 @@ def run(arguments: list[str]) -> None:
     verdict = Verdict.PASS
     if what == "fail":
         verdict = Verdict.RTL_MISMATCH
-    if what == "flaky":  # fails so many times, then passes
+    if what == "flaky":  # fails ``number`` times, then passes
         counter = program.with_suffix(".count")
         before = int(counter.read_text()) if counter.exists() else 0
         counter.write_text(str(before + 1))
@@ -87,7 +87,7 @@ def run(arguments: list[str]) -> None:
 
 
 def end(folder: Path, record: SimulationRecord | Failed) -> NoReturn:
-    """As ``sim`` ends."""
+    """End the job as ``sim`` ends: write and print its record, then exit."""
     if isinstance(record, SimulationRecord):
         (folder / "result.json").write_text(record.to_json())
     print(record.to_json())
@@ -95,7 +95,7 @@ def end(folder: Path, record: SimulationRecord | Failed) -> NoReturn:
 
 
 def marked(mark: str) -> list[str]:
-    """The processes, living ones only, that a test with ``mark`` has started, by their command lines."""
+    """Return the command lines of the live processes that the test with ``mark`` has started."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:
@@ -108,7 +108,7 @@ def marked(mark: str) -> list[str]:
 
 
 def patch() -> None:
-    """From now on jobs are fakes."""
+    """Make all executors start fake jobs from now on."""
     from dais_verif.regression import cluster, executors
 
     executors.Local = functools.partial(executors.Local, entry=ENTRY, preload=())  # type: ignore[assignment,misc]

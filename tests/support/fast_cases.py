@@ -1,6 +1,6 @@
-"""The fast engine judged by the oracle: programs, a few distinct vectors tiled to many rows, every way to run them.
+"""Compare the fast engine with the oracle: a few distinct vectors tiled to many rows, in every way to run them.
 
-``problems`` is the one comparison; a campaign is ``random_problems`` of one seed after the other.
+``problems`` makes a comparison; ``campaign`` compares a random program for each seed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = [
     "safe_ops",
 ]
 
-#: Row code, planes, and both of them behind one or two passes; no multiples of anything.
+#: Numbers of rows that use the row code, planes, or both after one to three full blocks of rows.
 _FEW, _MANY = (1, 2, 5, 31, 32, 33, 47, 70), (2049, 2077, 2083, 4100, 6151)
 
 #: A batch, float64 rows (rows, n_in), or planar integers (n_in, rows).
@@ -49,7 +49,7 @@ Given = Batch | NDArray[Any]
 
 
 class Way(NamedTuple):
-    """How the engine is run. ``raw``: float64 rows give raw integers, not float64."""
+    """A way to run the engine. ``raw``: float64 rows give raw integers, not float64."""
 
     isa: str
     check: bool = False
@@ -59,10 +59,10 @@ class Way(NamedTuple):
 
 @dataclass(frozen=True)
 class Vectors:
-    """Distinct vectors as they are given to the engine, and what the oracle makes of each.
+    """Distinct vectors in a form that the engine takes, and the oracle's result for each.
 
-    ``raw``: outputs, then saved ops, (n, vectors); ``broken``: the vectors that break a promise, and the ops whose
-    promise any of them breaks.
+    ``raw``: outputs, then saved ops, as raw integers (n, vectors). ``broken``: whether each vector breaks a promise.
+    ``broken_ops``: the ops whose promise any vector breaks.
     """
 
     given: Given
@@ -71,7 +71,7 @@ class Vectors:
     broken_ops: frozenset[int]
 
     def pick(self, rows: NDArray[np.intp]) -> Given:
-        """So many of the vectors, in that order."""
+        """Return the vectors whose indices are ``rows``, in that order."""
         if not isinstance(self.given, Batch):
             return self.given[rows] if self.given.dtype.kind == "f" else np.ascontiguousarray(self.given[:, rows])
         return Batch(len(rows), tuple(Column(c.mantissa[rows], c.exponent) for c in self.given.columns))
@@ -79,13 +79,16 @@ class Vectors:
 
 @contextmanager
 def forced(isa: str) -> Iterator[None]:
-    """The kernel uses this instruction set, and threads however little there is to do."""
+    """Make the kernel use the instruction set ``isa``, and use threads however few rows there are."""
     with mock.patch.object(fast, "isa", lambda: isa), mock.patch.object(fast, "_WORTH_THREADS", 0):
         yield
 
 
 def beyond(program: Program) -> bool:
-    """Whether the kernel may refuse ``program``: over 64 bits in or out, a lookup by over 31 or far from its table."""
+    """Return whether the kernel may refuse ``program``.
+
+    It may refuse ports of more than 64 bits, and lookups whose index has more than 31 bits or does not fit in 32 bits.
+    """
     widths = [kind.width + (1 - kind.k) for kind in program.output_types]
     widths += [element.width for element in ports_of(program).inputs]
     lookups = [(program.ops[op.id0].type, op.data >> 32) for op in program.ops if op.code == 8]
@@ -94,7 +97,7 @@ def beyond(program: Program) -> bool:
 
 
 def vectors(program: Program, given: Given, *, saved: Sequence[int] = ()) -> Vectors:
-    """``given`` with the oracle's outputs and saved values."""
+    """Return ``given`` with the oracle's outputs and saved values."""
     rows = exact(program, given)
     raw = np.zeros((program.n_out + len(saved), len(rows)), dtype=np.int64)
     broken, broken_ops = np.zeros(len(rows), dtype=np.bool_), set()
@@ -110,7 +113,7 @@ def vectors(program: Program, given: Given, *, saved: Sequence[int] = ()) -> Vec
 
 
 def exact(program: Program, given: Given) -> list[list[Fraction]]:
-    """The vectors of ``given`` as exact numbers."""
+    """Return the vectors of ``given`` as exact numbers."""
     if isinstance(given, Batch):
         return [given.row(row) for row in range(given.rows)]
     if given.dtype.kind == "f":
@@ -120,7 +123,7 @@ def exact(program: Program, given: Given) -> list[list[Fraction]]:
 
 
 def problems(program: FastProgram, given: Vectors, rows: NDArray[np.intp], way: Way) -> str:
-    """What ``program`` does on ``rows`` of ``given`` that the oracle does not; empty if nothing."""
+    """Return the first difference between ``program`` and the oracle on ``rows`` of ``given``, or an empty text."""
     with forced(way.isa):
         found, broken = _run(program, given.pick(rows), way)
     where = np.flatnonzero(given.broken[rows])
@@ -137,7 +140,7 @@ def problems(program: FastProgram, given: Vectors, rows: NDArray[np.intp], way: 
 
 
 def _run(program: FastProgram, given: Given, way: Way) -> tuple[NDArray[Any], int | None]:
-    """Outputs (n, rows), real or raw, and the first row that breaks a promise."""
+    """Return the outputs (n, rows), real or raw, and the first row that breaks a promise."""
     if not isinstance(given, Batch) and given.dtype.kind == "i":
         return program.run_planar(given, check=way.check, jobs=way.jobs)
     if not isinstance(given, Batch) and not way.raw:
@@ -159,14 +162,14 @@ def _as(raw: NDArray[np.int64], program: FastProgram, kind: np.dtype[Any]) -> ND
 
 
 def random_vectors(rng: random.Random, program: Program) -> list[Given]:
-    """A few vectors in every form that the engine takes: exact numbers, planar integers, doubles."""
+    """Return a few vectors in each form that the engine takes: exact numbers, planar integers, doubles."""
     rows = random_rows(rng, program, 3)
     doubles = np.array([[_double(value) for value in row] for row in random_rows(rng, program, 3)])
     return [Batch.of(rows, program.n_in), planar_vectors(rng, program, 3), doubles.reshape(3, program.n_in)]
 
 
 def _double(value: Any) -> float:
-    """``value`` or a double next to it."""
+    """Return ``value`` as a double; a large finite double if it overflows."""
     try:
         return float(value)
     except OverflowError:
@@ -174,7 +177,7 @@ def _double(value: Any) -> float:
 
 
 def planar_vectors(rng: random.Random, program: Program, count: int) -> NDArray[Any]:
-    """Integers of any of the four sizes: corners of that size and of the port elements, and any others."""
+    """Return integers of a random size of the four: corners of that size and of the port elements, and random ones."""
     kind = rng.choice((np.int8, np.int16, np.int32, np.int64))
     bits, elements = np.dtype(kind).itemsize * 8, ports_of(program).inputs
     found = np.zeros((len(elements), count), dtype=kind)
@@ -187,7 +190,7 @@ def planar_vectors(rng: random.Random, program: Program, count: int) -> NDArray[
 
 
 def campaign(seeds: range) -> Counter[str]:
-    """Judge a random program a seed; what was covered. Raises ``AssertionError`` at the first problem."""
+    """Judge one random program per seed and return what was covered; raise ``AssertionError`` at the first problem."""
     covered: Counter[str] = Counter()
     for seed in seeds:
         try:
@@ -198,7 +201,7 @@ def campaign(seeds: range) -> Counter[str]:
 
 
 def _judge(rng: random.Random) -> Iterator[str]:
-    """A program of any opcodes and widths, compiled in any way, run in every form on any rows; what that covered."""
+    """Judge a random program, compiled and run at random in each form of vectors; yield what that covered."""
     program = random_program(
         rng,
         rng.choice((2, 5, 10, 20, 45)),
@@ -226,12 +229,12 @@ def _judge(rng: random.Random) -> Iterator[str]:
 
 
 def safe_ops(program: FastProgram, check: bool) -> NDArray[np.bool_]:
-    """The ops whose promise the kernel calls proved when it compiles with or without checks."""
+    """Return for each op whether the kernel takes its promise as proved, compiled with or without checks."""
     return np.frombuffer(program.code(check).facts()["safe"], dtype=np.bool_)
 
 
 def _random_way(rng: random.Random, given: Vectors, program: FastProgram) -> tuple[Way, NDArray[np.intp]]:
-    """Any rows; or, to see that the first of few is found, one that breaks a promise among others that do not."""
+    """Return a random way to run, and random rows; often one row breaks a promise among rows that break none."""
     real = program.takes_reals and program.gives_doubles and program.n_out == program.program.n_out
     way = Way(rng.choice(isas()), check=rng.random() < 0.6, raw=not real or rng.random() < 0.3)
     count = rng.choice(_FEW)

@@ -1,4 +1,4 @@
-"""Dense layers folded over cycles, as machines, and the same layers at once, as programs."""
+"""Dense layers folded over several cycles, as machines, and the same layers unfolded, as programs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ X, W, ACC, BIT = FixedType(1, 7, 0), FixedType(1, 3, 0), FixedType(1, 19, 0), Fi
 
 
 def layer_weights(rows: int, columns: int, seed: int = 0) -> list[list[int]]:
-    """Weights of four bits, a row an output; a third of them 0."""
+    """Return weights of four bits, one row per output; about a third of them are 0."""
     rng = Random(seed)
     return [[rng.choice((0, 0, 0, 0, 0, *range(-7, 8))) for _ in range(columns)] for _ in range(rows)]
 
 
 def folded(weights: Sequence[Sequence[int]], times: int, *, cleared: bool = True) -> Machine:
-    """One frame of ``times`` cycles: in each so many of the inputs, taken in with the frame's first, are multiplied.
+    """Return a layer as a machine whose frame has ``times`` cycles; each cycle multiplies ``1 / times`` of the inputs.
 
-    Cycle 0 uses the inputs themselves; accumulators begin anew there unless not ``cleared``.
+    The inputs are stored in cycle 0, which uses the ports themselves. Accumulators restart in cycle 0 if ``cleared``.
     """
     rows, columns = len(weights), len(weights[0])
     some = columns // times
@@ -68,7 +68,7 @@ def _control(bits: int, times: int, cleared: bool) -> Program:
 
 
 def _mac(rows: int, some: int) -> Program:
-    """Sums, or 0 where the last input is 1, and products; a chain for each row."""
+    """Return one chain of multiply-accumulates per row; it starts at the row's sum, or at 0 if the last input is 1."""
     n_in = some + rows * some + rows + 1
     kinds = [X] * some + [W] * (rows * some) + [ACC] * rows + [BIT]
     ops: list[Any] = [(-1, j, -1, 0, tuple(kind)) for j, kind in enumerate(kinds)]
@@ -87,7 +87,7 @@ def _mac(rows: int, some: int) -> Program:
 
 
 def shifted(weights: Sequence[Sequence[int]]) -> Program:
-    """The layer at once: shifts and adds of signed digits, summed in a tree."""
+    """Return the unfolded layer: shifts and adds of signed digits, summed in a tree."""
     columns = len(weights[0])
     ops: list[Any] = [(-1, j, -1, 0, tuple(X)) for j in range(columns)]
     ops.append((5, -1, -1, 0, tuple(ACC)))
@@ -115,7 +115,7 @@ def shifted(weights: Sequence[Sequence[int]]) -> Program:
 
 
 def _digits(weight: int) -> list[tuple[int, bool]]:
-    """``weight`` as a sum of powers of two, each with its sign; no two neighbours."""
+    """Return the signed digits of ``weight`` as (power of two, negative); no two digits are adjacent."""
     found, shift = [], 0
     while weight:
         if weight & 1:
@@ -128,7 +128,7 @@ def _digits(weight: int) -> list[tuple[int, bool]]:
 
 
 def multiplied(weights: Sequence[Sequence[int]]) -> Program:
-    """The layer at once: products with constants, each row summed in one op."""
+    """Return the unfolded layer: products with constants, each row summed in one op."""
     columns = len(weights[0])
     ops: list[Any] = [(-1, j, -1, 0, tuple(X)) for j in range(columns)]
     constants = {}
@@ -149,7 +149,7 @@ def multiplied(weights: Sequence[Sequence[int]]) -> Program:
 
 
 def frame_of(times: int, rows: int, folder: Path) -> Path:
-    """The frame of a folded layer, in a file."""
+    """Write the frame of a folded layer to a file, and return its path."""
     path = folder / "frame.toml"
     path.write_text(
         f'cycles = {times}\ninputs = [{{ signal = "x", cycle = 0 }}]\n'

@@ -1,4 +1,4 @@
-"""A small network with three configurations, as files, for tests of networks as machines; and edits that hide."""
+"""A small network with three configurations, for tests of networks as machines, and edits that update the manifest."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ kept 1.5 1.5 97.0 1.0
 
 
 def small_network(seed: int = 3) -> bytes:
-    """Return a convolution of two channels with bias and ReLU, the largest of 2 by 2, quantised, and a dense layer."""
+    """Return a convolution of two channels with bias and ReLU, a 2 by 2 max-pool, a quantiser and a dense layer."""
     rng, build = np.random.default_rng(seed), Build()
     x = build.quant(build.input("x", [1, 2, 4, 4]), -1, 3)
     w = build.constant(3 * rng.integers(-3, 4, size=(2, 2, 3, 3)) / 4)
@@ -43,7 +43,7 @@ def small_network(seed: int = 3) -> bytes:
 
 
 def edit(folder: Path, name: str, data: bytes) -> None:
-    """Write a file of a folder, and its hash into the manifest, as if it had been written so."""
+    """Write a file of a folder and its new hash into the manifest, so that the hash does not reveal the edit."""
     (folder / name).write_bytes(data)
     manifest = json.loads((folder / "network.json").read_bytes())
     manifest["files"][name] = hashlib.sha256(data).hexdigest()

@@ -1,4 +1,4 @@
-"""Frames of a machine one behind the other, from power-up: what goes in, and what comes out."""
+"""Inputs and golden outputs of consecutive frames of a machine, from power-up."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["driven", "held_in", "results"]
 
 
 def driven(machine: Machine, frame: Path, samples: np.ndarray) -> dict[str, np.ndarray]:
-    """Inputs of as many frames as there are ``samples``, rows of numbers, and of those that last outputs need."""
+    """Return the inputs of one frame per row of ``samples``, and of further frames until the last outputs are ready."""
     said = read_frame(frame, machine).frame
     more = max(port.cycle for port in said.outputs) // said.cycles
     rows = np.concatenate([samples, samples[:1].repeat(more, axis=0)])
@@ -27,7 +27,7 @@ def driven(machine: Machine, frame: Path, samples: np.ndarray) -> dict[str, np.n
 
 
 def results(machine: Machine, frame: Path, samples: np.ndarray) -> np.ndarray:
-    """What the golden machine gives of ``samples``: a row each."""
+    """Return the outputs of the golden machine, one row per row of ``samples``."""
     said = read_frame(frame, machine).frame
     outputs = run_machine(machine, driven(machine, frame, samples)).outputs
     begins = np.arange(len(samples)) * said.cycles
@@ -35,6 +35,6 @@ def results(machine: Machine, frame: Path, samples: np.ndarray) -> np.ndarray:
 
 
 def held_in(folder: Path, machine: Machine, frame: Path, samples: np.ndarray) -> Path:
-    """The inputs in a file, as ``simulate`` takes them."""
+    """Write the inputs to a file in the form that ``simulate`` takes, and return its path."""
     np.savez(folder / "driven.npz", **driven(machine, frame, samples))  # type: ignore[arg-type]
     return folder / "driven.npz"

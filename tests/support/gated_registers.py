@@ -1,4 +1,4 @@
-"""Registers whose clock or enable is gated."""
+"""RTL and options for tests of registers whose clock or enable is gated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WITH_ENABLE = (*PINS, "--enable", "en")
 
 
 def tied(options: tuple[str, ...], folder: Path) -> tuple[str, ...]:
-    """What keeps ``en``, where nothing reads it, at one value."""
+    """Return the options that tie ``en`` to 1, unless ``options`` already use it as the enable."""
     if "--enable" in options:
         return ()
     folder.mkdir(parents=True, exist_ok=True)

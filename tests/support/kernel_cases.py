@@ -1,4 +1,4 @@
-"""Cases of kernel libraries as data, answered by our implementation in the form of the files."""
+"""Stored cases of kernel libraries, and the answers of our implementation in the form of the case files."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ KERNELS = Path(__file__).parents[3] / "shared" / "kernels"
 
 
 def access_cases() -> list[Tree]:
-    """The cases of access patterns; skipped where the folder is absent, but never in CI."""
+    """Return the cases of access patterns; where the folder is absent, the test is skipped, but fails in CI."""
     return _cases("access_patterns.json")
 
 
 def glue_cases() -> list[Tree]:
-    """The calls of glue code; skipped where the folder is absent, but never in CI."""
+    """Return the calls of glue code; where the folder is absent, the test is skipped, but fails in CI."""
     return _cases("glue_cases.json")
 
 
@@ -58,7 +58,7 @@ def _cases(name: str) -> list[Tree]:
 
 
 def evaluate_access(case: Tree, check: Tree) -> Any:
-    """Answer the query of ``check``: what it expects, in the form in which it expects it."""
+    """Return our answer to the query of ``check``, in the form of the answer that the case expects."""
     query = check["query"]
     if query in _WITHOUT_TENSORS:
         return _WITHOUT_TENSORS[query](check)
@@ -138,9 +138,9 @@ def _answer(region: Region | None, dim: int | None = None) -> Any:
 
 
 def evaluate_glue(case: Tree) -> dict[str, Any]:
-    """Answer the call of a case by our declaration of its kernel: code, what is written back, and the instance.
+    """Return our answer to the glue code call of a case: the code, the values written back, and the instance.
 
-    ``instance`` is there on success, ``instance_so_far`` after a buffer was too small.
+    The key is ``instance`` on success, and ``instance_so_far`` if a buffer was too small.
     """
     newer = case["generation"] == "tpc_lib_api"
     library, params, buffers = upstream(case["version"]), _params(case), _buffers(case)

@@ -1,4 +1,4 @@
-"""The memory form of an instance, driven as its users do: tensors are loaded, ranges of members run, outputs read."""
+"""Stimulus for the memory form of a kernel instance: load tensors, run ranges of members, read the outputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def whole(one: KernelInstance) -> list[Range]:
 
 
 def driven(one: KernelInstance, machine: Machine, xs: Sequence[Any], ranges: Sequence[Range], latency: int) -> Any:
-    """Load all inputs, run ranges one after the other, read all outputs; and the cycle in which outputs are there."""
+    """Return inputs that load all tensors, run the ranges in order and read all outputs; and the first output cycle."""
     begin = words(one.mapping.inputs)
     reads = begin + len(ranges) * latency
     cycles = reads + words(one.mapping.outputs) + 1

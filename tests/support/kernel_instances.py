@@ -1,4 +1,4 @@
-"""Small instances of kernels that we ship, of every kind of access."""
+"""Small instances of the kernels that the package ships, with every kind of access."""
 
 from __future__ import annotations
 

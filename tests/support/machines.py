@@ -1,4 +1,4 @@
-"""ALIRFSM trees for tests, part by part: signals as their 11 parts, blocks as lists of records."""
+"""ALIRFSM trees for tests, built from parts: signals as lists of 11 fields, blocks as lists of records."""
 
 from __future__ import annotations
 
@@ -30,25 +30,25 @@ def signal(
     dynamic: tuple[list[Any], int] | None = None,
     schedule: list[Any] | None = None,
 ) -> list[Any]:
-    """One use of a signal, as the file has it."""
+    """Return one use of a signal, in the form of the file."""
     whole = list(view or (0, len(types)))
     kinds = [list(kind) for kind in types]
     return [name, exposed, kinds, rst_if, rst_to, reg, schedule, "rw", None, whole, list(dynamic) if dynamic else None]
 
 
 def connect(src: list[Any], dst: list[Any], enable: list[Any] | None = None, alt: list[Any] | None = None) -> Any:
-    """One connection."""
+    """Return one connection."""
     return {"src": src, "dst": dst, "enable_if": enable, "alt_src": alt}
 
 
 def block(n_in: int, outputs: Sequence[int], *ops: list[Any]) -> list[Any]:
-    """A block as the file has it; ``ops`` are records without their estimates."""
+    """Return a block in the form of the file; ``ops`` are records without their cost estimates."""
     n = len(outputs)
     return [[n_in, n], [0] * n_in, list(outputs), [0] * n, [False] * n, [[*op, 0, 0] for op in ops], -1, -1, None]
 
 
 def tree(logic: Mapping[str, Any], conns: Sequence[Any]) -> dict[str, Any]:
-    """The whole file; its signals in the order in which they are met."""
+    """Return the tree of a file; its signals are in the order of their first use."""
     names: dict[str, None] = {}
 
     def visit(use: list[Any] | None) -> None:
@@ -61,26 +61,26 @@ def tree(logic: Mapping[str, Any], conns: Sequence[Any]) -> dict[str, Any]:
         for use in conn.values():
             visit(use)
     fsm = {"logic": dict(logic), "conns": list(conns), "signal_order": list(names)}
-    # Through text, so that no two uses of a signal are one list.
+    # Through text, so that no two uses of a signal share one list.
     whole: dict[str, Any] = json.loads(json.dumps({"meta": "ALIRFSM", "spec_version": 4, "fsm": fsm}))
     return whole
 
 
 def read_tree(of: Any) -> Machine:
-    """The machine in a tree."""
+    """Return the machine that a tree describes."""
     return parse_machine(json.dumps(of).encode())
 
 
 def machine(logic: Mapping[str, Any], conns: Sequence[Any]) -> Machine:
-    """A machine from its parts."""
+    """Return the machine with these blocks and connections."""
     return read_tree(tree(logic, conns))
 
 
 def same_machine(a: Machine, b: Machine, *, intervals: bool = True) -> bool:
-    """Whether two machines are one: ports in the same order, all signals, all connections, blocks raised to ALIR.
+    """Return whether two machines are equal: ports in order, signals, connections, and blocks converted to ALIR.
 
-    Elements without bits are all alike, and connections to wires may stand in any order. ``intervals``: those that a
-    source declares of a block's ops, which no text holds.
+    Elements without bits are all equal, and connections to wires may be in any order. ``intervals``: whether to compare
+    the intervals that a source declares for the ops of a block, which the text form does not hold.
     """
     return _parts(a, intervals) == _parts(b, intervals)
 
@@ -101,7 +101,7 @@ def _parts(of: Machine, intervals: bool) -> Any:
 
 
 def cycles(of: Machine, *, check: bool = True, **inputs: Sequence[Any]) -> list[Cycle]:
-    """All cycles of a run; a row of an input with one element may be a number."""
+    """Return all cycles of a run; a row of an input with one element may be a number."""
     rows = {
         name: [[Fraction(v) for v in (row if isinstance(row, list | tuple) else [row])] for row in rows]
         for name, rows in inputs.items()
@@ -113,7 +113,7 @@ NIBBLE = [[False, 4, 0]]
 
 
 def counter(**of_register: Any) -> dict[str, Any]:
-    """Counts edges in four bits while ``en`` is 1: register ``n``, output ``y``."""
+    """Return a counter of four bits that counts edges while ``en`` is 1, with register ``n`` and output ``y``."""
     n = signal("n", NIBBLE, reg=True, **of_register)
     increment = block(1, [2], [[], -1, [0], [0, 15, 1]], [[0], 4, [1, 0], [1, 16, 1]], [[1], 3, [0], [0, 15, 1]])
     return tree(

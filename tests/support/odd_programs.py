@@ -1,4 +1,4 @@
-"""Programs of shapes that are easily forgotten: without inputs, ops, bits or outputs, constant, wide, large."""
+"""Programs of unusual shapes: without inputs, ops, bits or outputs, constant, wide, large."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ AND, OR, XOR = (operation << 56 for operation in range(3))
 
 
 def build(rows: list[tuple[int, int, int, int, tuple[int, int, int]]], n_in: int = 1, **tables: object) -> Program:
-    """All ops are outputs, and once more negated."""
+    """Return a program in which each op is an output, and a second output negated."""
     outputs = [(index, 0, neg) for index in range(len(rows)) for neg in (0, 1)]
     return Program.build(rows, outputs, inp_shift=[0] * n_in, **tables)  # type: ignore[arg-type]
 
 
 def every_opcode_on_constants() -> Program:
-    """All opcodes where no input reaches them: wires, not the block."""
+    """Return a program with all opcodes that reads no input, so that the emitter writes wires instead of the block."""
     program = every_opcode()
     columns = program.columns
     inputs = columns.code == -1
@@ -34,7 +34,7 @@ def every_opcode_on_constants() -> Program:
 
 
 def large() -> Program:
-    """More ops than one block takes: chains across the blocks, with a table and a constant op read in all."""
+    """Return a program with more ops than one block takes: chains across blocks, and a table and a constant for all."""
     rows = [(-1, 0, -1, 0, S8), (5, -1, -1, 3, (0, 2, 0)), (3, 0, -1, 0, (0, 3, 0)), (8, 2, -1, 0, (1, 3, 0))]
     for index in range(len(rows), 5_500):
         rows.append(((0, 10, 8, 6)[index % 4], index - 1, 1, 0, S8))

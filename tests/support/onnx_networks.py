@@ -20,7 +20,7 @@ __all__ = ["Build", "Quant", "compare", "random_inputs", "reference"]
 
 
 class Quant(OpRun):
-    """QONNX's quantiser as its documentation has it, in binary64."""
+    """QONNX's quantiser as its documentation defines it, in binary64."""
 
     op_domain = "qonnx.custom_op.general"
 
@@ -43,7 +43,7 @@ class Quant(OpRun):
 
 
 class Build:
-    """A model while it is written: each method adds nodes and returns the name of what they write."""
+    """A builder of a model: each method adds nodes and returns the name of the tensor that they write."""
 
     def __init__(self, opset: int = 21) -> None:
         self.nodes: list[Any] = []
@@ -87,7 +87,7 @@ class Build:
 
 
 def random_inputs(network: Network, rows: int, seed: int) -> NDArray[np.float64]:
-    """Rows for all inputs: corners of their types, then whatever a type holds."""
+    """Return rows for all inputs: the least, then the greatest values of their types, then random values."""
     rng, columns = random.Random(seed), []
     for name in network.inputs:
         tensor = network.tensors[name]
@@ -98,7 +98,7 @@ def random_inputs(network: Network, rows: int, seed: int) -> NDArray[np.float64]
 
 
 def reference(model: onnx.ModelProto, network: Network, row: NDArray[np.float64], names: Sequence[str]) -> Any:
-    """What onnx.reference says of one row, for tensors of any name, one after the other."""
+    """Return the values that onnx.reference computes for one row, of the tensors ``names``, concatenated."""
     feeds, at = {}, 0
     for name, info in zip(network.inputs, model.graph.input, strict=True):
         shape = network.tensors[name].shape
@@ -110,7 +110,7 @@ def reference(model: onnx.ModelProto, network: Network, row: NDArray[np.float64]
 
 
 def compare(model: onnx.ModelProto, network: Network, names: Sequence[str], rows: int = 12, seed: int = 0) -> None:
-    """Assert that program and reference are equal for tensors ``names``, number for number."""
+    """Assert that the program and onnx.reference compute exactly equal numbers for the tensors ``names``."""
     vectors = random_inputs(network, rows, seed)
     got = np.asarray(run(network.program(names), vectors), dtype=np.float64)
     for row, values in zip(vectors, got, strict=True):

@@ -1,4 +1,4 @@
-"""The prover's meaning of ops held against the oracle, on all small types."""
+"""Compare the prover's op semantics with the oracle, on all small types."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def values_of(kind: FixedType) -> range:
 
 
 def program_of(code: int, data: int, kinds: Sequence[FixedType], results: Sequence[FixedType]) -> Program:
-    """One op of ``code`` a type of ``results`` over inputs of types ``kinds``."""
+    """Return a program with one op of ``code`` per type of ``results``, over inputs of types ``kinds``."""
     rows: list[tuple[int, int, int, int, Kind]] = [(-1, j, -1, 0, tuple(kind)) for j, kind in enumerate(kinds)]
     for result in results:
         ids = (0, 1) if len(kinds) > 1 else (0, -1) if kinds else (-1, -1)
@@ -54,7 +54,7 @@ def program_of(code: int, data: int, kinds: Sequence[FixedType], results: Sequen
 
 
 def hold(program: Program, index: int, raws: Sequence[Sequence[int]]) -> int:
-    """Compare op ``index`` with the oracle on ``raws``, a row of raw values of its operands each; return how many.
+    """Compare op ``index`` with the oracle on ``raws``, rows of raw values of its operands; return the number of rows.
 
     An operand that the op reads several times has one value in a row.
     """
@@ -88,7 +88,7 @@ def hold(program: Program, index: int, raws: Sequence[Sequence[int]]) -> int:
 
 
 def everything(code: int, datas: Sequence[int], arity: int, results: Sequence[FixedType], share: float = 1.0) -> int:
-    """``code`` with all ``datas`` on operands of all small types, or a share of them, and all their values."""
+    """Compare ``code`` with all ``datas``, on all small operand types (or a ``share``) and all their values."""
     compared = 0
     combinations = list(itertools.product(SMALL, repeat=arity))
     for kinds in random.Random(code).sample(combinations, int(share * len(combinations))):
@@ -124,7 +124,7 @@ BINARY = {
 
 
 def check_sums_of_small_types(number: int, seed: int = 0) -> None:
-    """``number`` random sums of one to five terms: operands of small types, some of them twice, and constants."""
+    """Compare ``number`` random sums of one to five terms: operands of small types, some used twice, and constants."""
     rng = random.Random(seed)
     compared, doubled, constant = 0, 0, 0
     for _ in range(number):
@@ -144,7 +144,7 @@ def check_sums_of_small_types(number: int, seed: int = 0) -> None:
 
 
 def random_terms(rng: random.Random, operands: int, shifts: Sequence[int]) -> list[tuple[int, int, int]]:
-    """One to five terms over so many operands, one of them perhaps the constant."""
+    """Return one to five random terms over ``operands`` operands; one of them may be the constant."""
     count = rng.randint(1, 5)
     terms = [(rng.randrange(operands), rng.choice(shifts), rng.getrandbits(1)) for _ in range(count)]
     if rng.random() < 0.3:
@@ -157,9 +157,9 @@ def check_a_constant_of_all_small_types() -> None:
 
 
 def mux_cases(share: int) -> Iterator[tuple[int, tuple[FixedType, ...], FixedType]]:
-    """All small types of both arms and condition, every ``share``-th of them, with all shifts and one result each.
+    """Yield every ``share``-th combination of shift and small types of both arms and condition, with a result type.
 
-    Results take turns, so that each occurs with all pairs of the three.
+    Result types take turns, so that each occurs with all pairs of the three.
     """
     for number, (a, b, c) in enumerate(itertools.product(range(len(SMALL)), repeat=3)):
         for n, shift in enumerate(SHIFTS):

@@ -1,4 +1,4 @@
-"""Records for pages, made by hand: everything that a record can hold, with names that want to be markup."""
+"""Records for report pages, made by hand: everything that a record can hold, with names that look like markup."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ __all__ = [
     "signoff",
 ]
 
-#: What a file may be called.
+#: A valid file name that would be a script if a page did not escape it.
 EVIL = "<script>alert('x')</script>&\"'.bin"
 
 PROGRAM = every_opcode()
@@ -69,7 +69,7 @@ def info(program: Program, path: str | None = "net/prog.bin") -> ProgramInfo:
 
 
 def coverage_of(program: Program) -> Coverage:
-    """Two bins an op of which the second is open in every third op and unreachable in every fifth."""
+    """Return coverage with two bins per op; the second is open in every third op and unreachable in every fifth."""
     ops = [[2, 1 if at % 3 == 0 or at % 5 == 0 else 2, int(at % 5 == 0)] for at in range(program.n_ops)]
     bins, hit, unreachable = map(sum, zip(*ops, strict=True)) if ops else (0, 0, 0)
     open_ = [at for at, counts in enumerate(ops) if counts[0] - counts[2] > counts[1]]
@@ -230,7 +230,7 @@ def signoff(program: Program = PROGRAM) -> SignOffRecord:
 
 
 def regression(programs: int = 4, seeds: int = 3) -> RegressionRecord:
-    """Jobs of which the last fails, the first is flaky and one was taken over."""
+    """Return a regression whose last job fails, whose first is flaky and whose second was resumed."""
     jobs = []
     for at in range(programs):
         for variant, simulator in (("emitted", "icarus"), ("emitted", "verilator"), ("stages 3", "both")):

@@ -1,4 +1,4 @@
-"""RTL of one adder, as people write it."""
+"""One adder in many styles of hand-written RTL."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CASES = " ".join(f"{n}: OUT = {A} + {n};" for n in range(16))
 
 LOOP = f"OUT = {B}; for (int i = 0; i < 16; i++)"
 
-#: Each computes the sum; and what is replaced in it by what, so that it does not.
+#: Each design computes the sum; the pair is the text to replace, and its replacement, to make the result wrong.
 DESIGNS = {
     "a function with variables": (
         f"function automatic [4:0] f(input [3:0] a, b); logic [4:0] t; t = a; t = t + b; f = t; endfunction"

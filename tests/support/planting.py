@@ -1,4 +1,4 @@
-"""Bugs planted in the package's Python, in this process: a text of a function's source is another one, until undone."""
+"""Seed bugs in the package's Python in this process: a text of a function's source is replaced until it is undone."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["plant"]
 
 
 def plant(monkeypatch: pytest.MonkeyPatch, module: types.ModuleType, old: str, new: str) -> None:
-    """The function or method of ``module`` with ``old`` in it, which is there once, has ``new`` in its place.
+    """Replace ``old``, which occurs once in the source of ``module``, by ``new`` in its function or method.
 
-    Tables of the module, and modules that have imported the function, get the planted one, too.
+    Tables of the module, and modules that have imported the function, get the changed function, too.
     """
     source = inspect.getsource(module)
     assert source.count(old) == 1, f"{old!r} is {source.count(old)} times in {module.__name__}: choose another bug"

@@ -1,4 +1,4 @@
-"""pytest with the plugin, in a process of its own."""
+"""Run pytest with the plugin, in a separate process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def run_pytest(folder: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
-    """pytest in ``folder``, with our plugin and xdist alone."""
+    """Run pytest in ``folder``, with our plugin and xdist only."""
     command = [
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""The programs that bugs are seeded in: all opcodes in thirty lines, and a small dense network."""
+"""Programs in which tests seed bugs: all opcodes in thirty lines, a small dense network, and others."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Row = tuple[int, int, int, int, tuple[int, int, int]]
 
 
 def mux_data(condition: int, shift: int) -> int:
-    """The data word of a mux: condition index low, shift of the second operand high."""
+    """Return the data word of a mux: condition index low, shift of the second operand high."""
     return shift << 32 | condition
 
 
 def table_data(table: int, offset: int) -> int:
-    """The data word of a lookup: table index low, raw offset of its first entry high."""
+    """Return the data word of a lookup: table index low, raw offset of its first entry high."""
     return offset << 32 | table
 
 
@@ -65,7 +65,7 @@ EVERY_OPCODE: list[Row] = [
     (0, 6, 7, 0, (0, 5, 3)),  # 31: a sum of two values that were wrapped
 ]
 
-#: (op, shift, negated): all that nothing else reads, one negated, one constant 0, one without bits.
+#: (op, shift, negated): all ops that no other op reads, some of them negated, a constant 0, one without bits.
 OUTPUTS = [
     (4, 0, 1),
     (12, 0, 0),
@@ -90,11 +90,11 @@ OUTPUTS = [
 
 
 def every_opcode() -> Program:
-    """Some thirty ops, every opcode among them."""
+    """Return a program of some thirty ops, with every opcode of DAIS."""
     return Program.build(EVERY_OPCODE, OUTPUTS, inp_shift=[0, 1, 0], tables=[SINE_LIKE, STEPS])
 
 
-#: ALIR's sums of every kind and its quantisations that shift, after three inputs as above.
+#: ALIR's sums of every kind and its quantisations that shift, after the three inputs of ``EVERY_OPCODE``.
 SUMS_AND_SHIFTS: list[Row] = [
     *EVERY_OPCODE[:3],
     (11, 0, 3, 0, (1, 6, 4)),  # 3: a sum of three
@@ -117,19 +117,19 @@ TERMS = [
 
 
 def sums_and_shifts() -> Program:
-    """What ALIR has and DAIS has not; every op reaches an output, and no promise can be broken."""
+    """Return a program of the ops that only ALIR has; every op reaches an output, and no promise can be broken."""
     outputs = [(6, 0, 0), (9, 0, 0), (10, 0, 0)]
     return Program.build(SUMS_AND_SHIFTS, outputs, inp_shift=[0, 1, 0], terms=TERMS)
 
 
 def overflowing() -> Program:
-    """One input plus 1 in a type that does not hold the largest sum: 127 + 1 becomes -128."""
+    """Return an input plus 1 in a type that does not hold the largest sum: 127 + 1 becomes -128."""
     rows = [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 1, (1, 7, 0))]
     return Program.build(rows, [(1, 0, 0)], inp_shift=[0])
 
 
 def sum_of_many(terms: int) -> Program:
-    """One sum of so many inputs, every second one subtracted."""
+    """Return one sum of ``terms`` inputs, every second one subtracted."""
     rows: list[Row] = [(-1, j, -1, 0, (1, 3, 0)) for j in range(terms)]
     rows.append((11, 0, terms, 0, (1, 7 + terms.bit_length(), 0)))
     flat = [(j, j % 5, j % 2) for j in range(terms)]
@@ -137,7 +137,7 @@ def sum_of_many(terms: int) -> Program:
 
 
 def unproved() -> Program:
-    """``x - max(x, 0)``: it keeps its promise for every input, and intervals do not show it."""
+    """Return ``x - max(x, 0)``, which keeps its promise for every input although intervals do not show it."""
     rows = [(-1, 0, -1, 0, (1, 7, 0)), (2, 0, -1, 0, (0, 7, 0)), (1, 0, 1, 0, (1, 7, 0))]
     return Program.build(rows, [(2, 0, 0)], inp_shift=[0])
 
@@ -150,13 +150,13 @@ class _Network:
         self._bounds: list[tuple[int, int, int]] = []
 
     def op(self, code: int, id0: int, id1: int, data: int, kind: FixedType) -> int:
-        """Append an op whose type says all there is to know of its value; return its index."""
+        """Append an op that takes all values of its type; return its index."""
         self.rows.append((code, id0, id1, data, tuple(kind)))
         self._bounds.append((kind.raw_min, kind.raw_max, kind.f))
         return len(self.rows) - 1
 
     def sum(self, a: int, b: int, shift: int, subtract: bool) -> int:
-        """Append ``a ± b * 2**shift`` in the smallest type that holds it."""
+        """Append ``a ± b * 2**shift`` in the smallest type that holds it; return its index."""
         (lo_a, hi_a, f_a), (lo_b, hi_b, f_b) = self._bounds[a], self._bounds[b]
         f = max(f_a, f_b - shift)
         lo_a, hi_a = lo_a << (f - f_a), hi_a << (f - f_a)
@@ -167,7 +167,7 @@ class _Network:
         return len(self.rows) - 1
 
     def total(self, terms: Sequence[int], rng: random.Random) -> int:
-        """Append a chain of shifted sums and differences over ``terms``."""
+        """Append a chain of shifted sums and differences over ``terms``; return the index of its last op."""
         result = terms[0]
         for term in terms[1:]:
             result = self.sum(result, term, rng.randint(-2, 2), rng.random() < 0.5)
@@ -175,7 +175,7 @@ class _Network:
 
 
 def dense_network() -> Program:
-    """About 200 ops, as a tracer writes a dense network: two layers of sums, relus and quantisations between."""
+    """Return about 200 ops, as a tracer writes a dense network: two layers of sums and quantising ReLUs, then sums."""
     rng = random.Random(2024)
     net = _Network()
     layer = [net.op(-1, j, -1, 0, FixedType(1, 3, 4)) for j in range(8)]

@@ -1,4 +1,4 @@
-"""Project folders in the form of da4ml's and alkaid's, with RTL written by hand: no writer of them need be there."""
+"""Project folders as da4ml and alkaid write them, with hand-written RTL, so that neither needs to be installed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["FUNCTION", "alkaid_folder", "da4ml_folder", "edit_json"]
 
 _HALVES = [-4.0, 3.5, 0.5]
 
-#: ``relu(x + y)`` of two inputs s4.1, as da4ml's JSON has it.
+#: ``relu(x + y)`` of two inputs s4.1, in da4ml's JSON.
 FUNCTION = [
     [2, 1],
     [0, 0],
@@ -28,7 +28,7 @@ FUNCTION = [
     -1,
 ]
 
-#: The same in ALIR, as alkaid 0.8 writes it.
+#: The same function in ALIR, as alkaid 0.8 writes it.
 _ALIR = {
     "model": [
         *FUNCTION[:5],
@@ -99,7 +99,7 @@ end architecture rtl;
 
 
 def da4ml_folder(folder: Path, top: str = "layer", *, pipelined: bool = False, flavor: str = "verilog") -> Path:
-    """A folder as da4ml 0.6 writes it; a pipeline has one stage between two registers."""
+    """Write a folder as da4ml 0.6 does; a pipeline has one stage between two registers."""
     logic = f"{top}_stage0" if pipelined else top
     metadata: dict[str, Any] = {"cost": 2.0, "flavor": flavor, "part_name": "x", "adder_size": -1, "carry_size": -1}
     files = {"model/comb.json": json.dumps(FUNCTION)}
@@ -119,7 +119,7 @@ def da4ml_folder(folder: Path, top: str = "layer", *, pipelined: bool = False, f
 
 
 def alkaid_folder(folder: Path, top: str = "top", *, pipelined: bool = False) -> Path:
-    """A folder as alkaid 0.8 writes it."""
+    """Write a folder as alkaid 0.8 does."""
     metadata = {"flavor": "verilog", "top_module": top, "part_name": "x", "signal_count": 2}
     files: dict[str, str | bytes] = {
         "model/comb.json.gz": gzip.compress(json.dumps(_ALIR).encode()),

@@ -1,4 +1,4 @@
-"""Random expressions of Verilog."""
+"""Random Verilog expressions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random graphs of gates and random terms, and what a literal is on all inputs."""
+"""Random gate graphs, random terms, and the values of a literal on all inputs."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["random_graph", "random_term", "table"]
 
 
 def table(graph: Aig, literal: int) -> int:
-    """The values of a literal on all inputs."""
+    """Return the values of a literal on all inputs, as an integer with one bit per input pattern."""
     bits = sum(low < 0 for low in graph.low) - 1
     count = 1 << bits
     return value_of(simulate(graph, columns(range(count), bits), count), literal, count)
 
 
 def random_graph(rng: random.Random, inputs: int = 5, gates: int = 40) -> tuple[Aig, list[int]]:
-    """A graph, and literals of it."""
+    """Return a random graph, and the literals of its inputs and gates."""
     graph = Aig()
     literals = [graph.input() for _ in range(inputs)]
     for _ in range(gates):
@@ -31,7 +31,7 @@ def random_graph(rng: random.Random, inputs: int = 5, gates: int = 40) -> tuple[
 
 
 def random_term(rng: random.Random, width: int, depth: int) -> Term:
-    """Any operation on any."""
+    """Return a random term of ``width`` bits, of any operations, nested at most ``depth`` deep."""
 
     def inside(of: int = width) -> Term:
         return random_term(rng, of, depth - 1)

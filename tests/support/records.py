@@ -1,4 +1,4 @@
-"""The record of a simulation."""
+"""The record of a simulation with a mismatch."""
 
 from __future__ import annotations
 

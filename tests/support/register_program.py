@@ -1,4 +1,4 @@
-"""The program of tests of registers."""
+"""The program that tests of registers use."""
 
 from __future__ import annotations
 

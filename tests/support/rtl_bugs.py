@@ -1,4 +1,4 @@
-"""Faults that are seeded in RTL of ours."""
+"""Faults that tests seed in RTL that the package emits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["ALIR_BUGS", "ALIR_VARIANTS", "BUGS", "Bug", "VARIANTS"]
 
 
 class Bug(NamedTuple):
-    """``old`` becomes ``new`` in the line that begins with ``line``; ``op`` is the op whose value is then wrong."""
+    """A fault: ``new`` replaces ``old`` in the line that begins with ``line``, so that the value of ``op`` is wrong."""
 
     name: str
     op: int
@@ -38,11 +38,11 @@ BUGS = [
     Bug("NOT of an unsigned value not masked", 18, "op_18 =", " & 7'sh3f", ""),
     Bug("OR-reduce became AND-reduce", 20, "op_20 =", "|op_8", "&op_8"),
     Bug("XOR became OR", 23, "op_23 =", "^", "|"),
-    # seldom
+    # rarely visible
     Bug("wrong for one value in 2048", 4, "op_4 =", "op_0 +", "(op_0 == -8'sd128 ? 8'sd127 : op_0) +"),
 ]
 
-#: The same, in the sums and shifts of ALIR.
+#: Such faults in the sums and shifts of ALIR.
 ALIR_BUGS = [
     Bug("sign of a term flipped", 3, "op_3 =", "- (op_1", "+ (op_1"),
     Bug("shift of a term off by one", 9, "op_9 =", "op_7 <<< 6", "op_7 <<< 5"),
@@ -60,7 +60,7 @@ ALIR_VARIANTS = [
     Bug("shift of a quantisation the other way", 8, "op_8 =", ">>> 1", "<<< 1"),
 ]
 
-#: Variants of these, and others of the same kinds of op, for the long run.
+#: Variants of ``BUGS``, and others in the same kinds of op, for the long test run.
 VARIANTS = [
     Bug("carry out lost", 12, "op_12 =", "op_10 + (op_11 <<< 1)", "(op_10 + (op_11 <<< 1)) & 7'sh1f"),
     Bug("wrap of a signed value dropped", 9, "reg signed [6:0] op_9;", "[6:0]", "[8:0]"),

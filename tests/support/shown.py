@@ -1,4 +1,4 @@
-"""Commands as pages show them, in blocks and within sentences, held to the command line that there is."""
+"""Commands that pages show, in blocks and within sentences, and a check of each against the real command line."""
 
 from __future__ import annotations
 
@@ -21,33 +21,33 @@ PAGES += sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "examples" / "ci").iter
 _COMMAND = re.compile(
     r"(`|^ *(?:\$ )?|[|;&] |(?:run:|do) |\d=\S+ )(?:\.venv/bin/)?dais-verif ([a-z](?:[^\n`\\]|\\\n)*)", re.MULTILINE
 )
-#: What ends a command: a comment, a second column, another command, where its output goes.
+#: The end of a command: a comment, a second column, another command or a redirection.
 _END = re.compile(r"\s#|\s{3,}|;|&&|\||\s2?>")
 _CONTEXT = click.Context(cli)
 
 
 class Shown(NamedTuple):
-    """A command without ``dais-verif`` and without what the shell does with its output."""
+    """A command without ``dais-verif``, and without redirections and pipes."""
 
     command: str
-    #: It is a word of a sentence, which may leave out the files.
+    #: Whether it is mentioned in a sentence, where it need not name its files.
     mentioned: bool
 
 
 def commands_of(text: str) -> Iterator[Shown]:
-    """Each command of a page."""
+    """Yield each command of a page."""
     for match in _COMMAND.finditer(text):
         line = re.sub(r"\$\{\{.*?\}\}", "1", re.sub(r" *\\\n *", " ", match[2]))
         yield Shown(_END.split(line)[0].strip(), match[1] == "`")
 
 
 def python_of(text: str) -> list[str]:
-    """The blocks of Python on a page."""
+    """Return the Python blocks of a page."""
     return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
 def fault_of(shown: Shown) -> str | None:
-    """What the command line would say against it, before any file is opened; None if nothing."""
+    """Return the error of the command line for a command, found without opening any file; None if it is right."""
     try:
         words = shlex.split(shown.command)
     except ValueError as error:
@@ -69,7 +69,7 @@ def fault_of(shown: Shown) -> str | None:
 
 
 def _judge(command: click.Command, words: list[str], files: bool) -> None:
-    """Raise a ``ClickException`` if ``words`` are not arguments of ``command``. ``files``: none may be left out."""
+    """Raise a ``ClickException`` if ``words`` do not fit ``command``. ``files``: required arguments must be there."""
     context = click.Context(command)
     values, rest, _ = command.make_parser(context).parse_args(list(words))
     if rest:

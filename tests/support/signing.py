@@ -1,4 +1,4 @@
-"""``signoff`` and ``verify-cert`` through the public door: a small design, policies for it, forged certificates."""
+"""Run ``signoff`` and ``verify-cert`` by their command line, with a small design, policies and forged certificates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from dais_verif.signoff.certificate import CERTIFICATE, _canonical, _hash_of
 
 __all__ = ["DESIGN", "MACHINE", "Ending", "forge", "machine_project", "project", "sign", "verify"]
 
-#: Two outputs of three inputs: small, with nothing constant.
+#: A small program with two outputs of three inputs and no constants.
 DESIGN = Program.build(
     [
         (-1, 0, -1, 0, (1, 3, 0)),
@@ -34,7 +34,7 @@ DESIGN = Program.build(
     inp_shift=[0, 0, 0],
 )
 
-#: A counter that may be held and reset, and a register that holds nothing that is known until it is loaded.
+#: A counter that can be held and reset, and a register whose value is unknown until it is loaded.
 MACHINE = """machine
 input rst, en, load: u1.0
 input x: s4.1
@@ -62,14 +62,14 @@ z <- held
 sum <- step.sum
 """
 
-#: What is quick: one simulator, no proof, a few vectors.
+#: A policy for quick runs: one simulator, no proof, a few vectors.
 QUICK = 'simulators = ["icarus"]\nvectors = 300\ndistinct = 100\nexhaustive_bits = 0\nproof = "off"\n'
 GIVEN = '[rtl]\nfiles = ["design.v"]\n'
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a verb ended: its exit code, what ``--json`` printed, and stderr."""
+    """The result of a command: its exit code, the record that ``--json`` printed, and stderr."""
 
     exit_code: int
     tree: dict[str, Any]
@@ -77,22 +77,22 @@ class Ending:
 
     @property
     def verdict(self) -> str:
-        """The verdict, as text."""
+        """Return the verdict, as text."""
         return str(self.tree["verdict"])
 
     def stage(self, name: str) -> dict[str, Any]:
-        """One stage of a sign-off."""
+        """Return one stage of a sign-off."""
         found: dict[str, Any] = next(stage for stage in self.tree["stages"] if stage["name"] == name)
         return found
 
     @property
     def findings(self) -> list[str]:
-        """What speaks against a certificate, a line each."""
+        """Return the findings against a certificate, one line each."""
         return [" ".join(finding.values()) for finding in self.tree["findings"]]
 
 
 def project(folder: Path, policy: str, rtl: str | None = None, program: Program = DESIGN) -> Path:
-    """A program, its RTL and a policy in ``folder``."""
+    """Write a program, its RTL and a policy into ``folder``, and return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "prog.bin").write_bytes(write_binary(program, "v1"))
     (folder / "design.v").write_text(emit_verilog(program) if rtl is None else rtl)
@@ -101,7 +101,7 @@ def project(folder: Path, policy: str, rtl: str | None = None, program: Program 
 
 
 def machine_project(folder: Path, policy: str, text: str, rtl: str | None = None) -> Path:
-    """The machine of ``text``, its RTL and a policy in ``folder``."""
+    """Write the machine ``text``, its RTL and a policy into ``folder``, and return the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "prog.mach").write_text(text)
     (folder / "design.v").write_text(emit_machine(parse_machine(text.encode()), "model") if rtl is None else rtl)
@@ -130,7 +130,7 @@ def _end(*arguments: object) -> Ending:
 
 
 def forge(folder: Path, edit: Callable[[dict[str, Any]], object] | None = None) -> None:
-    """Change the certificate of ``folder`` by ``edit``, and make all its hashes fit whatever lies there now."""
+    """Change the certificate of ``folder`` by ``edit``, and update all its hashes to the files that are there now."""
     out = folder / "out"
     tree = json.loads((out / CERTIFICATE).read_bytes())
     names = [path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()]

@@ -1,6 +1,6 @@
-"""Coverage counted slowly and obviously: a set of bins, filled from the oracle's value of every op, vector by vector.
+"""Count coverage slowly but obviously: a set of bins, filled from the oracle's value of every op, vector by vector.
 
-Written from docs/coverage.md, with nothing of the package's counting.
+It is written from docs/coverage.md, and uses none of the package's counting.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from dais_verif.program import FixedType, Program
 
 __all__ = ["Bin", "all_bins", "hit_bins"]
 
-#: (group, "op", "input" or "output", its number, which): ``which`` as the docs number them.
+#: (group, "op", "input" or "output", its index, which): ``which`` is numbered as in the docs.
 Bin = tuple[str, str, int, Any]
 
 
 def all_bins(program: Program, *, declared: bool = True) -> set[Bin]:
-    """Every bin that there is."""
+    """Return every bin of a program."""
     found: set[Bin] = set()
     for op in program.ops:
         if op.type.width == 0:
@@ -54,7 +54,7 @@ def _of_value(kind: FixedType) -> Iterator[tuple[str, int]]:
 
 
 def _corners(program: Program, declared: bool) -> list[list[tuple[FixedType, int]]]:
-    """Of every input: the types as which it is read, in ascending order, and the raw values to be met as each."""
+    """Return the corners of each input: each type as which it is read, ascending, with each raw value to be reached."""
     readers: list[set[tuple[FixedType, int, int]]] = [set() for _ in range(program.n_in)]
     for op in program.ops:
         if op.code == -1 and op.type.width:
@@ -73,7 +73,7 @@ def _corners(program: Program, declared: bool) -> list[list[tuple[FixedType, int
 
 
 def hit_bins(program: Program, rows: Sequence[Sequence[Fraction]], *, declared: bool = True) -> set[Bin]:
-    """The bins that the exact vectors ``rows`` hit, broken promises or not."""
+    """Return the bins that the exact vectors ``rows`` hit, whether or not they break promises."""
     found: set[Bin] = set()
     corners = _corners(program, declared)
     for row in rows:

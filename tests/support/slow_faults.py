@@ -1,4 +1,4 @@
-"""A bit flipped in the slow and obvious way: the oracle's rules, one op after the other, with one value replaced."""
+"""Flip a bit slowly but obviously: run the oracle's rules op by op, with one value replaced."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["flipped_outputs"]
 
 
 def flipped(value: Fraction, kind: FixedType, bit: int) -> Fraction:
-    """``value`` of type ``kind`` with one bit of its pattern inverted: written out as text, changed, and read again."""
+    """Return ``value`` with one bit of its pattern inverted: it is written as text, changed, and read again."""
     raw = int(value * two(kind.f))
     pattern = list(format(raw % (1 << kind.width), f"0{kind.width}b"))
     pattern[-1 - bit] = "0" if pattern[-1 - bit] == "1" else "1"
@@ -23,7 +23,7 @@ def flipped(value: Fraction, kind: FixedType, bit: int) -> Fraction:
 
 
 def flipped_outputs(program: Program, inputs: Sequence[Fraction], index: int, bit: int) -> list[Fraction]:
-    """The outputs of the unchecked run in which bit ``bit`` of op ``index`` is wrong."""
+    """Return the outputs of an unchecked run in which bit ``bit`` of op ``index`` is inverted."""
     values: list[Fraction] = []
     for op in program.ops:
         try:

@@ -1,4 +1,4 @@
-"""The package's random programs, for hypothesis: fewer ops are simpler."""
+"""Hypothesis strategies for the package's random programs, which shrink towards fewer ops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["batches", "programs"]
 
 @st.composite
 def programs(draw: Any, **options: Any) -> tuple[Program, random.Random]:
-    """A program and the generator for its vectors. Fewer ops are simpler; the ops that remain stay the same."""
+    """Draw a program and the generator for its vectors. It shrinks to fewer ops, which stay the same."""
     n_ops = draw(st.integers(1, 16))
     seed = draw(st.integers(0, (1 << 32) - 1))
     return random_program(random.Random(seed), n_ops, **options), random.Random(seed ^ 0x5EED)
@@ -23,6 +23,6 @@ def programs(draw: Any, **options: Any) -> tuple[Program, random.Random]:
 
 @st.composite
 def batches(draw: Any, rows: int = 8, **options: Any) -> tuple[Program, list[list[Any]]]:
-    """A program and exact vectors for it."""
+    """Draw a program and exact vectors for it."""
     program, rng = draw(programs(**options))
     return program, random_rows(rng, program, rows)

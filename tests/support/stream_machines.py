@@ -1,4 +1,4 @@
-"""Machines that stream, with valid bits, an enable and a reset: a filter, and a multiply-accumulate that gives less."""
+"""Streaming machines with valid bits, an enable and a reset: a filter, a multiply-accumulate, delays and others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PINS = {"valid_in": "v", "valid_out": "w", "enable": "en", "reset": "rst"}
 
 
 def write_stream(folder: Path, **changed: str | None) -> Path:
-    """The file that names the pins, some of them ``changed``; None: not named."""
+    """Write the file that names the pins, some of them ``changed`` (None: not named), and return its path."""
     pins = {**PINS, **changed}
     path = folder / "stream.toml"
     path.write_text("".join(f'{key} = "{name}"\n' for key, name in pins.items() if name is not None))
@@ -24,10 +24,10 @@ def write_stream(folder: Path, **changed: str | None) -> Path:
 
 
 def moving_sum(*, elastic: bool = True, held: bool = True, all_reset: bool = True, latch: bool = True) -> Machine:
-    """``y = 3 x - 2 x' + x''`` of the last three inputs that were valid, two edges late.
+    """Return a filter ``y = 3 x - 2 x' + x''`` of the last three valid inputs, with a latency of two edges.
 
-    Not ``elastic``: cycles without an input count as inputs, too. Not ``held``: the delay line ignores the enable. Not
-    ``all_reset``: it ignores the reset. Not ``latch``: the output follows the input that is there.
+    Without ``elastic``, cycles that are not valid count as inputs, too. Without ``held``, the delay line ignores the
+    enable. Without ``all_reset``, it ignores the reset. Without ``latch``, the outputs are combinational.
     """
     made = MachineBuilder()
     x, v = made.input("x", BYTE), made.input("v", BIT)
@@ -70,7 +70,7 @@ def moving_sum(*, elastic: bool = True, held: bool = True, all_reset: bool = Tru
 
 
 def mac() -> Machine:
-    """The sum of four products, and how many there were: a beat for every four that go in."""
+    """Return a multiply-accumulate over four products: it gives one output for every four inputs."""
     made = MachineBuilder()
     a, b, v = made.input("a", BYTE), made.input("b", FixedType(0, 5, 0)), made.input("v", BIT)
     en, rst = made.input("en", BIT), made.input("rst", BIT)
@@ -115,7 +115,7 @@ def mac() -> Machine:
 
 
 def overflowing() -> Machine:
-    """A sum that breaks its promise where both of its inputs are large."""
+    """Return a sum that breaks its promise where both of its inputs are large."""
     made = MachineBuilder()
     x, v, en, rst = made.input("x", (BYTE, BYTE)), made.input("v", BIT), made.input("en", BIT), made.input("rst", BIT)
     add = made.block("add", assemble("input a, b\na = s8.0 input a\nb = s8.0 input b\ny = s8.0 a + b\noutput y = y"))
@@ -128,7 +128,7 @@ def overflowing() -> Machine:
 
 
 def delay(edges: int, *, endless: bool = False, counting: bool = False) -> Machine:
-    """What goes in comes out so many edges later; ``endless``: valid stays. ``counting``: of cycles, in 16 bits."""
+    """Return a delay of ``edges``; ``endless``: valid stays 1. ``counting``: a register of 16 bits counts cycles."""
     made = MachineBuilder()
     x, v, en, rst = made.input("x", BYTE), made.input("v", BIT), made.input("en", BIT), made.input("rst", BIT)
     data = made.register("data", (BYTE,) * edges, initial=0, reset=rst)

@@ -1,8 +1,8 @@
-"""Many pipelines in one simulation, a vector a clock cycle, held to the golden model and to a queue.
+"""Many pipelines in one simulation, one vector per clock cycle, compared with the golden model and a queue.
 
-All instances hang on the same control signals and each on its own slice of the ports, so that a simulator is built
-once for all of them. What a pipeline must do is written here anew: a queue as long as its latency, which moves
-on when it is enabled, and whose valid bits a reset clears.
+All instances share the control signals, and each has its own slice of the ports, so that a simulator is built once for
+all of them. The model of a pipeline is written here independently: a queue as long as its latency, which advances when
+it is enabled, and whose valid bits a reset clears.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _CONTROL = ("clk", "rst", "en", "in_valid", "out_valid", "model_inp", "model_out
 
 
 class Cycle(NamedTuple):
-    """What is driven before one rising edge. ``row`` is the vector."""
+    """The values that are driven before one rising edge. ``row`` is the index of the vector."""
 
     row: int
     en: int = 1
@@ -40,7 +40,7 @@ class Cycle(NamedTuple):
 
 @dataclass(frozen=True)
 class Instance:
-    """One pipeline and the vectors for it; ``edit`` seeds a fault in its text."""
+    """A pipeline and the vectors for it; ``edit`` seeds a fault in its text."""
 
     program: Program
     batch: Batch
@@ -52,14 +52,14 @@ class Instance:
 
 
 class Seen(NamedTuple):
-    """``compared``: output words and valid bits that were judged. ``wrong``: a line for each that was not right."""
+    """The result of a run: the number of output words and valid bits compared, and a line for each wrong one."""
 
     compared: int
     wrong: list[str]
 
 
 def streaming(rows: int, latency: int) -> list[Cycle]:
-    """A vector every cycle, then as many cycles as the last one takes to come out."""
+    """Return a vector in every cycle, then ``latency`` cycles for the last one to come out."""
     return [Cycle(row) for row in range(rows)] + [Cycle(0, in_valid=0)] * latency
 
 
@@ -118,7 +118,7 @@ def _judge(
 
 
 def _words(one: Instance) -> tuple[list[str], list[str]]:
-    """The bits of both ports for every vector, most significant first."""
+    """Return the bits of both ports for every vector, most significant first."""
     ports, rows = ports_of(one.program), one.batch.rows
     raw = run_raw(one.program, one.batch, check=False)
     packed = pack_inputs(one.batch, ports), pack_outputs(raw, ports, rows)
@@ -128,7 +128,7 @@ def _words(one: Instance) -> tuple[list[str], list[str]]:
 
 
 def _top(instances: Sequence[Instance]) -> str:
-    """A module that holds them all; valid bits of those without are 0."""
+    """Return a module that instantiates all pipelines; valid bits of those that have none are 0."""
     lines, at_in, at_out = [], 0, 0
     for n, one in enumerate(instances):
         ports, options = ports_of(one.program), one.options

@@ -1,4 +1,4 @@
-"""A cocotb testbench that clocks a design: each line of cycles.txt is driven, outputs are read, clk rises."""
+"""A cocotb testbench that clocks a design: it drives each line of cycles.txt, reads the outputs, then raises clk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cocotb.triggers import Timer
 
 @cocotb.test()
 async def stream(dut: Any) -> None:
-    """Write to outputs.txt what the outputs hold at every rising edge."""
+    """Write the values of the outputs at every rising edge to outputs.txt."""
     wait = Timer(1, unit="ns")
     found = []
     dut.clk.value = 0

@@ -1,4 +1,4 @@
-"""``dais-verif synth`` through the public door, and programs for it."""
+"""Run ``dais-verif synth`` by its command line, and programs for it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from support.door import save
 
 __all__ = ["EVERYTHING", "NEGATED", "Made", "synth"]
 
-#: A table, a product, a choice, a sum that wraps and an input that reaches an output as it is.
+#: A table, a product, a mux, a sum, a quantisation that wraps, and an input that reaches an output unchanged.
 EVERYTHING = assemble("""
     input x, y
     table bumps = [3, 200, 17, 0, 255, 128, 64, 9, 11, 90, 33, 1, 2, 77, 254, 100]
@@ -31,7 +31,7 @@ EVERYTHING = assemble("""
     output 3 = a
 """)
 
-#: -x wraps for the most negative x, and a sum of more bits reads it.
+#: -x wraps for the most negative x, and a wider sum reads it.
 NEGATED = {
     sign: assemble(f"""
         input a, x
@@ -46,7 +46,7 @@ NEGATED = {
 
 
 class Made(NamedTuple):
-    """How ``synth`` ended. ``facts``: what ``--json`` printed."""
+    """The result of ``synth``. ``facts``: the record that ``--json`` printed."""
 
     code: int
     facts: dict[str, Any]

@@ -1,4 +1,4 @@
-"""What pages show of a terminal, as it is typed and printed: run again, line by line."""
+"""Terminal sessions that pages show: parse them, run them again, and compare line by line."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import NamedTuple
 __all__ = ["Step", "matches", "run", "steps_of"]
 
 _BLOCK = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-#: What two runs print differently: times, and what the cache knew.
+#: Texts that differ from run to run: times, and the number of claims from the proof cache.
 _TIME, _KNOWN = re.compile(r"\b\d+(?:\.\d+)? (?:s|ms)\b"), re.compile(r", \d+ claims? proved by earlier runs")
 
 
 class Step(NamedTuple):
-    """A command, and the lines that it prints; a line ``...`` stands for any lines, and within one for anything."""
+    """A command and the lines that it prints; ``...`` stands for any lines, or for any text within a line."""
 
     command: str
     printed: tuple[str, ...]
 
 
 def steps_of(text: str) -> Iterator[Step]:
-    """Each command of a page's ``console`` blocks, in their order."""
+    """Yield each command of a page's ``console`` blocks, in order."""
     for block in _BLOCK.findall(text):
         first, *rest = re.split(r"^\$ ", block, flags=re.MULTILINE)
         assert not first.strip(), f"a block begins with a command: {first}"
@@ -40,7 +40,7 @@ def steps_of(text: str) -> Iterator[Step]:
 
 
 def matches(shown: Sequence[str], printed: Sequence[str]) -> bool:
-    """Whether ``printed`` is what is shown, but for times."""
+    """Return whether ``printed`` is equal to ``shown``, except for times, counts of cached claims and spaces."""
     if not shown:
         return not printed
     if shown[0].strip() == "...":
@@ -55,7 +55,7 @@ def _plain(line: str) -> str:
 
 
 def run(step: Step, folder: Path) -> list[str]:
-    """What the command of ``step`` prints in ``folder``, with ``exit N`` behind it if that is not 0."""
+    """Return the lines that the command of ``step`` prints in ``folder``, then ``exit N`` if its exit code is not 0."""
     tools = str(Path(sys.executable).parent)
     environment = {**os.environ, "PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "120", "NO_COLOR": "1"}
     done = subprocess.run(

@@ -1,7 +1,7 @@
-"""The rules of upstream's example kernels, quirks and all, as an outsider declares them; no programs, which are float.
+"""The rules of upstream's example kernels, with their quirks, in our declarations; without programs, which are float.
 
-Each is what its glue code takes and answers. The quirks are upstream's: a second input that is never looked at, an
-index space that is not divided, an input that is all required although it is mapped.
+Each kernel declares the calls that its glue code accepts, and the answers. The quirks are upstream's: a second input
+that is never checked, an index space that is not divided, an input that is all required although it is mapped.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ F32, BF16, I32, I8 = DataType.F32, DataType.BF16, DataType.I32, DataType.I8
 #: Elements in a vector of 256 bytes.
 LANES = {F32: 64, I32: 64, BF16: 128, I8: 256}
 SPATIAL = "pad_w:i pad_h:i kernel_w:i kernel_h:i stride_w:i stride_h:i dilation_w:i dilation_h:i"
-#: Stands for the size of the compiled program, in bytes.
+#: A placeholder for the size of the compiled program, in bytes.
 PROGRAM_BYTES = 1000
 
 Sizes = Callable[[Request], Sequence[int]]
@@ -63,7 +63,7 @@ def kernel(name: str, inputs: int, outputs: int, checks: tuple, index_space: Siz
 
 
 def same(*counts: int, required: bool = False) -> Callable[[Request], AccessPattern]:
-    """Each dimension follows that of the index space: so many elements a member."""
+    """Return an access whose dimensions follow those of the index space, with ``counts`` elements per member."""
     return lambda r: access(*(block(d, n) for d, n in enumerate(counts)), all_required=required)
 
 
@@ -131,7 +131,7 @@ def matrix_multiply(name: str) -> Kernel:
 
 
 def axes(r: Request) -> list[tuple[int, int, int, int, int]]:
-    """Of width and height: size of the input, stride, pad, kernel, dilation."""
+    """Return (size of the input, stride, pad, kernel, dilation) of the width, then of the height."""
     g = r.given
     return [
         (r.inputs[0].sizes[1], g.stride_w, g.pad_w, g.kernel_w, g.dilation_w),
@@ -144,7 +144,7 @@ def convolved(r: Request) -> list[int]:
 
 
 def first_size(tensor: int) -> WrittenBack:
-    """A check that the tensor is as deep as input 0, which writes back the one size that is wrong."""
+    """Return a check that input ``tensor`` is as deep as input 0; on refusal it writes back the right depth."""
 
     def written(r: Request) -> WrittenBack:
         return WrittenBack(input_sizes={tensor: (r.inputs[0].sizes[0], *r.inputs[tensor].sizes[1:])})
@@ -239,7 +239,7 @@ def filter_i8(name: str) -> Kernel:
 
 
 def reciprocals(r: Request) -> list[AuxTensor]:
-    """One divided by how many elements a window has, in binary32; 0 for none."""
+    """Return the reciprocals of all numbers of elements in a window, in binary32; 0 for no elements."""
     values = [0.0, *(1 / n for n in range(1, r.given.kernel_w * r.given.kernel_h + 1))]
     return [AuxTensor(TensorGeometry(1, (len(values), 0, 0, 0, 0)), F32, struct.pack(f"<{len(values)}f", *values))]
 
@@ -329,12 +329,12 @@ def softmax(name: str, axis: int, table: bool) -> Kernel:
         expect_output_sizes(first_input),
     )
     more = {"aux": permutation} if table else {}
-    # The axis is in the private structure, and nothing is passed on.
+    # The axis is in the private structure, and the kernel gets no scalars.
     return kernel(name, 1, 1, checks, space, mapping, scalars=lambda r: b"", structure="axis:i", **more)
 
 
 def upstream(version: str) -> Library:
-    """The library of one version: the first of 2021 has names of its own, and a table that went later."""
+    """Return the library of a version: the first one, of 2021, has other names, and a table that was removed later."""
     first, latest = version == "f544ed3", version == "main"
     custom = "" if first else "custom_"
     kernels = [

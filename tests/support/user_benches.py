@@ -1,6 +1,7 @@
-"""Benches as users write them for cocotb, with our model and scoreboard; each runs in the simulator, on an instance of
+"""Testbenches as users write them for cocotb, with our model and scoreboard.
 
-the module that ``tests/sim/test_cocotb_scoreboard.py`` writes. Some of them must fail.
+Each runs in the simulator on an instance in the module that ``tests/sim/test_cocotb_scoreboard.py`` writes. Some of
+them must fail.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ CLOCKED: dict[str, Any] = {**PINS, "valid_out": "out_valid", "ports": PORTS}
 
 
 async def drive(dut: Any, model: DaisModel, count: int = 60, wait: float = 1) -> None:
-    """Vectors for the combinational designs."""
+    """Drive vectors into the combinational designs."""
     async for vector in generate_vectors(model, count).each(Timer(wait, unit="ns")):
         assert vector is not None
         dut.x.value = vector.packed
@@ -33,7 +34,7 @@ async def drive(dut: Any, model: DaisModel, count: int = 60, wait: float = 1) ->
 
 
 async def clocked(dut: Any, model: DaisModel, count: int = 60, after: int = 3) -> None:
-    """Vectors for the clocked designs, with bubbles, stalls and a reset among them; ``after``: edges at the end."""
+    """Drive vectors into the clocked designs, with bubbles, stalls and resets between them, then ``after`` edges."""
     Clock(dut.clk, 2, unit="ns").start()
     dut.rst_n.value, dut.en.value, dut.in_valid.value = 0, 1, 0
     for _ in range(2):
@@ -57,7 +58,7 @@ async def combinational(dut: Any) -> None:
     scoreboard = Scoreboard(dut.good, PROGRAM)
     await drive(dut, scoreboard.model)
     scoreboard.verify()
-    # A vector that is equal to the one before it changes nothing, and is not counted again.
+    # A vector that is equal to the one before changes no signal, and is not counted again.
     assert 40 < scoreboard.vectors <= 60 and scoreboard.bits == 6 * scoreboard.vectors
 
 
@@ -126,7 +127,7 @@ async def pipeline(dut: Any) -> None:
 
 @cocotb.test()
 async def pipeline_by_steps(dut: Any) -> None:
-    """The same by hand, with the model an edge at a time."""
+    """The pipeline is compared by hand, with one step of the model per edge."""
     Clock(dut.clk, 2, unit="ns").start()
     model = DaisModel(PROGRAM, latency=2)
     dut.rst_n.value, dut.en.value, dut.in_valid.value = 1, 1, 1
@@ -150,7 +151,7 @@ async def pipeline_wrong(dut: Any) -> None:
 
 @cocotb.test()
 async def pipeline_wrong_replayed(dut: Any) -> None:
-    """An instance, whose module is the top of the replay."""
+    """A mismatch is found in an instance, whose module is the top of the replay."""
     rtl = os.environ.get("BENCH_RTL")
     if rtl is None:
         cocotb.pass_test("only where a replay is asked for")

@@ -1,4 +1,4 @@
-"""Reading what a replay leaves: VCD and FST waves, save files of GTKWave, command files of Surfer."""
+"""Read the files that a replay leaves: VCD and FST waves, save files of GTKWave, command files of Surfer."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ import pytest
 
 
 class Wave(NamedTuple):
-    """Every variable by its full name without range: the bounds, as declared, and (time, bits) of each change."""
+    """A wave: the declared bounds and the changes (time, bits) of each variable, by its full name without a range."""
 
     ranges: dict[str, str]
     changes: dict[str, list[tuple[int, str]]]
     end: int
 
     def at(self, name: str, time: int) -> str:
-        """Bits of a variable just before ``time``, in full."""
+        """Return all bits of a variable just before ``time``."""
         bits = [value for when, value in self.changes[name] if when < time][-1]
         width = re.fullmatch(r"\[(\d+):(\d+)\]", self.ranges[name])
         full = 1 if width is None else abs(int(width[1]) - int(width[2])) + 1
@@ -27,7 +27,7 @@ class Wave(NamedTuple):
 
 
 def wave_of(path: Path) -> Wave:
-    """The wave in a VCD file, or in an FST file where GTKWave's converter is at hand."""
+    """Return the wave in a VCD or FST file; for FST, skip the test where GTKWave's converter is not installed."""
     if path.suffix == ".fst":
         if shutil.which("fst2vcd") is None:
             pytest.skip("fst2vcd, of Debian's package gtkwave, is not installed")
@@ -65,7 +65,7 @@ def read_vcd(text: str) -> Wave:
 
 
 class Line(NamedTuple):
-    """A signal of a save file. ``bits``: which of them, counted from the left bound; None: all."""
+    """A signal of a save file. ``bits``: the indices of its bits, counted from the left bound; None: all."""
 
     group: str
     label: str
@@ -85,7 +85,7 @@ BEGIN, END = 0x800200, 0x1000200
 
 
 def read_gtkw(text: str) -> tuple[dict[str, str], list[Line], list[str]]:
-    """The ``[attributes]`` of a save file, its signals, its comments; by the grammar of ``parsewavline``."""
+    """Return the ``[attributes]``, signals and comments of a save file, by GTKWave's grammar (``parsewavline``)."""
     attributes: dict[str, str] = {}
     lines: list[Line] = []
     comments: list[str] = []
@@ -134,7 +134,7 @@ class Item(NamedTuple):
 
 
 def run_sucl(text: str) -> tuple[str, list[str | Item]]:
-    """The file that Surfer would load, and what it would then show: dividers (their text) and signals."""
+    """Return the file that Surfer would load, and the dividers (their text) and signals that it would then show."""
     loaded, shown, focus = "", [], None
     for line in text.splitlines():
         command, _, rest = line.partition("#")[0].strip().partition(" ")
@@ -163,7 +163,7 @@ def run_sucl(text: str) -> tuple[str, list[str | Item]]:
 
 
 def shown_by_gtkwave(save_file: Path, folder: Path) -> dict[str, str]:
-    """What GTKWave itself, started elsewhere with the save file alone, shows at the marker: value by label."""
+    """Return the values at the marker, by label, that GTKWave shows when started elsewhere with only the save file."""
     if not (shutil.which("gtkwave") and shutil.which("xvfb-run")):
         pytest.skip("gtkwave and xvfb-run, of Debian's packages gtkwave and xvfb, are not both installed")
     script = folder / "read.tcl"

@@ -1,4 +1,4 @@
-"""Netlists that are wired by hand, for tests of what the prover makes of them: no front end, no Verilog."""
+"""Netlists that are wired by hand, for tests of the prover without a front end and without Verilog."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Seen", "Wiring", "over_inputs"]
 
 
 class Seen:
-    """Signals, read by the function given: ``s("a")`` is all of ``a``, ``s("a", 2, 3)`` three of its bits."""
+    """Signals as terms: ``s("a")`` is all of ``a``, ``s("a", 2, 3)`` are three bits of it, from bit 2 on."""
 
     def __init__(self, wiring: Wiring, read: Read) -> None:
         self._wiring, self._read = wiring, read
@@ -30,14 +30,14 @@ Made = Callable[[Seen], Term]
 
 
 class Wiring:
-    """Inputs with their widths; then wires and registers, in any order."""
+    """A builder of a netlist: the inputs with their widths, then wires and registers in any order."""
 
     def __init__(self, **inputs: int) -> None:
         self.signals = {name: Signal(name, width, "model.v:1") for name, width in inputs.items()}
         self._inputs = tuple(inputs)
 
     def wire(self, name: str, width: int, make: Made, *, low: int = 0, of: int | None = None) -> Wiring:
-        """Bits ``low`` and on of a signal of ``of`` bits, or all of it."""
+        """Drive ``width`` bits from ``low`` on of a signal of ``of`` bits, or all of it, combinationally."""
         self._drive(name, width, make, None, low, of)
         return self
 
@@ -53,7 +53,7 @@ class Wiring:
         low: int = 0,
         of: int | None = None,
     ) -> Wiring:
-        """``resets``: those that act at any time, each with the value at which it does not."""
+        """Drive a register. ``resets``: asynchronous resets, each with the value at which it is inactive."""
         pins = tuple((self.signals[reset], inactive) for reset, inactive in resets)
         timed = Clock(self.signals[clock], None if enable is None else self.signals[enable], pins)
         self._drive(name, width, make, timed, low, of)
@@ -70,7 +70,7 @@ class Wiring:
     def boundary(
         self, *outputs: str, data: Sequence[str] = ("IN",), constants: dict[str, int] | None = None
     ) -> Boundary:
-        """``data``: the inputs that carry an input of the program each. Others that are not ``constants`` are pins."""
+        """Return the boundary. ``data``: inputs that carry one program input each; others are ``constants`` or pins."""
         carried = [self.signals[name] for name in data]
         fixed = {self.signals[name]: value for name, value in (constants or {}).items()}
         others = frozenset({self.signals[name] for name in self._inputs} - set(carried) - fixed.keys())
@@ -89,7 +89,7 @@ class Wiring:
 
 
 def over_inputs(netlist: Netlist, name: str, **known: int) -> Term:
-    """A signal as a term over the inputs, its registers being wires; ``known``: inputs with a value."""
+    """Return a signal as a term over the inputs, with registers as wires; ``known``: inputs with a constant value."""
     inputs = {
         netlist.signals[port]: const(netlist.signals[port].width, known[port])
         if port in known
