@@ -1,4 +1,4 @@
-"""Confirm a proof by simulation: simulators share no code with the prover, so they see what both its readers miss."""
+"""Confirm a proof by simulation: simulators share no code with the prover, and detect errors of both its front ends."""
 
 from __future__ import annotations
 

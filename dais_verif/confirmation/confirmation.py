@@ -1,7 +1,7 @@
-"""The RTL of a proof, run in every simulator that is there and can build it.
+"""Run the RTL of a proof in every installed simulator that can build it.
 
-A proof rests on a reading of the RTL; a simulator is another reading, written by others. Each simulator runs alone and
-is judged alone: one that cannot build the RTL takes nothing away from another that can.
+A proof relies on how the prover reads the RTL; a simulator reads it with other code, by other authors. Each simulator
+runs and is judged on its own: if one cannot build the RTL, the results of the others still count.
 """
 
 from __future__ import annotations
@@ -30,29 +30,31 @@ __all__ = ["Confirmation", "ConfirmationRequest", "confirm", "prepare", "sum_up"
 #: Verdicts of a simulator that contradict a proof.
 _CONTRADICTING = (Verdict.RTL_MISMATCH, Verdict.X_IN_OUTPUT, Verdict.SIMULATORS_DISAGREE)
 
-#: A line of generated Verilog is about so long, and an op is about one line.
+#: The typical length of a line of generated Verilog, in bytes; an op takes about one line.
 _BYTES_PER_OP = 100
-#: Beyond this many ops Verilator compiles longer than a proof takes: Icarus, which builds at once, is enough.
+#: Above this many ops, compiling with Verilator takes longer than a proof: only Icarus is used, which builds at once.
 _LARGE = 20_000
-#: Seconds for each build and each run; a netlist of 15 MB takes Icarus 35 s of CPU time before its first vector.
+#: Seconds for each build and each run: at least the first, and one per this many ops. Icarus takes 35 s of CPU time for
+#: a netlist of 15 MB before its first vector.
 _SECONDS, _OPS_PER_SECOND = 120.0, 500
-#: Ops times vectors that Icarus simulates in some seconds, and the fewest vectors that say anything.
+#: Ops times vectors that Icarus simulates in a few seconds, and the smallest useful number of vectors.
 _ICARUS_BUDGET, _FEWEST = 8_000_000, 20
-#: Ops times vectors that are worth a trial first: logic in which a change runs through deep sums again and again, as
-#: that of XLS, takes Icarus ten times as long for each op; and the seconds that all its vectors may take then.
+#: Ops times vectors from which on Icarus first runs a trial, and the seconds that all vectors may take by that trial.
+#: Logic in which changes run through deep sums repeatedly, such as that of XLS, takes ten times as long for each op.
 _WORTH_A_TRIAL, _ICARUS_SECONDS = 2_000_000, 15.0
-#: Vectors of a first trial of large RTL: a netlist of 100,000 cells takes Icarus 16 s of CPU time for each.
+#: The number of vectors in a first trial of large RTL: Icarus takes 16 s of CPU time per vector for 100,000 cells.
 _TRIED = 2
 
 
 @dataclass(frozen=True)
 class ConfirmationRequest:
-    """The subject of the simulation. ``design``: with its ports and, if it is clocked, the latency that was proved.
+    """The program and the RTL to simulate, and how.
 
-    ``folder`` receives builds, logs, waves. ``check``: vectors that break a promise of ``program`` are left out, as
-    the proof left them out. ``declared``: vectors keep to the intervals that the program's source declares.
-    ``timeout``: seconds for each build and each run; None: as the size of the RTL suggests. ``only``: the simulators
-    to ask; None: those that the language and the size of the RTL suggest.
+    ``design``: the RTL with its ports and, if it is clocked, the latency that was proved. ``folder`` receives builds,
+    logs and waves. ``check``: leave out vectors that break a promise of ``program``, as the proof does. ``declared``:
+    vectors are within the intervals that the program's source declares. ``timeout``: seconds for each build and each
+    run; None: chosen by the size of the RTL. ``only``: the simulators to use; None: chosen by the language and the size
+    of the RTL.
     """
 
     program: Program
@@ -67,7 +69,7 @@ class ConfirmationRequest:
 
     @cached_property
     def size(self) -> int:
-        """Ops, or as many as the text of the RTL would hold if that is more."""
+        """The number of ops, of the program or estimated from the length of the RTL, whichever is larger."""
         written = sum(source.stat().st_size for source in self.design.sources)
         return max(self.program.n_ops, written // _BYTES_PER_OP)
 
@@ -78,7 +80,7 @@ class ConfirmationRequest:
 
     @property
     def simulators(self) -> tuple[str, ...]:
-        """The simulators that are asked."""
+        """The names of the simulators to use."""
         if self.only is not None:
             return self.only
         every = simulators_for(None, self.design.sources)
@@ -86,13 +88,13 @@ class ConfirmationRequest:
 
     @property
     def rows(self) -> int:
-        """Vectors to run: fewer where each takes long."""
+        """The number of vectors to run: fewer if the design is large."""
         return min(self.vectors, max(_FEWEST, _ICARUS_BUDGET // (self.size + 1)))
 
 
 @contextmanager
 def prepare(request: ConfirmationRequest) -> Iterator[dict[str, PendingRun]]:
-    """Start to build ``request.design`` in each simulator while something else is done; what still runs is killed."""
+    """Build ``request.design`` in each simulator in the background; what still runs after the block is killed."""
     with ExitStack() as stack:
         begun: dict[str, PendingRun] = {}
         for name in request.simulators:
@@ -104,7 +106,11 @@ def prepare(request: ConfirmationRequest) -> Iterator[dict[str, PendingRun]]:
 
 
 def confirm(request: ConfirmationRequest, begun: Mapping[str, PendingRun]) -> Confirmation:
-    """Run ``request.rows`` vectors in each simulator of ``begun``, which ``prepare`` gave for the same sources."""
+    """Run ``request.rows`` vectors in each simulator of ``begun``, and return the combined result.
+
+    ``begun``: as ``prepare`` yields it for the same sources. If all these simulators refuse to build the RTL, the other
+    installed simulators are tried, unless the request names the simulators.
+    """
     if not begun:
         return Confirmation(Verdict.NOT_RUN, "no simulator was asked")
     batch = _vectors(request)
@@ -116,7 +122,7 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, PendingRun]) -> Co
         findings = {name: process.result_of(future, name) for name, future in running.items()}
     found = sum_up(findings)
     left = tuple(name for name in simulators_for(None, request.design.sources) if name not in begun)
-    refused = all(one.cannot_build for one in begun.values())  # where the first ran out of time, the others do
+    refused = all(one.cannot_build for one in begun.values())  # after a timeout, the others would time out as well
     if found.verdict is not Verdict.NOT_RUN or not refused or not left or request.only is not None:
         return found
     second = replace(request, only=left)
@@ -128,7 +134,7 @@ def confirm(request: ConfirmationRequest, begun: Mapping[str, PendingRun]) -> Co
 
 
 def _run(request: ConfirmationRequest, name: str, batch: Batch, begun: Mapping[str, PendingRun]) -> Finding:
-    """Run ``batch`` in one simulator; in Icarus as much of it as it simulates in some seconds, if that is less."""
+    """Run ``batch`` in one simulator; in Icarus only as many vectors as it simulates in a few seconds."""
     options = SimulationOptions(
         (name,), check=request.check, seed=request.seed, timeout=request.limit, declared=request.declared
     )
@@ -141,7 +147,7 @@ def _run(request: ConfirmationRequest, name: str, batch: Batch, begun: Mapping[s
         return run(batch.rows, folder, begun)
     if request.size > _LARGE:
         trial, seconds = _timed(lambda: run(_TRIED, folder, begun))
-        # What this trial confirms must not be lost to the time limit of the next.
+        # A timeout of the next run must not discard what this trial confirmed.
         if trial.verdict is not Verdict.PASS or seconds > min(_ICARUS_SECONDS, request.limit * _TRIED / _FEWEST):
             return trial
         trial, seconds = _timed(lambda: run(_FEWEST, folder / "few", None))
@@ -183,7 +189,7 @@ def _vectors(request: ConfirmationRequest) -> Batch:
 
 
 def _kept(golden: Golden, batch: Batch) -> Iterator[Batch]:
-    """Yield the rows that break no promise, in stretches; a half is looked at again only where one is broken."""
+    """Yield the rows that do not break a promise, in parts; a part with a broken promise is split into halves."""
     try:
         golden.run_raw(batch, check=True)
     except ViolationError:
