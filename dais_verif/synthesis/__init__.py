@@ -1,1 +1,1 @@
-"""Synthesis with Yosys: what a program costs on an FPGA, and netlists that the bench can run."""
+"""Synthesis with Yosys: the costs of a program on an FPGA, netlists to simulate and to prove, and bitstreams."""

@@ -1,6 +1,6 @@
-"""From a mapped netlist to the bitstream of a device: nextpnr, icepack; and the time that the bitstream itself takes.
+"""Make a bitstream of a mapped netlist with nextpnr and icepack, and find its longest path.
 
-All that the tools read and write lies in one folder. The verification of a bitstream trusts nothing here.
+All files that the tools read and write are in one folder. The verification of a bitstream does not rely on this module.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _USED = re.compile(r"^Info:\s+(\w+):\s+(\d+)/\s*(\d+)\s+\d+%$", re.MULTILINE)
 #: The attributes of a cell that are kept in ``PLACED``.
 _KEPT = ("type", "parameters", "attributes", "connections")
 
-#: Nextpnr's names of resources, in words.
+#: Readable names of nextpnr's resources.
 _WORDS = {
     "ICESTORM_LC": "logic cells",
     "ICESTORM_RAM": "block RAMs",
@@ -42,9 +42,11 @@ _WORDS = {
 
 
 class Timing(NamedTuple):
-    """``registers``: MHz that nextpnr allows between registers. ``path``: ns of the longest path, by icetime.
+    """The timing of a bitstream.
 
-    None where there is no such path. icetime reads only the bitstream, and includes paths from and to pins.
+    ``registers``: the clock frequency that paths between registers allow, in MHz, by nextpnr. ``path``: the delay of
+    the longest path in ns, by icetime, which reads only the bitstream and includes paths from and to pins. Each is None
+    if there is no such path.
     """
 
     registers: float | None
@@ -52,14 +54,14 @@ class Timing(NamedTuple):
 
 
 class Built(NamedTuple):
-    """``used``: resources of the device by nextpnr's names, used and available."""
+    """A finished bitstream. ``used``: resources of the device by nextpnr's names, as (used, available)."""
 
     used: dict[str, tuple[int, int]]
     timing: Timing
 
 
 def build_tools() -> dict[str, str]:
-    """Return the versions of the tools that are needed. Raises ``ToolError`` if one is missing."""
+    """Return the versions of the tools that bitstreams need. Raises ``ToolError`` if one is missing."""
     for name in ("icepack", "iceunpack", "icetime"):
         tools.icestorm(name)
     for device in DEVICES.values():
@@ -77,10 +79,11 @@ def make_bitstream(
     megahertz: float = 12.0,
     tell: Tell = lambda step: None,
 ) -> Built:
-    """Place, route and pack what ``synthesize`` made; ``BITSTREAM``, ``PINS`` and ``PLACED`` are then in its folder.
+    """Place, route and pack the netlist of ``done``; writes ``BITSTREAM``, ``PINS`` and ``PLACED`` into its folder.
 
-    ``pins``: of each bit of a port. ``megahertz``: what nextpnr aims at. The same input gives the same bits. Raises
-    ``InputError``, with how much is too much, if the design does not fit; ``ToolError`` if a tool fails.
+    ``pins``: the pin of each bit of a port. ``megahertz``: nextpnr's target frequency. The same input gives the same
+    bitstream. Raises ``InputError`` with the missing resources if the design does not fit, and ``ToolError`` if a tool
+    fails.
     """
     chosen, folder = DEVICES[device], done.folder
     (folder / PINS).write_text(constraints_text(pins), encoding="ascii")
@@ -99,7 +102,7 @@ def make_bitstream(
 
 def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: float) -> dict[str, tuple[int, int]]:
     found = tools.nextpnr(device.family)
-    if found.name.startswith("yowasp-"):  # WebAssembly: at most 4 GB, of which it reserves many times as many addresses
+    if found.name.startswith("yowasp-"):  # WebAssembly is limited to 4 GB, but reserves much more address space
         limits = limits._replace(megabytes=None)
     options = [f"--{device.part}", "--package", device.package, "--json", _DESIGN, "--pcf", PINS, "--asc", _TEXT]
     options += ["--write", _PLACED, "--seed", str(seed), "--freq", f"{megahertz:g}", "--report", _REPORT]
@@ -124,7 +127,7 @@ def _place(device: Device, folder: Path, limits: Limits, seed: int, megahertz: f
 
 
 def _write_places(folder: Path) -> None:
-    """Keep the cells of what nextpnr writes: what each is, where, of what it was made; and names of what they drive."""
+    """Write the cells of nextpnr's result, with types, places and connections, and the names of nets they drive."""
     try:
         modules = json.loads((folder / _PLACED).read_bytes())["modules"]
         for module in modules.values():
@@ -139,7 +142,7 @@ def _write_places(folder: Path) -> None:
 
 
 def _used(log: Path) -> dict[str, tuple[int, int]]:
-    """Return nextpnr's table before placement: the first one in its log."""
+    """Return the resources in nextpnr's log: those before placement, which it prints first."""
     try:
         text = log.read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -1,4 +1,4 @@
-"""Which pin of a package carries which bit of which port: files of constraints, and automatic assignment of pins."""
+"""The pins of a package for the bits of all ports: read and write constraints files, and assign pins automatically."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ MOST_CONSTRAINTS_BYTES = 1 << 20
 
 
 def bit_names(ports: Iterable[Port]) -> list[str]:
-    """Return the names of all bits of ``ports``, as nextpnr has them: ``clk``, ``model_inp[3]``."""
+    """Return the names of all bits of ``ports`` as nextpnr writes them, such as ``clk`` or ``model_inp[3]``."""
     return [port.name if port.width == 1 else f"{port.name}[{bit}]" for port in ports for bit in range(port.width)]
 
 
 def require_pins(device: str, bits: int) -> None:
-    """Raise ``InputError`` if ports have more ``bits`` than the package of ``device`` has pins."""
+    """Raise ``InputError`` if ``bits``, the number of bits of all ports, exceeds the pins of ``device``."""
     pins = len(package_pins(DEVICES[device]))
     if bits > pins:
         raise InputError.of(
@@ -33,9 +33,10 @@ def require_pins(device: str, bits: int) -> None:
 
 
 def assigned(device: str, ports: Sequence[Port], clock: str) -> dict[str, str]:
-    """Return a pin for each bit of ``ports``: those of a port side by side, the clock where a global network begins.
+    """Return a pin for each bit of ``ports``.
 
-    Raises ``InputError`` if there are too few.
+    The bits of a port get neighbouring pins, and the clock one that drives a global network. Raises ``InputError`` if
+    there are too few pins.
     """
     require_pins(device, sum(port.width for port in ports))
     pins = package_pins(DEVICES[device])
@@ -49,15 +50,15 @@ def assigned(device: str, ports: Sequence[Port], clock: str) -> dict[str, str]:
 
 
 def constraints_text(pins: Mapping[str, str]) -> str:
-    """Return ``pins``, the pin of each port bit, as a constraints file that nextpnr reads."""
+    """Return the text of a constraints file for nextpnr. ``pins``: the pin of each bit of a port."""
     return "".join(f"set_io {name} {pin}\n" for name, pin in pins.items())
 
 
 def read_constraints(text: str, name: str, device: str, ports: Sequence[Port]) -> dict[str, str]:
-    """Return the pin of each bit of ``ports``, from a file of constraints called ``name``.
+    """Return the pin of each bit of ``ports`` from ``text``, a constraints file with the name ``name``.
 
-    Raises ``InputError`` for a line that cannot be parsed, a bit without a pin, a bit or a pin named twice, a pin that
-    the package does not have, and a name that is not a bit of the ports: such a line would constrain nothing.
+    Raises ``InputError`` for a line that cannot be parsed, a bit without a pin, a bit or a pin that is named twice, a
+    pin that the package does not have, and a name that is not a bit of the ports, since such a line has no effect.
     """
     known, wanted = {pin.name for pin in package_pins(DEVICES[device])}, bit_names(ports)
     found: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""The one table of devices that bitstreams are built for, and the pins of their packages, as IceStorm has them."""
+"""The table of all devices for which bitstreams are built, and the pins of their packages, from IceStorm's data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["DEVICES", "Device", "Pin", "package_pins"]
 
 
 class Device(NamedTuple):
-    """A device in its package. ``part``: as nextpnr and icetime have it; ``chip``: as IceStorm has it."""
+    """A device in its package. ``part``: its name in nextpnr and icetime; ``chip``: its name in IceStorm."""
 
     title: str
     family: str
@@ -23,7 +23,7 @@ class Device(NamedTuple):
 
 
 class Pin(NamedTuple):
-    """A pin of a package. ``x``, ``y``, ``block``: where its cell is; ``clock``: it drives a global network itself."""
+    """A pin of a package. ``x``, ``y``, ``block``: the place of its cell. ``clock``: it can drive a global network."""
 
     name: str
     x: int
@@ -32,26 +32,29 @@ class Pin(NamedTuple):
     clock: bool
 
 
-#: Part, title, chip, and the packages in which Lattice sells it.
+#: Part, title, chip and packages of each device.
 _PARTS = (
     ("hx1k", "Lattice iCE40HX1K", "1k", ("vq100", "cb132", "tq144")),
     ("hx8k", "Lattice iCE40HX8K", "8k", ("bg121", "cb132", "cm225", "ct256")),
     ("up5k", "Lattice iCE40UP5K", "5k", ("sg48", "uwg30")),
 )
 
-#: All devices, by the names that users have for them.
+#: All devices, by the names that users give.
 DEVICES = {
     f"ice40-{part}-{package}": Device(f"{title}-{package.upper()}", "ice40", part, package, chip)
     for part, title, chip, packages in _PARTS
     for package in packages
 }
 
-#: The pins of the UltraPlus' LED drivers, which sink current and drive nothing: by chip and place.
+#: By chip, the places of pins that a design cannot drive: those of the UltraPlus' LED drivers, which only sink current.
 _DRAINS = {"5k": ((4, 31, 0), (5, 31, 0), (6, 31, 0))}
 
 
 def package_pins(device: Device) -> list[Pin]:
-    """Return the pins that a design can use, once around the device. Raises ``ToolError`` if IceStorm is missing."""
+    """Return the pins that a design can use, in order around the device.
+
+    Raises ``ToolError`` if IceStorm is missing, or does not know the package.
+    """
     path = tools.icestorm_chip(device.chip)
     pads = {tuple(words[:3]) for words in _section(path, ".gbufpin")}
     drains = _DRAINS.get(device.chip, ())
@@ -67,7 +70,7 @@ def package_pins(device: Device) -> list[Pin]:
 
 
 def _section(path: Path, title: str) -> Iterator[list[str]]:
-    """Yield the lines below ``title``, up to an empty one, as words; what follows, megabytes, is not read."""
+    """Yield the words of each line below ``title``, up to the next section; the megabytes after it are not read."""
     with path.open(encoding="ascii", errors="replace") as lines:
         for line in lines:
             if line.strip() == title:
@@ -80,7 +83,7 @@ def _section(path: Path, title: str) -> Iterator[list[str]]:
 
 
 def _around(pin: Pin, right: int, top: int) -> tuple[int, int, int]:
-    """Return the place of a pin on the way up the left side, along the top, down the right side and back."""
+    """Return the sort key of a pin: up the left side, along the top, down the right side and back at the bottom."""
     if pin.x == 0:
         return 0, pin.y, pin.block
     if pin.y == top:

@@ -1,4 +1,4 @@
-"""Operations of a DSP48E1 that its data sheet forbids but Yosys' model computes: they are made X, or refused."""
+"""Make operations of a DSP48E1 that its data sheet forbids, but that Yosys' model computes, X or an error."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _WORDS = {
 _STAGES = {"AREG": 2, "BREG": 2, "ACASCREG": 2, "BCASCREG": 2} | dict.fromkeys(
     ["ADREG", "ALUMODEREG", "CARRYINREG", "CARRYINSELREG", "CREG", "DREG", "INMODEREG", "MREG", "OPMODEREG", "PREG"], 1
 )
-#: The multiplier gives two partial products, which the adder sums: with carries cut, their sum is another one.
+#: The adder sums the multiplier's two partial products: if SIMD cuts its carries, that sum is not the product.
 _SUMS = 'if (USE_SIMD != "ONE48" && USE_MULT != "NONE") $fatal(1, "USE_SIMD must be ONE48 unless USE_MULT is NONE");'
 
 _CHECKS = re.compile(r"(\binitial\s+begin\s+`ifndef\s+YOSYS\s*?\n)")
@@ -27,10 +27,11 @@ _HALF = re.compile(r"(if\s*\((OPMODEr\[(?:3:2|1:0)\] != 2'b01)\)\s*)\$fatal")
 
 
 def with_rules(module: str) -> str:
-    """Return the text of Yosys' model with the rules: illegal parameters end a simulation, and are refused by a proof.
+    """Return ``module``, the text of Yosys' model, with the rules added.
 
-    A product that is switched off, or taken by one of the multiplexers X and Y alone, is X. Raises ``ToolError`` for a
-    model in which the places of these rules are not found: without them it would compute what the data sheet forbids.
+    Illegal parameters end a simulation, and a proof refuses them. A product that is switched off, or that only one of
+    the multiplexers X and Y selects, is X. Raises ``ToolError`` if a place for these rules is not found: without them,
+    the model would compute what the data sheet forbids.
     """
     checks = "".join(f"        {line}\n" for line in _rules())
     module, checked = _CHECKS.subn(lambda found: found[1] + checks, module)

@@ -1,7 +1,8 @@
-"""Yosys as a reader of Verilog: elaborated, but neither optimized nor mapped, for checks of its meaning.
+"""Elaborate Verilog with Yosys, without optimization and mapping, so that proofs can use Yosys as a front end.
 
-``proc`` makes cells of ``always`` blocks and nothing more: ``opt_clean``, for one, would drop whatever no output reads.
-Buffers keep wires apart that are only connected, so that the JSON knows each by its name, and which drives which.
+``proc`` converts ``always`` blocks to cells, and no other pass is run: ``opt_clean``, for example, would remove logic
+that no output reads. Buffers separate wires that are only connected, so that the JSON keeps each name, and shows which
+wire drives which.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ from dais_verif.toolchain.private_files import shown
 
 __all__ = ["elaborated"]
 
-#: Files that a run writes into its folder; the first is the result.
+#: The files that a run writes into its folder; the first is the result.
 FORM, SCRIPT, LOG = "elaborated.json", "elaborate.ys", "yosys.log"
 
-#: Memories as registers. What they are filled with must be constants at once, so what makes these is evaluated first,
-#: and nothing else: an X anywhere else is to stay one.
+#: Commands that make registers of memories. Initial contents must be constants, so the logic that computes them is
+#: evaluated first, but no other logic, in which an X must remain an X.
 _WORDS = ("select -set filled t:$meminit* %ci*", "opt_expr @filled", "memory_collect", "memory_map")
 
 _ERROR = re.compile(r"^(?:(\S.*:\d+): )?ERROR: (.*)$", re.MULTILINE)
@@ -33,16 +34,17 @@ _ERROR = re.compile(r"^(?:(\S.*:\d+): )?ERROR: (.*)$", re.MULTILINE)
 def elaborated(
     sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits, *, words: bool = False
 ) -> Path:
-    """Write the JSON of module ``top`` of Verilog ``sources`` to ``folder``. ``files``: the data files that they read.
+    """Write the JSON of module ``top`` of the Verilog ``sources`` into ``folder``, and return its path.
 
-    ``words``: memories become registers, one a word, with multiplexers.
-    Raises ``InputError`` for what Yosys does not take for Verilog; ``ToolError`` if it is missing or meets a limit.
+    ``files``: the data files that the sources read. ``words``: memories become registers, one per word, with
+    multiplexers. Raises ``InputError`` for text that Yosys does not accept as Verilog; ``ToolError`` if it is missing
+    or exceeds a limit.
     """
     yosys = tools.yosys().yosys
     folder.mkdir(parents=True, exist_ok=True)
     copy_into(folder, files)
     (folder / FORM).unlink(missing_ok=True)
-    # Modules of a library that nothing uses need not make sense with the parameters that they begin with.
+    # Deferred, since unused modules of a library may be invalid with their default parameters.
     read = [command.replace("read_verilog ", "read_verilog -defer ", 1) for command in reading(sources, folder)]
     memories = _WORDS if words else ()
     lines = [*read, f"hierarchy -check -top {top}", "proc -noopt", *memories, "insbuf", f"write_json {FORM}"]

@@ -1,7 +1,7 @@
-"""Constants as GHDL's synthesis writes them, put right: long ones are in quotes, signals with one never run.
+"""Correct the constants that GHDL's synthesis writes: quoted long ones, and blocks that never run.
 
-A signal that nothing assigns has its initial value for ever. GHDL makes a block of it that waits for a change of what
-it reads, which is nothing; and a value of hundreds of bits stands there in quotes, which Verilog takes for characters.
+A signal without assignments keeps its initial value. GHDL writes an ``always @*`` block for it, which reads no signal
+and therefore never runs. It also writes values of hundreds of bits in quotes, which Verilog reads as characters.
 """
 
 from __future__ import annotations
@@ -17,6 +17,6 @@ _ASLEEP = re.compile(
 
 
 def with_plain_constants(text: str) -> str:
-    """GHDL's Verilog with numbers for quoted bits, and with blocks that run at once where they assign a constant."""
+    """Return GHDL's Verilog with numbers instead of quoted bits, and ``always_comb`` where a constant is assigned."""
     text = _QUOTED.sub(lambda found: f"{found[1]}{len(found[2])}'b{found[2]};", text)
     return _ASLEEP.sub(r"always_comb\n\1\2 = \3; // (isignal)", text)

@@ -1,7 +1,7 @@
-"""Selectors as GHDL's synthesis writes them: a ``case`` in ``always @*`` with assignments that are not blocking.
+"""Correct the selectors that GHDL's synthesis writes: a ``case`` in ``always @*`` with non-blocking assignments.
 
-GHDL leaves a default out where the VHDL gives ``'X'``. Read as Verilog, such a block would keep its value; here it gets
-the default that was meant, every bit undefined, so that a proof has to show that it is never chosen.
+GHDL omits the default if it is ``'X'`` in VHDL. Read as Verilog, such a block would keep its value. Here it gets the
+default that was meant, in which every bit is X, so that a proof has to show that it is never chosen.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ _WIDTH = re.compile(r"^  reg (?:\[(\d+):0\] )?(\w+);", re.MULTILINE)
 
 
 def with_settled_selectors(text: str) -> str:
-    """Return ``text``, which GHDL wrote, with its selectors as blocks whose value is settled; all else as it is."""
+    """Return ``text``, GHDL's Verilog, in which all selectors have blocking assignments and a default."""
     if "\n  always @*\n    case (" not in text:
         return text
     return "\n".join(_rewritten(text.split("\n")))
 
 
 def _rewritten(lines: Sequence[str]) -> Iterator[str]:
-    widths: dict[str, int] = {}  # names are those of one module
+    widths: dict[str, int] = {}  # of the registers of one module
     number = 0
     while number < len(lines):
         line = lines[number]

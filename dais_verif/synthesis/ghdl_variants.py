@@ -1,7 +1,7 @@
-"""Entities with generics of which GHDL's synthesis loses one: it names them and, among hundreds, does not write them.
+"""Add the variants of entities that GHDL's synthesis loses: among hundreds, it uses some without writing them.
 
-Each variant of an entity is a module called by the values of all of its generics: ``adder_9_0_1``. One that is used and
-not there is synthesized on its own, with these values.
+A variant of an entity is a module with the values of all its generics in its name, such as ``adder_9_0_1``. One that is
+used, but missing, is synthesized on its own with these values.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ _MODULE = re.compile(r"^module (\w+)", re.MULTILINE)
 _INSTANCE = re.compile(r"^  (\w+) \S+ \($", re.MULTILINE)
 _ENTITY = re.compile(r"\bentity\s+(\w+)\s+is\s+generic\s*\((.*?)\)\s*;\s*port\b", re.DOTALL | re.IGNORECASE)
 _COMMENT = re.compile(r"--[^\n]*")
-#: Names of integers, in the order in which they are declared.
+#: A declaration of generics that are integers, with their names.
 _GENERIC = re.compile(r"([\w\s,]+?)\s*:\s*(?:integer|natural|positive)\b[^;]*(?:;|\Z)", re.IGNORECASE)
 
-#: From an entity and the values of its generics to the text that GHDL's synthesis gives.
+#: Returns the text that GHDL's synthesis writes for an entity and the values of its generics.
 Synthesize = Callable[[str, dict[str, int]], str]
 
 
 def with_lost_variants(text: str, sources: Sequence[Path], synthesize: Synthesize) -> str:
-    """Return ``text`` and the modules that it lacks, as ``synthesize`` gives them. ``sources``: in VHDL."""
+    """Return ``text`` with the modules that it lacks, from ``synthesize``. ``sources``: the VHDL files."""
     for name, entity, values in list(lost_variants(text, sources)):
         module = _renamed(synthesize(entity, values).lower(), entity, name)
         text = text if module is None else f"{text}\n{module}"
@@ -32,7 +32,7 @@ def with_lost_variants(text: str, sources: Sequence[Path], synthesize: Synthesiz
 
 
 def _generics(sources: Sequence[Path]) -> dict[str, tuple[str, ...]]:
-    """Return the names of the generics of each entity, in lower case, if all are integers."""
+    """Return the generics of each entity whose generics are all integers: names in lower case, as declared."""
     found: dict[str, tuple[str, ...]] = {}
     for source in sources:
         text = _COMMENT.sub("", source.read_text(encoding="latin-1")).lower()
@@ -44,9 +44,9 @@ def _generics(sources: Sequence[Path]) -> dict[str, tuple[str, ...]]:
 
 
 def lost_variants(text: str, sources: Sequence[Path]) -> Iterator[tuple[str, str, dict[str, int]]]:
-    """Yield the modules that ``text`` uses and lacks: each with its entity and the values of that one's generics.
+    """Yield each module that ``text`` uses but lacks, with its entity and the values of the entity's generics.
 
-    None that the sources name themselves: that is a component without an entity, which computes nothing.
+    A name that occurs in the sources is left out: it is a component without an entity, which computes nothing.
     """
     lost = sorted({*_INSTANCE.findall(text)} - {*_MODULE.findall(text)})
     if not lost:
@@ -61,7 +61,7 @@ def lost_variants(text: str, sources: Sequence[Path]) -> Iterator[tuple[str, str
 
 
 def _renamed(text: str, entity: str, name: str) -> str | None:
-    """Return the one module ``entity`` of ``text`` under the name ``name``; None if there is not exactly that."""
+    """Return ``text`` with its only module, ``entity``, renamed to ``name``; None if it holds more than that module."""
     if _MODULE.findall(text) != [entity] or _INSTANCE.search(text):
         return None
     return _MODULE.sub(f"module {name}", text, count=1)

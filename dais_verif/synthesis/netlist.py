@@ -1,7 +1,7 @@
-"""A netlist as RTL for the simulators: with it go models of just those cells that it uses.
+"""A netlist as RTL for the simulators, with models of only the cells that it uses.
 
-Complete model files of the targets do not pass both simulators, and slow both down. So the required modules are
-extracted into one file that includes nothing: the build depends on known sources only.
+Not every simulator accepts the complete model files of the targets, and they slow all simulators down. Therefore the
+required modules are extracted into one file without includes, so that the build depends only on known sources.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["MODELS", "RECORD", "SynthesizedNetlist", "find_netlist", "models", "
 #: The record of ``synth``, next to the netlist.
 RECORD = "synth.json"
 
-#: The file with models that a simulation is given.
+#: The file with the models for a simulation.
 MODELS = "cells.v"
 
 _MODULE = re.compile(r"^[ \t]*(?:\(\*[^\n]*\*\)\s*)?module\s+(\\\S+|\w+).*?\bendmodule\b", re.MULTILINE | re.DOTALL)
@@ -41,7 +41,10 @@ class SynthesizedNetlist(NamedTuple):
 
 
 def find_netlist(path: Path, target: str | None) -> SynthesizedNetlist:
-    """``path``: a netlist, for which ``target`` must be given; or a folder of ``synth``, which knows it."""
+    """Return the netlist at ``path``: a file, which needs a ``target``, or a folder of ``synth``, which records it.
+
+    Raises ``InputError`` if there is none, or if it has another target.
+    """
     if not path.is_dir():
         if not path.is_file():
             raise InputError(f"netlist {str(path)!r} does not exist; `dais-verif synth ... -o DIR` makes one")
@@ -72,9 +75,9 @@ def find_netlist(path: Path, target: str | None) -> SynthesizedNetlist:
 
 
 def netlist_sources(netlist: SynthesizedNetlist, folder: Path) -> tuple[Path, ...]:
-    """Return the RTL files that a simulation of ``netlist`` needs; models go into ``folder``.
+    """Return the RTL files that a simulation of ``netlist`` needs; models are written into ``folder``.
 
-    Raises ``ToolError`` if Yosys, from which the models are, is missing.
+    Raises ``ToolError`` if Yosys, which has the models, is missing.
     """
     text = models(netlist.path.read_text(encoding="utf-8", errors="replace"), NETLISTS[netlist.target])
     if not text:
@@ -84,10 +87,10 @@ def netlist_sources(netlist: SynthesizedNetlist, folder: Path) -> tuple[Path, ..
 
 
 def models(netlist: str, target: Target) -> str:
-    """Models of the cells that the Verilog text ``netlist`` names, and of those that they name in turn.
+    """Return models of the cells that the Verilog text ``netlist`` uses, and of the cells that these models use.
 
-    Raises ``InputError`` for a cell without a model, which would make the netlist look wrong; ``ToolError`` for a
-    DSP48E1 whose model is not the known one.
+    Raises ``InputError`` for a cell with an empty model, which would make the netlist look wrong; ``ToolError`` for a
+    model of DSP48E1 that is not the known one.
     """
     wanted = _words(netlist) - {found[1] for found in _MODULE.finditer(netlist)}
     available: dict[str, str] = {}
@@ -145,10 +148,10 @@ def _words(text: str) -> set[str]:
 
 
 def _without_comments(text: str) -> str:
-    """Comments may speak of modules. No string of the models holds a comment's mark."""
+    """Return ``text`` without comments, which may mention modules. Strings in the models contain no comment marks."""
     return re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
 
 
 def _without_delays(module: str) -> str:
-    """Not all tools accept what the models say of delays, and nothing here uses it."""
+    """Return ``module`` without its delays, which are not used, and which not every tool accepts."""
     return re.sub(r"\bspecify\b.*?\bendspecify\b", "", module, flags=re.DOTALL)

@@ -1,7 +1,8 @@
-"""An estimate of the clock that a netlist allows: placed and routed by nextpnr, between registers of our own.
+"""Estimate the clock frequency that a netlist allows: nextpnr places and routes it between our own registers.
 
-A core has more ports than a device has pins, and paths from pin to pin say little. So it is put into a harness of three
-pins: a shift register drives its inputs, registers take its outputs, which a second shift register folds into one pin.
+A core has more ports than a device has pins, and paths from pin to pin are not significant. Therefore the core is put
+into a harness with three pins: a shift register drives its inputs, and registers sample its outputs, which a second
+shift register folds into one pin.
 """
 
 from __future__ import annotations
@@ -42,7 +43,10 @@ class Port(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """``fmax``: MHz. ``used``: resources of the device by nextpnr's names, used and available, the harness included."""
+    """The result of nextpnr. ``fmax``: in MHz.
+
+    ``used``: resources of the device by nextpnr's names, as (used, available), including those of the harness.
+    """
 
     device: str
     fmax: float
@@ -51,9 +55,10 @@ class Placed(NamedTuple):
 
 
 def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda step: None) -> Placed:
-    """Place and route what ``synthesize`` made; ``clock`` is the name of its clock, if it has a port of that name.
+    """Place and route the netlist of ``done``. ``clock``: the name of its clock port, if it has one.
 
-    Raises ``ToolError`` if nextpnr is missing, fails or meets a limit; ``InputError`` for a target it cannot place.
+    Raises ``ToolError`` if nextpnr is missing, fails or exceeds a limit; ``InputError`` for a target that it cannot
+    place.
     """
     target, folder, begun = TARGETS[done.target], done.folder, time.monotonic()
     if target.board is None:
@@ -67,7 +72,7 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
     lines = [
         f"read_verilog {_HARNESS}",
         *(command.format(top=f"{done.top}_harness", flags="") for command in target.after),
-        # The previous representation of the netlist is removed first.
+        # The empty module stands in for the netlist up to here, and must be removed before the netlist is read.
         f"delete {done.top}",
         f"read_rtlil {RTLIL}",
         f"hierarchy -top {done.top}_harness",
@@ -81,7 +86,7 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
     run_limited("yosys", yosys, folder / _LOG, limits, step=STEP, tell=tell)
     (folder / _REPORT).unlink(missing_ok=True)
     tell(found.name)
-    if found.name.startswith("yowasp-"):  # WebAssembly: at most 4 GB, of which it reserves many times as many addresses
+    if found.name.startswith("yowasp-"):  # WebAssembly is limited to 4 GB, but reserves much more address space
         limits = limits._replace(megabytes=None)
     command = [str(found), *target.board.options, "--json", _DESIGN, "--report", _REPORT, "--seed", str(_SEED)]
     run_limited(found.name, [*command, "--timing-allow-fail"], folder / _PNR_LOG, limits)
@@ -90,7 +95,7 @@ def place(done: Synthesis, clock: str, limits: Limits, *, tell: Tell = lambda st
 
 
 def netlist_ports(rtlil: Path, top: str) -> list[Port]:
-    """Return the ports of module ``top`` in a netlist as ``write_rtlil`` wrote it."""
+    """Return the ports of module ``top`` in ``rtlil``, a netlist written by ``write_rtlil``."""
     ports: list[tuple[int, Port]] = []
     inside = False
     with rtlil.open(encoding="utf-8", errors="replace") as lines:
@@ -103,7 +108,10 @@ def netlist_ports(rtlil: Path, top: str) -> list[Port]:
 
 
 def harness(top: str, ports: Sequence[Port], clock: str) -> str:
-    """Verilog of the harness, module ``{top}_harness``, with an empty ``top`` in the place of the netlist."""
+    """Return the Verilog of the harness ``{top}_harness``, and of an empty module ``top`` instead of the netlist.
+
+    Raises ``InputError`` unless there are inputs and outputs, and no inout ports.
+    """
     driven = [port for port in ports if port.direction == "input" and port.name != clock]
     seen = [port for port in ports if port.direction == "output"]
     if not driven or not seen or len(driven) + len(seen) < len(ports) - (clock in (port.name for port in ports)):

@@ -1,4 +1,4 @@
-"""Yosys' statistics of a netlist, parsed from the output of ``stat -json``, ``ltp`` and ``write_rtlil``."""
+"""Parse Yosys' statistics of a netlist from the output of ``stat -json``, ``ltp`` and ``write_rtlil``."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _CELL = re.compile(r"^ *cell (\S+) (\S+)$")
 
 
 class NetlistCosts(NamedTuple):
-    """``cells``: how many of each type. ``kinds``: how many of each kind, all of ``KINDS``."""
+    """The numbers of ``cells`` of each type, and of cells of each of the ``kinds`` in ``KINDS``."""
 
     cells: dict[str, int]
     kinds: dict[str, int]
 
 
 class Depth(NamedTuple):
-    """The longest path that crosses no flip-flop, counted in ``cells`` of any kind; ``kinds``: what it consists of."""
+    """The longest path without a flip-flop: its number of ``cells``, and the number of cells of each kind on it."""
 
     cells: int
     kinds: dict[str, int]
 
 
 def read_costs(path: Path, target: Target) -> NetlistCosts:
-    """Read what ``stat -json`` wrote of one flat module."""
+    """Return the costs in ``path``, the output of ``stat -json`` for one flat module. Raises ``ToolError``."""
     text = path.read_text(encoding="utf-8", errors="replace")
     try:
-        # The heading of the pass precedes the object.
+        # A heading precedes the JSON object.
         design = json.loads(text[text.index("{") :])["design"]
         cells = {str(name): int(number) for name, number in design["num_cells_by_type"].items()}
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -49,7 +49,7 @@ def read_costs(path: Path, target: Target) -> NetlistCosts:
 
 
 def read_depth(path: Path, types: Mapping[str, str], target: Target) -> Depth:
-    """Read what ``ltp`` wrote; ``types``: the type of each cell of the netlist."""
+    """Return the depth in ``path``, the output of ``ltp``. ``types``: the type of each cell. Raises ``ToolError``."""
     text = path.read_text(encoding="utf-8", errors="replace")
     length = _LENGTH.search(text)
     vias = [found[1] for line in text.splitlines() if (found := _VIA.match(line))]
@@ -60,7 +60,7 @@ def read_depth(path: Path, types: Mapping[str, str], target: Target) -> Depth:
 
 
 def cell_types(rtlil: Path) -> dict[str, str]:
-    """Return the type of every cell in a netlist as ``write_rtlil`` wrote it, by name; both as messages write them."""
+    """Return the type of every cell in ``rtlil``, written by ``write_rtlil``, by name; without leading backslashes."""
     return dict(_cells(rtlil))
 
 

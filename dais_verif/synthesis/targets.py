@@ -1,6 +1,6 @@
 """The table of all targets: Yosys' options, names of cells, and sources of models for each.
 
-Nothing else knows a target by name.
+No other module depends on the names of targets.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["KINDS", "NETLISTS", "TARGETS", "Board", "Target"]
 #: Kinds of cells, in the order in which they are shown.
 KINDS = ("LUT", "FF", "carry", "DSP", "BRAM", "LUTRAM", "mux", "gate", "other")
 
-#: The initial commands of the scripts of ice40, ecp5 and generic, up to the mapping of sums.
+#: The first commands of the scripts of ice40, ecp5 and generic, up to the mapping of sums.
 _PREPARE = (
     "proc",
     "flatten",
@@ -29,7 +29,7 @@ _XILINX = "synth_xilinx -flatten -noiopad -noclkbuf -family xc7 {flags} -top {to
 
 
 class Board(NamedTuple):
-    """A device: the ``family`` in the name of nextpnr's program, the ``options`` that name it there, its name."""
+    """A device: the ``family`` in the name of nextpnr's executable, its ``options`` for nextpnr, and its name."""
 
     family: str
     options: tuple[str, ...]
@@ -37,16 +37,16 @@ class Board(NamedTuple):
 
 
 class Target(NamedTuple):
-    """A target. ``title``: for people.
+    """A target. ``title``: its name in messages.
 
-    ``before`` and ``after``: Yosys commands up to the place where sums become adders, and from there on. They end
-    with a mapped netlist; ``{top}`` stands for the module, ``{flags}`` for ``no_bram`` or nothing.
-    ``kinds``: for kinds of ``KINDS`` the cell types that belong to it, as shell patterns, which are Yosys' own too;
-    the first kind counts, and what none matches is "other".
-    ``models``: file with models of the cells, below Yosys' share folder. ``defines``: macros that it is read with.
-    ``no_bram``: the flag that keeps tables out of block RAMs; ``dsp``: the one that puts products into DSPs.
-    ``own_models``: file beside this one with models of cells that Yosys has no model of.
-    ``board``: the device on which nextpnr places and routes it, where it can.
+    ``before`` and ``after``: Yosys commands before and after the mapping of sums to adders, which end with a mapped
+    netlist. ``{top}`` stands for the module, ``{flags}`` for those of ``no_bram`` and ``dsp`` that are used.
+    ``kinds``: for each kind, patterns of its cell types, in the syntax of shells and of Yosys; a cell belongs to the
+    first kind that matches, else to "other".
+    ``models``: files with models of the cells, below Yosys' share folder. ``defines``: macros for reading them.
+    ``no_bram``: the flag that keeps tables out of block RAMs; ``dsp``: the one that maps products to DSPs.
+    ``own_models``: our own file with models of cells that Yosys does not model.
+    ``board``: the device on which nextpnr places and routes, if it supports the target.
     """
 
     title: str
@@ -61,13 +61,13 @@ class Target(NamedTuple):
     board: Board | None = None
 
     def kind_of(self, cell: str) -> str:
-        """Return the kind of cells of type ``cell``."""
+        """Return the kind of the cell type ``cell``."""
         matching = (kind for kind, types in self.kinds.items() if any(fnmatchcase(cell, type_) for type_ in types))
         return next(matching, "other")
 
     @property
     def clocked(self) -> tuple[str, ...]:
-        """The cell types at which a path ends."""
+        """The cell types at which paths end, as patterns."""
         return self.kinds["FF"] + self.kinds.get("BRAM", ())
 
 
@@ -75,7 +75,7 @@ TARGETS = {
     "ice40": Target(
         "Lattice iCE40 (synth_ice40)",
         before=_PREPARE,
-        # Up to check: what follows there, autoname, takes forever on thousands of ops.
+        # Up to check: autoname, which follows, takes very long for thousands of ops.
         after=("synth_ice40 {flags} -top {top} -run begin:check",),
         kinds={
             "LUT": ("SB_LUT4",),
@@ -85,7 +85,7 @@ TARGETS = {
             "BRAM": ("SB_RAM40*", "SB_SPRAM*"),
         },
         models=("ice40/cells_sim.v",),
-        # Without it inputs have default values, a syntax that Icarus does not read.
+        # Without this macro, inputs have default values, a syntax that Icarus does not support.
         defines=("NO_ICE40_DEFAULT_ASSIGNMENTS",),
         dsp="-dsp",
         board=Board("ice40", ("--hx8k", "--package", "ct256", "--pcf-allow-unconstrained"), "iCE40HX8K-CT256"),
@@ -109,7 +109,7 @@ TARGETS = {
     ),
     "xilinx": Target(
         "AMD Xilinx 7 series (synth_xilinx -family xc7)",
-        # Multipliers take the sums next to them into their DSP before the other sums are mapped.
+        # DSPs take the sums next to their products before the other sums are mapped.
         before=(f"{_XILINX} begin:coarse",),
         after=(f"{_XILINX} coarse:check",),
         kinds={
@@ -133,7 +133,7 @@ TARGETS = {
     ),
 }
 
-#: Cells that netlists may contain, including cells of tools that are not run here.
+#: Targets of the netlists that can be read, including those of tools that are not run here.
 NETLISTS = TARGETS | {
     "quartus": Target(
         "Intel: what Quartus writes for Cyclone III to V, MAX 10 and Arria V",

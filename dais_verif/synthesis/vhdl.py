@@ -1,4 +1,4 @@
-"""VHDL as Verilog, through GHDL's synthesis: no gates are made, but what the text means is GHDL's reading of it."""
+"""Convert VHDL to Verilog with GHDL's synthesis: it does not make gates, but the meaning is as GHDL reads the text."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ FORM = "from_vhdl.v"
 
 _STANDARD = "--std=08"
 
-#: Place and text of an error in the user's files.
+#: File, line and text of an error in the user's files.
 _ERROR = re.compile(r"^(\S.*\.vhdl?):(\d+):\d+:(?!warning:|note:) ?(.*)$", re.MULTILINE | re.IGNORECASE)
 _NO_TOP = re.compile(r"cannot find entity|not found in library|no entity|unit .* not found", re.IGNORECASE)
 
 
 def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], folder: Path, limits: Limits) -> Path:
-    """Entity ``top`` of the VHDL files ``sources``, in any order, as one Verilog file in ``folder``, in lower case.
+    """Convert entity ``top`` of the VHDL files ``sources``, in any order, and return the Verilog file in ``folder``.
 
-    ``files``: files that they read. Raises ``InputError`` for files that are not VHDL, ``ToolError`` if GHDL is
-    missing, or if its synthesis does not support the text; ``StateError`` for text that it reads differently from
-    simulators.
+    All names in it are in lower case. ``files``: the data files that the sources read. Raises ``InputError`` for files
+    that are not VHDL; ``ToolError`` if GHDL is missing, or if its synthesis does not support the text; ``StateError``
+    for text that it reads differently from simulators.
     """
     ghdl = str(tools.ghdl().ghdl)
     folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
     for left_over in folder.glob("*.cf"):
         left_over.unlink()
     names = [str(source) for source in copied(sources, folder).sources]
-    # The first looks which units there are, the second analyses those that the top needs, in their order.
+    # The first step finds all units; the second analyses those that the top needs, in the necessary order.
     for step, arguments in (("units", ["-i", _STANDARD, *names]), ("analysis", ["-m", _STANDARD, top])):
         log = folder / f"ghdl_{step}.log"
         try:
@@ -57,7 +57,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
             raise
     _synthesize([ghdl, "--synth", _STANDARD, "--out=verilog", top], folder / FORM, sources, limits)
     refuse_events(sources)
-    # VHDL knows no upper case, and GHDL leaves it where it is.
+    # VHDL is not case-sensitive, but GHDL keeps upper case.
     form = folder / FORM
     text = form.read_text(encoding="latin-1").lower()
 
@@ -73,7 +73,7 @@ def in_verilog(sources: Sequence[Path], top: str, files: Iterable[DataFile], fol
 
 
 def _synthesize(command: Sequence[str], form: Path, sources: Sequence[Path], limits: Limits) -> None:
-    """Write what ``command`` prints into ``form``. Raises ``ToolError`` with what GHDL does not take."""
+    """Write the output of ``command`` into ``form``. Raises ``ToolError`` with the text that GHDL does not support."""
     log = form.with_name("ghdl_synthesis.log")
     script = 'form="$1"; shift; exec "$@" > "$form"'
     try:

@@ -1,8 +1,8 @@
-"""VHDL that simulates otherwise than GHDL's synthesis reads it: delays, incomplete sensitivity lists, assigned clocks.
+"""Refuse VHDL that GHDL's synthesis reads differently from simulators, such as delays or incomplete sensitivity lists.
 
-Synthesis drops delays, makes logic of a process whatever its list says, and takes a clock that is assigned for the
-clock itself, where a simulator sees it change a delta cycle later, after registers by the clock itself have changed.
-This looks at the text alone, and refuses in doubt: also what it could not follow by names.
+Synthesis ignores delays and sensitivity lists. It also treats a signal that is assigned from a clock as the clock, but
+in a simulator that signal changes a delta cycle later, after the registers of the clock have changed.
+These checks look only at the text, and refuse it in doubt, for example if a signal cannot be followed by its name.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _TOKEN = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 _EDGES = ("rising_edge", "falling_edge")
-#: After these a statement begins, so a name is what it assigns.
+#: Tokens before a statement: a name after one of them is the target of an assignment.
 _BEFORE = (";", "begin", "then", "else", "loop", "=>", "generate", ":", "process", "is", "when", ")")
-#: Attributes that are signals, or speak of time.
+#: Attributes that are signals or depend on time.
 _LATER = ("delayed", "quiet", "transaction", "active", "last_active", "last_event", "last_value", "driving_value")
 _FIXED = ("length", "range", "reverse_range", "high", "low", "left", "right", "ascending")
 
@@ -31,7 +31,7 @@ _Token = tuple[str, int]
 
 
 def refuse_events(sources: Sequence[Path]) -> None:
-    """Raise ``StateError`` if the VHDL files ``sources`` may simulate otherwise than they are synthesized."""
+    """Raise ``StateError`` if simulation and synthesis of the VHDL files ``sources`` may differ."""
     files = [(source, list(_tokens(source.read_text(encoding="latin-1")))) for source in sources]
     for source, tokens in files:
         words = [word for word, _ in tokens]
@@ -58,7 +58,7 @@ def refuse_events(sources: Sequence[Path]) -> None:
 
 
 def _refuse_unseen(files: Sequence[tuple[Path, Sequence[_Token]]]) -> None:
-    """Refuse the ways to name a signal that cannot be followed by its name."""
+    """Raise ``StateError`` for constructs that access a signal in a way that cannot be followed by its name."""
     edges = any(word in _EDGES or word == "event" for _, tokens in files for word, _ in tokens)
     for source, tokens in files:
         words = [word for word, _ in tokens]
@@ -80,7 +80,7 @@ def _refuse_unseen(files: Sequence[tuple[Path, Sequence[_Token]]]) -> None:
 
 
 def _declares_signal(words: Sequence[str], number: int) -> bool:
-    """Return True if the package that begins here declares a signal; a parameter of a procedure does not count."""
+    """Return True if the package at ``number`` declares a signal; a parameter of a procedure does not count."""
     depth = 0
     for n in range(number, len(words)):
         depth += {"(": 1, ")": -1}.get(words[n], 0)
@@ -104,7 +104,7 @@ def _first(words: Sequence[str], start: int) -> Sequence[str]:
 
 
 def _is_assigned(words: Sequence[str], number: int) -> bool:
-    """Return True if a signal is assigned here, in part, or with others: in doubt it is."""
+    """Return True if the signal at ``number`` is assigned, also in part or in an aggregate, or if that is in doubt."""
     end = number + 1
     while end < len(words) and words[end] in ("(", "."):
         end = _closed(words, end) if words[end] == "(" else end + 2
@@ -120,7 +120,7 @@ def _is_assigned(words: Sequence[str], number: int) -> bool:
 
 
 def _closed(words: Sequence[str], opened: int) -> int:
-    """Return the position after the parenthesis that is opened here."""
+    """Return the position after the parenthesis that closes the one at ``opened``."""
     depth = 0
     for n in range(opened, len(words)):
         depth += {"(": 1, ")": -1}.get(words[n], 0)
@@ -140,7 +140,7 @@ def _tokens(text: str) -> Iterator[_Token]:
 
 
 def _signals(words: Sequence[str]) -> set[str]:
-    """Return the names of all signals and ports of any unit: what is taken for one is refused at worst."""
+    """Return the names of all signals and ports of all units; a name too many can only cause a refusal."""
     found: set[str] = set()
     for number, word in enumerate(words):
         if word == "signal" or (word == "port" and words[number + 1 : number + 2] == ["("]):
@@ -173,7 +173,7 @@ def _refuse_process(words: Sequence[str], number: int, signals: set[str], where:
             raise StateError(f"{where}: a sensitivity list must name whole signals here; write process (all)")
         listed, start = set(words[start + 1 : close]), close + 1
     elif "until" in words[start:end]:
-        return  # GHDL's synthesis takes one form of it: a clock
+        return  # GHDL's synthesis supports only one form of it, which is a clock
     if "all" in listed:
         return
     if "impure" in words or "procedure" in words:
@@ -189,7 +189,7 @@ def _refuse_process(words: Sequence[str], number: int, signals: set[str], where:
 
 
 def _read(words: Sequence[str], first: int, end: int) -> Iterator[str]:
-    """Return the names that a process reads outside of clock edges."""
+    """Yield the names that a process reads outside of clock edges."""
     clocked: list[bool] = []
     n = first
     while n < end:
@@ -215,7 +215,7 @@ def _read(words: Sequence[str], first: int, end: int) -> Iterator[str]:
 
 
 def _is_statement(words: Sequence[str], n: int) -> bool:
-    """Return True if ``else`` belongs to an ``if``, and not to a value: ``a when b else c``."""
+    """Return True if the word at ``n`` belongs to an ``if`` statement, and not to a value like ``a when b else c``."""
     if words[n] != "else":
         return True
     before = n - 1
@@ -225,7 +225,7 @@ def _is_statement(words: Sequence[str], n: int) -> bool:
 
 
 def _clocks(files: Sequence[Sequence[str]]) -> set[str]:
-    """Names with edges, and all that is one signal with them, by ports and aliases."""
+    """Return the names of all signals with edges, and of the signals connected to them by ports or aliases."""
     found: set[str] = set()
     pairs: list[tuple[str, str]] = []
     for words in files:
@@ -251,7 +251,7 @@ def _clocks(files: Sequence[Sequence[str]]) -> set[str]:
 
 
 def _formal(words: Sequence[str], arrow: int) -> str:
-    """Return the port before ``=>``, also if a part of it stands there."""
+    """Return the name of the port before the arrow at ``arrow``, also if only a part of it is connected."""
     depth = 0
     for n in range(arrow - 1, 0, -1):
         depth += {")": 1, "(": -1}.get(words[n], 0)

@@ -1,6 +1,7 @@
-"""Yosys as a subprocess: from RTL to a mapped netlist, within limits of time and memory.
+"""Run Yosys to make a mapped netlist of RTL, within limits of time and memory.
 
-Everything it reads and writes lies in one folder, script and log included: ``yosys -s synth.ys`` there does it again.
+All files that it reads and writes, including script and log, are in one folder: ``yosys -s synth.ys`` there repeats the
+run.
 """
 
 from __future__ import annotations
@@ -21,25 +22,25 @@ from dais_verif.toolchain.private_files import copied, shown
 
 __all__ = ["CELLS", "FILES", "NETLIST", "RTLIL", "STEP", "Synthesis", "reading", "script", "synthesize"]
 
-#: Our own maps and models.
+#: The folder of our own techmaps and cell models.
 CELLS = Path(__file__).parent / "cells"
 
-#: The netlist, as Verilog for simulators and as RTLIL for Yosys; and what else a run leaves.
+#: The netlist as Verilog for simulators, and as RTLIL for Yosys; and the script and the log.
 NETLIST, RTLIL, SCRIPT, LOG = "netlist.v", "netlist.il", "synth.ys", "yosys.log"
 _STATISTICS, _PATH = "stat.json", "ltp.txt"
 
-#: Of our own maps, the one that a script reads.
+#: The techmap that maps sums to adders.
 _SUMS = "sums.v"
 
-#: All that a run writes into its folder.
+#: All files that a run writes into its folder.
 FILES = (NETLIST, RTLIL, SCRIPT, LOG, _STATISTICS, _PATH, _SUMS)
 
-#: The name of a pass, where the log says that it begins.
+#: The line of the log at the start of a pass, with its name.
 STEP = re.compile(r"^\d+(?:\.\d+)*\. Executing (\S+) pass", re.MULTILINE)
 
 
 class Synthesis(NamedTuple):
-    """A netlist and what is known of it. ``alumacc``: whether Yosys was allowed to merge sums."""
+    """A netlist with its costs and depth. ``alumacc``: Yosys was allowed to merge sums."""
 
     target: str
     top: str
@@ -57,7 +58,7 @@ class Synthesis(NamedTuple):
 
 
 def reading(sources: Sequence[Path], folder: Path) -> list[str]:
-    """Return the commands that read ``sources``, copied into ``folder`` under names that a script can hold."""
+    """Copy ``sources`` into ``folder``, under names that a script can contain, and return the commands to read them."""
     own = copied(sources, folder)
     beside = "".join(f" -I{place}" for place in own.folders)
     return [f"read_verilog -sv{beside} {source}" for source in own.sources]
@@ -73,10 +74,9 @@ def script(
     dsp: bool = False,
     registers: bool = False,
 ) -> str:
-    """Return the commands that make a netlist of what the commands ``read`` read, without block RAMs unless ``bram``.
+    """Return the script that makes a netlist of ``top``, in sources that the commands ``read`` have read.
 
-    ``dsp``: with DSPs also of targets that are asked for them.
-
+    ``bram``: block RAMs may be used. ``dsp``: use DSPs also for targets that do not use them by default.
     ``registers``: the bits of registers keep their names.
     """
     sums = [] if alumacc else [f"techmap -map {_SUMS}", "opt_clean"]
@@ -86,17 +86,17 @@ def script(
         *read,
         f"hierarchy -top {top}",
         *(command.format(top=top, flags=flags) for command in (*target.before, *sums, *target.after)),
-        # Names of signals would be taken for the ops they were, but unused bits were removed.
+        # Names are hidden, since a signal with removed bits could be mistaken for the op that it was.
         " ".join(["rename -hide w:*", *kept]),
         "opt_clean -purge",
         "check",
         f"tee -q -o {_STATISTICS} stat -json",
         " ".join([f"tee -q -o {_PATH} ltp -noff *", *(f"t:{cells} %d" for cells in target.clocked)]),
-        f"select {top}",  # without the models of cells that the script has read
+        f"select {top}",  # without the cell models that the script has read
         f"write_rtlil -selected {RTLIL}",
         "select -clear",
-        # Simulators look at a whole vector whenever a bit of it changes: so cells are joined by single bits, and the
-        # vectors of the ports are assigned once, bit by bit. A netlist of 600 output bits runs 25 times as fast.
+        # Simulators handle a whole vector whenever one of its bits changes. Therefore cells are connected by single
+        # bits, and only ports are vectors. A netlist with 600 output bits runs 25 times as fast.
         "iopadmap -bits -inpad port Y:A -outpad port A:Y",
         "setparam -set A_SIGNED 0 -set A_WIDTH 1 -set Y_WIDTH 1 t:port",
         "chtype -set $pos t:port",
@@ -119,9 +119,10 @@ def synthesize(
     registers: bool = False,
     tell: Tell = lambda step: None,
 ) -> Synthesis:
-    """Map module ``top`` of ``sources`` to ``target`` in ``folder``; ``tell`` hears of every pass of Yosys.
+    """Map module ``top`` of ``sources`` to ``target``, with all files in ``folder``.
 
-    Raises ``ToolError`` if Yosys is missing, fails or meets a limit.
+    ``tell`` is called with the name of every pass of Yosys. Raises ``ToolError`` if Yosys is missing, fails or exceeds
+    a limit.
     """
     found = tools.yosys()
     chosen = TARGETS[target]

@@ -1,5 +1,5 @@
-// MULT18X18D of the ECP5 without registers, as Yosys infers it; Yosys itself has no model of it. A netlist that asks
-// for more than this names ports or parameters that are not here, which no simulator accepts.
+// MULT18X18D of the ECP5 without registers, as Yosys infers it; Yosys itself has no model of it. A netlist that needs
+// more than this uses ports or parameters that are missing here, which no simulator accepts.
 module MULT18X18D (
   input A0, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17,
   input B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11, B12, B13, B14, B15, B16, B17,
@@ -14,7 +14,7 @@ module MULT18X18D (
   wire signed [18:0] wide_a = {SIGNEDA & a[17], a};
   wire signed [18:0] wide_b = {SIGNEDB & b[17], b};
   wire signed [37:0] product = wide_a * wide_b;
-  // Shifted in from the neighbour, which no model here provides.
+  // Shifted in from the neighbouring multiplier, which this model does not support.
   wire [35:0] p = SOURCEA === 1'b0 && SOURCEB === 1'b0 ? product[35:0] : 36'bx;
   assign {P35, P34, P33, P32, P31, P30, P29, P28, P27, P26, P25, P24, P23, P22, P21, P20, P19, P18,
     P17, P16, P15, P14, P13, P12, P11, P10, P9, P8, P7, P6, P5, P4, P3, P2, P1, P0} = p;

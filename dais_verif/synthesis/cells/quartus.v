@@ -1,8 +1,8 @@
-// Cells of the netlists that Quartus writes for FPGAs of Intel, by what their tables of truth and registers do. A
-// netlist that asks for more (memories, multipliers, PLLs) names cells that are not here. What a cell has not got here,
-// as shared arithmetic, makes its outputs X, which no proof and no simulation takes for right.
+// Models of the cells in netlists that Quartus writes for Intel FPGAs: the functions of their truth tables and
+// registers. Other cells, such as memories, multipliers and PLLs, are missing. If a cell uses a feature that its model
+// lacks, such as shared arithmetic, its outputs are X, which no proof and no simulation accepts.
 
-// A table of four inputs, the third of which may be the carry; the lower half of the table makes the next carry.
+// A truth table of four inputs, the third of which may be the carry; its lower half computes the next carry.
 module dais_verif_lcell4 (input dataa, datab, datac, datad, cin, output combout, cout);
   parameter lut_mask = 16'hffff;
   parameter sum_lutc_input = "datac";
@@ -12,7 +12,7 @@ module dais_verif_lcell4 (input dataa, datab, datac, datad, cin, output combout,
   assign cout = mask[{1'b0, cin, datab, dataa}];
 endmodule
 
-// Two tables of four inputs below an adder, or one table of six inputs.
+// Two truth tables of four inputs in front of an adder, or one truth table of six inputs.
 module dais_verif_lcell6 (
   input dataa, datab, datac, datad, datae, dataf, cin,
   output combout, sumout, cout, shareout
@@ -30,13 +30,13 @@ module dais_verif_lcell6 (
   assign shareout = 1'bx;
 endmodule
 
-// A clock that nothing gates.
+// A clock buffer. Gating is not supported: a disabled clock is X.
 module dais_verif_clock (input clk, ena, output outclk);
   assign outclk = ena ? clk : 1'bx;
 endmodule
 
-// A register; clrn acts at once, then, with ena, sclr before sload before d. Setting it, or loading it at once, is not
-// known here; devclrn and devpor hold the device while it is configured.
+// A register: clrn is asynchronous; with ena, sclr has priority over sload, and sload over d. Asynchronous set and load
+// are not supported. devclrn and devpor hold the device in reset while it is configured.
 module dffeas (
   input d, clk, input tri1 clrn, prn, input tri0 aload, asdata, input tri1 ena, input tri0 sclr, sload,
   input tri1 devclrn, devpor, output q
