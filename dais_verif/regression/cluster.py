@@ -1,7 +1,7 @@
 """Run jobs on workers of Dask: on this machine, at a running scheduler, or in the queue of a compute cluster.
 
-Dask does the scheduling: a job whose worker is lost runs again on another. Workers must see the same files at the same
-paths; a job writes into its folder, and only returns a short result.
+Dask schedules the jobs: a job whose worker is lost runs again on another one. Workers must see the same files at the
+same paths; a job writes into its folder, and only returns a short result.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Cluster:
     def workers(self) -> int:
         """Return how many jobs could run at once when the scheduler was last asked."""
         if time.monotonic() - self._asked > _ASK_SECONDS:
-            with contextlib.suppress(Exception):  # it may be busy or lost, which its jobs will report
+            with contextlib.suppress(Exception):  # the scheduler may be busy or lost, which jobs will report
                 self._workers = sum(self._client.nthreads().values())
             self._asked = time.monotonic()
         return self._workers
@@ -173,7 +173,7 @@ def _run_jointly(tasks: Sequence[Task], words: tuple[str, ...], version: str) ->
 
 @contextlib.contextmanager
 def _working(words: tuple[str, ...], version: str) -> Iterator[tuple[Launcher, str, Callable[[], bool]]]:
-    """On a worker: yield the launcher of processes that end with the worker, or when the task is taken from it."""
+    """On a worker: yield the launcher, the worker's address, and a function that tells if the task was taken away."""
     if version != VERSION:
         raise ToolError(f"the worker has dais-verif {VERSION}, and {version} asked it")
     worker = importlib.import_module("distributed").get_worker()

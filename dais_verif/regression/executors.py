@@ -16,7 +16,7 @@ from dais_verif.regression.launcher import Launcher
 
 __all__ = ["ENTRY", "PRELOAD", "Executor", "Local"]
 
-#: The function that a job calls, and modules that it always loads.
+#: The function that jobs call, and modules that they always need, which are loaded only once.
 ENTRY = "dais_verif.cli.main:main"
 PRELOAD = (
     "dais_verif.cli.sim",
@@ -30,7 +30,7 @@ PRELOAD = (
 
 
 class Executor(Protocol):
-    """Runs tasks, many at once."""
+    """An executor of tasks, which runs many at once."""
 
     def workers(self) -> int:
         """Return how many jobs can run at once now."""
@@ -49,7 +49,7 @@ class Executor(Protocol):
 
 
 class Local:
-    """``jobs`` at once on this machine."""
+    """An executor on this machine, which runs ``jobs`` jobs at once."""
 
     def __init__(self, jobs: int, entry: str = ENTRY, preload: tuple[str, ...] = PRELOAD) -> None:
         self._jobs = jobs

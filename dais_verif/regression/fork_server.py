@@ -1,6 +1,6 @@
 """The process from which jobs are forked, so that each is a separate process but none has to load modules.
 
-    client ── fork server ── reaper, one a job ── job ── simulators, compilers
+    client ── fork server ── reaper, one per job ── job ── simulators, compilers
 
 Each process exits when the socket to its parent closes, so no child outlives its parent, however the parent ended. A
 reaper adopts the processes that its job leaves, in any session, and ends all of them before it reports the job's end.
@@ -37,7 +37,7 @@ STDOUT, STDERR, LOCK = "stdout.txt", "stderr.txt", ".keeper.lock"
 
 _PR_SET_PDEATHSIG, _PR_SET_CHILD_SUBREAPER = 1, 36
 _MESSAGE_BYTES = 1 << 20
-#: An earlier reaper of the same job must end its processes first; then it releases the lock.
+#: The longest wait for the lock: an earlier reaper of the same job releases it when it has ended its processes.
 _LOCK_SECONDS = 60
 #: The longest wait that every system accepts.
 _LOOK_SECONDS = 3600
@@ -45,14 +45,14 @@ _END_SECONDS = 30
 
 
 def main() -> None:
-    """Serve ``SOCKET ENTRY MODULE...``: the function that jobs call with their arguments, and modules to load."""
+    """Serve jobs; arguments: ``SOCKET ENTRY MODULE...``, the function that jobs call, and modules to load before."""
     channel = socket.socket(fileno=int(sys.argv[1]))
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     for name in sys.argv[3:]:
         importlib.import_module(name)
     entry = pkgutil.resolve_name(sys.argv[2])
     gc.collect()
-    gc.freeze()  # loaded modules stay shared with the jobs
+    gc.freeze()  # so that the memory of loaded modules stays shared with the jobs
     _serve(channel, entry)
 
 
@@ -155,7 +155,7 @@ def _watch(request: Mapping[str, Any], line: socket.socket, entry: Callable[[lis
 
 
 def _become(request: Mapping[str, Any], reaper: int, entry: Callable[[list[str]], object]) -> NoReturn:
-    """Become the job: a process as a shell would start it, in a separate session."""
+    """Become the job: set up the process as a shell would do, in a separate session, and call the entry."""
     code: object = 1
     try:
         signal.set_wakeup_fd(-1)

@@ -1,6 +1,6 @@
-"""The results of jobs in earlier runs on this machine: they determine the order of jobs and nothing else.
+"""The results of jobs in earlier runs on this machine, which only determine the order of jobs.
 
-A file that is not such a history, is damaged or cannot be written counts as an empty history.
+A file that is not a history, is damaged or cannot be written counts as an empty history.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ class Stopped(Exception):
 class Task:
     """A job with all data that a machine needs to run it.
 
-    ``home`` is the folder of the regression, ``folder`` the job's, relative to it; ``threads``: that it may use.
+    ``home``: the folder of the regression; ``folder``: that of the job, relative to it. ``threads``: the number of
+    threads that it may use.
     """
 
     job: Job
@@ -63,10 +64,10 @@ class _Attempt:
 
 
 def run_job(task: Task, launcher: Launcher, worker: str, stopped: Callable[[], bool] = lambda: False) -> JobResult:
-    """Run ``task``; a failure is tried again, ``retries`` times at most, until one attempt passes.
+    """Run ``task``; a failed job runs again, at most ``retries`` times, until one attempt passes.
 
-    When this returns all files of the job are written. Raises ``Stopped`` if ``stopped`` says so, or the launcher is
-    closed.
+    When this returns, all files of the job are written. Raises ``Stopped`` if ``stopped`` returns True, or if the
+    launcher is closed.
     """
     attempts = [_attempt(task, launcher, task.folder, stopped)]
     while attempts[-1].verdict not in _SETTLED and len(attempts) <= task.retries:
@@ -98,9 +99,9 @@ def run_job(task: Task, launcher: Launcher, worker: str, stopped: Callable[[], b
 def run_jointly(
     tasks: Sequence[Task], launcher: Launcher, worker: str, stopped: Callable[[], bool] = lambda: False
 ) -> list[JobResult | None]:
-    """Run ``tasks`` in one process, where they share a build; None for each that did not pass, to be run alone.
+    """Run ``tasks`` in one process, where they share a build; None for each that did not pass and must run alone.
 
-    A result is the same as ``run_job`` would return, and its files are written. Raises as that does.
+    A result is the same as that of ``run_job``, and its files are written. Raises as ``run_job`` does.
     """
     first = tasks[0]
     folder = first.home / f"{first.folder}-joint"
@@ -166,7 +167,7 @@ def _attempt(task: Task, launcher: Launcher, place: str, stopped: Callable[[], b
 
 
 def _record(folder: Path, ending: Ending, timeout: float) -> SimulationRecord | Failed:
-    """Return the record of the run, if it ended by itself and consistently with the record; else the failure."""
+    """Return the record of the run if the job ended by itself and its exit code fits the record; else the failure."""
     if ending.ended == "late":
         return Failed(Verdict.TOOL_FAILURE, f"stopped: the job's time limit of {timeout:g} s has passed")
     if ending.ended == "busy":
@@ -205,7 +206,7 @@ def _blame(record: SimulationRecord) -> str:
     if found is None:
         return ""
     at = f"vector {found.row}, output {found.output}"
-    if found.place is not None:  # of a machine, whose blame of the kind ``cycle`` says no more than that
+    if found.place is not None:  # of a machine, whose blame may only repeat the place
         at = str(found.place)
     where = f"{at}, in {found.simulator}"
     if found.place is not None and found.blame is not None and found.blame.text == at:
@@ -218,7 +219,7 @@ def _bits(record: SimulationRecord) -> int:
 
 
 def _keep_only_record(folder: Path) -> None:
-    """Remove all files except the record of a run that passed: its command quickly creates the others again."""
+    """Remove all files of a passed run except its record, whose command quickly creates the others again."""
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
             shutil.rmtree(entry, ignore_errors=True)

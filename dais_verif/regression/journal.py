@@ -47,17 +47,17 @@ class Journal:
 
     def __init__(self, folder: Path, *, carry_on: bool) -> None:
         self._file = (folder / NAME).open("ab" if carry_on else "wb", buffering=0)
-        if carry_on:  # a line that was cut short is ignored, and nothing may be appended to it
+        if carry_on:  # remove an incomplete last line, so that no line is appended to it
             text = (folder / NAME).read_bytes()
             self._file.truncate(text.rfind(b"\n") + 1)
 
     def add(self, fingerprint: str, result: JobResult) -> None:
-        """Append ``result``; on return it is on the disk."""
+        """Append ``result``, and wait until it is on the disk."""
         self._file.write(_line(fingerprint, result))
         os.fsync(self._file.fileno())
 
     def close(self) -> None:
-        """End it."""
+        """Close the file."""
         self._file.close()
 
 

@@ -1,4 +1,4 @@
-"""Launch jobs as processes from any thread. No job outlives its client, however the client ends."""
+"""Launch jobs as processes, from any thread. No job outlives its client, however the client ends."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOOK_SECONDS = 0.2
 class Request:
     """A call of the entry in a separate process, in the folder ``cwd``, for at most ``timeout`` seconds.
 
-    ``folder`` is emptied before; standard output and error go there.
+    ``folder`` is emptied before; standard output and standard error are written there.
     """
 
     arguments: Sequence[str]
@@ -41,8 +41,8 @@ class Request:
 class Ending:
     """The end of a job.
 
-    ``ended``: ``itself`` (with ``code``; negative: the signal that killed it), ``late``, ``stopped`` (by us), ``busy``
-    (another run has it in the same folder) or ``lost`` (its reaper was killed).
+    ``ended``: ``itself`` (with ``code``; negative: the signal that killed it), ``late``, ``stopped`` (by the caller),
+    ``busy`` (another run uses the same folder) or ``lost`` (its reaper was killed).
     """
 
     ended: str
@@ -51,7 +51,7 @@ class Ending:
 
 
 class Launcher:
-    """Starts jobs through a process that is kept and has loaded ``preload`` already.
+    """A launcher of jobs, which forks them from a server process that has loaded the modules ``preload``.
 
     ``entry`` is the function that a job calls with its arguments, as ``module:function``.
     """
@@ -96,7 +96,7 @@ class Launcher:
 class _ForkServer:
     def __init__(self, words: Sequence[str]) -> None:
         ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        # Its folder must not be a user's: Python searches modules there.
+        # Its working folder must not be a user's folder, where Python would search for modules.
         path = os.pathsep.join(str(Path(entry).absolute()) for entry in sys.path)
         with its:
             self._process = subprocess.Popen(
@@ -106,7 +106,7 @@ class _ForkServer:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(its.fileno(),),
-                start_new_session=True,  # this process receives Ctrl-C and ends the jobs
+                start_new_session=True,  # only this process receives Ctrl-C, and ends the jobs
             )
         self.gone = False
         self._line = ours

@@ -16,7 +16,7 @@ rtl = "{folder}/{stem}_prj/src/*.v"     # folder and stem of each program
 top = "model"
 clock = "clk"
 programs = "networks/jet.bin"           # only these
-simulators = ["verilator"]              # in place of the above, as seeds, vectors, timeout
+simulators = ["verilator"]              # instead of the above; likewise seeds, vectors, timeout
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ _Texts: TypeAlias = str | list[str]
 #: Options of ``sim`` that a regression sets itself.
 _OURS = ("--sim", "--seed", "--vectors", "--jobs", "--json", "--output", "-o")
 
-#: A variant's name is part of a job's, and of a folder's.
+#: The name of a variant, which becomes part of the names of jobs and folders.
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}")
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Settings that apply to all or to one variant; None where not given."""
+    """Settings for all variants or for one; None if not given."""
 
     simulators: tuple[str, ...] | None = None
     seeds: tuple[int, ...] | None = None
@@ -74,7 +74,7 @@ class Choices:
 
 @dataclass(frozen=True)
 class Variant:
-    """A design under test of one program. ``arguments``: options added to ``sim``. ``files``: its source files."""
+    """A design under test for one program. ``arguments``: options for ``sim``. ``files``: its source files."""
 
     name: str
     arguments: tuple[str, ...] = ()

@@ -24,11 +24,11 @@ _LONGEST_FOLDER = 100
 _QUOTED = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 
-#: Bytes of the program of a job that may share a build, the options that it may have, and its simulators.
+#: Jobs that may share a build: the most bytes of their programs, and possible options and simulators.
 _SMALL = 1 << 18
 _PLAIN = {"--sim", "--seed", "--vectors", "--rtl", "--top", "--inputs"}
 _SHARED = ("icarus", "verilator", "both")
-#: The largest number of jobs that share a build: larger groups save nothing, and lose more if one job is unfit.
+#: The largest number of jobs that share a build: larger groups save nothing more, and lose more if one job fails.
 _MOST_TOGETHER = 32
 
 
@@ -52,7 +52,7 @@ class Planned:
 
     @property
     def past_key(self) -> str:
-        """The key of its history: the program's path and the job."""
+        """The key in the history: the program's path and the name of the job."""
         return f"{os.path.realpath(self.job.program)}\n{self.job.id}"
 
     def fingerprint(self, options: Sequence[object], tools: Mapping[str, str]) -> str:
@@ -72,7 +72,7 @@ class Planned:
 
 
 def make_plan(parts: Sequence[Part], given: Choices, defaults: Defaults) -> list[Planned]:
-    """Return the jobs of ``parts``; what is ``given`` outranks what they choose. The same job is planned once.
+    """Return the jobs of ``parts``; the choices ``given`` override theirs. The same job is planned once.
 
     Raises ``InputError`` if two different jobs would have the same name.
     """
@@ -104,7 +104,7 @@ def make_plan(parts: Sequence[Part], given: Choices, defaults: Defaults) -> list
 
 
 def shard_of(plan: Iterable[Planned], number: int, shards: int) -> list[Planned]:
-    """Return shard ``number`` of ``1..shards``. A job's shard only depends on its name."""
+    """Return shard ``number``, one of 1 to ``shards``. The shard of a job only depends on its name."""
     return [planned for planned in plan if _hash(planned.job.id) % shards == number - 1]
 
 
@@ -121,7 +121,7 @@ def in_order(plan: Iterable[Planned], past: Mapping[str, Past]) -> list[Planned]
 
 
 def grouped(plan: Sequence[Planned], past: Mapping[str, Past], workers: int) -> list[list[Planned]]:
-    """Return ``plan`` in groups of jobs that are small enough to share a build; each other job is a group.
+    """Return ``plan`` as groups: jobs that are small enough share a build; each other job is a group of its own.
 
     Jobs that failed last time run first and alone. Each of ``workers`` gets at least one group, if possible.
     """
@@ -155,9 +155,9 @@ def _hash(text: str) -> int:
 
 
 def _blocks(program: Path) -> list[Path]:
-    """Return the files that a machine's text may name: all that it says in quotes, of which some are none.
+    """Return the existing files that a machine's text names: all texts in quotes are tried.
 
-    Its reader reports what is wrong with it.
+    Errors are left to the reader of machines.
     """
     if program.suffix != ".mach":
         return []
@@ -169,7 +169,7 @@ def _blocks(program: Path) -> list[Path]:
 
 
 def _text(name: str) -> str:
-    """Return ``name``. Raises ``InputError`` if it is not UTF-8: no record could hold it, and no job find the file."""
+    """Return ``name``. Raises ``InputError`` if it is not UTF-8, since records cannot hold it, and jobs not find it."""
     try:
         name.encode()
     except UnicodeEncodeError:
@@ -182,13 +182,13 @@ def _no_option(path: str) -> str:
 
 
 def _folder(name: str) -> str:
-    """Return a name that any file system takes and that no other job has."""
+    """Return a folder name that any file system accepts, and that no other job has."""
     plain = "".join(letter if letter.isascii() and (letter.isalnum() or letter in "._+-") else "_" for letter in name)
     return f"{plain.lstrip('._')[-_LONGEST_FOLDER:]}-{_hash(name) >> 224:08x}"
 
 
 def _digest(path: Path) -> str:
-    """Return the hash of a file, or of all files in a folder; of what cannot be read, that it cannot."""
+    """Return the hash of a file, or of all files in a folder; for an unreadable file, the reason instead."""
     if path.is_dir():
         return "".join(_digest(entry) for entry in sorted(path.iterdir()) if entry.is_file())
     try:

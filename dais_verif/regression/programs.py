@@ -12,7 +12,7 @@ from pathlib import Path
 
 __all__ = ["SUFFIXES", "Found", "find", "names_of", "stem_of"]
 
-#: Suffixes of programs, machines and networks; JSON counts if it is a list or begins as alkaid's files do.
+#: Suffixes of programs, machines and networks; a JSON file counts if it is a list or begins like alkaid's files.
 SUFFIXES = (".bin", ".bin.gz", ".dais", ".mach", ".onnx", ".json", ".json.gz")
 _ALIR = re.compile(rb'\s*\{\s*("model"\s*:|"meta"\s*:\s*"(ALIRModel|ALIRFSM|DAISModel)"|"spec_version"\s*:)')
 #: A folder with one of these files was written by a run of dais-verif, and holds no programs.
@@ -30,7 +30,7 @@ class Found:
 def find(pattern: str) -> list[Found]:
     """Return the programs that match ``pattern``, sorted; none if a folder holds none, or a glob matches nothing.
 
-    A plain path is a program whatever is there: its reader reports what is wrong with it.
+    A path without a pattern is always a program; errors are left to its reader.
     """
     path = Path(pattern)
     if path.is_dir():
@@ -44,7 +44,7 @@ def find(pattern: str) -> list[Found]:
 
 
 def names_of(found: Iterable[Found]) -> dict[Path, str]:
-    """Name each program, by its real path: its own name, or as much of its path as tells it from others."""
+    """Return a unique name for each program, by its real path: its own name, with as many folders as necessary."""
     names: dict[Path, str] = {}
     for each in found:
         names.setdefault(_real(each.path), each.name)
@@ -60,7 +60,7 @@ def names_of(found: Iterable[Found]) -> dict[Path, str]:
 
 
 def stem_of(path: Path) -> str:
-    """Return the name of a program's file without the suffix that says what it is."""
+    """Return the name of a program's file without its suffix, which may have two parts."""
     suffix = next((suffix for suffix in reversed(SUFFIXES) if path.name.endswith(suffix)), path.suffix)
     return path.name.removesuffix(suffix)
 
@@ -85,7 +85,7 @@ def _walk(folder: Path) -> Iterator[Path]:
 
 
 def _is_program(path: Path) -> bool:
-    """Return True if a folder argument includes this file: by suffix; JSON if it begins as da4ml's and alkaid's."""
+    """Return True if a folder argument includes this file, by its suffix; JSON only if it begins like a program."""
     if not path.name.endswith(SUFFIXES) or not path.is_file():
         return False
     if not path.name.endswith((".json", ".json.gz")):

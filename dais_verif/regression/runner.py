@@ -28,7 +28,7 @@ from dais_verif.verdict import Verdict, worst
 __all__ = ["Settings", "run_jobs"]
 
 _LOOK_SECONDS = 0.2
-#: The record is written again while it grows, but not for each of a thousand jobs: those are in the journal.
+#: The least time between two writes of the growing record; all finished jobs are in the journal.
 _WRITE_SECONDS = 2.0
 _END_SECONDS = 30
 
@@ -37,9 +37,9 @@ _END_SECONDS = 30
 class Settings:
     """Settings of a regression.
 
-    ``folder``: where everything is kept. ``take_over``: results of the journal there that still hold: ``none``,
-    ``passed`` or ``all``. ``warnings``: why it cannot pass, whatever the jobs say. ``jointly``:
-    small jobs share builds.
+    ``folder``: where everything is kept. ``take_over``: valid results in its journal to reuse: ``none``, ``passed`` or
+    ``all``. ``warnings``: reasons why the regression cannot pass, even if all jobs pass. ``jointly``: small jobs share
+    builds.
     """
 
     folder: Path
@@ -61,10 +61,10 @@ class Settings:
 def run_jobs(
     plan: Sequence[Planned], executor: Executor, settings: Settings, history: History, watcher: RegressionWatcher
 ) -> RegressionRecord:
-    """Run ``plan`` and return the record, which is also in the folder, and was there in parts while jobs ran.
+    """Run ``plan`` and return the record, which is also written into the folder, from time to time while jobs run.
 
-    Interrupted by ``KeyboardInterrupt``, it leaves the record with what has ended and raises it again. The executor is
-    closed in any case.
+    If interrupted by ``KeyboardInterrupt``, it writes a record of the finished jobs and raises it again. The executor
+    is closed in any case.
     """
     run = _Run(plan, settings, history, watcher)
     verdict = Verdict.INTERRUPTED
@@ -103,7 +103,7 @@ class _Run:
         for planned in self._plan:
             kept = self._kept.get(self._fingerprint(planned)) if self._kept else None
             if kept is not None and (kept.verdict is Verdict.PASS or self._settings.take_over == "all"):
-                # Its folder is where it was; its program may be called from elsewhere.
+                # Its folder is unchanged, but its program may now have another relative path.
                 kept = replace(kept, job=planned.job, reproduce=reproduce(planned.job), resumed=True)
                 self._results[planned.job.id] = kept
                 self._watcher.job_ends(kept)
@@ -145,7 +145,7 @@ class _Run:
         # A future that was cancelled before it ran reports nothing, and would be awaited forever.
         for future in wait({future for future in pending if not future.cancelled()}, _END_SECONDS).done:
             with contextlib.suppress(CancelledError, Stopped):
-                future.result()  # it had ended just before
+                future.result()  # jobs that ended just before are collected, too
                 if future in futures:
                     self._collect(future.result, *futures[future])
                 else:
@@ -187,13 +187,13 @@ class _Run:
     def _collect(self, outcome: Callable[[], JobResult], planned: Planned, fingerprint: str) -> None:
         """Store the ``outcome`` of a job. An exception is stored in the record, and the job may run again."""
         try:
-            # On a worker the command may lie elsewhere; the line to copy is for here.
+            # The command may be installed elsewhere on a worker, but users copy the line on this machine.
             result = replace(outcome(), reproduce=reproduce(planned.job))
             if result.result is not None and not (self._settings.folder / result.result).is_file():
                 place = f"{str(self._settings.folder)!r} is not the same folder on {result.worker} as it is here"
                 raise ToolError(f"{place}; workers must share the file system")
-            self._results[planned.job.id] = result  # before the journal: Ctrl-C may come between the two
-            if self._fingerprint(planned) == fingerprint:  # else the files that it is about are unknown
+            self._results[planned.job.id] = result  # before the journal, since Ctrl-C may come between the two
+            if self._fingerprint(planned) == fingerprint:  # else files changed, and it is unknown which were used
                 self.journal.add(fingerprint, result)
         except (CancelledError, Stopped):
             result = _failed(planned, "the cluster gave the job up: its scheduler was lost")

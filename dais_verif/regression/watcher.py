@@ -13,7 +13,7 @@ __all__ = ["RegressionWatcher"]
 
 
 class RegressionWatcher:
-    """Receive reports about jobs; this class ignores them."""
+    """A receiver of reports about jobs; this class ignores them."""
 
     def jobs_planned(self, jobs: int, past: Mapping[str, Past]) -> None:
         """Take the number of planned ``jobs``; ``past``: their earlier results, by name."""
