@@ -1,4 +1,4 @@
-"""What the prover reads in random modules is what simulators compute; ``make soundness`` reads thousands of them."""
+"""The prover reads random modules as simulators compute them; ``make soundness`` reads thousands of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def modules(count: int, first: int = 0) -> list[Module]:
     return [random_module(seed) for seed in range(first, first + count)]
 
 
-#: Modules of which Icarus 11 computes something that Verilator and the reader do not; and one that it runs for ever.
+#: Modules of which Icarus 11 computes other values than Verilator and the reader, and one whose simulation in Icarus
+#: never ends.
 ODD_IN_ICARUS = frozenset(
     f"m{seed}" for seed in (30, 57, 84, 99, 101, 121, 131, 137, 142, 233, 263, 273, 276, 297, 310, 318, 384, 386)
 )
@@ -72,7 +73,8 @@ def test_a_module_is_the_same_for_the_same_seed() -> None:
 
 @pytest.mark.parametrize("count", [40, pytest.param(300, marks=pytest.mark.slow)])
 def test_modules_in_icarus(count: int, tmp_path: Path) -> None:
-    # Icarus gives what is connected to a port no more bits than it has by itself, which no other tool does.
+    # Icarus does not extend an expression that is connected to a port to the width of the port, as all other tools
+    # do.
     some = [m for m in modules(470) if not m.style.newer and "connected expression" not in m.features]
     some = [m for m in some if m.name != ENDLESS][:count]
     assert len(some) == count
@@ -103,7 +105,7 @@ def test_a_module_that_a_simulator_does_not_take_is_left_out(tmp_path: Path) -> 
 
 
 class TestJudge:
-    """A reading that is wrong in one bit is found, and one that breaks down; on one module that is read right."""
+    """The judge finds a reading with one wrong bit, and a reader that fails, on a module that is read correctly."""
 
     def judged(self, folder: Path) -> dict[str, dict[str, Any]]:
         return judge(modules(1, self.right), vectors(4, 0), folder, simulators=["icarus"])
@@ -171,5 +173,5 @@ def test_a_campaign_goes_on(tmp_path: Path) -> None:
         return [json.loads(line)["name"] for line in output.read_text().splitlines()]
 
     assert run(2) == ["m0", "m1"]
-    output.write_text(output.read_text() + '{"name": "m2", "dig')  # it was broken off
+    output.write_text(output.read_text() + '{"name": "m2", "dig')  # broken off within a line
     assert run(3) == ["m0", "m1", "m2"]

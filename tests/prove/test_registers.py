@@ -1,4 +1,4 @@
-"""Registers as real pipelines have them are proved by both front ends; state, and what is no pipeline, is refused."""
+"""Registers in the styles of real pipelines are proved by both front ends; state, and other designs, are refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ endmodule
 """
 
 
-#: name: block, enable, pins that are held.
+#: name: body, enable, and the pins that the proof holds, with their values.
 FORMS: dict[str, tuple[str, str | None, dict[str, int]]] = {
     "plain": (f"always @(posedge clk) {DATA}", None, {}),
     "always_ff": (f"always_ff @(posedge clk) {DATA}", None, {}),
@@ -107,7 +107,7 @@ def test_a_form_of_registers(name: str, front_end: str, tmp_path: Path) -> None:
     assert all(f"{pin} held at {value}" in run.tree["message"] for pin, value in held.items())
 
 
-#: Each bug is simulated, too: in the fast suite, one of each kind of form.
+#: Each design with a bug is also simulated; in the fast suite, this is one design of each kind.
 BUGGY = (
     "plain",
     "synchronous reset",

@@ -1,4 +1,4 @@
-"""Prove that the registers and block RAMs of a bitstream do what RTL with a memory does; no planted fault is proved."""
+"""Registers and block RAMs of a bitstream are proved to do what RTL with a memory does; no seeded fault is."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ endmodule
 
 @pytest.fixture(scope="module")
 def logic(tmp_path_factory: pytest.TempPathFactory) -> ReadBack:
-    """The buffer of a link alone on an HX1K, read back."""
+    """Return the buffer of a link, alone on an HX1K, as read back from its bitstream."""
     require_icestorm()
     folder = tmp_path_factory.mktemp("deframer")
     path = folder / "deframer.bin"
@@ -52,7 +52,7 @@ def logic(tmp_path_factory: pytest.TempPathFactory) -> ReadBack:
 
 
 def _proved(logic: ReadBack, folder: Path, edits: Mapping[str, str] | None = None) -> Equivalence:
-    """What is proved of ``logic`` against the RTL, in which ``edits`` were made."""
+    """Return the result of proving ``logic`` equal to the RTL after ``edits``."""
     text = (_RTL / "dais_deframer.v").read_text()
     for old, new in (edits or {}).items():
         assert old in text
@@ -70,7 +70,7 @@ def _proved(logic: ReadBack, folder: Path, edits: Mapping[str, str] | None = Non
 def test_the_buffer_of_a_link_is_proved(logic: ReadBack, tmp_path: Path) -> None:
     found = _proved(logic, tmp_path)
     assert found.proved, found.why
-    assert found.columns == 18  # nine bits of 512 words, in halves: all of the memory
+    assert found.columns == 18  # nine bits of 512 words, in halves: the whole memory
 
 
 @pytest.mark.slow
@@ -126,7 +126,7 @@ _MUTANTS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("edit", _MUTANTS.values(), ids=_MUTANTS)
 def test_rtl_that_differs_is_not_proved(logic: ReadBack, tmp_path: Path, edit: tuple[str, str]) -> None:
-    with contextlib.suppress(InputError):  # a memory that is no longer understood
+    with contextlib.suppress(InputError):  # the proof may no longer support the memory
         assert not _proved(logic, tmp_path, dict([edit])).proved
 
 
@@ -228,14 +228,14 @@ def test_a_fault_in_the_bitstream_is_not_proved(
 ) -> None:
     planted = plant(logic)
     assert planted != logic
-    with contextlib.suppress(InputError):  # a ring, or what nobody understands
+    with contextlib.suppress(InputError):  # a loop, or logic that is not supported
         assert not _proved(planted, tmp_path).proved
 
 
 @pytest.mark.slow
 def test_a_fault_without_effect_is_proved(logic: ReadBack, tmp_path: Path) -> None:
-    # One bit of `place - tail`, where lower ones borrow: its only use is to ask whether all of them are 0, and then
-    # those that borrow are not.
+    # The fault changes one bit of `place - tail` where lower bits borrow. The only use of the difference is to check
+    # whether all bits are 0, and where lower bits borrow, they are not 0.
     assert _proved(_table(14)(logic), tmp_path).proved
 
 

@@ -1,4 +1,4 @@
-"""Words as combinations of atoms: each form has the value of its term, whatever the term is, and sums have one form."""
+"""Each form, a combination of atoms, has the value of its term, and sums have one form however they are computed."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ q = u7.-2 relu(t)
 output o = q
 """
 )
-#: The same as XLS writes it: slices, sums and masks, and no name of an op.
+#: The same in the style of XLS: slices, sums and masks, and no names of ops.
 RTL = """\
 module model(input wire [15:0] model_inp, output wire [6:0] model_out);
   wire [9:0] x = {{2{model_inp[7]}}, model_inp[7:0]};
@@ -70,7 +70,7 @@ SIGNED = {"a", "b"}
 
 
 class Valued:
-    """The values of atoms, when those of variables are given; and of terms."""
+    """Evaluate forms and atoms for given values of the variables, and check their bounds."""
 
     def __init__(self, atoms: Atoms, values: dict[str, int]) -> None:
         self._atoms, self._values = atoms, values
@@ -112,7 +112,7 @@ class Valued:
 
 
 def random_word(rng: random.Random, words: list[Term]) -> Term:
-    """One more word, of words that there are; of a few bits, so that sums wrap and slices meet."""
+    """Return one more word, computed from given words of a few bits, so that sums wrap and slices overlap."""
     x = rng.choice(words)
     same = [word for word in words if word.width == x.width]
     y = rng.choice(same)
@@ -141,7 +141,7 @@ def random_word(rng: random.Random, words: list[Term]) -> Term:
 
 
 def rounded(rng: random.Random, x: Term) -> Term:
-    """An activation as networks have it, rounded to fewer bits; some of its low bits may be left out before."""
+    """Return an activation like those of networks, rounded to fewer bits; some low bits may be dropped before."""
     left, down = sorted((rng.randrange(x.width), rng.randrange(x.width)))
     half = rng.randrange(1 << x.width) if rng.random() < 0.3 else 1 << max(down - 1, 0)
     kept = extract(x, left, x.width - left)
@@ -196,7 +196,7 @@ def const_column(value: int) -> NDArray[np.uint64]:
 
 
 class TestWithoutNames:
-    """RTL that calls no signal as an op is compared as a whole; what is wrong in it is never passed."""
+    """RTL in which no signal is named like an op is compared as a whole, and faults in it never pass."""
 
     def run(self, rtl: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         monkeypatch.setattr("dais_verif.prover.proof._MANY", 1)
@@ -222,16 +222,16 @@ class TestWithoutNames:
         assert run.ending == ("RTL_MISMATCH", 1), run.tree["message"]
 
     def test_forms_that_differ_are_no_pass(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Where no vector tells, forms must: 1 for one value of 65,536."""
+        """A fault at 1 value of 65,536, which the few random vectors miss, is found by comparing forms."""
         rare = RTL.replace("+ 10'd5", "+ 10'd5 + {9'd0, model_inp == 16'h223C}")
         monkeypatch.setattr("dais_verif.prover.proof._VECTORS", 8)
         assert self.run(rare, tmp_path, monkeypatch).tree["verdict"] == "RTL_MISMATCH"
 
 
 class TestActivationsOfXls:
-    """Quantised inputs that wrap, and activations that are masked and rounded, as XLS slices them: by forms alone.
+    """Quantised inputs that wrap, and masked, rounded activations, are proved by forms alone, as XLS slices them.
 
-    ``xls_rounded.v`` is what ``XLSModel`` of alkaid 0.8.2 with xls-python 0.1.9934 makes of ``rounded.dais``.
+    ``xls_rounded.v`` is the output of ``XLSModel`` of alkaid 0.8.2 with xls-python 0.1.9934 for ``rounded.dais``.
     """
 
     def run(self, edit: tuple[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
@@ -264,7 +264,7 @@ class TestActivationsOfXls:
 
 
 class TestOneForm:
-    """What is one sum has one form, in whatever pieces it is computed; what is not, has not."""
+    """A sum has one form, in whatever pieces it is computed, and different values have different forms."""
 
     def keys(self, *terms: Term) -> list[object]:
         words = Words()
@@ -293,7 +293,7 @@ class TestOneForm:
         assert one == two != three
 
     def test_low_bits_of_what_decides_and_holds_them_are_masked(self) -> None:
-        """Where the sum is negative, its low bits are it and 4, and it is made of them: that must end."""
+        """Masking low bits terminates if the condition is the sign of a sum that contains them."""
         atoms = Words().atoms
         x, y = (atoms.other(("input", name), (), -128, 127) for name in "xy")
         low, bit = atoms.low(x, 2), atoms.low(y, 1)

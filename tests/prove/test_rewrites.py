@@ -1,4 +1,4 @@
-"""RTL that says the same in other words is proved; RTL without names, or with wrong ones, is judged by its outputs."""
+"""Equal RTL in another style is proved; RTL without names of ops, or with wrong ones, is judged by its outputs."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_da4ml_names(tmp_path: Path) -> None:
 
 
 def test_names_that_mean_something_else_do_not_matter(tmp_path: Path) -> None:
-    """Ops 4 and 30 swap their names: neither signal is what it is called, and the outputs are right all the same."""
+    """RTL in which ops 4 and 30 swap names is proved: the signals hold other values, but the outputs are right."""
     text = re.sub(r"\bop_(4|30)\b", lambda m: {"4": "op_30", "30": "op_4"}[m[1]], emit_verilog(EVERY))
     run = run_prove(EVERY, tmp_path, rtl=text)
     assert run.ending == ("PASS", 0), run.tree["message"]
@@ -86,7 +86,7 @@ def test_names_that_mean_something_else_do_not_matter(tmp_path: Path) -> None:
 
 
 def test_a_wrong_signal_that_nobody_sees(tmp_path: Path) -> None:
-    """Op 3 is wrong in a bit that op 15 puts right again."""
+    """The outputs are proved although op 3 is inverted, since the ops that read it invert it again."""
     rtl = mutant(EVERY, "op_3 =", "model_inp[5:2]", "~model_inp[5:2]")
     rtl = rtl.replace("op_15 = op_3 * op_2", "op_15 = (~op_3) * op_2").replace("op_19 = op_3 -", "op_19 = (~op_3) -")
     run = run_prove(EVERY, tmp_path, rtl=rtl)
@@ -95,13 +95,13 @@ def test_a_wrong_signal_that_nobody_sees(tmp_path: Path) -> None:
 
 
 def wide_sum(type_of_sum: tuple[int, int, int]) -> Program:
-    """x - max(x, 0) never leaves -128..0, which only who sees both operands together can know."""
+    """Return a program for x - max(x, 0), which stays in -128..0; only both operands together show this."""
     rows = [(-1, 0, -1, 0, (1, 7, 0)), (2, 0, -1, 0, (0, 7, 0)), (1, 0, 1, 0, type_of_sum)]
     return Program.build(rows, [(2, 0, 0)], inp_shift=[0])
 
 
 def test_what_only_the_ops_before_show_is_proved_with_them(tmp_path: Path) -> None:
-    """The difference is never positive; RTL that makes use of it is right."""
+    """RTL that relies on a difference never being positive is proved with the ops before it."""
     program = wide_sum((1, 8, 0))
     rtl = mutant(program, "op_2 =", "op_0 - op_1", "(op_0 - op_1 > 0) ? 9'sd77 : op_0 - op_1")
     run = run_prove(program, tmp_path, rtl=rtl)
@@ -110,7 +110,7 @@ def test_what_only_the_ops_before_show_is_proved_with_them(tmp_path: Path) -> No
 
 
 def test_what_ranges_show_is_proved_with_ranges(tmp_path: Path) -> None:
-    """5 or 6 in three bits: no other value comes in."""
+    """RTL that is wrong only for values other than 5 and 6, which do not occur, is proved with ranges."""
     rtl = mutant(EVERY, "op_27_index =", "op_26 - 4'sd4", "op_26 - 4'sd4 + (op_26 < 5)")
     run = run_prove(EVERY, tmp_path, rtl=rtl)
     assert run.ending == ("PASS", 0), run.tree["message"]
@@ -118,7 +118,7 @@ def test_what_ranges_show_is_proved_with_ranges(tmp_path: Path) -> None:
 
 
 def test_a_promise_is_taken_for_granted_only_where_it_is_needed(tmp_path: Path) -> None:
-    """A sum that saturates where the program breaks its promise: right by the promise, wrong with --unchecked."""
+    """A sum that saturates where the program breaks its promise is proved, but refuted with ``--unchecked``."""
     rows = [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 1, (1, 7, 0))]
     program = Program.build(rows, [(1, 0, 0)], inp_shift=[0])
     rtl = mutant(program, "op_1 =", "op_0 + 2'sd1", "(op_0 == 127) ? 8'sd127 : op_0 + 2'sd1")
@@ -138,7 +138,7 @@ def test_a_dense_network_without_names_is_proved_by_its_values(tmp_path: Path) -
 
 
 def test_time_that_is_up_is_unknown(tmp_path: Path) -> None:
-    """A product of two 40-bit values written the other way round by parts: no solver decides it at once."""
+    """A 40-bit product that is computed in two parts is UNKNOWN, since no solver decides it within the time limit."""
     rows = [(-1, 0, -1, 0, (1, 39, 0)), (-1, 1, -1, 0, (1, 39, 0)), (7, 0, 1, 0, (1, 79, 0))]
     program = Program.build(rows, [(2, 0, 0)], inp_shift=[0, 0])
     parts = "(((op_0 >>> 20) * op_1) <<< 20) + $signed({1'b0, op_0[19:0]}) * op_1"

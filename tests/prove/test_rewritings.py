@@ -1,4 +1,4 @@
-"""Metamorphic twins: RTL that is rewritten without a change of its meaning stays PROVED."""
+"""Metamorphic twins, RTL that is rewritten without a change of its meaning, are still proved."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NAMES = ("p01_addsub_tiny", "p14_v041_minmaxmul")
 def judge_pipelines(
     name: str, seeds: range, folder: Path, stages: int = 3
 ) -> dict[tuple[str, ...], list[tuple[int, str]]]:
-    """The retimed twins of a pipeline that are not proved, or have another latency."""
+    """Return the retimed twins of a pipeline that are not proved, or that have another latency."""
     program = load(CORPUS / name / "prog.v1.bin")
     text = emit_pipeline(program, "model", PipelineOptions(stages=stages)).text
     failed: dict[tuple[str, ...], list[tuple[int, str]]] = {}
@@ -43,7 +43,7 @@ def judge_pipelines(
 
 
 def judge(name: str, seeds: range, folder: Path) -> dict[tuple[str, ...], list[tuple[int, str]]]:
-    """The twins that are not proved, by how they came about."""
+    """Return the twins that are not proved, by the rewritings that made them."""
     program = load(CORPUS / name / "prog.v1.bin")
     text = emit_verilog(program)
     failed: dict[tuple[str, ...], list[tuple[int, str]]] = {}

@@ -1,4 +1,7 @@
-"""Right designs that were refused, each beside wrong ones: constants behind an enable, resets by a wire, members."""
+"""Correct designs that were once refused are proved, and wrong variants of them are not.
+
+They have constants behind an enable, resets through a wire, and members of structures at variable places.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +34,7 @@ def ended(text: str, folder: Path, *options: str) -> tuple[tuple[str, int], str]
         ("if (en) k <= 3;", DELAYED, "PASS"),
         ("if (rst) k <= 0; else if (en) k <= 3;", DELAYED, "PASS"),
         ("if (rst) k <= 0; else if (en) k <= 2;", DELAYED, "RTL_MISMATCH"),
-        ("if (rst) k <= 0; else if (en) k <= 3;", NEXT, "RTL_MISMATCH"),  # the first vector after a reset finds 0
+        ("if (rst) k <= 0; else if (en) k <= 3;", NEXT, "RTL_MISMATCH"),  # the first vector after a reset reads 0
         ("if (rst) k <= 3; else if (!en) k <= 3;", DELAYED, "INVALID_INPUT"),
     ],
     ids=["without reset", "with reset", "another constant", "too late", "another level"],
@@ -47,7 +50,7 @@ def test_a_constant_behind_the_enable(k: str, rest: str, verdict: str, front_end
     ("block", "option", "verdict"),
     [
         ("or posedge r) if (r) OUT <= 0; else", "rst_n:low", "PASS"),
-        ("or posedge r) if (!r) OUT <= 0; else", "rst_n:low", "INVALID_INPUT"),  # it does nothing but reset
+        ("or posedge r) if (!r) OUT <= 0; else", "rst_n:low", "INVALID_INPUT"),  # it is always in reset
         ("or posedge r) if (r) OUT <= 0; else", "rst_n", "INVALID_INPUT"),
         ("or posedge r) if (r) OUT <= IN[4:0]; else", "rst_n:low", "INVALID_INPUT"),  # a load
     ],
@@ -75,7 +78,7 @@ UNPACKED, PACKED = f"struct {STRUCTURE} t [0:3];", f"struct packed {STRUCTURE} [
         (UNPACKED, "", "PASS"),
         (PACKED, "", "PASS"),
         (UNPACKED, "t[IN[5:4]].a = 1;", "RTL_MISMATCH"),
-        # Verilator confirms each, which takes a compiler.
+        # Verilator confirms each of these, which is slow, since its model must be compiled.
         pytest.param(UNPACKED, "t[1].b = 0;", "RTL_MISMATCH", marks=pytest.mark.slow),
         pytest.param(PACKED, "t[1].b = 0;", "RTL_MISMATCH", marks=pytest.mark.slow),
         pytest.param(PACKED, "t[IN[5:4]].a = 1;", "RTL_MISMATCH", marks=pytest.mark.slow),
@@ -90,7 +93,7 @@ def test_a_member_at_a_variable_place(declared: str, wrong: str, verdict: str, t
     assert ended(text, tmp_path)[0][0] == verdict
 
 
-#: Words of eight bits, packed or not; bit 0 is the lowest, or the highest.
+#: Words of eight bits, unpacked or packed; bit 0 is the least or the most significant bit.
 WORDS = {"unpacked": "logic [7:0] t [0:3];", "packed": "logic [3:0][7:0] t;", "upwards": "logic [0:7] t [3:0];"}
 LOWER = {"unpacked": "[3:0]", "packed": "[3 -: 4]", "upwards": "[4:7]"}
 UPPER = {"unpacked": "[4 +: 4]", "packed": "[7:4]", "upwards": "[0 +: 4]"}
@@ -107,7 +110,7 @@ UPPER = {"unpacked": "[4 +: 4]", "packed": "[7:4]", "upwards": "[0 +: 4]"}
 )
 @pytest.mark.parametrize("declared", WORDS)
 def test_some_bits_of_a_word_at_a_variable_place(declared: str, wrong: str, verdict: str, tmp_path: Path) -> None:
-    """As in memories with enables for their bytes."""
+    """Some bits of a word at a variable index can be written, as in memories with byte enables."""
     first, word = "for (int i = 0; i < 4; i++) t[i] = 0;", "t[IN[1:0]]"
     stored = f"{word}{LOWER[declared]} = IN[3:0]; {word}{UPPER[declared]} = IN[7:4]; {wrong}"
     ports = "input [7:0] IN, output reg [4:0] OUT"

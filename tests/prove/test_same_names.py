@@ -1,4 +1,4 @@
-"""Signals are told apart by what they are: a path of instances and an escaped name may be one text."""
+"""Signals with the same text as their name are distinguished, such as a path of instances and an escaped name."""
 
 from __future__ import annotations
 
@@ -70,7 +70,10 @@ def test_every_signal_has_a_name_of_its_own() -> None:
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
 @pytest.mark.parametrize("place", ["model", "U"])
 def test_two_defparams_of_one_parameter(place: str, front_end: str, tmp_path: Path) -> None:
-    """The last one counts: ``m`` is 8 where both operands are 15, and simulators do not find that at random."""
+    """Two ``defparam``s of one parameter are refused.
+
+    The last one counts: ``m`` is 8 where both operands are 15, which random simulation does not find.
+    """
     text = f"""module K(output [3:0] k); parameter [3:0] P = 0; assign k = P; endmodule
 module U(output [3:0] k); K i(k); {"defparam i.P = 0;" if place == "U" else ""} endmodule
 module model(input [7:0] model_inp, output [4:0] model_out); wire [3:0] m; U u(m);
@@ -88,7 +91,10 @@ endmodule
 @pytest.mark.parametrize("front_end", FRONT_ENDS)
 @pytest.mark.parametrize("literal", ["4294967296", "3000000000", "P"])
 def test_a_literal_that_needs_more_than_32_bits(literal: str, front_end: str, tmp_path: Path) -> None:
-    """Simulators keep its bits, which pyslang does not; where one operand value counts, they do not find that."""
+    """A literal that needs more than 32 bits is refused.
+
+    Simulators keep all of its bits, but pyslang does not; a fault at a single input is not found by simulation.
+    """
     text = f"""module model(input [7:0] model_inp, output [4:0] model_out); parameter P = 6442450944;
   wire [35:0] z = {literal}; wire odd = {"z[35]" if literal == "3000000000" else "z[32]"};
   assign model_out = model_inp[3:0] + model_inp[7:4] ^ {{4'b0, &model_inp & odd}};

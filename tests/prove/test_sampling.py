@@ -1,4 +1,4 @@
-"""A sample of every proof is put to the solver as it is written: what a wrong rule proves is found."""
+"""The solver also decides a sample of each proof as it was written, which shows what a wrong rule proved."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_no_sample_where_none_is_wanted(tmp_path: Path) -> None:
 
 
 def with_a_wrong_rule(monkeypatch: pytest.MonkeyPatch) -> None:
-    """5 is added as 4."""
+    """Make the normal form add 4 instead of 5."""
     right = arithmetic.total
 
     def wrong(width: int, terms: Any, constant: int) -> Term:
@@ -62,7 +62,7 @@ def with_a_wrong_rule(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_wrong_rule_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It makes wrong RTL identical to the program, and the proof of it passes if nobody asks the solver."""
+    """A wrong rule makes wrong RTL identical to the program, which passes without a sample; the sample finds it."""
     assert run_prove(EVERY, tmp_path / "right", "--sample", 0, rtl=WRONG).ending == ("RTL_MISMATCH", 1)
     with_a_wrong_rule(monkeypatch)
     believed = run_prove(EVERY, tmp_path / "believed", "--sample", 0, rtl=WRONG)
@@ -95,7 +95,7 @@ def test_what_the_solver_cannot_tell_in_time_is_said(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("foreign", [False, True], ids=["ours", "foreign"])
 def test_pipelines(foreign: bool, tmp_path: Path) -> None:
-    """Resets and enables of RTL that is not ours are stated as its blocks say them."""
+    """Obligations of pipelines are sampled; those of RTL that is not ours state resets and enables as its blocks do."""
     text = emit_pipeline(EVERY, "model", PipelineOptions(stages=3, enable=True, valid=True, reset=True)).text
     options = () if foreign else ("--stages", 3)
     run = run_prove(EVERY, tmp_path, *options, rtl=text if foreign else None)
@@ -112,7 +112,10 @@ def test_pipelines_that_yosys_reads(tmp_path: Path) -> None:
 
 
 def test_a_register_that_keeps_its_value_by_way_of_a_wire(tmp_path: Path) -> None:
-    """Without rules it depends on itself: it is stated as the proof understood it."""
+    """A register that keeps its value through a wire is stated as the proof understood it.
+
+    Without rules, it would depend on itself.
+    """
     text = emit_verilog(EVERY).replace("module model", "module inner")
     ports = {name: text.partition(name)[0].rpartition("[")[2].partition("]")[0] for name in ("model_inp", "model_out")}
     text += f"""
@@ -129,7 +132,7 @@ endmodule
 
 
 def test_a_register_that_shifts_within_itself(tmp_path: Path) -> None:
-    """What it takes from itself is data, and not a value that it keeps."""
+    """Bits that a register shifts within itself are data, not a value that it keeps."""
     text = emit_verilog(EVERY).replace("module model", "module inner")
     span = text.partition("model_out")[0].rpartition("[")[2].partition("]")[0]
     given = text.partition("model_inp")[0].rpartition("[")[2].partition("]")[0]
@@ -147,7 +150,7 @@ endmodule
 
 
 def test_what_is_undefined_is_so_without_rules(tmp_path: Path) -> None:
-    """The word beyond a memory is read, where nothing of it is left in the result."""
+    """The word beyond a memory is undefined without rules, too; it does no harm if the result ignores it."""
     program = Program.build([(-1, 0, -1, 0, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
     text = """module model(input [1:0] model_inp, output [1:0] model_out);
   reg [3:0] t [0:2];

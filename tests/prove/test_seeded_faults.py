@@ -1,4 +1,4 @@
-"""Does the proof find the bug? Each is refuted, with a vector that a simulator confirms and the op named."""
+"""Each seeded fault is refuted, with the faulty op and a vector that a simulator confirms."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EVERY = every_opcode()
 DENSE = dense_network()
 MISMATCH = ("RTL_MISMATCH", 1)
 
-#: Widths, signs, shifts and seldom values, beyond what the simulation's own tests seed.
+#: Faults of widths, signs, shifts and rare values, in addition to those of the simulation's tests.
 MORE = [
     Bug("sum cut by one bit", 10, "reg signed [4:0] op_10;", "[4:0]", "[3:0]"),
     Bug("operand lost its sign", 4, "op_4 =", "op_0 +", "$unsigned(op_0) +"),
@@ -104,7 +104,7 @@ def test_a_bug_deep_in_a_network(code: int, share: float, old: str, new: str, tm
 
 
 def test_one_value_in_two_to_the_thirty_is_found(tmp_path: Path) -> None:
-    """What no number of random vectors would meet."""
+    """A fault at one of 2^30 values, which random vectors would not meet, is found."""
     rows = [(-1, 0, -1, 0, (1, 15, 0)), (-1, 1, -1, 0, (1, 13, 0)), (0, 0, 1, 0, (1, 16, 0)), (3, 2, -1, 0, (1, 16, 0))]
     program = Program.build(rows, [(3, 0, 0)], inp_shift=[0, 0])
     rtl = mutant(program, "op_2 =", "op_0 + op_1", "op_0 + op_1 + (seldom ? 17'sd1 : 17'sd0)")

@@ -1,4 +1,4 @@
-"""Does the proof find faults in netlists? Each is refuted with a vector that a simulator confirms, or is none."""
+"""Each fault in a netlist is refuted with a vector that a simulator confirms, or has no effect."""
 
 from __future__ import annotations
 
@@ -16,20 +16,21 @@ from dais_verif.synthesis.targets import TARGETS
 
 pytestmark = pytest.mark.usefixtures("yosys")
 
-#: So many vectors for what was proved; of a text of 200,000 characters and more Icarus runs twenty a second.
+#: The number of vectors for netlists that are proved. Icarus runs twenty vectors per second of a netlist with 200,000
+#: characters or more.
 _VECTORS, _VECTORS_OF_LARGE, _LARGE = 100_000, 2_000, 200_000
 
 PROGRAMS = {"everything": EVERYTHING, "every opcode": every_opcode(), "dense": dense_network()}
 
 
 def judged(program: Program, text: str, target: str, folder: Path) -> str:
-    """The verdict on a netlist with a fault; it must be a sound one."""
+    """Return the verdict on a faulty netlist, after checking it by simulation."""
     folder.mkdir(exist_ok=True)
     path = folder / "faulty.v"
     path.write_text(text)
     run = run_prove(program, folder, "--netlist", path, "--target", target)
     verdict: str = run.tree["verdict"]
-    if verdict == "PASS":  # the fault is none: whatever it changes, nobody sees
+    if verdict == "PASS":  # the fault has no effect on the outputs
         vectors = _VECTORS if len(text) < _LARGE else _VECTORS_OF_LARGE
         simulated = run_sim(program, folder, "--netlist", path, "--target", target, "--vectors", vectors)
         assert simulated.ending == ("PASS", 0), "proved, and it is wrong"

@@ -1,4 +1,4 @@
-"""Files are one compilation unit, in the order in which they are given; and what is included is read each time."""
+"""Files form one compilation unit, in the order in which they are given, and included files are read each time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ CHOICE = f"\n`ifdef BUGGY\n  {DIFFERENCE}\n`else\n  {SUM}\n`endif\n"
 
 
 def written(files: dict[str, str], folder: Path) -> list[Path]:
-    """Write files, and return those to be given: what is included is none of them."""
+    """Write files, and return those to pass to the command; included files are not among them."""
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
@@ -39,7 +39,7 @@ def written(files: dict[str, str], folder: Path) -> list[Path]:
 
 
 def computes(files: dict[str, str], folder: Path, front_end: str = "slang") -> str:
-    """Whether the module adds or subtracts."""
+    """Return whether the module computes the sum or the difference."""
     sources = written(files, folder)
     if front_end == "slang":
         netlist = slang.elaborate(sources, "model")

@@ -1,4 +1,4 @@
-"""Where a simulator computes otherwise than IEEE 1800 says: the campaign knows its mistake, and a proof has none."""
+"""Where a simulator violates IEEE 1800, the campaign recognises the defect, and proofs follow the standard."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def statuses(folder: Path, expression: str = EXAMPLE, simulators: tuple[str, ...
 
 
 def test_the_least_example_is_known(tmp_path: Path) -> None:
-    """When a Verilator comes that agrees here, the rule goes."""
+    """The smallest example of the defect is recognised; if a later Verilator agrees here, remove the rule."""
     assert statuses(tmp_path) == {"simulator's defect": 1, "agreed": 1}
 
 
@@ -68,7 +68,10 @@ def test_where_icarus_says_so_too_it_is_no_defect(tmp_path: Path) -> None:
 
 
 def test_a_proof_follows_the_standard_and_is_not_confirmed(tmp_path: Path) -> None:
-    """Four bits shifted by 3 and by 3 are none; in Verilator they are shifted by 2."""
+    """A proof follows the standard, which Verilator contradicts.
+
+    Four bits that are shifted by 3 twice are 0; Verilator shifts them by 2.
+    """
     text = """module model(input [7:0] model_inp, output [4:0] model_out);
   wire [3:0] r = model_inp[3:0];
   wire [4:0] y = (model_inp[7:4] >> r[1:0]) >> r[1:0];

@@ -1,6 +1,7 @@
-"""Mutants of RTL are refuted with a witness that Icarus confirms, or proved equal and never told apart in Verilator.
+"""Mutants of RTL are refuted with a confirmed witness, or proved equal and never distinguished by simulation.
 
-A few here, some more in the slow test; ``make soundness`` runs thousands.
+Icarus confirms witnesses; Verilator simulates what was proved. A few mutants are tested here, some more in the slow
+test; ``make soundness`` runs thousands.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ EVERY = subject("every opcode")
 
 
 def settled(one: Subject, mutants: Sequence[Mutant], vectors: int, folder: Path) -> list[dict[str, Any]]:
-    """Records of ``mutants``, with what simulators say of all of them."""
+    """Return the records of ``mutants``; those that are proved equal are simulated, too."""
     records = judged(one, mutants)
     equal = [n for n, record in enumerate(records) if record["status"] == EQUIVALENT]
     apart = told_apart(one, [mutants[n].applied(one.files) for n in equal], vectors, 0, folder) if equal else []

@@ -1,4 +1,4 @@
-"""What registers hold before their data arrive: control must be constant before the first vector reaches it."""
+"""Control registers must be constant before the first vector reaches what they control."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ PINS = {"rst": "--reset", "en": "--enable"}
 
 
 def design(body: str) -> tuple[str, list[str]]:
-    """The text, and the options that name its pins."""
+    """Return the text, and the options that name its pins."""
     pins = [pin for pin in PINS if re.search(rf"\b{pin}\b", body)]
     text = clocked(body).replace("module dut (", "module model (" + "".join(f"input {pin}, " for pin in pins), 1)
     return text, ["--clock", "clk", *(word for pin in pins for word in (PINS[pin], pin))]
 
 
-#: What the reset, or nothing at all, leaves in a register is not what it takes in later.
+#: Registers whose value after a reset, or at power-up, differs from the one that they load later.
 EARLY = {
     "a flag": READY + "always @(posedge clk) OUT <= ok ? sum : 3;",
     "a flag without a reset": "reg ok; always @(posedge clk) ok <= 1; always @(posedge clk) OUT <= ok ? sum : 3;",
@@ -45,7 +45,7 @@ EARLY = {
     + "always @(posedge clk) OUT <= a & {5{ok}};",
 }
 
-#: As many registers before the constant as before the data, or fewer.
+#: The constant has at most as many registers before it as the data.
 IN_TIME = {
     "a flag": (READY + STAGE + "always @(posedge clk) OUT <= ok ? a : 3;", 2),
     "a constant beside the data": (
@@ -69,7 +69,7 @@ IN_TIME = {
 def test_what_comes_too_late_for_the_first_vectors(
     name: str, front_end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dais_verif.flows.prove.simulate_out_of_step", lambda *said: None)  # which would simulate it
+    monkeypatch.setattr("dais_verif.flows.prove.simulate_out_of_step", lambda *said: None)  # or it would be simulated
     text, options = design(EARLY[name])
     run = run_prove(ADDER, tmp_path, "--front-end", front_end, *options, rtl=text)
     assert run.ending == ("INVALID_INPUT", 2), run.tree["message"]

@@ -1,4 +1,4 @@
-"""What variables keep, how case items and literals are extended, and what runs too often: read as simulators do."""
+"""Variables that keep values, extended case items and literals, and limits of loops are read as simulators do."""
 
 from __future__ import annotations
 

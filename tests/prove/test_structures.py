@@ -1,4 +1,4 @@
-"""Unpacked structures, assignment patterns and streams: read as what they compute, and a wrong twin as another."""
+"""Unpacked structures, assignment patterns and streams are read as what they compute; faulty copies are not."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PARTS = "wire [3:0] A = IN[3:0], B = IN[7:4]; "
 PAIR = "typedef struct { logic [3:0] a; logic [6:0] b; } pair; "
 DEEP = "typedef struct { logic [3:0] a; logic [6:0] b; logic signed [2:0] c [0:1]; } deep; "
 
-#: Each computes the sum; and what is replaced in it by what, so that it does not.
+#: Designs that compute the sum, and the replacement (old, new) after which they do not.
 DESIGNS = {
     "members": (PAIR + "pair s; assign s.a = A; assign s.b = B; assign OUT = s.a + s.b;", ("s.b = B", "s.b = IN[6:4]")),
     "in a block": (
@@ -152,7 +152,7 @@ def test_registers_in_a_structure(tmp_path: Path) -> None:
 
 
 def test_a_structure_between_modules(tmp_path: Path) -> None:
-    """Of which each member may be a cut point."""
+    """Structures can be passed between modules; each member may be a cut point."""
     sub = PAIR + "\nmodule sub(input pair i, output pair o); assign o.a = i.b; assign o.b = i.a; endmodule\n"
     body = "pair s, t; assign s = '{A, B}; sub u(s, t); assign OUT = t.a + t.b;"
     assert values(sub + of(body), tmp_path) == SUMS

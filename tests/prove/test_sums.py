@@ -1,4 +1,4 @@
-"""ALIR's sums and shifts proved in RTL: ours, with adders of three operands, alkaid's; and faults in each found."""
+"""ALIR's sums and shifts are proved in our RTL, in adders of three operands and in alkaid's RTL; faults are found."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ from dais_verif.prover.twins import first_twins
 
 MODELS = Path(__file__).parents[1] / "alir"
 
-#: Sums of the same operands and types that differ in one sign, shift, reading or constant; two of them are equal.
+#: Sums of the same operands and types that differ in a sign, a shift, an operand or a constant; two of them are
+#: equal.
 NEAR = [
     [(0, 0, 0), (1, 0, 0), (0, 1, 0)],
     [(0, 0, 0), (1, 0, 1), (0, 1, 0)],
@@ -34,7 +35,7 @@ def near() -> Program:
     for terms in NEAR:
         rows.append((Code.SUM, first, len(terms), 3 if any(op < 0 for op, _, _ in terms) else 0, (1, 8, 0)))
         first += len(terms)
-    rows += [(Code.SHIFT, 2, -1, shift, (1, 5, 1)) for shift in (-2, -1, 2)]  # op 9 to op 11
+    rows += [(Code.SHIFT, 2, -1, shift, (1, 5, 1)) for shift in (-2, -1, 2)]  # ops 9 to 11
     flat = [term for terms in NEAR for term in terms]
     return Program.build(rows, [(n, 0, 0) for n in range(2, len(rows))], inp_shift=[0, 0], terms=flat)
 
@@ -107,7 +108,7 @@ endmodule
 
 
 def three() -> Program:
-    """Two sums of three terms, one operand twice in the second, and a shift that drops two bits."""
+    """Return two sums of three terms, one operand twice in the second, and a shift that drops two bits."""
     rows = [(-1, 0, -1, 0, (1, 4, 0)), (-1, 1, -1, 0, (1, 2, 1)), (-1, 2, -1, 0, (1, 1, 2))]
     rows += [
         (Code.SUM, 0, 3, 0, (1, 6, 3)),
@@ -124,7 +125,7 @@ def test_adders_of_three_operands_are_proved(tmp_path: Path) -> None:
     assert run.statuses("op") == dict.fromkeys(range(6), "PROVED")
 
 
-#: What is wrong, the text, what stands there instead, and the op to blame.
+#: The fault: the text, its replacement, and the op to blame.
 FAULTS = {
     "sign of the first": ("5, 0, 4", "5, 1, 4", 3),
     "sign of the second": ("4, 1, 2", "4, 0, 2", 3),
@@ -146,7 +147,7 @@ FAULTS = {
 }
 
 
-#: One of a kind of fault; the others are slow.
+#: One fault of each kind; the others are slow tests.
 FIRST = (
     "sign of the second",
     "pad of the third",
@@ -197,11 +198,11 @@ def test_a_sum_that_saturates_is_right_only_where_promises_are_kept(tmp_path: Pa
     assert proved(program, tmp_path / "b", rtl).ending == ("PASS", 0)
 
 
-# ------------------------------------------------------------------ alkaid's own
+# ------------------------------------------------------------------ alkaid's RTL
 
 
 def exported(name: str, folder: Path, **options: object) -> Path:
-    """The folder that alkaid writes for one of our models."""
+    """Write the project that alkaid exports for one of our models, and return its folder."""
     types = pytest.importorskip("alkaid.types", reason="alkaid is not installed")
     from alkaid.codegen.rtl import RTLModel
 
@@ -234,11 +235,12 @@ def test_what_alkaid_writes_is_proved(name: str, options: dict[str, object], tmp
     assert "smt" not in run.tree["methods"], "its adders have one normal form with the sums that they compute"
 
 
-#: Parameters of alkaid's adder by their place: width, sign, negation and pad of each operand; width; bits dropped.
+#: Indices of the parameters of alkaid's adder: width, sign, negation and pad of each operand, then the width of the
+#: result and the number of dropped bits.
 PLACES = {"sign": 1, "negation": 2, "pad": 3, "negation of the second": 6, "pad of the third": 11, "drop": 13}
 
 
-#: In the fast suite, a place is tried in one of both forms.
+#: In the fast suite, each fault is tried in only one form: these in a pipeline, the others in combinational RTL.
 IN_STAGES = ("negation", "drop", "operands")
 
 
@@ -267,7 +269,7 @@ def test_a_fault_in_one_of_alkaids_adders_is_refuted(place: str, options: dict[s
         numbers = found[1].split(",")
         operands = [found[3], found[4]]
         if place == "operands":
-            # Those of the first adder differ in sign or pad, so that it matters which is which.
+            # The first two operands of the adder differ in sign, negation or pad, so that their order matters.
             assert numbers[1:4] != numbers[5:8]
             operands[1] = "v0[5:0]" if operands[1] != "v0[5:0]" else "v1[5:0]"
         else:

@@ -1,4 +1,4 @@
-"""What the tables of kinds say is so: what is read computes what it should; a message refuses what it is for."""
+"""The tables of constructs are right: accepted ones compute the right value, refused ones give their message."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from dais_verif.prover.slang.kinds import CALLS, ENDING, FILLING, SYMBOLS, TABLE
 from dais_verif.prover.terms import leaves
 from dais_verif.prover.terms.evaluate import evaluate
 
-#: What is read in clocked blocks and from files only, in tests of these.
+#: Constructs that are accepted only in clocked blocks or with files; other tests cover them.
 _ELSEWHERE = {"AlwaysFF", "AlwaysLatch", *FILLING}
 
 
@@ -28,7 +28,7 @@ def name_of(kind: Any) -> str:
 
 
 def sums(text: str, folder: Path) -> bool:
-    """Whether it computes the sum of both inputs, for all of them."""
+    """Return whether the design computes the sum of both inputs, for all input values."""
     term = term_of(elaborated(text, folder, "slang"), "model_out")
     given = {t: np.arange(256).astype(object) for t in leaves(term) if t.op == "var"}
     given |= {t: np.full(256, 0xEE & ((1 << t.width) - 1), object) for t in leaves(term) if t.op == "undefined"}

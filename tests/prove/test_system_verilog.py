@@ -1,4 +1,4 @@
-"""RTL as people write it in SystemVerilog: arrays, structures, patterns, loops; proved, and refuted if it is wrong."""
+"""RTL in common SystemVerilog styles (arrays, structures, patterns, loops) is proved, and refuted if it is wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from support.door import run_sim
 
 from dais_verif.program import Program
 
-#: y0 = x0 + x1, y1 = -x0, y2 = a table's word x1; inputs s4.1 and u3.0.
+#: y0 = x0 + x1, y1 = -x0, y2 = word x1 of a table; inputs s4.1 and u3.0.
 ROWS = [(-1, 0, -1, 0, (1, 2, 1)), (-1, 1, -1, 0, (0, 3, 0)), (0, 0, 1, 0, (1, 4, 1)), (8, 1, -1, 0, (1, 3, 0))]
 OUTPUTS = [(2, 0, 0), (0, 0, 1), (3, 0, 0)]
 PROGRAM = Program.build(ROWS, OUTPUTS, inp_shift=[0, 0], tables=[[3, -4, 7, 0, -8, 5, 1, -1]])
@@ -27,7 +27,7 @@ CLOCKED = HEAD.replace("(", "(input clk, ", 1)
 WORDS = "localparam logic signed [3:0] WORDS [8] = '{3, -4, 7, 0, -8, 5, 1, -1};\n"
 SUM = "x_0 + $signed({1'b0, x_1, 1'b0})"
 
-#: Each design, and a mistake to seed in it: what is replaced by what, and the output that it shows at.
+#: Each design, and a mistake to seed in it: a text, its replacement, and the output that becomes wrong.
 DESIGNS = {
     "arrays that assigns fill": (
         f"""

@@ -1,4 +1,4 @@
-"""``--front-end``: Yosys alone proves and refutes; both must agree on every signal, and a disagreement names it."""
+"""With ``--front-end``, Yosys alone proves and refutes; both front ends must agree on each signal."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def compared(first: Netlist, second: Netlist) -> CrossCheck:
 
 
 def both(text: str, folder: Path, other: str | None = None, top: str = "dut") -> tuple[Netlist, Netlist]:
-    """What slang makes of ``text``, and Yosys of ``other``."""
+    """Return slang's reading of ``text``, and Yosys' reading of ``other`` (by default, of ``text``)."""
     return elaborated(text, folder, "slang", top), elaborated(other or text, folder, "yosys", top)
 
 
@@ -105,7 +105,7 @@ def both(text: str, folder: Path, other: str | None = None, top: str = "dut") ->
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(8))
 def test_random_expressions_are_read_alike(seed: int, tmp_path: Path) -> None:
-    """Mixed widths and signs, proved equal for all inputs; in ``assign``, in a block and in a function."""
+    """Random expressions of mixed widths and signs are read alike in ``assign``, in a block and in a function."""
     rng = random.Random(seed)
     lines, outputs = [], []
     given = ", ".join(f"input {sign} [{width - 1}:0] {name}" for name, (sign, width) in INPUTS.items())
@@ -116,7 +116,7 @@ def test_random_expressions_are_read_alike(seed: int, tmp_path: Path) -> None:
         outputs.append(f"output {'reg' if kind == 1 else ''} {sign} [{width - 1}:0] y{n}")
         if kind == 0:
             lines.append(f"assign y{n} = {value};")
-        elif kind == 1:  # a block that waits for a change would never run where the value is constant
+        elif kind == 1:  # always @* would never run where the value is constant
             lines.append(f"always_comb y{n} = {value};")
         else:
             lines.append(f"function automatic {sign} [{width - 1}:0] of{n}({given}); of{n} = {value}; endfunction")
@@ -170,7 +170,7 @@ def test_a_disagreement_names_the_signal(old: str, new: str, words: str, tmp_pat
 
 @needs_yosys
 def test_a_disagreement_is_no_pass(tmp_path: Path) -> None:
-    """Each reading is proved by itself, but an op that no output needs is another one."""
+    """A disagreement on an op that no output needs is UNKNOWN, although each reading by itself is proved."""
     program = Program.build(
         [(-1, 0, -1, 0, (1, 7, 0)), (4, 0, -1, 3, (1, 8, 0)), (4, 0, -1, 5, (1, 8, 0))], [(1, 0, 0)], inp_shift=[0]
     )
@@ -183,7 +183,7 @@ def test_a_disagreement_is_no_pass(tmp_path: Path) -> None:
     assert same.verdict is Verdict.PASS, same.message
 
 
-#: A real disagreement: -1 names no word in Verilog, and the last one in Yosys.
+#: A real disagreement: the index -1 addresses no word in Verilog, but the last word in Yosys.
 INDEXED = (
     Program.build([(-1, 0, -1, 0, (0, 2, 0)), (4, 0, -1, 1, (0, 4, 0))], [(1, 0, 0)], inp_shift=[0]),
     """module model(input [1:0] model_inp, output [3:0] model_out);
@@ -208,7 +208,7 @@ def test_an_index_that_yosys_takes_for_unsigned(tmp_path: Path) -> None:
 
 @needs_yosys
 def test_simulators_contradict_what_yosys_alone_misreads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Were it not refused, the proof of what it reads would pass."""
+    """If Yosys' misreading were not refused, its proof would pass, and simulators would contradict it."""
     monkeypatch.setattr(slang, "refuse_misread", lambda *args: None)
     program, text = INDEXED
     assert run_prove(program, tmp_path, "--front-end", "yosys", rtl=text).exit_code == 0
@@ -254,7 +254,7 @@ def test_undefined_bits_are_the_same_in_both(digits: str, tmp_path: Path) -> Non
 @needs_yosys
 @pytest.mark.parametrize("other", ["0", "open & 4'b1000", "4'b1000", "(open == 3) ? 1 : 0"])
 def test_what_neither_zeros_nor_ones_show_to_be_undefined(other: str, tmp_path: Path) -> None:
-    """All bits 0 and all bits 1 make zeros of each of these, but they are none."""
+    """Undefined bits are compared for all their values, not only for all bits 0 and all bits 1."""
     mixed = CHOICE.format("b", "open ^ {open[0], open[3:1]}")
     found = compared(*both(mixed, tmp_path, CHOICE.format("b", other)))
     assert found.difference is not None and "signal 'y'" in found.difference, found
@@ -271,7 +271,7 @@ def test_what_has_no_value_for_yosys(value: str, tmp_path: Path) -> None:
 @needs_yosys
 @pytest.mark.parametrize("front_end", ["slang", "yosys", "both"])
 def test_a_proof_holds_whatever_is_undefined(front_end: str, tmp_path: Path) -> None:
-    """The value of a default that is never taken does not matter; one that is taken is wrong, though 0 were right."""
+    """A default that is never taken may be undefined; one that is taken gives X_IN_OUTPUT."""
     program = Program.build([(-1, 0, -1, 0, (0, 2, 0))], [(0, 0, 0)], inp_shift=[0])
     text = """module model(input [1:0] model_inp, output reg [1:0] model_out);
   always @* case (model_inp) 0: model_out = 0; 1: model_out = 1; 2: model_out = 2; {}default: model_out = 'x; endcase
@@ -285,7 +285,7 @@ endmodule
     assert says in run.tree["message"] and run.tree["message"].endswith("; assign a value of 0s and 1s there")
 
 
-#: What Yosys 0.23 reads otherwise than simulators.
+#: Constructs that Yosys 0.23 reads differently from simulators.
 MISREAD = {
     "a cast": ("assign y = &(a[0] ? 2'(b) : b[0]);", "the width of a cast"),
     "a negative item": ("always @* casez (b) -4'sd3: y = 1; default: y = 2; endcase", "item of casez"),
@@ -341,13 +341,13 @@ module inner(input [5:0] b); wire [5:0] q = b; endmodule
     refuse_misread([tmp_path / "dut.v"], "dut", {"t.hex": tmp_path / "t.hex"})
 
 
-# where Yosys is there, and can read it
+# use of Yosys where it is installed and can read the RTL
 
 
 SIMPLE = Program.build([(-1, 0, -1, 0, (0, 4, 0)), (4, 0, -1, 3, (0, 5, 0))], [(1, 0, 0)], inp_shift=[0])
 HEAD = "module model(input [3:0] model_inp, output [4:0] model_out);\n"
 PLAIN = HEAD + "assign model_out = model_inp + 3;\nendmodule\n"
-#: RTL that slang reads and Yosys does not, and why not.
+#: RTL that slang reads but Yosys does not, and the reason.
 FOR_SLANG_ALONE = {
     "it is refused": (HEAD + "wire [0:0][3:0] a = model_inp; assign model_out = a[0] + 3; endmodule\n", "Yosys: "),
     "it is misread": (HEAD + "assign model_out = 5'(model_inp) + 3; endmodule\n", "the width of a cast"),
@@ -392,7 +392,7 @@ def test_readings_that_differ_are_no_pass_anywhere(tmp_path: Path) -> None:
 @needs_yosys
 @pytest.mark.parametrize("if_possible", [False, True])
 def test_readings_that_cannot_be_compared(if_possible: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Too hard for the solver: that is no difference, but neither are two readings."""
+    """Readings that are too hard to compare are not a difference, but they do not confirm each other either."""
     monkeypatch.setattr(
         cross_check_proof, "compare_readings", lambda *args: CrossCheck(0, "signal 'op_1' is too hard", decided=False)
     )
@@ -406,7 +406,7 @@ def test_readings_that_cannot_be_compared(if_possible: bool, tmp_path: Path, mon
 @needs_yosys
 @pytest.mark.parametrize("front_end", ["yosys", "both"])
 def test_a_module_of_a_library_that_nothing_uses(front_end: str, tmp_path: Path) -> None:
-    """Its parameters name a file that is nowhere, until somebody uses it."""
+    """A library module whose parameter names a missing file is accepted as long as nothing uses it."""
     unused = """
 module table_of #(parameter FILE = "whatever.mem") (input [3:0] a, output [3:0] y);
   reg [3:0] t [0:15]; initial $readmemh(FILE, t); assign y = t[a];

@@ -1,7 +1,8 @@
-"""What is X in simulation is undefined for the proof, though it cancels out; and what runs nothing gives nothing.
+"""A value that is X in simulation is undefined in a proof, even if it cancels out.
 
-The program is the sum of two inputs of four bits. Each row is RTL of which simulation makes that sum, or X of some of
-it; what is in the second list was proved when rules that hold for all values were applied to undefined ones.
+A block that never runs assigns nothing. The program is the sum of two inputs of four bits. RTL in the first list
+simulates as that sum; in the second list, some bits are X in simulation. The latter were once proved, when rules that
+hold for all values were applied to undefined ones.
 """
 
 from __future__ import annotations
@@ -74,7 +75,7 @@ UNDEFINED = {
     f" reg [4:0] y; always_comb y = ({SUM}) + (n ^ n); assign model_out = y;",
 }
 CLOCKED = "reg [4:0] q; always @(posedge clk) q <= {}; assign model_out = q;"
-#: always @* of which simulators fold away all that it reads.
+#: always @* blocks in which simulators optimise away all that is read.
 ASLEEP = {
     "a bit that is shifted out": "always @* z = model_inp[2] >>> 63;",
     "two of them": "reg k; always @* begin k = model_inp[2] >>> 63; z = k; end",
@@ -95,7 +96,7 @@ AWAKE = {
     "a listed one": "wire k = 0; always @(k) z = k;",
     "one of two": "reg k; always @* begin z = 0; k = model_inp[2]; end",
 }
-#: What is X for some vectors, if these come first, is no change for a block that waits for one.
+#: A signal that is X for some vectors: if these come first, a block that waits for the signal sees no change.
 SOMETIMES = "reg [4:0] n; wire [4:0] w = model_inp[0] ? n : model_inp[7:3]; reg [4:0] k;"
 NEVER_RAN = {
     "one assignment": "always @* k = w & 5'd0;",
@@ -170,7 +171,10 @@ def test_one_that_waits_for_something_is_not(name: str, tmp_path: Path) -> None:
 
 
 def test_what_simulation_makes_right_by_chance_is_no_defect_to_report(tmp_path: Path) -> None:
-    """``if`` takes the other branch where its condition is X: hardware need not."""
+    """A value that simulation makes right by chance is UNKNOWN, and is not reported as a defect.
+
+    ``if`` takes the else branch where its condition is X, which hardware need not do.
+    """
     body = f"reg [4:0] y; wire n; always_comb if (n) y = 0; else y = {SUM}; assign model_out = y;"
     text = f"module model(input [7:0] model_inp, output [4:0] model_out);\n{body}\nendmodule\n"
     run = run_prove(ADDER, tmp_path, rtl=text)
