@@ -1,4 +1,4 @@
-"""Whose names the signals of a design are taken for."""
+"""Signals of a design are found by the naming scheme, ours or da4ml's, that most of them fit."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ OPS = Program.build(
         ({"op_2": "0", "v0": "000", "v1": "00000", "v2": "000000"}, OWN),
         ({"v0": "000", "v1": "00000", "v2": "000000"}, DA4ML),
         ({"v2": "XXXXXX"}, DA4ML),
-        ({"v0": "000", "v1": "00000", "v2": "00000"}, DA4ML),  # one bit too few: a mistake to be found
-        ({"v0": "000", "v1": "0000"}, OWN),  # not most of them
-        ({"v0": "00000000", "v1": "00000000", "v2": "000000"}, OWN),  # somebody's v0, v1, v2
+        ({"v0": "000", "v1": "00000", "v2": "00000"}, DA4ML),  # one bit too few: a mistake that the run must find
+        ({"v0": "000", "v1": "0000"}, OWN),  # fewer than most of the ops
+        ({"v0": "00000000", "v1": "00000000", "v2": "000000"}, OWN),  # other signals with these names
         ({"model_out": "000000"}, OWN),
         ({}, OWN),
     ],

@@ -1,4 +1,4 @@
-"""An ONNX file stands in the place of the program wherever one is asked for, and is what its program is."""
+"""An ONNX file is accepted wherever a program is, and behaves like the program of its network."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_file_is_a_network_by_its_name_or_what_is_in_it(net: Path, tmp_path: P
 
 
 def test_a_program_that_begins_as_a_network_does_is_a_program(tmp_path: Path) -> None:
-    """Its number of inputs is 264: the first two bytes of both are the same."""
+    """A program of 264 inputs begins with the same byte as an ONNX file, and is still read as a program."""
     program = Program.build([(-1, 263, -1, 0, (1, 3, 4))], [(0, 0, 0)], inp_shift=[0] * 264)
     (tmp_path / "p.bin").write_bytes(data := write_binary(program, "headerless"))
     assert data[0] == 8 and load_program(tmp_path / "p.bin").hash == load_program(data).hash == program.hash
@@ -70,7 +70,7 @@ def test_a_layout_is_refused_in_one_line(verb: str, net: Path, capsys: pytest.Ca
 
 
 def test_verbs_take_a_network(net: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each gives what it gives for the network's program."""
+    """Each verb gives for the network what it gives for its program."""
     binary = tmp_path / "p.bin"
     assert said(capsys, "convert", net, binary)[0] == 0
     assert dais_verif.load(binary).hash == read(net).program().hash

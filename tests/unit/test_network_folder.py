@@ -1,4 +1,4 @@
-"""A network as a machine in a folder: what is written, that no edit of it is believed, and that verbs find faults."""
+"""A folder with a network as a machine: what is written, that edits are not trusted, and that verbs find faults."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ def test_a_network_without_configurations(sources: Path, tmp_path: Path) -> None
     assert record.folded is not None
     assert record.folded.files == list(FILES)
     assert sorted(path.name for path in (tmp_path / "one").iterdir()) == list(FILES)
-    assert record.folded.configurations["exact"] < 178  # that of one member at a time
+    assert record.folded.configurations["exact"] < 178  # the number of cycles with one member at a time
     found = dais_verif.check(tmp_path / "one")
     assert found.verdict is Verdict.PASS
     assert found.network is not None
 
 
 def test_a_node_that_is_computed_at_once(sources: Path, tmp_path: Path) -> None:
-    """What is mixed is fewer cycles, and the folder keeps which nodes they are."""
+    """With one node computed at once, a frame takes fewer cycles; a node that does not exist is refused."""
     whole = dais_verif.emit(sources / "small.onnx", form="memory", output=tmp_path / "members")
     mixed = dais_verif.emit(sources / "small.onnx", form="memory", at_once=[1], output=tmp_path / "mixed")
     assert whole.folded is not None and mixed.folded is not None
@@ -113,7 +113,7 @@ def test_what_no_folder_is_written_of(sources: Path, asked: dict[str, object], s
 def test_configurations_that_are_not_asked_for_rightly(
     sources: Path, asked: dict[str, str], request: pytest.FixtureRequest
 ) -> None:
-    """None or both; several without a machine; one that is not there."""
+    """Requests for no, both, several (if unrolled) or missing configurations are refused."""
     form = "memory" if asked.get("select") == "a,a" else "unrolled"
     with pytest.raises(DaisError):
         dais_verif.apply_configuration(
@@ -166,7 +166,7 @@ def test_configurations_that_the_manifest_does_not_list_are_refused(copy: Path) 
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_manifest_that_does_not_fit_is_refused(copy: Path, key: str, value: object) -> None:
-    """One line of what is wrong; other names for configurations, too, which would be proved of each other."""
+    """One line says what is wrong, also if configurations change names, as each would be proved as another one."""
     said = json.loads((copy / "network.json").read_bytes())
     (copy / "network.json").write_text(json.dumps({**said, key: value}))
     try:
@@ -179,7 +179,7 @@ def test_a_manifest_that_does_not_fit_is_refused(copy: Path, key: str, value: ob
         assert key == "grid", stages
 
 
-# the golden model, and what drives the machine
+# the golden model, and sequences that drive the machine
 
 
 def test_run_is_the_network_under_the_configuration(applied: AppliedRecord, sources: Path, tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_run_is_the_network_under_the_configuration(applied: AppliedRecord, sour
 
 
 def driven(folder: NetworkFolder, machine: Machine, seed: int, cycles: tuple[int, ...] | None = None) -> str | None:
-    """What is wrong with six images in configurations at random: a signal of control, or an element."""
+    """Return what is wrong with six images under random configurations, a control signal or "an element", or None."""
     rng, chain = np.random.default_rng(seed), folder.chain
     tensors = random_tensors(list(chain.inputs.values()), [(32,)], 6, rng)
     configurations = [0, 1, 2, *rng.integers(3, size=3).tolist()]
@@ -213,13 +213,13 @@ def driven(folder: NetworkFolder, machine: Machine, seed: int, cycles: tuple[int
 
 
 def test_images_in_any_configuration_one_after_the_other(folded: NetworkFolder) -> None:
-    """With breaks by resets, another configuration said while one runs, and start, which nothing looks at then."""
+    """Results are right after resets, and while ``config`` and ``start`` change during a frame, which ignores them."""
     assert driven(folded, folded.machine, 0) is None
     assert driven(folded, folded.machine, 0, (folded.cycles[0] + 1, *folded.cycles[1:])) is not None
 
 
 def unlatched(machine: Machine) -> Machine:
-    """The machine that takes what ``config`` says in any cycle."""
+    """Return the machine changed so that it uses the ``config`` of each cycle, not the one of the start."""
     assert any(one.target.signal == "chosen" for one in machine.connections)
     return replace(
         machine,
@@ -231,7 +231,7 @@ def unlatched(machine: Machine) -> Machine:
 
 
 def test_a_stream_in_a_folder(sources: Path, tmp_path: Path) -> None:
-    """It has one configuration, and its results are the network's."""
+    """A stream has one configuration, and its results are those of the network."""
     confs, small = sources / "confs.txt", sources / "small.onnx"
     dais_verif.apply_configuration(small, confs, "rows", tmp_path / "one", form="stream")
     folder = read_folder(tmp_path / "one")
@@ -247,7 +247,7 @@ def test_a_stream_in_a_folder(sources: Path, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_stream_is_proved_and_simulated(sources: Path, tmp_path: Path) -> None:
-    """In frames without a pause and with one; another network in its place is found."""
+    """The proof and the simulation of a stream pass, and both find another network in its place."""
     dais_verif.apply_configuration(
         sources / "small.onnx", sources / "confs.txt", "rows", tmp_path / "one", form="stream"
     )
@@ -312,7 +312,7 @@ def other_cycles(copy: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("change", [other_machine, other_network, other_knob, other_rtl, other_cycles])
 def test_an_edit_that_hides_is_no_pass(copy: Path, change: object) -> None:
-    """With the hash of the edited file in the manifest, it is the proof that says so, and the simulation."""
+    """An edit is found by the proof and the simulation even if the manifest has the hash of the edited file."""
     change(copy)  # type: ignore[operator]
     for verify in (dais_verif.prove, dais_verif.simulate):
         try:
@@ -324,7 +324,7 @@ def test_an_edit_that_hides_is_no_pass(copy: Path, change: object) -> None:
 
 @pytest.mark.slow
 def test_a_network_as_a_machine_is_signed_off(sources: Path, tmp_path: Path) -> None:
-    """Another network is found in its place, twice; and what the certificate is of is the network, too."""
+    """The sign-off finds a poisoned network by simulation and by proof; its certificate covers the network file."""
     dais_verif.emit(sources / "small.onnx", form="memory", output=tmp_path / "one")
     record = dais_verif.sign_off(tmp_path / "one", output=tmp_path / "signed")
     assert record.verdict is Verdict.PASS, record.message
@@ -335,6 +335,6 @@ def test_a_network_as_a_machine_is_signed_off(sources: Path, tmp_path: Path) -> 
     for name in ("subject/kernel/network.onnx", "poisoned-kernel/poisoned.onnx"):
         path = tmp_path / "signed" / "evidence" / name
         kept = path.read_bytes()
-        path.write_bytes(kept + b"\x1a\x00")  # an empty field of the file: the same network
+        path.write_bytes(kept + b"\x1a\x00")  # an empty protobuf field, so the network is the same
         assert dais_verif.verify_certificate(tmp_path / "signed").verdict is not Verdict.PASS
         path.write_bytes(kept)

@@ -1,4 +1,4 @@
-"""Networks as fused nodes are those of HPVM's configuration files, and each node of a file is in exactly one."""
+"""Fused nodes of networks are those of HPVM's configuration files, and each ONNX node is in exactly one."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def pool(b: Build, x: str, op: str = "MaxPool") -> str:
 
 
 def lenet(b: Build, x: str) -> str:
-    """The bias of the second convolution is a node of its own; quantisers stand wherever they may."""
+    """Build a LeNet: the bias of the second convolution is a node of its own; quantisers are in several places."""
     a = b.quantise(pool(b, b.node("Relu", b.quantise(conv(b, x, 4), 0))), 0)
     added = b.node("Add", conv(b, a, 4, bias=False), b.constant(np.ones((4, 1, 1))))
     a = b.node("Flatten", b.quantise(b.node("Clip", added, b.constant(0), b.constant(6)), 0))
@@ -33,34 +33,34 @@ def lenet(b: Build, x: str) -> str:
 
 
 def resnet(b: Build, x: str) -> str:
-    """A sum of two computed tensors is a node of its own, and so is the activation behind it."""
+    """Build a residual block: a sum of two computed tensors is a fused node, and the activation after it is another."""
     a = b.quantise(b.node("Relu", conv(b, x, 4)), 0)
     return b.node("GlobalAveragePool", b.node("Relu", b.node("Add", conv(b, a, 4), a)))
 
 
 def mobilenet(b: Build, x: str) -> str:
-    """Without a bias nothing is fused, nor behind a normalisation."""
+    """Build a MobileNet block: nothing is fused without a bias, and nothing after a normalisation."""
     norm = [b.constant(values) for values in ([1.0] * 4, [0.0] * 4, [0.0] * 4, [1.0] * 4)]
     a = b.node("Relu", b.node("BatchNormalization", conv(b, x, 4, bias=False), *norm, epsilon=0.0))
     return pool(b, conv(b, a, 4, bias=False, group=4), "AveragePool")
 
 
 def branches(b: Build, x: str) -> str:
-    """What two nodes read ends a node; operators that HPVM does not know keep their names."""
+    """Build branches: a tensor that two nodes read ends a fused node; operators unknown to HPVM keep their names."""
     a = conv(b, x, 4)
     joined = b.node("Concat", b.node("LeakyRelu", a, alpha=0.5), b.node("Sub", a, b.constant(1.0)), axis=1)
     return b.node("Clip", b.node("Mul", joined, joined), b.constant(-1), b.constant(1))
 
 
 def honk(b: Build, x: str) -> str:
-    """Node for node that of honk_best.txt, one convolution short."""
+    """Build the network of honk_best.txt node for node, with one convolution less."""
     a = b.quantise(pool(b, b.node("Relu", conv(b, x, 4))), 0)
     a = b.node("Gemm", b.node("Flatten", a), b.constant(np.ones((16, 3))), b.constant(np.ones(3)))
     return b.quantise(b.node("Softmax", b.quantise(a, 0)), -7)
 
 
 def curved(b: Build, x: str) -> str:
-    """What is no fixed-point number may be pooled before it is quantised."""
+    """Build a network that pools a tensor that is not fixed-point before it is quantised."""
     return b.quantise(pool(b, b.node("Tanh", b.quantise(conv(b, x, 4), -2))), -7)
 
 

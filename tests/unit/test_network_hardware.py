@@ -1,4 +1,4 @@
-"""Networks with memories: their stages compute the network, in every configuration, and so do their machines."""
+"""The stages of networks with memories compute the network in every configuration, and so do their machines."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from dais_verif.verdict import Verdict
 
 onnx = pytest.importorskip("onnx", reason="the reader of networks needs the package onnx")
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
-#: Perforation of rows and columns with every period, each at its first and last place; sampling; half precision.
+#: Perforation of rows and columns with every period, at its first and last offset; sampling; half precision.
 SHOWN = (121, 122, 123, 125, 127, 128, 131, 134, 135, 138, 152, 168, 232, 239, 264, 12)
 
 
 def network_bytes(seed: int = 3, size: int = 6) -> bytes:
-    """A convolution of two channels with bias and ReLU, the largest of 2 by 2, quantised, and a dense layer."""
+    """Return a network of a convolution with bias and ReLU, a 2 by 2 max pool, a quantiser and a dense layer."""
     from onnx import TensorProto, helper, numpy_helper
 
     rng = np.random.default_rng(seed)
@@ -69,7 +69,7 @@ def network(knob: int = 11, size: int = 6) -> Network:
 
 
 def by_stages(chain: Chain, configuration: int, samples: int) -> tuple[np.ndarray, np.ndarray]:
-    """Real outputs of random samples, stage after stage by the golden model of all members; and those samples."""
+    """Return real outputs for random samples, computed stage by stage with the golden model, and the samples."""
     rng = np.random.default_rng(1)
     values: dict[str, np.ndarray] = {}
     given = []
@@ -91,7 +91,7 @@ def by_stages(chain: Chain, configuration: int, samples: int) -> tuple[np.ndarra
 @pytest.mark.parametrize("knob", [11, *SHOWN])
 @pytest.mark.parametrize("size", [4, 5])
 def test_stages_compute_the_network(knob: int, size: int) -> None:
-    """What is perforated has members for groups of places; at its edges there is but one neighbour."""
+    """Perforated layers have members for groups of positions, with only one neighbour at the edges."""
     one = network(knob, size)
     chain = chain_of([one])
     found, x = by_stages(chain, 0, 20)
@@ -118,7 +118,7 @@ def compared(machine: Machine, chain: Chain, made: MemoryNetwork, configuration:
 
 @pytest.fixture(scope="module")
 def chosen() -> tuple[Chain, MemoryNetwork]:
-    """A machine of three configurations, of which two share nothing of the convolution."""
+    """Return a machine of three configurations, two of which share nothing of the convolution."""
     chain = chain_of([network(knob, 4) for knob in (11, 123, 235)])
     return chain, memory_network(chain)
 
@@ -129,7 +129,7 @@ def chosen() -> tuple[Chain, MemoryNetwork]:
 def test_a_frame_computes_the_configuration_that_it_began_with(
     chosen: tuple[Chain, MemoryNetwork], configuration: int, tmp_path: Path
 ) -> None:
-    """For all inputs, in every frame, after any reset; the input says another configuration while it runs."""
+    """The proof covers all inputs and any frame, with another ``config`` while the frame runs."""
     chain, made = chosen
     assert compared(made.machine, chain, made, configuration, tmp_path) is Verdict.PASS
 
@@ -142,7 +142,7 @@ def test_rows_that_are_left_out_save_cycles(chosen: tuple[Chain, MemoryNetwork])
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["conv_sums_in0_word", "pool_2_start", "out0"])
 def test_a_wrong_machine_is_found(chosen: tuple[Chain, MemoryNetwork], name: str, tmp_path: Path) -> None:
-    """A word that is never read, a stage that begins with the first, nothing written."""
+    """The proof fails if a word is never read, a stage starts with the first stage, or nothing is written."""
     chain, made = chosen
     machine = made.machine
     left = tuple(one for one in machine.connections if one.target.signal != name)
@@ -154,7 +154,7 @@ def test_a_wrong_machine_is_found(chosen: tuple[Chain, MemoryNetwork], name: str
 
 
 def test_all_members_together_are_proved_to_be_the_network() -> None:
-    """Whatever widths stages have, and wherever a window is padded."""
+    """The proof covers stages of different widths and padded windows."""
     one = network()
     assert diff(DiffRequest(a=unfold_chain(chain_of([one])), b=one.program(), prove=True)).verdict is Verdict.PASS
 

@@ -1,4 +1,4 @@
-"""Networks under knobs compute what the reference of each knob does; configurations of others are refused."""
+"""Networks under knobs compute what the reference of each knob does; configurations of other networks are refused."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FAMILIES = (11, 12, *range(121, 139), *range(151, 169), *range(231, 240), *range
 
 
 def convolution(w: np.ndarray, b: np.ndarray | None, shape: tuple[int, ...], stride: int, pad: int) -> bytes:
-    """A network that is one convolution."""
+    """Return a network of a single convolution."""
     from onnx import TensorProto, helper, numpy_helper
 
     arrays = {"w": w} if b is None else {"w": w, "b": b}
@@ -40,7 +40,7 @@ def convolution(w: np.ndarray, b: np.ndarray | None, shape: tuple[int, ...], str
 
 
 def computed(data: bytes, x: np.ndarray, knob: int, bias: int = 11, **more: Any) -> np.ndarray:
-    """What the network makes of ``x``; inputs are multiples of 1/4 with 12 bits before the point."""
+    """Return the outputs of the network for ``x``; inputs are multiples of 1/4 of 12 bits."""
     approximation = Approximation({"y": Applied(KNOBS[knob], KNOBS[bias])}, **more)
     network = dais_verif.networks.parse(data, inputs={"x": (1, 9, 2)}, approximation=approximation)
     return np.array(dais_verif.run(network.program(), x.reshape(1, -1))[0])
@@ -48,7 +48,7 @@ def computed(data: bytes, x: np.ndarray, knob: int, bias: int = 11, **more: Any)
 
 @pytest.mark.parametrize("knob", FAMILIES)
 def test_each_knob_is_its_reference(knob: int) -> None:
-    """Numbers need more than 11 bits, so half precision rounds; 4/3 is held to a grid on which it is exact."""
+    """Numbers need more than 11 bits, so half precision rounds; weights are multiples of 3/8, so times 4/3 is exact."""
     rng = np.random.default_rng(knob)
     shape = (1, 2, *rng.integers(3, 6, size=2).tolist())
     x = rng.integers(-(1 << 11), 1 << 11, size=shape) / 4
@@ -62,7 +62,7 @@ def test_each_knob_is_its_reference(knob: int) -> None:
 
 @pytest.mark.parametrize("f", [0, 3, 24, -2])
 def test_binary16_is_numpys(f: int) -> None:
-    """All integers of 13 bits at several points, against NumPy's own rounding."""
+    """All integers of 13 bits, with several numbers of fractional bits, are rounded as NumPy rounds them."""
     from dais_verif.networks.arithmetic import Arithmetic
     from dais_verif.program import FixedType
 
@@ -152,7 +152,7 @@ def test_what_cannot_be_applied_is_named() -> None:
 
 @pytest.mark.parametrize(("layer", "bias"), [(12, 11), (11, 12)])
 def test_a_dense_layer_and_its_bias_may_differ_in_precision(layer: int, bias: int) -> None:
-    """Each rounds what it reads and writes where it is in half precision; sums need more than 11 bits."""
+    """The operation in half precision rounds its operands and results; sums need more than 11 bits."""
     from onnx import TensorProto, helper, numpy_helper
 
     rng = np.random.default_rng(layer)

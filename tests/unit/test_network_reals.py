@@ -1,4 +1,4 @@
-"""What is no fixed-point number (Tanh, Sigmoid, Softmax, means of 9) is, quantised, what its exact value rounds to."""
+"""Tanh, Sigmoid, Softmax and means of 9, which are not fixed-point, give the rounded exact value once quantised."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MODES = ["ROUND", "CEIL", "FLOOR", "UP", "DOWN", "HALF_UP", "HALF_DOWN"]
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("op", ["Tanh", "Sigmoid"])
 def test_tables_are_those_of_onnx_on_all_inputs(op: str, mode: str) -> None:
-    """All 256 inputs to 0 included, where the value is a number of steps; one row of them for the reference."""
+    """All 256 inputs are tried, also 0, where the value is a whole number of steps; ONNX gets them as one row."""
     b = Build()
     y = b.quant(b.node(op, b.quantise(b.input("x", [256]), -5)), -6, 7, 1, 0, mode)
     network, x = parse(b.bytes(y)), np.arange(-128, 128) / 32
@@ -31,7 +31,7 @@ def test_tables_are_those_of_onnx_on_all_inputs(op: str, mode: str) -> None:
 
 
 def decided(value: float, tolerance: float = 1e-9) -> bool:
-    """Whether a double tells between which halves of steps the number lies that it stands for."""
+    """Return whether the double ``value`` is far enough from multiples of half a step to decide the rounding."""
     return abs(2 * value - round(2 * value)) > tolerance * max(1.0, abs(value))
 
 
@@ -83,7 +83,7 @@ def test_softmax_is_that_of_onnx(count: int, exponent: int, dtype: type) -> None
 
 @pytest.mark.parametrize(("mode", "expected"), [("ROUND", 0.0), ("HALF_UP", 0.25), ("HALF_DOWN", 0.0), ("UP", 0.25)])
 def test_a_tie_of_softmax_is_one(mode: str, expected: float) -> None:
-    """Of 8 equal numbers each is an eighth, which is half a step."""
+    """Each of 8 equal numbers gives an eighth, which is half a step."""
     b = Build()
     y = b.quant(b.node("Softmax", b.quantise(b.input("x", [1, 8]), -4)), -2, 8, 1, 0, mode)
     assert run(parse(b.bytes(y)).program(), np.ones((1, 8))).tolist() == [[expected] * 8]
@@ -91,7 +91,7 @@ def test_a_tie_of_softmax_is_one(mode: str, expected: float) -> None:
 
 @pytest.mark.parametrize(("mode", "expected"), [("UP", [1.0, 0.25, 0.25]), ("DOWN", [0.75, 0.0, 0.0])])
 def test_results_of_softmax_are_neither_0_nor_1(mode: str, expected: list[float]) -> None:
-    """Of 15.9, -16 and -16 they are 1 less 3e-14, and 1.4e-14."""
+    """For 15.875, -16 and -16, the results are 1 - 3e-14 and 1.4e-14 before they are rounded."""
     b = Build()
     y = b.quant(b.node("Softmax", b.quantise(b.input("x", [1, 3]), -3)), -2, 8, 1, 0, mode)
     assert run(parse(b.bytes(y)).program(), [[15.875, -16.0, -16.0]]).tolist() == [expected]
@@ -102,7 +102,7 @@ def test_axes_of_softmax_are_those_of_the_version(opset: int) -> None:
     b = Build(opset)
     y = b.quantise(b.node("Softmax", b.quantise(b.input("x", [2, 2, 2]), -4), axis=1), -6)
     model = b.model(y)
-    if opset == 11:  # the reference knows the newer one alone
+    if opset == 11:  # the reference knows only the newer definition
         b = Build()
         flat = b.node("Reshape", b.quantise(b.input("x", [2, 2, 2]), -4), b.constant([2, 4], np.int64))
         z = b.quantise(b.node("Reshape", b.node("Softmax", flat), b.constant([2, 2, 2], np.int64)), -6)
@@ -123,7 +123,7 @@ def test_means_of_any_number_are_those_of_onnx(mode: str) -> None:
 
 
 def test_of_constants_they_are_constants() -> None:
-    """A third of 1, and two of 2, are no dyadic numbers, and yet there is nothing to divide."""
+    """Softmax and mean of constants, 1/3 and 2/3, are not dyadic numbers, but nothing needs to be divided."""
     b = Build()
     x = b.node("Mul", b.quantise(b.input("x", [1, 1, 1, 3]), -4), b.constant(0))
     equal = b.quant(b.node("Softmax", b.node("Add", x, b.constant(1))), -2, 4)
@@ -135,7 +135,7 @@ def test_of_constants_they_are_constants() -> None:
 
 
 def test_what_moves_and_compares_takes_them() -> None:
-    """tanh grows, so the largest is that of the largest argument; HPVM pools behind it."""
+    """Tanh is increasing, so its largest value is at the largest argument; HPVM pools after it."""
     b = Build()
     x = b.quantise(b.input("x", [1, 1, 4, 4]), -4)
     a = b.node("MaxPool", b.node("Tanh", x), kernel_shape=[2, 2], strides=[2, 2])

@@ -1,4 +1,4 @@
-"""Networks as streams: what goes in pixel after pixel comes out as the network has it, and faults are seen."""
+"""Networks as streams of pixels give the results of the network, and faults in their machines are found."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 
 
 class Layers:
-    """A network of layers with small weights, while it is written."""
+    """A builder of a network whose layers have small weights."""
 
     def __init__(self, *shape: int) -> None:
         from support.onnx_networks import Build
@@ -50,7 +50,7 @@ class Layers:
         return self.build.node("Relu", self.build.quantise(found, 0))
 
     def even(self) -> Network:
-        """Windows of 2 by 2 at every second pixel, beginning outside of the image and ending there."""
+        """Return a network with 2 by 2 windows at every second pixel, which begin and end outside of the image."""
         return self.network(self.conv(self.given, 1, 2, size=2, strides=2, pad=1))
 
     def pool(self, x: str) -> str:
@@ -73,7 +73,7 @@ def network(name: str) -> Network:
     x = made.given
     if name == "small":
         return made.network(made.dense(made.pool(made.conv(x, 2, 1, pad=1)), 8, 2))
-    if name == "padded":  # behind a pool beats come with gaps, and the second image is there before all is out
+    if name == "padded":  # after a pool, beats have gaps, and the second image arrives before the first is finished
         return made.network(made.conv(made.pool(made.conv(x, 2, 2, pad=1)), 2, 2, pad=1))
     if name == "stride":
         return made.network(made.conv(x, 2, 2, strides=2, pad=1))
@@ -92,7 +92,7 @@ NAMES = ("small", "padded", "stride", "dilation", "residual", "two ways", "dense
 
 
 def perforated(knob: int, size: int) -> Network:
-    """A convolution under a knob."""
+    """Return a network of one convolution under a knob."""
     layers = Layers(1, size, size)
     data = layers.build.model(layers.conv(layers.given, 2, 1, pad=1)).SerializeToString()
     name = next(node.output[0] for node in onnx.load_from_string(data).graph.node if node.op_type == "Conv")
@@ -106,7 +106,7 @@ def stream(name: str) -> StreamNetwork:
 
 
 def compared(machine: Machine, made: StreamNetwork, folder: Path, *, pause: bool = False) -> Verdict:
-    """What the machine gives, and when, against all members and what is stated."""
+    """Compare the outputs of the machine and their timing with all members and the stated ``valid_out``."""
     frame, timed = folder / "frame.toml", stream_signals(made, pause=pause)
     frame.write_text(with_signals(stream_frame(made, pause=pause), timed))
     members = with_bits(unfold_chain(made.chain), list(timed["valid_out"].values()))
@@ -115,14 +115,14 @@ def compared(machine: Machine, made: StreamNetwork, folder: Path, *, pause: bool
 
 @pytest.mark.parametrize("name", NAMES)
 def test_images_with_gaps_stalls_and_resets_give_what_the_network_does(name: str) -> None:
-    """Also where a pause ends while results come, and the next image meets the end of the last one."""
+    """Results are right also if a pause ends while they come out, and if the next image follows directly."""
     driven_right(stream(name), network(name), 2)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 5])
 def test_all_knobs_give_what_the_network_does(size: int) -> None:
-    """Also where nothing is skipped, and at both edges."""
+    """Results are right also where a knob skips nothing, and at both edges of the image."""
     numbers = [11, 12, *range(121, 139), *range(151, 169), *range(231, 240), *range(261, 270)]
     assert len(numbers) == 56
     for knob in numbers:
@@ -132,7 +132,7 @@ def test_all_knobs_give_what_the_network_does(size: int) -> None:
 
 @pytest.mark.slow
 def test_a_stream_stands_behind_axi4_stream(tmp_path: Path) -> None:
-    """Every register has the reset that the wrapper names, and ``en`` holds all of them."""
+    """Every register has the reset that the wrapper names, and ``en`` stalls all of them."""
     made = stream("small")
     (tmp_path / "stream.toml").write_text(stream_pins())
     dais_verif.emit(made.machine, wrap="axis", stream=tmp_path / "stream.toml", output=tmp_path / "axis")
@@ -141,7 +141,7 @@ def test_a_stream_stands_behind_axi4_stream(tmp_path: Path) -> None:
 
 
 def driven_right(made: StreamNetwork, one: Network, seeds: int) -> None:
-    """What comes out of random sequences is what the network's golden model says."""
+    """Assert that random sequences of images give the results of the network's golden model."""
     program, (kind,) = one.program(), made.chain.inputs.values()
     for seed in range(seeds):
         rng = np.random.default_rng(seed)
@@ -158,7 +158,7 @@ def driven_right(made: StreamNetwork, one: Network, seeds: int) -> None:
 
 
 FRAMES = [(name, pause) for name in NAMES for pause in (False, True)]
-#: What is looked at each time: one that is gathered, one that is not, and one with a pause.
+#: Proved in every run: a frame that gathers its inputs, one that does not, and one with a pause.
 FAST = {("dense", False), ("stride", False), ("small", True)}
 
 
@@ -180,7 +180,7 @@ def test_every_frame_is_all_members_and_they_are_the_network(name: str, pause: b
 
 
 def without(machine: Machine, signal: str) -> Machine:
-    """A machine in which nothing drives a register, which keeps what it has."""
+    """Return the machine without the connections that drive ``signal``, which then keeps its value."""
     left = tuple(one for one in machine.connections if one.target.signal != signal)
     assert left != machine.connections
     return replace(machine, connections=left)
@@ -200,14 +200,14 @@ FAULTS: list[tuple[str, str]] = [
     ("name", "signal"), [pytest.param(*one, marks=[] if at == 1 else pytest.mark.slow) for at, one in enumerate(FAULTS)]
 )
 def test_a_wrong_machine_is_found(name: str, signal: str, tmp_path: Path) -> None:
-    """A beat that is never there, a counter that stands, nothing gathered, beats that wait at one place."""
+    """No beat is accepted, a counter does not count, nothing is gathered, or waiting beats share one place."""
     made = stream(name)
     assert compared(without(made.machine, signal), made, tmp_path) is not Verdict.PASS
 
 
 @pytest.mark.slow
 def test_frames_that_come_before_are_looked_at_one_by_one(tmp_path: Path) -> None:
-    """What later frames restore is not what is there at power-up; a machine that is wrong in the first one is found."""
+    """State that later frames restore differs at power-up; a machine that is wrong only in the first frame is found."""
     made = stream("small")
     text, frame = stream_frame(made), tmp_path / "frame.toml"
     assert "before = 2" in text
@@ -224,7 +224,7 @@ def test_frames_that_come_before_are_looked_at_one_by_one(tmp_path: Path) -> Non
     "fault", ["places", *(pytest.param(name, marks=pytest.mark.slow) for name in ("axis", "none"))]
 )
 def test_what_is_left_out_lies_where_it_must(fault: str, tmp_path: Path) -> None:
-    """Skipped rows of the machine are those of the members, which are proved to be the network's."""
+    """The machine must skip the rows that the members skip, which are proved to be those of the network."""
     chain = stream_chain(perforated(124, 4))
     wrong = {"places": LeftOut(0, (0, 2)), "axis": LeftOut(1, (1, 3))}
 
@@ -253,7 +253,7 @@ def test_room_for_too_few_that_wait_is_found(monkeypatch: pytest.MonkeyPatch, tm
 
 
 def test_valid_out_is_what_is_stated() -> None:
-    """Of an image among others, and of one with a pause behind it."""
+    """``valid_out`` is as stated for an image among others, and for one that is followed by a pause."""
     made = stream("padded")
     for pause in (False, True):
         cycles = 4 * made.beats

@@ -1,4 +1,4 @@
-"""Networks as programs, number for number equal to onnx.reference, which shares no code with them."""
+"""Networks as programs equal onnx.reference, which shares no code with them, number for number."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def weights(rng: random.Random, *shape: int, f: int = 3) -> np.ndarray:
 
 
 def cnn() -> tuple[Build, list[str]]:
-    """Convolution, normalisation, activation, pool, a branch, dense; everything that is supported but layout."""
+    """Build a network of convolution, normalisation, activation, pool, a branch and dense layers."""
     rng, b = random.Random(1), Build()
     x = b.quantise(b.input("image", ["N", 2, 6, 6]), -3)
     w = b.quantise(b.constant(weights(rng, 4, 1, 3, 3)), -3)
@@ -55,7 +55,7 @@ def test_every_node_of_a_cnn_is_equal() -> None:
 
 
 def random_network(seed: int) -> Build:
-    """A few random layers, each exact in 24 bits or decided by them, quantised in between."""
+    """Build a few random layers, each exact in 24 bits or decided by 24 bits, with quantisers in between."""
     rng, b = random.Random(seed), Build()
     size, channels = rng.randint(4, 6), rng.choice((1, 2, 4))
     a = b.quantise(b.input("x", [1, channels, size, size]), rng.randint(-4, 0), rng.choice((np.int8, np.uint8)))
@@ -85,7 +85,7 @@ def random_network(seed: int) -> Build:
             a = b.node("Transpose", b.node("Pad", a, pads), perm=[0, 1, 3, 2])
         else:
             a = b.node("Sub", b.node("Relu", a), b.node("Clip", a, b.constant(-1.5), b.constant(2.0)))
-        # tanh(20) is 1 in binary32, and softmax a quarter, so that all modes but one are not decided.
+        # In binary32, tanh(20) is 1 and a softmax can be 1/4, so the reference decides only ROUND.
         modes = ["ROUND"] if kind in ("curve", "softmax") else MODES
         a = b.quant(a, rng.randint(-3, 1), rng.randint(3, 8), rng.randint(0, 1), rng.randint(0, 1), rng.choice(modes))
     return b
@@ -106,7 +106,7 @@ def test_random_networks_are_equal_at_every_node(seed: int) -> None:
 @pytest.mark.parametrize("mode", [*ROUNDINGS, "half_even"])
 @pytest.mark.parametrize(("signed", "narrow"), [(1, 0), (1, 1), (0, 0), (0, 1)])
 def test_quantisers_of_qonnx_on_all_inputs(mode: str, signed: int, narrow: int) -> None:
-    """All 256 inputs, negative ones, ties and those that saturate; HALF_EVEN is ROUND."""
+    """All 256 inputs include negative ones, ties and saturation; HALF_EVEN is another name of ROUND."""
     b = Build()
     y = b.quant(b.node("Identity", b.input("x", [1])), 0, 3, signed, narrow, mode)
     network = parse(b.bytes(y), inputs={"x": (1, 4, 3)})

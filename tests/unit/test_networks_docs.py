@@ -1,4 +1,4 @@
-"""The example of docs/networks.md runs, prints what the page says, and is what ONNX computes."""
+"""The example of docs/networks.md runs, prints what the page says, and computes what ONNX computes."""
 
 from __future__ import annotations
 

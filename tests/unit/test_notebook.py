@@ -1,4 +1,4 @@
-"""The notebook runs as it stands, cell by cell in a fresh process, and what its cells end with can be shown."""
+"""The notebook runs as it is, cell by cell in a fresh process, and the last value of each cell can be displayed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 X, Y = (-1, 0, -1, 0, (0, 4, 0)), (-1, 1, -1, 0, (0, 4, 0))
 SUM = Program.build([X, Y, (0, 0, 1, 0, (0, 5, 0))], [(2, 0, 0)], inp_shift=[0, 0])
 
-#: What a kernel does with a cell: its statements, and the value of its last expression, as HTML or else as text.
+#: Runs cells like a kernel: executes the statements, and prints the last expression's value, as HTML if possible.
 _KERNEL = """\
 import ast, json, sys
 names = {}
@@ -57,7 +57,7 @@ def test_it_is_kept_without_what_a_run_leaves() -> None:
 
 
 class Tags(HTMLParser):
-    """The tags that are open, and all that there were."""
+    """A parser that collects the open tags, and all tags that occurred."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

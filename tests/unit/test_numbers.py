@@ -1,4 +1,4 @@
-"""Numbers in and out: nothing is rounded, and what cannot be held is refused by row and place."""
+"""Numbers are read and written without rounding; unrepresentable ones are refused with their row and index."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from dais_verif.errors import InputError
 from dais_verif.program.numbers import Batch, Column, compact, doubles_of_raw, floor_to_grid
 
-#: Values that a column may hold, hardest first.
+#: Values that a column may hold, the most difficult ones first.
 NUMBERS: list[Any] = [
     -5e-324,
     5e-324,
@@ -77,7 +77,7 @@ def test_long_double_is_not_rounded() -> None:
     assert Batch.of(x, 1).row(0) == [1 + Fraction(*np.finfo(np.longdouble).eps.as_integer_ratio())]
 
 
-#: vectors, number of inputs, what the message says.
+#: Vectors, number of inputs, part of the message.
 REFUSED: list[tuple[Any, int, str]] = [
     (np.array([[0.0], [math.nan]]), 1, "input vector 1, input 0 is nan; NaN and infinity stand for no number"),
     (np.array([[0.0, -math.inf]]), 2, "input vector 0, input 1 is -inf"),
@@ -124,7 +124,7 @@ def test_slices_and_concatenation_keep_values() -> None:
     assert [both.row(r) for r in range(4)] == [first.row(0), first.row(1), second.row(0), first.row(1)]
 
 
-#: mantissa, exponent, f: floor(mantissa * 2**exponent * 2**f)
+#: mantissa, exponent, f, and floor(mantissa * 2**exponent * 2**f).
 GRID = [
     (-1, 0, 0, -1),
     (-1, -1, 0, -1),
@@ -159,7 +159,7 @@ def test_compact_is_int64_up_to_62_bits(value: int, dtype: Any) -> None:
         assert compact(np.array([value, 0], dtype=np.int64)).dtype == np.dtype(dtype)
 
 
-#: raw, f, the double; None where there is none.
+#: raw, f, and the double, or None if no double is exact.
 DOUBLES = [
     (-(2**53), 0, -(2.0**53)),
     (-(2**53) - 1, 0, None),

@@ -1,4 +1,4 @@
-"""Opcodes are named, never numbered."""
+"""Opcodes are written by name, never as numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PACKAGE = Path(dais_verif.__file__).parent
 
 
 def opcode_literals(source: str) -> list[str]:
-    """Comparisons of an opcode with a number, and numbers in the place of opcodes in ``match`` and in tables."""
+    """List comparisons of an opcode with a number, and numbers used as opcodes in ``match`` and in tables."""
 
     def number(node: ast.AST) -> bool:
         if isinstance(node, (ast.Tuple, ast.List, ast.Set)):
@@ -22,7 +22,7 @@ def opcode_literals(source: str) -> list[str]:
         return isinstance(inner, ast.Constant) and type(inner.value) is int
 
     def opcode(node: ast.AST) -> bool:
-        """An attribute of an op or of a program's columns, ``abs`` of one, or a subscript of one."""
+        """Return whether ``node`` is a ``code`` or ``opcode`` attribute, a call with one, or a subscript of one."""
         if isinstance(node, ast.Call):
             return any(map(opcode, node.args))
         inner = node.value if isinstance(node, ast.Subscript) else node
@@ -45,7 +45,7 @@ def opcode_literals(source: str) -> list[str]:
     return [ast.unparse(node) for node in ast.walk(ast.parse(source)) if wrong(node)]
 
 
-#: Files whose ``code`` is the exit code of a process.
+#: Files in which ``code`` is the exit code of a process.
 EXIT_CODES = {"regression/job.py"}
 
 

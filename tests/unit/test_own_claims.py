@@ -1,4 +1,4 @@
-"""Files that a policy names, and those of a certificate."""
+"""The files listed in a certificate must be those that its policy names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every line to copy runs where the user is; what is missing there is named, and no bug of ours."""
+"""Every printed command runs in the user's environment; a missing package is named, and is not reported as a bug."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EXAMPLE = ROOT / "examples" / "quantised_mac.bin"
 
 
 def in_a_shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """What a shell makes of ``line`` in another folder, with nothing but the system on its path."""
+    """Run ``line`` in a shell in another folder, with only the system directories on its path."""
     return subprocess.run(
         ["bash", "-c", line], cwd=folder, env={"PATH": "/usr/bin:/bin"}, capture_output=True, text=True, check=False
     )
@@ -59,7 +59,7 @@ def test_jobs_of_a_regression_have_it_too() -> None:
 
 
 def test_nowhere_is_a_line_made_of_a_bare_name() -> None:
-    """The sources, too: no line that is printed with a label calls a program that need not be on the path."""
+    """No source file prints a labelled command that relies on ``dais-verif`` or ``python`` being on the path."""
     for path in (ROOT / "dais_verif").rglob("*.py"):
         text = path.read_text("utf-8")
         assert not re.search(r"command_line\(\[[\"'](dais-verif|python)", text), path
@@ -88,7 +88,7 @@ def test_a_module_of_ours_that_is_missing_is_one() -> None:
 
 
 def test_without_any_package_all_are_named(tmp_path: Path) -> None:
-    """``python -S`` sees no installed package: exit code 3, and not Python's own 1, which would say wrong RTL."""
+    """``python -S`` sees no installed package: the exit code is 3, not Python's own 1, which would mean wrong RTL."""
     words = [sys.executable, "-S", "-m", "dais_verif", "check", str(EXAMPLE)]
     found = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
     assert found.returncode == 3 and found.stderr.count("\n") == 1, found.stderr

@@ -1,4 +1,4 @@
-"""RTL that asks for its own name is warned of: what is checked is a copy under another one."""
+"""RTL that uses its own file name causes a warning, because a copy under another name is checked."""
 
 from __future__ import annotations
 

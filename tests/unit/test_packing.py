@@ -1,4 +1,4 @@
-"""Integers to port bits and back."""
+"""Integers are packed into port bits and unpacked again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def ports_with(widths: list[int], los: list[int]) -> tuple[Element, ...]:
 
 @st.composite
 def raw_rows(draw: st.DrawFn) -> tuple[list[int], list[list[int]]]:
-    """Widths, 0 and far beyond 64 among them, and rows of integers of any size."""
+    """Draw widths, among them 0 and some far beyond 64, and rows of integers of any size."""
     widths = draw(st.lists(st.integers(0, 9) | st.sampled_from([31, 32, 33, 63, 64, 65, 200]), max_size=6))
     limit = 1 << draw(st.sampled_from([4, 31, 62, 63, 64, 300]))
     row = st.tuples(*(st.integers(-limit, limit) for _ in widths)).map(list)
@@ -81,7 +81,7 @@ def test_inputs_are_floored_and_wrapped(case: tuple[list[tuple[int, int]], list[
 
 
 def test_element_0_is_least_significant() -> None:
-    # Input 0: s4.2 and, shifted, s4.1 of it; input 1: not read; input 2: u2.0.
+    # Input 0: s4.2; input 1: not read; input 2: u2.0.
     rows = [(-1, 0, -1, 0, (1, 1, 2)), (-1, 2, -1, 0, (0, 2, 0)), (0, 0, 1, 0, (1, 4, 2))]
     program = Program.build(rows, [(2, 0, 1), (-1, 0, 0), (1, 0, 0)], inp_shift=[0, 0, 0])
     ports = ports_of(program)
@@ -98,8 +98,8 @@ def test_the_last_word_is_filled_with_zeros() -> None:
 
 
 def test_ports_without_bits() -> None:
+    """Ports without bits are one bit wide and 0."""
     empty = Ports(ports_with([0], [0]), ports_with([0], [0]))
-    """are one bit wide and 0."""
     assert pack_inputs(Batch.of([[1.0], [2.0]], 1), empty).tolist() == [[0], [0]]
     assert pack_outputs([np.array([5, 6])], empty, 2).tolist() == [[0], [0]]
     assert unpack_element("0", empty.outputs[0]) == ""

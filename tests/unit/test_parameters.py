@@ -1,4 +1,4 @@
-"""A module that gives somebody's module parameters: what it says, and what is refused before any tool runs."""
+"""The wrapper that gives parameters to a third-party module: its text, and what is refused before any tool runs."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What users call takes a path as text or as ``Path``, with the same result."""
+"""Functions that users call accept a path as text or as ``Path``, with the same result."""
 
 from __future__ import annotations
 

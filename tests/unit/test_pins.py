@@ -1,4 +1,4 @@
-"""An option overrides its key of the ports file and leaves the rest, and the record says who said what."""
+"""An option overrides its key of the ports file only, and the record names the source of each value."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ PROGRAM = Program.build([(-1, 0, -1, 0, (0, 4, 0))], [(0, 0, 0)], inp_shift=[0])
 
 
 def decisions(folder: Path, ports: str, pins: Pins) -> dict[str, tuple[str, str]]:
-    """What the record says was chosen, and why, of a run that found a latency of 1."""
+    """Return what the record says was chosen, and why, for a run that found a latency of 1."""
     (folder / "model.v").write_text(RTL)
     (folder / "ports.toml").write_text(ports)
     design = DesignRequest(rtl=(folder / "model.v",), ports=folder / "ports.toml", pins=pins)

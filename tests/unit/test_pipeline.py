@@ -1,4 +1,4 @@
-"""The text of pipelines: it holds what is reported, every signal is where it is said to be, tools take it."""
+"""The text of pipelines contains what is reported, has every signal where it is reported, and is accepted by tools."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def pipeline(program: Program, stages: int, **options: object) -> Pipeline:
 
 
 def clocked(text: str) -> list[tuple[str, str]]:
-    """Targets and sources of all assignments at a clock edge, resets apart."""
+    """Return the targets and sources of all assignments at a clock edge, without resets."""
     return re.findall(r"^ *(\w+) <= (\w+);$", text, re.MULTILINE)
 
 
@@ -178,7 +178,7 @@ class TestDepth:
         assert "estimated depth 0 ns" in emit_pipeline(EVERY, "model", PipelineOptions(stages=1, delays=free)).text
 
 
-# What others say of it.
+# Checks by other tools
 
 
 @pytest.fixture
@@ -189,7 +189,7 @@ def model(program: Program, options: PipelineOptions, tmp_path: Path) -> Path:
 
 
 def run(command: Sequence[str], folder: Path, env: dict[str, str] | None = None) -> str:
-    """The whole output of ``command``, which must end well."""
+    """Return the whole output of ``command``, which must succeed."""
     done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True, timeout=300, check=False)
     output = done.stdout + done.stderr
     assert done.returncode == 0, output
@@ -231,14 +231,14 @@ def test_yosys_finds_no_problem(model: Path) -> None:
 
 def bits_in_yosys(made: Pipeline, folder: Path, script: str) -> int:
     (folder / "model.v").write_text(made.text)
-    constants = "opt_expr; opt_dff; " * 12  # those of one stage make those of the next
+    constants = "opt_expr; opt_dff; " * 12  # constants of one stage make those of the next
     output = yosys(folder, f"read_verilog model.v; proc; simplemap; {constants}{script}; opt_clean; stat")
     return sum(map(int, re.findall(r"^ +\$_\w*DFF\w*_ +(\d+)$", output, re.MULTILINE)))
 
 
 @pytest.mark.parametrize("stages", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_yosys_finds_as_many_register_bits_as_reported(stages: int, tmp_path: Path) -> None:
-    """Once it has found that headroom bits are constant. It may also share bits that two values have in common."""
+    """Counts agree once Yosys knows that headroom bits are constant; ``opt -full`` may share bits of two values."""
     made = pipeline(dense_network(), stages, valid=True, enable=True, reset=True)
     assert bits_in_yosys(made, tmp_path, "") == made.register_bits
     assert 0 < bits_in_yosys(made, tmp_path, "opt -full") <= made.register_bits

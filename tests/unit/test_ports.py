@@ -22,7 +22,7 @@ def inputs_of(shifts: list[int], *readers: tuple[int, tuple[int, int, int]]) -> 
     return ports_of(Program.build(rows, [], inp_shift=shifts)).inputs
 
 
-#: name: inp_shifts, readers, elements as (offset, width, lo).
+#: Name: inp_shifts, readers, elements as (offset, width, lo).
 INPUTS: dict[str, tuple[list[int], list[Any], list[tuple[int, int, int]]]] = {
     "signed": ([0], [(0, S4)], [(0, 4, 0)]),
     "fractional": ([0], [(0, (1, -1, 5))], [(0, 5, -5)]),
@@ -44,7 +44,7 @@ def test_inputs(name: str) -> None:
     assert inputs_of(shifts, *readers) == tuple(map(Element._make, expected))
 
 
-#: type of the op, out_shift, out_neg: (width, lo).
+#: Type of the op, out_shift, out_neg, and the expected (width, lo).
 OUTPUTS = [
     (S4, 0, 0, (4, 0)),
     (S4, 0, 1, (5, 0)),
@@ -79,7 +79,7 @@ def test_nothing_at_all_has_no_bits() -> None:
 
 
 def test_slices_of_two_readers_of_a_shifted_input() -> None:
-    """Input times 2**2: reader u3.1 has weights 2**-3..2**-1 of the raw input, reader s4.0 2**-2..2**1."""
+    """With inp_shift 2, reader u3.1 has weights 2**-3..2**-1 of the raw input, and reader s4.0 2**-2..2**1."""
     rows = [(-1, 0, -1, 0, (0, 2, 1)), (-1, 1, -1, 0, (1, 3, 0)), (-1, 1, -1, 0, (0, 2, 1))]
     program = Program.build(rows, [], inp_shift=[0, 2])
     ports = ports_of(program)
@@ -90,7 +90,7 @@ def test_slices_of_two_readers_of_a_shifted_input() -> None:
 @given(batches())
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_bit_slices_are_what_the_input_ops_read(case: tuple[Program, list[list[Any]]]) -> None:
-    """The element carries floor(x * 2**-lo) modulo its width, and every reader finds its value there."""
+    """The element carries floor(x * 2**-lo) modulo its width, and every reader finds its value in it."""
     program, rows = case
     ports, batch = ports_of(program), Batch.of(rows, program.n_in)
     assert ports.input_bits == sum(e.width for e in ports.inputs)

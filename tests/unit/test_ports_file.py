@@ -1,4 +1,4 @@
-"""A ports file says what it means, or one line says what is wrong with it."""
+"""A ports file has the meaning that it states, or is refused with one line that names the mistake."""
 
 from __future__ import annotations
 
