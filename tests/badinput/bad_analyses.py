@@ -1,4 +1,4 @@
-"""What ``sensitivity`` and ``diff`` cannot use."""
+"""Inputs that ``sensitivity`` and ``diff`` must refuse."""
 
 from __future__ import annotations
 

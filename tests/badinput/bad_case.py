@@ -1,4 +1,4 @@
-"""What a case of bad input is, and the files that most of them start from."""
+"""The type of a bad-input case, and the files that most cases start from."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ Setup = Callable[[Path, pytest.MonkeyPatch], object]
 
 
 class Case(NamedTuple):
-    """A command line in a folder of its own with ``files``; the words that its one line must contain."""
+    """A command line, run in a folder with ``files``, and the words that its one-line message must contain."""
 
     arguments: tuple[str, ...]
     words: tuple[str, ...]
     files: Mapping[str, bytes] = MappingProxyType({})
     verdict: str = "INVALID_INPUT"
-    #: Anything that files cannot say, done before.
+    #: Anything that files cannot express, done before the command.
     setup: Setup | None = None
 
 
@@ -31,7 +31,7 @@ def words(*values: int) -> bytes:
     return struct.pack(f"<{len(values)}i", *values)
 
 
-#: An op in the words of v1: opcode, id0, id1, data low, data high, signed, i, f.
+#: An op as words of v1: opcode, id0, id1, data low, data high, signed, i, f.
 INPUT = (-1, 0, -1, 0, 0, 1, 3, 0)
 
 
@@ -41,18 +41,18 @@ def v1(
     output: Sequence[int] = (0, 0, 0),
     tables: Sequence[Sequence[int]] = (),
 ) -> bytes:
-    """A v1 file of two inputs and one output, with ``ops`` after an input op; nothing is checked."""
+    """Return a v1 file of two inputs and one output, with ``ops`` after an input op; nothing is validated."""
     everything = [INPUT, *ops]
     header = words(1, 0, len(inp_shift), 1, len(everything), len(tables))
     body = words(*inp_shift, *output) + b"".join(words(*op) for op in everything)
     return header + body + words(*map(len, tables)) + b"".join(words(*table) for table in tables)
 
 
-#: Two s4.0 inputs, their sum, one output.
+#: One output: the sum of two s4.0 inputs.
 SUM = Program.build(
     [(-1, 0, -1, 0, (1, 3, 0)), (-1, 1, -1, 0, (1, 3, 0)), (0, 0, 1, 0, (1, 4, 0))], [(2, 0, 0)], inp_shift=[0, 0]
 )
-#: The same in a type one bit too narrow.
+#: The same sum in a type that is one bit too narrow.
 NARROW = Program.build(
     [(-1, 0, -1, 0, (1, 3, 0)), (-1, 1, -1, 0, (1, 3, 0)), (0, 0, 1, 0, (1, 3, 0))], [(2, 0, 0)], inp_shift=[0, 0]
 )

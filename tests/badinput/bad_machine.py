@@ -1,4 +1,4 @@
-"""What ``explain`` and ``profile`` cannot use."""
+"""Inputs that ``explain`` and ``profile`` must refuse."""
 
 from __future__ import annotations
 

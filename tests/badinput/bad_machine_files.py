@@ -1,4 +1,4 @@
-"""Machines that are damaged, part by part: what each file is, and what its one line must mention."""
+"""Damaged machine files, field by field, and the words that the one-line message of each must contain."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ Path = tuple[str | int, ...]
 
 
 class Damaged(NamedTuple):
-    """A file, and the words that its one line must have."""
+    """A file, and the words that its one-line message must contain."""
 
     data: bytes
     words: tuple[str, ...]
 
 
-#: Not there at all.
+#: Stands for a deleted value.
 MISSING = object()
 WORDS = [[True, 3, 0]] * 4
 
 
 def good() -> dict[str, Any]:
-    """A machine with everything: a block, a register with a reset, a memory, an enable, an alternative, a schedule."""
+    """Return a machine with a block, a register with a reset, a memory, an enable, an alternative and a schedule."""
     index = signal("i", [[False, 2, 0]], exposed=True)
     mem = signal("mem", WORDS, reg=True, rst_to=[1, 2, 3, -4], view=(0, 1), dynamic=(index, 1), schedule=[[0, 3], 8])
     of = counter(rst_if=signal("rst", exposed=True), rst_to=[5])
@@ -45,7 +45,7 @@ def encoded(of: Any) -> bytes:
 
 
 def put(path: Path, value: Any) -> dict[str, Any]:
-    """``GOOD`` with another ``value`` at ``path``."""
+    """Return ``GOOD`` with another ``value`` at ``path``, or without one if it is ``MISSING``."""
     of: Any = copy.deepcopy(GOOD)
     place = of
     for step in path[:-1]:
@@ -57,13 +57,13 @@ def put(path: Path, value: Any) -> dict[str, Any]:
     return dict(of)
 
 
-#: The use of register n in the first connection, the memory in the fourth.
+#: The reference to register n in the first connection, and to the memory in the fourth.
 N: Path = ("fsm", "conns", 0, "src")
 MEM: Path = ("fsm", "conns", 3, "dst")
 OPS: Path = ("fsm", "logic", "inc", 5)
 HUGE = 10**400
 
-#: Of each field the wrong values by a name, and what each line must mention beside ``words``.
+#: Per field: its path, wrong values by name, and the words that the message of each must contain.
 FIELDS: dict[str, tuple[Path, dict[str, Any], tuple[str, ...]]] = {
     "meta": (("meta",), {"missing": MISSING, "null": None, "of a program": "ALIRModel", "number": 4}, ("meta is",)),
     "spec_version": (
@@ -212,7 +212,7 @@ FIELDS: dict[str, tuple[Path, dict[str, Any], tuple[str, ...]]] = {
 def _fields() -> Iterator[tuple[str, Damaged]]:
     for field, (path, values, words) in FIELDS.items():
         for what, value in values.items():
-            if field == "alternative" and value is MISSING:  # then the wire holds nothing
+            if field == "alternative" and value is MISSING:  # without the alternative, the wire has no value
                 words = ("a wire with an enable needs an alternative",)
             yield f"{field}: {what}", Damaged(encoded(put(path, value)), words)
 
@@ -225,7 +225,7 @@ def _nested(depth: int) -> dict[str, Any]:
 
 
 def _twice(name: bytes) -> bytes:
-    """``GOOD`` with the key ``name`` a second time in its object."""
+    """Return ``GOOD`` with the key ``name`` a second time in its object."""
     return encoded(GOOD).replace(b'"%s": ' % name, b'"%s": 0, "%s": ' % (name, name), 1)
 
 

@@ -1,4 +1,4 @@
-"""Command lines that cannot be meant, and places that ``sim`` cannot use."""
+"""Wrong command lines, and output folders that ``sim`` cannot use."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def model(text: bytes, *says: str) -> Case:
     return emit("--stages", "2", "--delay-model", "d.toml", says=("delay model 'd.toml'", *says), model=text)
 
 
-#: Locks live as long as something refers to them.
+#: A lock is released when no reference to it is left.
 _locks: list[FileLock] = []
 
 CASES = {

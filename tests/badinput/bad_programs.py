@@ -1,4 +1,4 @@
-"""Programs that are no programs: every refusal of the semantics page, through ``check``."""
+"""Invalid programs for every refusal of the semantics page, through ``check``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def refused(data: bytes, *expected: str, layout: str | None = None) -> Case:
 
 
 def op(*row: int, says: str, **options: Any) -> Case:
-    """A program whose op 1 is ``row``."""
+    """Return the case of a program whose op 1 is ``row``."""
     return refused(v1(row, **options), "op 1", says)
 
 

@@ -1,4 +1,4 @@
-"""RTL that ``prove`` must not pass: what is wrong with it, and what each front end says of it.
+"""RTL that ``prove`` must not pass, and the message of each front end for it.
 
 The program is a sum of two s4.0, in the ports ``model_inp`` and ``model_out``.
 """
@@ -20,7 +20,7 @@ class Said(NamedTuple):
 
 
 class BadRtl(NamedTuple):
-    """``slang``, ``yosys``: what they say; None: Yosys gives it a meaning, and who wants more asks for ``both``."""
+    """RTL and the results of both front ends; ``yosys`` is None if Yosys alone accepts the RTL."""
 
     rtl: bytes
     slang: Said
@@ -68,10 +68,10 @@ EDGES = refused("rtl.v:3", "one rising edge of a clock")
 NO_TOP = refused("no module 'model'", "--top")
 STATE = refused("rtl.v:3", "register 'r' keeps state")
 SYNTAX = refused("rtl.v:", "Yosys: syntax error", "correct the RTL")
-#: What Yosys reads in its own way, and gives a meaning.
+#: RTL that Yosys accepts, with its own interpretation.
 READ = None
 
-#: name: RTL, what slang says, what Yosys says.
+#: By name: the RTL, the result with slang, and the result with Yosys.
 _TEXTS: dict[str, tuple[str, Said, Said | None]] = {
     # drivers
     "two drivers": (module(out="assign model_out = a + b; assign model_out = a;"), TWICE, TWICE),

@@ -1,4 +1,4 @@
-"""What ``signoff`` and ``verify-cert`` cannot use."""
+"""Inputs that ``signoff`` and ``verify-cert`` must refuse."""
 
 from __future__ import annotations
 

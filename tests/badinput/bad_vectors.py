@@ -1,4 +1,4 @@
-"""Vectors that are none, and outputs that cannot be held or written, through ``run`` and ``sim``."""
+"""Files that are not vectors, and outputs that cannot be represented or written, through ``run`` and ``sim``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Damaged files of configurations and of knobs: each is read or refused in a line, in little time and memory.
+"""Damaged files of configurations and of knobs are read, or refused in one line, in little time and memory.
 
-What is read is written back byte for byte, has a normal form, and everything that looks at configurations takes it.
+A file that is read is written back byte for byte and has a normal form, and all functions on configurations accept
+it.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from dais_verif import approx
 from dais_verif.approx.knob_file import parse_knobs
 from dais_verif.errors import InputError
 
-#: Seconds that anything about one mutant may take.
+#: The time limit in seconds for one mutant.
 PATIENCE = 20
 #: Kilobytes by which all mutants together may make the process larger.
 GROWTH = 64_000
@@ -33,7 +34,7 @@ TOKENS = (
 
 
 def seeds() -> list[bytes]:
-    """The smaller real files, the beginnings of the larger ones, malformed files, and the form without names."""
+    """Return the smaller real files, the beginnings of the larger ones, malformed files, and one without names."""
     found = [b"+++++\nconf0 1.0 0 90.5 0\n1 gpu conv 151 add 12 relu 11\n2 cpu conv 121 add 11\n-----\n"]
     for path in sorted(HPVM.glob("*.txt")):
         if path.name != "global_knobs.txt":
@@ -65,7 +66,7 @@ def splice(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
 
 
 def shuffle(rng: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
-    """A line is dropped, doubled, or changes its place with another."""
+    """Drop or double a line, or swap two lines."""
     lines = data.split(b"\n")
     one, two = rng.randrange(len(lines)), rng.randrange(len(lines))
     if rng.random() < 0.5:
@@ -76,7 +77,7 @@ def shuffle(rng: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
 
 
 def token(rng: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
-    """A token is replaced, dropped or doubled."""
+    """Replace, drop or double a token."""
     lines = data.split(b"\n")
     at = rng.randrange(len(lines))
     tokens = lines[at].split(b" ")
@@ -88,13 +89,13 @@ def token(rng: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
 
 
 def digit(rng: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
-    """A digit of a number is another one."""
+    """Replace a digit."""
     at = rng.choice([at for at, byte in enumerate(data) if chr(byte).isdigit()] or [0])
     return data[:at] + rng.choice(b"0123456789").to_bytes(1, "big") + data[at + 1 :]
 
 
 def space(rng: random.Random, data: bytes, _: Sequence[bytes]) -> bytes:
-    """Blanks, blank lines, tabs and carriage returns come or go between tokens."""
+    """Add or remove white space between tokens: blanks, blank lines, tabs, carriage returns."""
     at = rng.choice([at for at, byte in enumerate(data) if byte in b" \n"] or [0])
     more = rng.choice((b" ", b"  ", b"\t", b" \n", b"\r\n", b"\n\n", data[at : at + 1]))
     return data[:at] + more + data[at + (rng.random() < 0.8) :]
@@ -119,7 +120,7 @@ def require_one_line(error: InputError) -> None:
 
 
 def use(data: bytes) -> str:
-    """What becomes of a file of configurations."""
+    """Use ``data`` as a file of configurations, and return what became of it."""
     try:
         file = approx.parse(data, "mutant.txt")
     except approx.ConfigurationError as error:
@@ -141,7 +142,7 @@ def use(data: bytes) -> str:
 
 
 def use_knobs(data: bytes) -> str:
-    """What becomes of a table of knobs."""
+    """Use ``data`` as a table of knobs, and return what became of it."""
     try:
         knobs = parse_knobs(data, "mutant.txt")
     except approx.ConfigurationError as error:
@@ -166,7 +167,7 @@ def alarm() -> Iterator[None]:
 
 
 def try_mutants(given: Sequence[bytes], count: int, number: int, judge: Callable[[bytes], str]) -> Counter[str]:
-    """Read ``count`` mutants; the tally of what became of them."""
+    """Read ``count`` mutants, and count the results of ``judge``."""
     rng = random.Random(number)
     tally: Counter[str] = Counter()
     for at in range(count):

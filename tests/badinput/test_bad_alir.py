@@ -1,7 +1,7 @@
-"""Corrupt files of ALIR: each ends in one clear line, in bounded time and memory, or is a program that can be used.
+"""Corrupt ALIR files end in one clear line, in bounded time and memory, or are usable programs.
 
-Every field of a file with every opcode takes every kind of wrong value; then large and deep ones, damaged archives,
-and random damage to real models.
+Every field of a file with every opcode takes every kind of wrong value; then come large and deep files, damaged
+archives, and random damage to real models.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ WRONG: dict[str, Any] = {
     "NaN": float("nan"),
     "infinity": float("-inf"),
 }
-#: Where a value means nothing to us, or any number is good.
+#: Values that are ignored, or for which any number is valid.
 FREE = ("spec", "latency", "cost")
 
 
@@ -65,7 +65,7 @@ def paths(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def is_free(path: tuple[Any, ...], wrong: str) -> bool:
-    """Whether the value is allowed there after all."""
+    """Return whether this value is allowed at this place."""
     estimate = len(path) == 4 and path[:2] == ("model", 5) and path[3] > 3
     constant = path[:2] == ("model", 5) and path[2:] in ((1, 2, 0), (6, 2, 0))
     end = len(path) == 5 and path[:2] == ("model", 5) and path[3] == 3
@@ -202,7 +202,7 @@ def test_a_large_or_broken_file_is_one_line(name: str, tmp_path: Path, capfd: py
 
 @pytest.mark.parametrize("count", [400, pytest.param(20_000, marks=pytest.mark.slow)])
 def test_random_damage_is_refused_or_a_program(count: int) -> None:
-    """What is still a program becomes text, DAIS and ALIR again, or one of those is refused with a line."""
+    """A damaged file that is still a program can be converted to text, DAIS and ALIR, or is refused with one line."""
     with limits():
         tally = try_alir([TEXT, *alir_seeds(ALIR)], count, count)
     assert min(tally["refused"], tally["valid"]) > count / 10, tally

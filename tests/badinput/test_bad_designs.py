@@ -1,4 +1,4 @@
-"""What ``sim`` says of RTL that does not fit, of tools that are missing, and of nothing to compare."""
+"""The messages of ``sim`` for RTL that does not fit, for missing tools, and if there is nothing to compare."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SILENT = write_binary(Program.build([(-1, 0, -1, 0, (1, 3, 0))], [(-1, 0, 0)], i
 
 
 class Ending(NamedTuple):
-    """What a run of ``sim --json`` ended in."""
+    """The verdict and the message of a run of ``sim --json``."""
 
     verdict: str
     message: str
@@ -39,7 +39,7 @@ def sim(
     program: bytes = GOOD,
     rtl: str | None = None,
 ) -> Ending:
-    """Run ``sim``; check what holds for every end: a record, the verdict's exit code, one line, no traceback."""
+    """Run ``sim``, and check every ending: a record, the verdict's exit code, one line and no traceback."""
     monkeypatch.chdir(folder)
     (folder / "p.bin").write_bytes(program)
     arguments = ["sim", "p.bin", "--json", "--exhaustive-bits", "0", *options]
@@ -61,7 +61,7 @@ def test_the_design_that_the_others_vary_passes(tmp_path: Path, monkeypatch: pyt
     assert ending.verdict == "PASS"
 
 
-#: name: RTL, verdict, words of the message.
+#: By name: the RTL, the verdict, and words of the message.
 DESIGNS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "syntax error": (MODEL.replace("assign", "asign"), "TOOL_FAILURE", ("iverilog", "rtl.v:2", "syntax error")),
     "empty file": ("", "TOOL_FAILURE", ("iverilog", "model")),
@@ -153,7 +153,7 @@ def test_a_violation_stops_before_any_simulator(tmp_path: Path, monkeypatch: pyt
 
 
 def test_an_unwritable_work_folder_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
-    """A folder stands where a file of the run must go."""
+    """A folder is in the place of a file that the run must write."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "p.bin").write_bytes(GOOD)
     (tmp_path / "out").mkdir()

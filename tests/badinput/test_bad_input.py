@@ -1,4 +1,4 @@
-"""Whatever is wrong with the input: one line that says what, where and what to do, and the exit code."""
+"""Any wrong input ends in the right exit code and one line that says what is wrong, where, and what to do."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from dais_verif.verdict import Verdict
 TABLES = (bad_programs, bad_vectors, bad_options, bad_analyses, bad_machine, bad_signoffs)
 CASES = {name: case for table in TABLES for name, case in table.CASES.items()}
 
-#: ``show`` lists a program and has nothing else to say.
+#: ``show`` lists a program, and has no JSON output.
 WITHOUT_JSON = ("show", "prog.bin")
 
 
@@ -98,7 +98,7 @@ def test_a_missing_command_shows_the_help(tmp_path: Path) -> None:
     assert done.stderr == b""
 
 
-#: Runs one command line after the other, as ``main`` would; ends in the list of exit codes.
+#: Run command lines one after the other as ``main`` does, and print the list of exit codes.
 SEVERAL = """
 import ast, os, sys
 from dais_verif.cli.main import main
@@ -114,7 +114,7 @@ print(codes)
 
 @pytest.mark.parametrize("env", [{}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}], ids=["utf8", "c"])
 def test_any_file_name_can_be_spoken_of(tmp_path: Path, env: dict[str, str]) -> None:
-    """A byte that is no character, one beyond ASCII, markup, a line break."""
+    """File names with an invalid byte, a character beyond ASCII, markup or a line break can be used and printed."""
     lines = []
     for name in (b"p\xff.bin", "\N{SNOWMAN}.bin".encode(), b"[bold]red.bin", b"two\nlines.bin"):
         (tmp_path / os.fsdecode(name)).write_bytes(GOOD)
@@ -137,7 +137,7 @@ def test_a_reader_that_leaves_is_neither_a_pass_nor_a_mismatch(tmp_path: Path, v
 
 
 def test_a_full_disk_is_one_line_and_leaves_the_old_file(tmp_path: Path) -> None:
-    """A limit of no bytes a file ends a write as a full disk does, with another reason."""
+    """A file size limit of zero ends a write as a full disk does, with another reason."""
     (tmp_path / "p.bin").write_bytes(GOOD)
     (tmp_path / "old.v").write_bytes(b"old")
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); "
@@ -172,7 +172,7 @@ def test_unchecked_carries_on_past_the_violation(
 def test_an_ambiguous_layout_is_one_warning_and_an_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """A mux whose condition 0 and shift 1 are, the other way round, condition 1 and shift 0."""
+    """A mux with condition 0 and shift 1 is, in the other word order, one with condition 1 and shift 0."""
     ops = ((-1, 0, -1, 0, 0, 0, 4, 0), (6, 0, 1, 0, 1, 0, 4, 0))
     headerless = v1(*ops)[8:20] + v1(*ops)[24:]
     prepare(Case((), (), {"p.bin": headerless}), tmp_path, monkeypatch)

@@ -1,4 +1,4 @@
-"""Machines that are damaged in some 250 ways end in one line that says what and where, soon and in little memory."""
+"""Machines damaged in about 250 ways end in one line that says what and where, in little time and memory."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_verbs_say_it_and_exit(
 
 @pytest.mark.parametrize("kind", ["json", "gzip", "text"])
 def test_changed_bytes_never_crash(kind: str) -> None:
-    """And what is still a machine is one that can be written."""
+    """Files with changed bytes are refused, or are machines that can be written."""
     rng = random.Random(kind)
     data = {"json": encoded(GOOD), "gzip": JSON_CASES["gzip truncated"].data, "text": GOOD_TEXT.encode()}[kind]
     refused = 0

@@ -1,4 +1,4 @@
-"""Files of networks that are damaged, hostile or beyond what is supported: one line each, with all nodes meant."""
+"""Damaged, hostile and unsupported network files end in one line each, which names all nodes concerned."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Project folders that lack something, contradict themselves or lead elsewhere: one clear line each, never a PASS."""
+"""Incomplete, contradictory or misdirected project folders end in one clear line each, never in a PASS."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SECRET = "module layer(input [7:0] model_inp, output [3:0] model_out); endmodule
 
 
 class Bad(NamedTuple):
-    """What is done to a folder of da4ml or of alkaid, ``pipelined`` or not, and a part of the line that it ends in."""
+    """A change of a folder of da4ml or alkaid, ``pipelined`` or not, and a part of the one line in which it ends."""
 
     spoil: Callable[[Path], object]
     said: str
@@ -75,7 +75,7 @@ def dais_in_alkaid(folder: Path) -> None:
 
 _SUMMED = "summed(input a, output y); assign y = a; endmodule"
 
-#: Second declarations of a module that a careless reader does not see: behind what looks like a comment or a string.
+#: Second declarations of a module that a simple reader misses, since they follow an apparent comment or string.
 HIDDEN = {
     "behind // in a string": f'(* x = "//" *) module {_SUMMED}',
     "behind /* in a string": f'(* x = "/*" *) module {_SUMMED} (* y = "*/" *)',
@@ -94,7 +94,7 @@ HIDDEN = {
     "as the text of a macro's argument": f"`all(module {_SUMMED})",
 }
 
-#: Files of which words do not tell what they declare.
+#: Files whose text does not show which modules they declare.
 UNCLEAR = {
     "the keyword from a macro": f"`define unit module\n`unit {_SUMMED}",
     "the keyword from a macro of two lines": f"`define unit \\\n  module\n`unit {_SUMMED}",
@@ -120,7 +120,7 @@ CASES = {
     "model leads nowhere": Bad(link("model/comb.json", "gone.json"), "model/comb.json is a dangling link"),
     "model is a fifo": Bad(fifo("model/comb.json"), "it is a FIFO"),
     "model is damaged": Bad(write("model/comb.json", "[[2, 1]"), "the file is damaged"),
-    # what is said of it
+    # the metadata
     "metadata is not JSON": Bad(write("metadata.json", "{"), "metadata.json is not JSON"),
     "metadata is a list": Bad(write("metadata.json", "[]"), "metadata.json must be an object, not a list"),
     "metadata is nested": Bad(write("metadata.json", "[" * 200_000), "metadata.json is not JSON"),
@@ -196,7 +196,7 @@ CASES = {
 
 
 def ends(folder: Path, capfd: pytest.CaptureFixture[str], *words: str) -> str:
-    """The one line in which ``dais-verif`` with ``words`` ends, as an input that cannot be used."""
+    """Return the line in which ``dais-verif`` with ``words`` refuses ``folder`` as invalid input."""
     code = _run([*words, str(folder)])
     out, err = capfd.readouterr()
     assert code == 2 and not out, (code, out, err)
@@ -220,7 +220,7 @@ def test_a_bad_folder_is_refused_in_one_line(name: str, tmp_path: Path, capfd: p
 def test_a_folder_that_holds_a_machine_alone_is_refused_by_verbs_that_take_none(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Those that take machines read it, and say what is wrong with it."""
+    """Verbs that accept machines read it, and name its fault."""
     folder = alkaid_folder(tmp_path / "project")
     (folder / "model" / "comb.json.gz").unlink()
     assert "is a state machine, and run, check" in ends(folder, capfd, "coverage")

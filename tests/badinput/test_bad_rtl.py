@@ -1,4 +1,4 @@
-"""Malformed RTL is never proved: one line that names the signal or the place, and the exit code; for each front end."""
+"""With each front end, malformed RTL is never proved, but ends in one line that names the signal or the place."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from dais_verif.verdict import Verdict
 needs_icarus = pytest.mark.skipif(shutil.which("iverilog") is None, reason="no iverilog on PATH")
 needs_yosys = pytest.mark.skipif(shutil.which("yosys") is None, reason="no yosys on PATH")
 
-#: What is refuted, and not refused, is simulated, which takes a second: one of these is enough for the fast suite.
+#: Refuted RTL is simulated, which takes a second, so the fast suite has one example of it.
 SIMULATED = {"an open output bit"}
 
-#: Where Yosys works until it has used up what it is given, which takes minutes.
+#: RTL on which Yosys works for minutes, until it has used up its limits.
 ENDLESS = {"a function that calls itself without end"}
 
 
 @pytest.fixture(autouse=True)
 def yosys_has_little(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of time and memory: all designs here are small."""
+    """Limit the time and memory of Yosys, since all designs here are small."""
     monkeypatch.setattr(reading, "_LIMITS", Limits(120, 1024))
 
 
 def prove(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], rtl: bytes, front_end: str
 ) -> Said:
-    """Run ``prove --json``; check what holds for every end."""
+    """Run ``prove --json``, and check what every ending has in common."""
     monkeypatch.chdir(folder)
     (folder / "p.bin").write_bytes(GOOD)
     (folder / "rtl.v").write_bytes(rtl)

@@ -1,4 +1,4 @@
-"""Machines that cannot go behind AXI4-Stream, and files that do not say how: one line that names what is missing."""
+"""Machines and files that cannot be used with AXI4-Stream end in one line that names what is missing."""
 
 from __future__ import annotations
 

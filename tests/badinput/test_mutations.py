@@ -1,4 +1,4 @@
-"""Damaged programs: each is a valid program or refused; nothing else, in little time and memory."""
+"""Damaged programs are valid programs or are refused, and nothing else happens, in little time and memory."""
 
 from __future__ import annotations
 

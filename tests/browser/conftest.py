@@ -1,4 +1,4 @@
-"""Pages in a real browser: Chromium without a window, which must have nothing to complain of."""
+"""Fixtures that open pages in headless Chromium, and fail a test if a page reports any error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-#: It is given pages of ours only, and no network.
+#: Chromium opens only pages of the tests, and has no network.
 ARGUMENTS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -32,9 +32,9 @@ def _absent(what: str) -> None:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Where there is no browser the test is skipped, but never in CI.
+    """Yield a browser; skip the test if there is none, but fail in CI.
 
-    Playwright keeps an event loop running as long as it lives: it ends with its module, since other tests of the same
+    Playwright keeps an event loop running while it exists: it ends with its module, since other tests of the same
     process start loops of their own.
     """
     executable = shutil.which("chromium")
@@ -52,7 +52,7 @@ def browser() -> Iterator[Any]:
 
 @pytest.fixture
 def open_page(browser: Any) -> Iterator[OpenPage]:
-    """Opens the page of a file. In the end no page may have said a word, thrown an error or asked for anything else."""
+    """Yield a function that opens a file's page; no page may log, raise an error or request another file."""
     contexts, complaints = [], []
 
     def open_(path: Path, fragment: str = "", **options: Any) -> Any:

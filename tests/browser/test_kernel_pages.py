@@ -1,4 +1,4 @@
-"""Pages of kernels in a browser: nothing sticks out, and axe-core has nothing to say."""
+"""Pages of kernels in a browser: no element exceeds the page, and axe-core reports nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Diagrams of machines in a browser: its fonts keep to their boxes, and no text covers another."""
+"""In diagrams of machines, rendered by a browser, texts stay within their boxes and do not overlap."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from support.places import FSM
 from dais_verif.machine import load_machine
 from dais_verif.report.html.machines.page import write_machine_page
 
-#: Texts that leave their box, or that cover another text.
+#: Texts that leave their box or cover another text.
 MISPLACED = """() => {
     const box = (text) => text.getBoundingClientRect();
     const texts = [...document.querySelectorAll("svg.machine text")];

@@ -1,4 +1,4 @@
-"""Reports in a browser: nothing goes wrong, and what can be clicked, typed and printed does what it should."""
+"""Reports in a browser have no errors, and links, keys, search and printing work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DOCUMENTS: dict[str, list[Document]] = {
     "regression": [regression()],
 }
 
-#: In the order of the page: whether an element with a link inside the page leads to one that is shown.
+#: Links inside the page whose targets are missing or hidden, in the order of the page.
 DEAD_LINKS = """() => [...document.querySelectorAll("a[href^='#']")]
     .map((a) => a.getAttribute("href").slice(1))
     .filter((id) => !/^op-\\d+$/.test(id) && !document.getElementById(id)?.getClientRects().length)"""
@@ -47,7 +47,7 @@ def made(tmp_path: Path) -> Callable[..., Path]:
 
 
 def chosen(page: Any) -> int | None:
-    """The op of which the details speak."""
+    """Return the op that the details show."""
     found = re.match(r"Op (\d+):", page.locator("#details-title").inner_text())
     return int(found[1]) if found else None
 
@@ -66,7 +66,7 @@ def test_it_opens_and_every_link_leads_somewhere(name: str, made: Callable[..., 
     if links.count():
         links.first.click()
         op = int(links.first.get_attribute("href")[4:])
-        # The page hears of it by an event, some time after the click.
+        # The page is notified by an event, some time after the click.
         page.wait_for_function(f"document.querySelector('#details-title').innerText.startsWith('Op {op}:')")
         assert chosen(page) == op
 

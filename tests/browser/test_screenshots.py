@@ -1,4 +1,4 @@
-"""The pictures of docs/images, taken of real runs; ``make screenshots`` writes them there."""
+"""The pictures of docs/images can be taken of real runs; ``make screenshots`` writes them there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 
-#: One of the designs is wrong.
+#: A regression in which one design is wrong.
 MANIFEST = """programs = ["examples"]
 simulators = ["icarus"]
 vectors = 200
@@ -35,7 +35,7 @@ rtl = "vendor.v"
 programs = "examples/quantised_mac.bin"
 """
 
-#: The same wrong design.
+#: A policy for the same wrong design.
 POLICY = """simulators = ["icarus"]
 vectors = 500
 distinct = 100
@@ -43,7 +43,7 @@ distinct = 100
 files = ["vendor.v"]
 """
 
-#: Page, part of it (all that a window shows if empty), what is done before, and the window.
+#: Per picture: the page, the part of it (empty for the whole window), the step before, and the window's options.
 SHOTS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "report-pass": ("pass", "", "", {}),
     "report-mismatch": ("mismatch", "", "", {}),
@@ -64,7 +64,7 @@ STEPS = {
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Pages of a network that passes, of one whose RTL has a bug, of a regression and a sign-off."""
+    """Return the folder with reports of a passing network, a network with wrong RTL, a regression and a sign-off."""
     place = tmp_path_factory.mktemp("screenshots")
     (place / "network.bin").write_bytes(write_binary(network(1_200), "v1"))
 
@@ -75,7 +75,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         assert done.returncode == code, done.stderr
 
     def home(path: Path) -> None:
-        """No picture needs to show where it was taken."""
+        """Remove the path of the temporary folder from ``path``."""
         path.write_text(path.read_text().replace(str(place), "/home/ada"))
 
     call(0, "sim", "network.bin", "-o", "run")

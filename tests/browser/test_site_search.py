@@ -1,4 +1,4 @@
-"""The documentation as a site is searched without a server, from any of its pages."""
+"""The search of the documentation site works from any page and without a server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The conformance suite: one table of rows, literals derived by hand from the semantics page, run on every engine.
+"""The conformance suite: a table of rows, derived by hand from the semantics page, and run on every engine.
 
-``rules`` quotes the page, ``row`` says what a row is, ``table`` holds the rows; ``engines`` and ``rtl`` run them.
+``rules`` quotes the page, ``row`` defines what a row is, ``table`` has the rows; ``engines`` and ``rtl`` run them.
 """

@@ -1,4 +1,4 @@
-"""Many rows as one program, so that a simulator is built once for all of them."""
+"""Compose many rows into one program, so that a simulator is built only once for all of them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _LOW = 0xFFFF_FFFF
 
 @dataclass(frozen=True)
 class Composition:
-    """``program`` holds ``rows`` side by side; row r has the outputs from ``first_output[r]`` on.
+    """``program`` computes ``rows`` side by side; row r has the outputs from ``first_output[r]`` on.
 
-    Vector v of ``batch`` is case v of every row; a row with fewer cases repeats its last.
+    Vector v of ``batch`` is case v of every row; a row with fewer cases repeats its last one.
     """
 
     rows: tuple[Row, ...]
@@ -30,16 +30,16 @@ class Composition:
 
     @property
     def batch(self) -> Batch:
-        """``vectors`` as a batch."""
+        """Return ``vectors`` as a batch."""
         return Batch.of([list(vector) for vector in self.vectors], self.program.n_in)
 
     def gives(self, vector: int) -> list[Fraction]:
-        """Every output that the table expects for ``vector``."""
+        """Return every output that the table expects for ``vector``."""
         return [value for row in self.rows for value in _case(row, vector).gives]
 
 
 def compose(rows: Sequence[Row]) -> Composition:
-    """Inputs, ops, tables and outputs of ``rows``, one after another, indices moved accordingly."""
+    """Concatenate the inputs, ops, tables and outputs of ``rows``, with indices adapted accordingly."""
     ops: list[Op] = []
     outputs: list[tuple[int, int, int]] = []
     shifts: list[int] = []
@@ -62,7 +62,7 @@ def _case(row: Row, vector: int) -> Case:
 
 
 def _moved(op: Op, ops: int, inputs: int, tables: int) -> Op:
-    """``op`` behind so many other ops, inputs and tables."""
+    """Return ``op`` with its indices increased by so many ops, inputs and tables."""
     code, id0, id1, data, kind = op
     if code == -1:
         return code, id0 + inputs, id1, data, kind

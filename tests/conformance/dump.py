@@ -1,6 +1,6 @@
-"""The cocotb side: drive each line of ``vectors.txt`` into model_inp, write model_out to ``outputs.txt``.
+"""A cocotb test that drives each line of ``vectors.txt`` into model_inp, and writes model_out to ``outputs.txt``.
 
-Compares nothing, so that what is compared with what stays with the table. Runs inside the simulator.
+It runs inside the simulator and compares nothing: the comparison with the table is made outside.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from cocotb.triggers import Timer
 
 @cocotb.test()
 async def dump(dut: Any) -> None:
-    """One line a vector, most significant bit first, in the folder of the run."""
+    """Write one line per vector, most significant bit first, in the folder of the run."""
     found = []
     for vector in Path("vectors.txt").read_text().split():
         dut.model_inp.value = vector

@@ -1,4 +1,4 @@
-"""The golden engines as functions of the same form: program, one exact vector, whether to check; exact outputs."""
+"""The golden engines as functions of one signature: program, one exact vector and ``check``, to exact outputs."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def _numpy(program: Program, inputs: Sequence[Fraction], check: bool) -> list[Fr
 
 
 def _doubles(program: Program, inputs: Sequence[Fraction], check: bool) -> list[Fraction]:
-    """``run`` as users call it: float64 in, float64 out, engine ``auto``."""
+    """Call ``run`` as users do: float64 in, float64 out, engine ``auto``."""
     vector = np.array([[float(value) for value in inputs]], dtype=np.float64).reshape(1, program.n_in)
     return [Fraction(value) for value in run(program, vector, check=check)[0].tolist()]
 
 
 def _fast(isa: str, rows: int) -> Engine:
-    """The fast engine with the instructions of ``isa``, on the same vector so many times."""
+    """Return the fast engine with the instructions of ``isa``, run on ``rows`` copies of the vector."""
 
     def engine(program: Program, inputs: Sequence[Fraction], check: bool) -> list[Fraction]:
         with forced(isa):
@@ -49,12 +49,12 @@ def _fast(isa: str, rows: int) -> Engine:
 
 ENGINES: dict[str, Engine] = {"oracle": _oracle, "numpy": _numpy, "doubles": _doubles}
 if not fast.why_not():
-    # Few rows are run op by op, more of them bit by bit.
+    # A few rows are run op by op, more rows bit by bit.
     ENGINES |= {f"fast {isa}, {rows} rows": _fast(isa, rows) for isa in isas() for rows in (1, 33)}
 
 
 def reals(program: Program, raw: Sequence[np.ndarray]) -> list[list[Fraction]]:
-    """The outputs of ``run_raw`` as exact real values, a list a vector."""
+    """Return the outputs of ``run_raw`` as exact real values, one list per vector."""
     columns = [
         [int(value) * Fraction(2) ** -kind.f for value in column]
         for column, kind in zip(raw, program.output_types, strict=True)
@@ -63,7 +63,7 @@ def reals(program: Program, raw: Sequence[np.ndarray]) -> list[list[Fraction]]:
 
 
 def takes(name: str, row: Row) -> bool:
-    """Whether an engine of this name can run ``row``: doubles must hold its numbers, the kernel has its limits."""
+    """Return whether this engine can run ``row``: doubles must hold its numbers, and the fast kernel has limits."""
     return not (name == "doubles" and not _fits_doubles(row)) and not (name.startswith("fast") and beyond(row.program))
 
 
@@ -79,7 +79,7 @@ def _is_double(number: Fraction) -> bool:
 
 
 def problems(row: Row, engine: Engine) -> list[str]:
-    """What ``engine`` does that ``row`` does not say, a line each; none if all is well."""
+    """Return one line per difference between ``engine`` and ``row``; the list is empty if there are none."""
     found = []
     for number, one in enumerate(row.cases):
         where = f"{row}, case {number}, inputs {_show(one.inputs)}"

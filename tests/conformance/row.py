@@ -1,7 +1,7 @@
-"""What a row of the table is: a little program, vectors, and what must come out, exactly.
+"""A row of the table: a small program, vectors, and the exact outputs that it must give.
 
-``case(7, 5, gives=4, breaks=2)`` says: for the inputs 7 and 5 a checked run is a violation at op 2, and an
-unchecked run, like the RTL, gives 4.
+``case(7, 5, gives=4, breaks=2)`` means: for the inputs 7 and 5 a checked run is a violation at op 2, and an unchecked
+run, like the RTL, gives 4.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .rules import Rule
 
 __all__ = ["AND", "OR", "XOR", "Case", "Number", "Op", "Row", "bitwise", "case", "entry", "mux", "row"]
 
-#: A float stands for the decimal number that it is written as, and must be that number exactly.
+#: A float stands for the decimal number as it is written, and must represent that number exactly.
 Number = int | float | Fraction
 Type = tuple[int, int, int]
 #: ``(code, id0, id1, data, (k, i, f))``
@@ -39,7 +39,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Row:
-    """A program small enough to be worked out by hand, and its cases."""
+    """A program small enough to be computed by hand, and its cases."""
 
     name: str
     rule: Rule
@@ -51,7 +51,7 @@ class Row:
 
     @cached_property
     def program(self) -> Program:
-        """The row as a program of its own."""
+        """Return the row as a program by itself."""
         return Program.build(self.ops, self.outputs, inp_shift=self.shifts, tables=self.tables)
 
     def __str__(self) -> str:
@@ -59,7 +59,7 @@ class Row:
 
 
 def case(*inputs: Number, gives: Number | tuple[Number, ...], breaks: int | None = None) -> Case:
-    """One vector of a row; ``gives`` is a tuple where the row has more than one output."""
+    """Return one vector of a row; ``gives`` is a tuple if the row has more than one output."""
     outputs = gives if isinstance(gives, tuple) else (gives,)
     return Case(tuple(map(exact, inputs)), tuple(map(exact, outputs)), breaks)
 
@@ -74,9 +74,9 @@ def row(
     shifts: Sequence[int] = (),
     tables: Sequence[Sequence[int]] = (),
 ) -> Row:
-    """A row whose first ops read input 0, 1, ... with the types ``reads``; ``ops`` follow them.
+    """Return a row whose first ops read inputs 0, 1, ... with the types ``reads``, followed by ``ops``.
 
-    ``outputs``: by default the last op as it is. ``shifts``: inp_shift, by default 0 for every input read.
+    ``outputs``: by default the last op as it is. ``shifts``: inp_shift, by default 0 for every input that is read.
     """
     all_ops = (*((-1, j, -1, 0, kind) for j, kind in enumerate(reads)), *ops)
     all_shifts = (*shifts, *(0 for _ in reads[len(shifts) :]))
@@ -89,22 +89,22 @@ def row(
 
 
 def exact(number: Number) -> Fraction:
-    """``number`` as written; a float such as 0.1, which is not the number one reads, is refused."""
+    """Return ``number`` as it is written; refuse floats that differ from their decimal number, such as 0.1."""
     value = Fraction(number)
     assert not isinstance(number, float) or value == Fraction(repr(number)), f"{number!r} is no dyadic number"
     return value
 
 
 def mux(condition: int, shift: int = 0) -> int:
-    """Data of ±6: low int32 the condition's op, high int32 the shift of id1."""
+    """Return the data of ±6: the low int32 is the op of the condition, the high int32 the shift of id1."""
     return shift << 32 | condition
 
 
 def entry(table: int, offset: int = 0) -> int:
-    """Data of 8: low int32 the table, high int32 the offset."""
+    """Return the data of 8: the low int32 is the table, the high int32 the offset."""
     return offset << 32 | table
 
 
 def bitwise(operation: int, shift: int = 0, *, negate_a: int = 0, negate_b: int = 0) -> int:
-    """Data of 10: low int32 the shift of id1, bits 32 and 33 negate, the top byte is the operation."""
+    """Return the data of 10: the low int32 shifts id1, bits 32 and 33 negate, the top byte is the operation."""
     return operation << 56 | negate_b << 33 | negate_a << 32 | shift & 0xFFFF_FFFF

@@ -1,4 +1,4 @@
-"""The emitted RTL on given vectors: the raw bits of model_out, and their comparison with the table."""
+"""Run the emitted RTL on given vectors, and compare the raw bits of model_out with the table."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TIMEOUT = 300
 
 
 def simulate(program: Program, batch: Batch, simulator: str, folder: Path) -> list[str]:
-    """The bits of model_out, most significant first, for each vector of ``batch``."""
+    """Return the bits of model_out, most significant first, for each vector of ``batch``."""
     folder.mkdir(parents=True)
     source = folder / "model.v"
     source.write_text(emit_verilog(program))
@@ -43,7 +43,7 @@ def simulate(program: Program, batch: Batch, simulator: str, folder: Path) -> li
 
 
 def expected_bits(whole: Composition) -> list[str]:
-    """What model_out must be for each vector, from the numbers of the table alone."""
+    """Return the expected model_out for each vector, computed from the numbers of the table alone."""
     program = whole.program
     columns = []
     for j, kind in enumerate(program.output_types):
@@ -55,7 +55,7 @@ def expected_bits(whole: Composition) -> list[str]:
 
 
 def problems(whole: Composition, found: Sequence[str], expected: Sequence[str], row: Row) -> list[str]:
-    """Where the bits of ``row`` in ``found`` are not those in ``expected``, a line each."""
+    """Return one line per output of ``row`` whose bits in ``found`` differ from those in ``expected``."""
     ports = ports_of(whole.program)
     first = whole.first_output[whole.rows.index(row)]
     lines = []
@@ -72,5 +72,5 @@ def problems(whole: Composition, found: Sequence[str], expected: Sequence[str], 
 
 
 def _rows_of_bits(packed: Words, bits: int) -> list[str]:
-    """Each packed row as a string."""
+    """Return each packed row as a string."""
     return [bits_of_row(packed, row, bits) for row in range(len(packed))]

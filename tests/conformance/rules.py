@@ -1,4 +1,4 @@
-"""The rules and remarks of the semantics page that a row can show, quoted."""
+"""The rules and remarks of the semantics page that a row can show, as quotations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["Rule"]
 
 
 class Rule(Enum):
-    """``value`` is the page's own wording."""
+    """A rule, whose ``value`` is the wording of the page."""
 
     # values and types
     NEGATIVE_I_F = "`i` or `f` may be negative"

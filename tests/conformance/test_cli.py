@@ -1,4 +1,4 @@
-"""``dais-verif sim`` on the whole programs that cannot stand beside others: verdict, exit code and bits compared."""
+"""``dais-verif sim`` gives the right verdict, exit code and bits compared for programs that cannot be composed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ X = (-1, 0, -1, 0, S4)
 CONSTANTS = [(5, -1, -1, -5, S4), (5, -1, -1, 3, U3), (7, 0, 1, 0, (1, 4, 0))]
 PASS, NOT_RUN = ("PASS", 0), ("NOT_RUN", 6)
 
-#: Program, how it must end, and its output bits a vector.
+#: The program, its expected verdict and exit code, and its output bits per vector.
 PROGRAMS = {
     "constants only": (Program.build(CONSTANTS, [(0, 0, 1), (2, 0, 0)]), PASS, 10),
     "inputs not read": (Program.build(CONSTANTS, [(2, 0, 0)], inp_shift=[0, -3]), PASS, 5),
@@ -32,7 +32,7 @@ PROGRAMS = {
     "no ops": (Program.build([], [(-1, 0, 0)], inp_shift=[0]), NOT_RUN, 0),
     "nothing": (Program.build([], []), NOT_RUN, 0),
 }
-#: As without ``--sim``; the others are run in Icarus only, which builds in no time.
+#: Programs run in both simulators, as without ``--sim``; the others run only in Icarus, which builds at once.
 BOTH = ("constants only", "nothing")
 
 

@@ -1,4 +1,4 @@
-"""Every row by itself on every golden engine, checked and unchecked."""
+"""Every row, run by itself, gives the values of the table in every golden engine, checked and unchecked."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The table tells right from nearly right: known mistakes of other implementations, seeded in the oracle one by one.
+"""The table detects known mistakes of other implementations, which are seeded in the oracle one by one.
 
-Each mistake is a wrong rule of some opcode, or a wrong quantisation. At least one row must refuse it.
+Each mistake is a wrong rule of an opcode, or a wrong quantisation. At least one row must fail for it.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def wrapped(value: Fraction, kind: FixedType) -> Fraction:
 
 
 def unnegated(c: Context) -> Context:
-    """``c`` as the positive code of its pair."""
+    """Return ``c`` with the positive code of its pair of opcodes."""
     return Context(c.program, replace(c.op, code=abs(c.op.code)), c._values, c.inputs)
 
 
 def msb_by(test: Callable[[int, FixedType], bool]) -> Rule:
-    """A mux whose condition is judged by ``test`` of its raw value."""
+    """Return the rule of a mux whose condition is decided by ``test`` of its raw value."""
 
     def rule(c: Context) -> Fraction:
         condition = c.op.condition
@@ -49,7 +49,7 @@ def msb_by(test: Callable[[int, FixedType], bool]) -> Rule:
 
 
 def index_by(offset: Callable[[Context], int]) -> Rule:
-    """A lookup whose index is the raw value and ``offset``; outside the table it stays at the nearest entry."""
+    """Return the rule of a lookup at raw value plus ``offset``, clamped to the table."""
 
     def rule(c: Context) -> Fraction:
         table = c.program.tables[low_int32(c.op.data)]
@@ -65,7 +65,7 @@ def bitwise_by(
     grid: Callable[[int, int], int] = max,
     shift_sign: int = 1,
 ) -> Rule:
-    """Op 10 with one step done otherwise."""
+    """Return the rule of op 10 with one step changed."""
 
     def rule(c: Context) -> Fraction:
         fields = bitwise_fields(c.op.data)
@@ -82,7 +82,7 @@ def bitwise_by(
 
 
 def not_by(modulus: Callable[[Context], int], signed: Callable[[Context], int]) -> Rule:
-    """NOT with another modulus, or another idea of when the result is signed; reductions as they are."""
+    """Return the rule of NOT with another modulus or another condition for signed results; reductions are unchanged."""
 
     def rule(c: Context) -> Fraction:
         if c.op.data:
@@ -102,14 +102,14 @@ def id0_width(c: Context) -> int:
 
 
 def all_by_value(c: Context) -> Fraction:
-    """AND-reduce of the real value, as if the type had no fraction."""
+    """AND-reduce the real value, as if the type had no fractional bits."""
     if c.op.data != 2:
         return right[c.op.code](c)
     return Fraction(c.signed_a == (-1 if kind_of(c, c.op.id0).k else (1 << id0_width(c)) - 1))
 
 
 def extended_by_top_bit(value: int, kind: FixedType) -> int:
-    """An unsigned value read as if its top bit were a sign."""
+    """Return ``value`` with the top bit of an unsigned value taken for a sign bit."""
     top = kind.width > 0 and value >= 0 and value >> (kind.width - 1) & 1
     return value - (1 << kind.width) if top and not kind.k else value
 

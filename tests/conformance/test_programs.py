@@ -1,6 +1,6 @@
-"""Whole programs that cannot stand beside others: nothing but constants, nothing in, nothing out, nothing at all.
+"""Programs that cannot be composed: with constants only, without inputs, without outputs, or without anything.
 
-What must come out is literal here too; ``None`` for the outputs means that no bit can be compared.
+The expected outputs are literals here, too; outputs of ``None`` mean that no bit can be compared.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ X = (-1, 0, -1, 0, S4)
 
 
 class Whole(NamedTuple):
-    """A program, one vector, its outputs, and all of model_out, most significant bit first."""
+    """A program, one vector, its outputs, and all bits of model_out, most significant first."""
 
     program: Program
     inputs: Sequence[int]
@@ -45,7 +45,7 @@ class Whole(NamedTuple):
 CONSTANTS = [(5, -1, -1, -5, S4), (5, -1, -1, 3, U3), (7, 0, 1, 0, (1, 4, 0)), (2, 2, -1, 0, S4)]
 
 PROGRAMS = {
-    # -5, 3, -15 and max(-15, 0): 1011, 011, 10001, 0000, the first output last
+    # -5, 3, -15 and max(-15, 0): 1011, 011, 10001, 0000; the first output is in the lowest bits
     "constants_only": Whole(
         Program.build(CONSTANTS, [(0, 0, 0), (1, 0, 0), (2, 0, 0), (3, 0, 0)]),
         [],
@@ -93,7 +93,7 @@ def test_golden(whole: Whole) -> None:
         assert found.tolist() == [list(whole.gives)] * 3
 
 
-#: Those whose RTL is of a form of its own; the others differ from one of them by the size of a port.
+#: Programs whose RTL differs in form; each of the others differs from one of these only by the size of a port.
 IN_VERILATOR = ("constants_only", "constants_beside_an_output_of_an_input", "all_outputs_without_bits", "nothing")
 
 
@@ -101,7 +101,7 @@ IN_VERILATOR = ("constants_only", "constants_beside_an_output_of_an_input", "all
     ("simulator", "name"), [("icarus", name) for name in PROGRAMS] + [("verilator", name) for name in IN_VERILATOR]
 )
 def test_rtl(simulator: str, name: str, tmp_path: Path) -> None:
-    """Also of the padding bit of a port without bits, which is 0 whatever the other one is."""
+    """The padding bit of a port without bits is 0, too, whatever the value of the other port."""
     whole = PROGRAMS[name]
     batch = Batch.of([list(whole.inputs)] * 2, whole.program.n_in)
     assert simulate(whole.program, batch, simulator, tmp_path / "run") == [whole.model_out] * 2
@@ -144,7 +144,7 @@ def test_violation_stops_a_checked_run_before_any_simulation(tmp_path: Path) -> 
 
 
 def test_an_output_that_no_double_holds_is_refused() -> None:
-    """2**53 + 1 in the second row, second output."""
+    """The value is 2**53 + 1, in the second row and the second output."""
     kind = (0, 60, 0)
     program = Program.build([(-1, 0, -1, 0, kind), (4, 0, -1, 1, kind)], [(0, 0, 0), (1, 0, 0)], inp_shift=[0])
     assert run(program, [[2**53 - 1]]).tolist() == [[2**53 - 1, 2**53]]

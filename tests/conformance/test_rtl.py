@@ -1,6 +1,6 @@
-"""Every row in the emitted RTL, in both simulators, against the numbers of the table (never the golden model's).
+"""Every row passes as emitted RTL, in both simulators, against the numbers of the table, not the golden model's.
 
-RTL does not check: a row that breaks a promise must give the quantised value. A missing simulator is a failure.
+RTL does not check promises: a row that breaks one must give the quantised value. A missing simulator is a failure.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROWS = [pytest.param(s, g, row, id=f"{s}-{row}") for s, g in BUILDS for row in G
 
 @dataclass(frozen=True)
 class Simulated:
-    """All rows of a group in one simulator: the bits that came out and those that must, a string a vector."""
+    """All rows of a group in one simulator: the found and the expected bits, one string per vector."""
 
     whole: Composition
     found: list[str]
@@ -33,7 +33,7 @@ class Simulated:
 
 @pytest.fixture(scope="module")
 def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], Simulated]:
-    """Simulates a group when it is first asked for: once a module, also if it fails, however many rows there are."""
+    """Return a function that simulates a group once per module, also if it fails, however many rows ask for it."""
 
     @cache
     def outcome(simulator: str, group: str) -> Simulated | Exception:
@@ -41,7 +41,7 @@ def simulated(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, str], 
         folder = tmp_path_factory.mktemp(f"{simulator}_{group}") / "run"
         try:
             found = simulate(whole.program, whole.batch, simulator, folder)
-        except Exception as error:  # for every row to fail with, without another build
+        except Exception as error:  # every row fails with it, without another build
             return error
         return Simulated(whole, found, expected_bits(whole))
 
@@ -62,14 +62,14 @@ def test_row(simulated: Callable[[str, str], Simulated], simulator: str, group: 
 
 @pytest.mark.parametrize(("simulator", "group"), BUILDS)
 def test_no_bit_is_left_over(simulated: Callable[[str, str], Simulated], simulator: str, group: str) -> None:
-    """Rows are compared output by output; together they are the whole port."""
+    """Rows are compared output by output; together, their outputs are the whole port."""
     one = simulated(simulator, group)
     assert one.found == one.expected
 
 
 @pytest.mark.parametrize(("simulator", "group"), BUILDS)
 def test_every_bit_is_compared(simulated: Callable[[str, str], Simulated], simulator: str, group: str) -> None:
-    """With all expected bits flipped every output of every row fails: none is compared with nothing."""
+    """With all expected bits flipped, every output of every row fails, so each is compared."""
     one = simulated(simulator, group)
     flipped = [text.translate(str.maketrans("01", "10")) for text in one.expected]
     for row in one.whole.rows:
@@ -79,5 +79,5 @@ def test_every_bit_is_compared(simulated: Callable[[str, str], Simulated], simul
 
 
 def _kinds(row: Row) -> list[tuple[int, int, int]]:
-    """The type of the op behind every output; none for a constant 0."""
+    """Return the type of the op of every output, and a type of width 0 for a constant 0."""
     return [row.ops[index][4] if index >= 0 else (0, 0, 0) for index, _, _ in row.outputs]

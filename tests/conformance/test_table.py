@@ -1,4 +1,4 @@
-"""The table itself: it is complete, it can fail, and putting its rows into one program changes nothing."""
+"""The table is complete, it can fail, and composing its rows into one program does not change their results."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_there_is_enough_of_everything() -> None:
     ],
 )
 def test_a_wrong_row_is_refused_by_the_engine(engine: str) -> None:
-    """A last bit, or the violation, other than the page says: every row notices, in every case."""
+    """For every case of every row, another output value or another violation than the page's is refused."""
     for true_row in filter(partial(takes, engine), TABLE):
         for number, one in enumerate(true_row.cases):
             for wrong in _falsified(one, len(true_row.ops)):
@@ -64,7 +64,7 @@ def test_a_wrong_row_is_refused_by_the_engine(engine: str) -> None:
 
 
 def _falsified(one: Case, n_ops: int) -> list[Case]:
-    """``one`` with an output a little off, each in turn; and with a promise broken elsewhere, or not at all."""
+    """Return ``one`` with each output changed in turn, and with a promise broken at another op or at none."""
     wrong = [
         replace(one, gives=(*one.gives[:j], value + Fraction(1, 4), *one.gives[j + 1 :]))
         for j, value in enumerate(one.gives)
@@ -75,7 +75,7 @@ def _falsified(one: Case, n_ops: int) -> list[Case]:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_a_wrong_row_is_refused_by_the_comparison_of_rtl(group: str) -> None:
-    """The right bits against a table in which one bit of one row is wrong: that row fails, and no other."""
+    """If one bit of one row is wrong in the table, right bits fail that row and no other."""
     whole = compose(GROUPS[group])
     found = expected_bits(whole)
     wrong_row = next(row for row in whole.rows if row.cases[0].gives[0] == -8 and row.ops[-1][4] == (1, 3, 0))
@@ -96,7 +96,7 @@ def test_an_unknown_bit_is_refused_by_the_comparison_of_rtl(bit: str) -> None:
 
 @pytest.mark.parametrize("group", GROUPS)
 def test_composition_is_harmless(group: str) -> None:
-    """One program of all rows computes what the rows do by themselves, in every engine."""
+    """In every engine, one program of all rows computes the same as the rows by themselves."""
     whole = compose(GROUPS[group])
     alone = [[value for row in whole.rows for value in _alone(row, vector)] for vector in range(len(whole.vectors))]
     assert [oracle.evaluate(whole.program, vector, check=False) for vector in whole.vectors] == alone

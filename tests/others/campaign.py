@@ -1,9 +1,9 @@
-"""Modules that others wrote, read and proved: ``make others-rtl``, or ``python -m others.campaign --help``.
+"""Prove third-party RTL modules: ``make others-rtl``, or ``python -m others.campaign --help``.
 
-Nothing of theirs is kept in this project: the repositories are fetched into ``build/others``, or found in a folder
+No third-party file is kept in this project: the repositories are fetched into ``build/others``, or found in a folder
 that ``--from`` names. Each module is proved against a specification of ours, then with faults seeded in copies, each
-of which must be refuted. The modules are read as text: nothing is compiled or run. Exit codes: 0 nothing is wrong; 1
-something is wrong, was refused, or a fault passed; 3 a repository cannot be had.
+of which must be refuted. The modules are read as text: nothing is compiled or run. Exit codes: 0 if nothing is wrong;
+1 if a module is wrong or refused, or a fault passed; 3 if a repository is not available.
 """
 
 from __future__ import annotations
@@ -28,10 +28,9 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True)
 class Finding:
-    """What became of a case. ``verdict``: of the proof, with its ``message``.
+    """The result of a case: the ``verdict`` of the proof with its ``message``, and the number of ``refuted`` faults.
 
-    ``seeded`` faults, of which so many were ``refuted``; ``missed``: those that passed; ``open``: those of which
-    nothing was decided.
+    ``seeded``: the number of faults; ``missed``: those that passed; ``open``: those without a decision.
     """
 
     case: Case
@@ -45,12 +44,12 @@ class Finding:
 
     @property
     def wrong(self) -> bool:
-        """Whether this must not be."""
+        """Return whether the proof failed or a fault passed."""
         return self.verdict not in ("PASS", "UNKNOWN") or bool(self.missed)
 
     @property
     def row(self) -> str:
-        """A line of the table."""
+        """Return the case's line of the table."""
         proved = {"PASS": "proved", "UNKNOWN": "unknown"}.get(self.verdict, f"**{self.verdict}**: {self.message}")
         seeded = f"{self.refuted} of {self.seeded}" + (f", open: {len(self.open)}" if self.open else "")
         seeded += f", **missed: {'; '.join(self.missed)}**" if self.missed else ""
@@ -60,7 +59,7 @@ class Finding:
 
 
 def examine(case: Case, sources: Sequence[Path], folder: Path, faults: int | None = None) -> Finding:
-    """Prove ``case``, whose files are ``sources``, and copies with at most so many ``faults``, in ``folder``."""
+    """Prove ``case`` with ``sources``, and copies with at most ``faults`` of its faults, in ``folder``."""
     begun = time.monotonic()
     (folder / "ports.toml").write_text(case.ports)
     tree = _prove(case, sources, folder)
@@ -77,7 +76,7 @@ def examine(case: Case, sources: Sequence[Path], folder: Path, faults: int | Non
 
 
 def _prove(case: Case, sources: Sequence[Path], folder: Path) -> dict[str, Any]:
-    """Return the record of ``dais-verif prove``, as users call it; no simulator builds what it reads."""
+    """Return the record of the command ``dais-verif prove``, which confirms nothing in a simulator."""
     given = [word for text in case.parameters for word in ("--param", text)]
     command = [
         sys.executable,
@@ -101,7 +100,7 @@ def _prove(case: Case, sources: Sequence[Path], folder: Path) -> dict[str, Any]:
 
 
 def _seeded(sources: Sequence[Path], old: str, new: str, folder: Path) -> list[Path]:
-    """Copies of ``sources``, and of what lies beside them, the first ``old`` replaced by ``new``, last file first."""
+    """Copy the folder of ``sources`` with the first ``old`` replaced by ``new``, in the last source that has it."""
     parent = sources[0].parent
     copies = {}
     for path in parent.rglob("*"):
@@ -118,7 +117,7 @@ def _seeded(sources: Sequence[Path], old: str, new: str, folder: Path) -> list[P
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Examine all cases, or those that are named, and write the table."""
+    """Examine all cases or the named ones, write the table, and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m others.campaign", description=__doc__)
     parser.add_argument("--from", dest="found", type=Path, help="folder with the repositories; else they are fetched")
     parser.add_argument("-o", "--output", type=Path, default=ROOT / "build" / "others-rtl.md", help="file of the table")
@@ -147,7 +146,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def summary(findings: Sequence[Finding]) -> str:
-    """The last line."""
+    """Return the last line of the table."""
     proved = sum(finding.verdict == "PASS" for finding in findings)
     unknown = sum(finding.verdict == "UNKNOWN" for finding in findings)
     seeded = sum(finding.seeded for finding in findings)
@@ -160,7 +159,7 @@ def summary(findings: Sequence[Finding]) -> str:
 
 
 def table(findings: Sequence[Finding]) -> str:
-    """The table, a part for each project."""
+    """Return the table, with one part for each project."""
     lines = []
     for name, project in projects().items():
         mine = [finding for finding in findings if finding.case.project == name]

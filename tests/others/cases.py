@@ -1,4 +1,4 @@
-"""Modules that others wrote, from ``cases.toml``, and the specifications of ours that they are held against."""
+"""Third-party modules, listed in ``cases.toml``, and our specifications that they are compared with."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SPECIFICATIONS = HERE / "specifications"
 
 @dataclass(frozen=True)
 class Project:
-    """A public repository of GitHub at one commit. ``includes``: the folder below which its includes are found."""
+    """A public repository on GitHub at one commit; ``includes`` is the folder that include paths are relative to."""
 
     repository: str
     commit: str
@@ -32,9 +32,10 @@ class Project:
 class Case:
     """A module of a project, and the name of its specification.
 
-    ``headers`` are only included; ``sources``: in order. ``inputs`` and ``outputs``: its ports, in the order of the
-    specification's. ``parameters``: as ``--param`` takes them; ``defines``: macros that are set. ``clock`` and ``tie``:
-    tables of a ports file. ``faults``: a text of the sources, and what is seeded for its first occurrence.
+    ``headers`` are only included; ``sources`` are in order. ``inputs`` and ``outputs`` are its ports, in the order of
+    the specification's. ``parameters`` are as ``--param`` takes them, ``defines`` are macros that are set, ``clock``
+    and ``tie`` are tables of a ports file. ``faults``: a text of the sources, and the text that replaces its first
+    occurrence.
     """
 
     module: str
@@ -52,12 +53,12 @@ class Case:
 
     @property
     def program(self) -> Path:
-        """The file of the specification."""
+        """Return the file of the specification."""
         return SPECIFICATIONS / f"{self.specification}.dais"
 
     @property
     def ports(self) -> str:
-        """The text of a ports file."""
+        """Return the text of a ports file."""
         lines = [f"[{side}]\nports = [{_listed(names)}]" for side, names in self.sides.items()]
         for name, table in (("clock", self.clock), ("tie", self.tie)):
             lines += (
@@ -69,7 +70,7 @@ class Case:
 
     @property
     def sides(self) -> dict[str, list[str]]:
-        """Inputs and outputs by name."""
+        """Return the inputs and outputs, by the names of their tables."""
         return {"inputs": self.inputs, "outputs": self.outputs}
 
 
@@ -83,10 +84,10 @@ def _table() -> dict:
 
 
 def projects() -> dict[str, Project]:
-    """The projects by name."""
+    """Return the projects by name."""
     return {name: Project(**entry) for name, entry in _table()["projects"].items()}
 
 
 def cases() -> list[Case]:
-    """All cases, in the order of the file."""
+    """Return all cases, in the order of the file."""
     return [Case(**entry) for entry in _table()["cases"]]

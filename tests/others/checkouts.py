@@ -1,4 +1,4 @@
-"""Repositories of others, at the commit that is pinned: fetched from their public address, or found in a folder."""
+"""Get third-party repositories at a pinned commit, fetched from their public address or found in a folder."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ __all__ = ["NotThere", "checkout", "lay_out"]
 
 
 class NotThere(Exception):
-    """A repository that cannot be had, or lacks a file."""
+    """A repository is not available, or lacks a file."""
 
 
 def checkout(project: Project, name: str, found: Path | None, folder: Path) -> Path:
     """Return a git folder of ``project``: one below ``found``, or one that is fetched into ``folder``.
 
-    Raises ``NotThere`` if there is none with the pinned commit.
+    Raises ``NotThere`` if none has the pinned commit.
     """
     owner, _, short = project.repository.partition("/")
     if found is not None:
@@ -39,7 +39,7 @@ def checkout(project: Project, name: str, found: Path | None, folder: Path) -> P
 def lay_out(case: Case, project: Project, repository: Path, folder: Path) -> list[Path]:
     """Write the files of ``case`` into ``folder``, each by its own name, and return its sources in order.
 
-    What is included is below ``folder`` as it is below the project's folder of includes.
+    Files below the project's folder of includes keep their paths relative to it.
     """
     sources = []
     if case.defines:

@@ -1,4 +1,4 @@
-"""What the specifications mean, said in another way: on Python's integers, from bits of ports to bits of ports."""
+"""Independent models of the specifications, computed with Python integers, from port bits to port bits."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["MODELS", "Model"]
 
 
 class Model(NamedTuple):
-    """``inputs``: bits of each input. ``compute``: from their values to the outputs, kept to the bits of these."""
+    """``inputs`` are the widths of the inputs; ``compute`` maps inputs to outputs, which are cut to their widths."""
 
     inputs: tuple[int, ...]
     compute: Callable[..., Sequence[int]]
 
 
 def signed(value: int, width: int = 8) -> int:
-    """The bits of ``value`` in two's complement."""
+    """Return ``value``, the bits of a two's complement number, as a signed number."""
     return value - (1 << width) if value >> (width - 1) else value
 
 
@@ -42,19 +42,19 @@ def parts(x: int, width: int, count: int) -> list[int]:
 
 
 def remainder(x: int, polynomial: int, degree: int) -> int:
-    """Of polynomials over GF(2)."""
+    """Return the remainder of two polynomials over GF(2)."""
     while x >> degree:
         x ^= polynomial << x.bit_length() - 1 - degree
     return x
 
 
 def product(a: int, b: int) -> int:
-    """Of polynomials over GF(2)."""
+    """Return the product of two polynomials over GF(2)."""
     return 0 if not b else (a if b & 1 else 0) ^ product(a << 1, b >> 1)
 
 
 def hamming(x: int) -> int:
-    """Bits of ``x`` at places that are no power of two, counted from 1; the others make all their parities even."""
+    """Put the bits of ``x`` at places other than powers of two, counted from 1; the others make all parities even."""
     word, left = 0, [x >> place & 1 for place in range(8)]
     for place in range(1, 13):
         if place.bit_count() > 1 and left.pop(0):

@@ -1,4 +1,4 @@
-"""Modules of others, where their repositories are: proved, and a fault that is seeded in each is refuted."""
+"""Third-party modules, where their repositories are available, are proved, and a fault seeded in each is refuted."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from others.campaign import ROOT, examine
 from others.cases import Case, Project, cases, projects
 from others.checkouts import NotThere, checkout, lay_out
 
-#: Where ``make others-rtl`` leaves them.
+#: The folder in which ``make others-rtl`` keeps the repositories.
 FOUND = Path(os.environ.get("DAIS_OTHERS", ROOT / "build" / "others" / "repositories"))
 
 
@@ -35,7 +35,7 @@ def test_a_repository_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_a_commit_is_fetched_once_and_laid_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the way that github.com is asked, which is a folder here."""
+    """The commit is fetched from the address on github.com, which git redirects to a local folder."""
     origin = tmp_path / "origin"
     for name, text in {"src/top.sv": "top", "inc/lib/macros.svh": "macros"}.items():
         (origin / name).parent.mkdir(parents=True, exist_ok=True)
@@ -52,7 +52,7 @@ def test_a_commit_is_fetched_once_and_laid_out(tmp_path: Path, monkeypatch: pyte
         monkeypatch.setenv(key, value)
     project = Project("owner/name", said.stdout.strip(), "MIT", "inc")
     there = checkout(project, "name", None, tmp_path / "fetched")
-    monkeypatch.setenv("GIT_CONFIG_COUNT", "0")  # so that nothing could be fetched any more
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "0")  # nothing can be fetched any more
     assert checkout(project, "name", None, tmp_path / "fetched") == there
     case = Case("top", "name", "", ["src/top.sv"], [], [], [], headers=["inc/lib/macros.svh"], defines=["OFF"])
     sources = lay_out(case, project, there, tmp_path / "rtl")

@@ -1,4 +1,4 @@
-"""The specifications for modules of others: well-formed, and what an independent model computes."""
+"""The specifications for third-party modules are well-formed, and compute the same as an independent model."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_it_computes_what_its_model_computes(name: str) -> None:
     rows = [[draw.choice((0, top, top >> 1, draw.randint(0, top))) for top in tops] for _ in range(_ROWS)]
     if sum(model.inputs) <= 8:
         rows = [[x] for x in range(tops[0] + 1)]
-    found = run(program, rows)  # raises where a promise is broken
+    found = run(program, rows)  # raises an error if a promise is broken
     assert found.shape[1] == len(program.output_types)
     for row, values in zip(rows, found.tolist(), strict=True):
         sizes = [1 << kind.width for kind in program.output_types]

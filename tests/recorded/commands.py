@@ -1,7 +1,7 @@
-"""Commands whose answers are kept in ``answers/``: exit code, stdout and stderr, without times and versions.
+"""Commands whose output is kept in ``answers/``: exit code, stdout and stderr, without times and versions.
 
-``PYTHONPATH=tests python -m recorded.commands`` writes the answers again; ``test_recorded`` holds the command to them.
-All run one after the other in one folder, as a user's would: later ones read what earlier ones left there.
+``PYTHONPATH=tests python -m recorded.commands`` writes ``answers/`` again; ``test_recorded`` compares with it. All
+commands run one after the other in one folder: later ones read the files that earlier ones wrote.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ __all__ = ["ANSWERS", "COMMANDS", "answers", "laid_out"]
 
 ANSWERS = Path(__file__).parent / "answers"
 
-#: Name of the answer, and the words after ``dais-verif``.
+#: The name of the output, and the arguments of ``dais-verif``.
 COMMANDS = {
     "check": "check sort.bin",
     "check-json": "check sort.bin --json",
@@ -74,15 +74,15 @@ COMMANDS = {
     "schema": "schema proof",
 }
 
-#: What differs from run to run, or from machine to machine, and what stands for it.
+#: Patterns of text that differs between runs or machines, and their replacements.
 _PLAIN = {
     r"\b\d+(\.\d+)?( ?)(ms|us|µs|s|min|GB|MB)\b": r"N\2\3",
     r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[+:\d]*": "DATE",
     r"/\S*/dais-verif-\w{8}\b": "TEMPORARY",
-    r"^worst +op \d+, N s\n": "",  # where it took long enough to be told
+    r"^worst +op \d+, N s\n": "",  # printed only if the run was long enough
     r"^(icarus|verilator) +\d+\.\d+\w* +": r"\1 VERSION ",
 }
-#: Fields of records that differ from run to run, or from machine to machine.
+#: Fields of records that differ between runs or machines.
 _VARYING = {"seconds", "tools", "profile", "times", "version", "cached", "jobs", "cpus", "started", "threads"}
 
 
@@ -107,7 +107,7 @@ def laid_out(folder: Path) -> None:
 
 
 def answers(folder: Path) -> Iterator[tuple[str, str]]:
-    """Run all commands in ``folder``, which ``laid_out`` has filled, and yield names and answers."""
+    """Run all commands in ``folder``, prepared by ``laid_out``, and yield their names and outputs."""
     with _surroundings(folder):
         for name, words in COMMANDS.items():
             code, out, err = _answer(shlex.split(words))
@@ -116,7 +116,7 @@ def answers(folder: Path) -> Iterator[tuple[str, str]]:
 
 @contextlib.contextmanager
 def _surroundings(folder: Path) -> Iterator[None]:
-    """Work in ``folder`` with a cache in which nothing is but Verilator's runtime, on a terminal of 100 columns."""
+    """Work in ``folder``, with a cache that has only Verilator's runtime, and a terminal of 100 columns."""
     verilator_runtime.ensure()
     cache, before, environment = folder / "cache", Path.cwd(), dict(os.environ)
     cache.mkdir()

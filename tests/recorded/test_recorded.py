@@ -1,4 +1,4 @@
-"""What the command answers stays as it is: exit codes, text and records of commands that users know."""
+"""Commands that users know give the recorded exit codes, texts and records."""
 
 from __future__ import annotations
 
@@ -36,6 +36,6 @@ def test_verdicts_of_every_kind_are_among_them() -> None:
 
 
 def test_what_varies_is_left_out(tmp_path: Path) -> None:
-    """No path of this machine, no time of day."""
+    """The recorded outputs have no path of the machine and no date."""
     for path in ANSWERS.iterdir():
         assert "/tmp" not in path.read_text() and "/home" not in path.read_text() and "2026" not in path.read_text()

@@ -1,4 +1,4 @@
-"""A file that is valid in both word orders, and means different things, is never signed off as the one or the other."""
+"""A file that is valid in both word orders, with different meanings, is not signed off unless the layout is given."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from dais_verif.cli.main import _run
 from dais_verif.program import Program, load, write_binary
 
-#: Read with its words in the other order nothing in it can overflow; as it is written something might.
+#: Read in the other word order, no op can overflow; as it is written, the sum might.
 PROGRAM = Program.build(
     [(-1, 0, -1, 0, (0, 3, 0)), (-1, 1, -1, 0, (0, 3, 0)), (6, 0, 1, 1 << 32, (0, 8, 0)), (4, 2, -1, 0, (0, 3, 0))],
     [(3, 0, 0)],

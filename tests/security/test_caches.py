@@ -1,4 +1,4 @@
-"""A cache holds code that somebody put there: damage is found, and a sign-off takes nothing out of one."""
+"""Caches may have hostile contents: damage is detected, and a sign-off takes nothing from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dais_verif.toolchain import tools, verilator_runtime
 
 @pytest.fixture
 def compiled(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
-    """Where runtimes were compiled, by a compiler that takes no time."""
+    """Return the list of folders in which runtimes were compiled, by a stand-in that takes no time."""
     folders: list[Path] = []
 
     def build(found: tools.VerilatorTools, folder: Path, options: object) -> None:
@@ -70,7 +70,7 @@ def test_the_verbs_of_a_sign_off_have_a_cache_of_their_own(tmp_path: Path, monke
 
 @pytest.mark.slow
 def test_hostile_objects_do_not_run_in_a_sign_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sealed by the enemy, who can do that as well as we."""
+    """The hostile object has a valid seal, which an attacker can make as well as we can."""
     monkeypatch.setenv("DAIS_VERIF_CACHE", str(tmp_path / "cache"))
     folder = verilator_runtime.ensure()
     source = tmp_path / "main.cpp"

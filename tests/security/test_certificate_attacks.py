@@ -1,4 +1,4 @@
-"""Certificates that were tampered with by who can write all their files, or the places that a check is pointed to."""
+"""A check finds certificates changed by someone who can write all their files, or who misdirects the check."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def copy(signed_off: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(signed_off, tmp_path / "copy"))
 
 
-# --rtl names what was signed off, or is told to be something else
+# --rtl must name the signed-off RTL; anything else is reported
 
 
 def test_a_file_of_another_name_and_content(copy: Path, tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_place_that_has_none_of_them(what: str, copy: Path, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_rtl_beside_what_was_emitted(tmp_path: Path) -> None:
-    """The RTL is ours, so there is nothing of that name; but it must be what was emitted."""
+    """The RTL is emitted, so the certificate lists no such file; its contents must be those that were emitted."""
     folder = project(tmp_path / "ours", QUICK)
     assert sign(folder).exit_code == 0
     assert verify(folder, "--rtl", folder / "design.v").findings == []
@@ -80,7 +80,7 @@ def test_rtl_beside_what_was_emitted(tmp_path: Path) -> None:
     assert verify(folder, "--rtl", folder / "design.v").exit_code == 7
 
 
-# evidence of odd values
+# evidence with unusual values
 
 
 def test_a_grade_that_is_none(copy: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_grade_that_is_none(copy: Path) -> None:
     assert any("the grades of the outputs are not those" in line for line in ending.findings), ending.findings
 
 
-# keys that have expired
+# expired keys
 
 
 def signed(folder: Path, issued: str | None = None) -> None:
@@ -129,7 +129,7 @@ def test_a_time_that_somebody_trusted_says(copy: Path) -> None:
     assert any(f"as of {today}" in note and "--verify-time" in note for note in ending.tree["notes"])
 
 
-# what a check opens
+# files that a check opens
 
 
 def test_nothing_is_opened_of_a_certificate_that_the_wrong_one_signed(copy: Path) -> None:
@@ -183,7 +183,7 @@ def test_a_policy_of_a_million_seeds(copy: Path) -> None:
 
 
 def test_a_key_twice_among_very_many(copy: Path) -> None:
-    """Found in a time that is linear in the keys."""
+    """The duplicate is found in time linear in the number of keys."""
     keys = "".join(f'"{k}": 0,' for k in range(200_000))
     (copy / "out" / CERTIFICATE).write_text("{" + keys + '"x": 0, "x": 0}')
     begin = time.process_time()

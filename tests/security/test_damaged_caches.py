@@ -1,4 +1,4 @@
-"""What is kept on this machine may be damaged in any way: it is made anew by the next run, without a word."""
+"""Caches damaged in any way are made again by the next run, without a message."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``prove`` and ``sim`` warn of RTL that synthesis may read otherwise than they do."""
+"""``prove`` and ``sim`` warn of RTL that synthesis may interpret differently."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every value in what is called evidence is judged: an edit of any is found, also where all hashes are made to fit."""
+"""A changed value anywhere in the evidence is found, even if all hashes are adapted."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from support.edits import edits, findings, not_found
 from support.signing import GIVEN, QUICK, project, sign, verify
 
 PROVED = QUICK.replace('proof = "off"', 'proof = "required"') + GIVEN
-#: Our own RTL, all that can be asked for without a board, and a proof that is given no time.
+#: Our own RTL with every stage that needs no board, and a proof without time.
 EVERYTHING = (
     'simulators = ["icarus"]\nvectors = 300\ndistinct = 100\nexhaustive_bits = 8\nseeds = [0, 1]\n'
     'proof = "optional"\ncoverage = 50.0\nstages = ["netlist", "axis"]\n'

@@ -1,4 +1,4 @@
-"""FIFOs, devices, sparse giants and texts that parsers take for ever: every verb answers in one line, at once."""
+"""FIFOs, devices, huge sparse files and texts that parsers take for ever end every verb in one line, at once."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dais_verif.errors import InputError
 from dais_verif.files import read_plain, read_toml
 from dais_verif.program import write_binary
 
-#: Seconds of a verb that answers at once; of the machine, not of us.
+#: The time limit in seconds for a verb that ends at once, with a margin for slow machines.
 PATIENCE = 30
 
 Trap = Callable[[Path], object]
@@ -35,7 +35,7 @@ TRAPS: dict[str, Trap] = {
     "sparse": sparse,
 }
 
-#: Every option that takes a file, after a program where the verb needs one.
+#: Command lines with every option that takes a file, after a program where the verb needs one.
 PLACES: dict[str, tuple[str, ...]] = {
     "a program": ("check", "TRAP"),
     "a program in JSON": ("check", "TRAP.json"),

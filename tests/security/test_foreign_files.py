@@ -1,4 +1,4 @@
-"""Files that are not ours stay as they are, and what an earlier run left is not taken for an answer of this one."""
+"""Files of users are not changed, and files of an earlier run are not taken for results of this one."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_case_takes_the_place_of_a_case_alone(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("link", ["rtl", "rtl/a.v", "program.bin", "case.json"])
 def test_a_case_is_written_through_no_link(link: str, tmp_path: Path) -> None:
-    """Of a folder that is a case, so that it would be written over."""
+    """The folder is an earlier case, which would be overwritten, with one link in it."""
     folder, outside = tmp_path / "case", tmp_path / "outside"
     kept_in(folder)
     outside.mkdir()
@@ -109,7 +109,7 @@ def test_a_proof_leaves_no_counterexample_of_another(tmp_path: Path) -> None:
 
 
 def test_bad_hints_are_refused_before_all_else(tmp_path: Path) -> None:
-    """Neither bitstream nor pins are there, and nobody notices."""
+    """The hints are refused first, although the bitstream and the pins are missing, too."""
     hints = tmp_path / "placed.json"
     hints.write_text("{}")
     bits = BitstreamFile(tmp_path / "model.bin", tmp_path / "pins.pcf", None, hints)

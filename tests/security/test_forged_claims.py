@@ -1,4 +1,4 @@
-"""Claims of a certificate that were forged consistently, with all hashes: a check or at least a new run finds them."""
+"""Consistently forged claims of a certificate, with all hashes adapted, are found by a check or by a new run."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def signed_off(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(signed_off: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same elsewhere. A new run is the one that was; that one is as another is shown with real runs."""
+    """Return a copy of the sign-off, whose new run returns the original; other tests show this with real runs."""
 
     def sign_off(*arguments: Any, **more: Any) -> SignOffRecord:
         shutil.copytree(signed_off / "out", arguments[4], dirs_exist_ok=True)
@@ -48,7 +48,7 @@ Edit = Callable[[dict[str, Any]], object]
 
 
 def in_evidence(folder: Path, stage: str, edit: Edit) -> None:
-    """Change what a stage printed, and the copy that it kept."""
+    """Change the record that a stage printed, and its copy in the folder of the run."""
     place = folder / "out" / "evidence" / stage
     tree = json.loads((place / "printed.json").read_bytes())
     edit(tree)
@@ -57,7 +57,7 @@ def in_evidence(folder: Path, stage: str, edit: Edit) -> None:
 
 
 def in_both(folder: Path, edit: Edit) -> None:
-    """Change the certificate and the record of the sign-off, and make all hashes fit."""
+    """Change the certificate and the record of the sign-off, and adapt all hashes."""
     path = folder / "out" / "signoff.json"
     tree = json.loads(path.read_bytes())
     edit(tree)
@@ -110,7 +110,7 @@ def test_an_output_that_depends_on_more_bits_is_exhausted(copy: Path) -> None:
         "outputs 1 are said to be exhausted, which exhaustive_bits = 8 does not do" in line
         for line in told(verify(copy))
     )
-    # by a policy that allows it, but with too few vectors
+    # a policy that allows it, but with too few vectors
     in_both(copy, lambda tree: tree["policy"].update(exhaustive_bits=16))
     findings = told(verify(copy))
     assert any("outputs 1 are said to be exhausted, which takes more than 256 vectors" in line for line in findings)
@@ -131,7 +131,7 @@ def value(stage: str, edit: Edit) -> Callable[[Path], None]:
 
 
 def digests(folder: Path) -> None:
-    """The simulators and the golden model agree on other outputs."""
+    """Change the digest of the outputs for the simulators and for the golden model alike."""
     in_evidence(folder, "simulation-0", lambda tree: tree["simulators"][0].update(digest="ab" * 32))
     path = folder / "out" / "evidence" / "simulation-0" / "vectors.json"
     path.write_bytes(canonical({**json.loads(path.read_bytes()), "digest": "ab" * 32}))
@@ -165,7 +165,7 @@ def test_tools_of_another_machine_are_no_difference(copy: Path) -> None:
     assert (told(ending), ending.tree["rerun"]) == ([], True)
 
 
-# what the certificate says itself
+# claims of the certificate itself
 
 
 def of_policy(table: str, **values: object) -> Callable[[Path], None]:
@@ -176,7 +176,7 @@ def of_policy(table: str, **values: object) -> Callable[[Path], None]:
 
 
 def tools(**more: str) -> Callable[[Path], None]:
-    """Tools of the certificate and of the record. ``more``: versions."""
+    """Change tools in the certificate and in the record; ``more`` has their versions."""
 
     def edit(tree: dict[str, Any]) -> None:
         certified = "self" in tree
@@ -186,21 +186,21 @@ def tools(**more: str) -> Callable[[Path], None]:
 
 
 def nothing_outside(folder: Path) -> None:
-    """RTL with a time in it, of which the evidence says nothing."""
+    """Use RTL that reads the time, which the evidence does not mention."""
     path = folder / "design.v"
     path.write_text(path.read_text().replace("endmodule", "  initial if ($time > 1) $write(0);\nendmodule", 1))
     of_other_rtl(folder, path)
 
 
 def an_include(folder: Path) -> None:
-    """RTL that includes a file, of which nothing else speaks."""
+    """Use RTL that includes a file, which is mentioned nowhere else."""
     path = folder / "design.v"
     path.write_text('`include "more.vh"\n' + path.read_text())
     of_other_rtl(folder, path)
 
 
 def of_other_rtl(folder: Path, path: Path) -> None:
-    """Put the file ``path`` in the place of the RTL in all that there is."""
+    """Replace the RTL by the file ``path`` in the certificate and in all evidence."""
     out = folder / "out"
     was = next(file for file in json.loads((out / CERTIFICATE).read_bytes())["files"] if file["role"] == "rtl")
     now = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -243,7 +243,7 @@ def test_a_claim_that_no_run_is_needed_for(name: str, copy: Path) -> None:
 
 
 def other_wrapper(folder: Path) -> None:
-    """Another seeded fault, by which the fault is as found as before."""
+    """Change the RTL of the seeded fault, which still has the fault."""
     place = folder / "out" / "evidence" / "known-bad-rtl"
     (path,) = place.glob("*.v")
     was = hashlib.sha256(path.read_bytes()).hexdigest()

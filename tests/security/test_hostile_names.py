@@ -1,4 +1,4 @@
-"""What names and messages hold reaches no terminal, no CI and no viewer as a command."""
+"""Names and messages never act as commands in a terminal, in CI or in a viewer."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from dais_verif.report.safe_console import SafeConsole
 from dais_verif.simulation.diagnosis.views import _WRITTEN_OTHERWISE, _words
 from dais_verif.verdict import Verdict
 
-#: Clears the screen, begins a line with a command, sets the title of a window, turns what follows around.
+#: Clears the screen, begins a line with a command, sets the window title, reverses the following text.
 EVIL = "a\n::error::gone\r\x1b[2J\x1b]0;pwned\x07\x9b31m\u2028::add-mask::x\u202e##[add-mask]y\x00\udcff\x7f"
-#: Classes of characters that turn the direction of writing.
+#: Classes of characters that change the direction of writing.
 BIDI = ("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI")
 ANY = st.text(st.characters(categories=None) | st.sampled_from("\n\r\x1b\x9b:#["), max_size=30)
 
 
 def dangerous(text: str) -> set[str]:
-    """The characters of ``text``, but for its line breaks and tabs, that a terminal obeys or that mislead a reader."""
+    """Return the characters of ``text``, except line breaks and tabs, that control terminals or mislead readers."""
     bad = {
         x for x in text if unicodedata.category(x) in ("Cc", "Cs", "Zl", "Zp") or unicodedata.bidirectional(x) in BIDI
     }
@@ -44,7 +44,7 @@ def dangerous(text: str) -> set[str]:
 
 
 def commands(text: str) -> list[str]:
-    """The lines that a CI would obey."""
+    """Return the lines that a CI system would take for commands."""
     return [line for line in text.splitlines() if line.lstrip().startswith("::") or re.search(r"##(vso)?\[", line)]
 
 

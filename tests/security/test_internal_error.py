@@ -1,4 +1,4 @@
-"""A bug of ours and an answer that cannot be written are told apart from wrong RTL, whose exit code is 1."""
+"""Bugs of the package and output that cannot be written have other exit codes than wrong RTL, which has 1."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "quantised_mac.bin"
 
 @pytest.fixture
 def broken(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
-    """A verb with a bug; the folder of what is kept on this machine."""
+    """Put a bug into a verb, and return the cache folder."""
 
     def bug(*_: object) -> None:
         raise KeyError("a name\nthat is not there")
@@ -55,7 +55,7 @@ def test_only_the_last_tracebacks_are_kept(broken: Path) -> None:
 def test_a_cache_that_cannot_be_written_leaves_it_among_temporary_files(
     broken: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    broken.write_bytes(b"")  # a file where the folder should be
+    broken.write_bytes(b"")  # a file in the place of the folder
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     assert _run(["check", str(EXAMPLE)]) == 70
     (kept,) = tmp_path.glob("dais-verif-traceback-*.txt")
@@ -76,7 +76,7 @@ def test_of_many_runs_a_finding_outranks_it_and_it_outranks_no_finding() -> None
 
 
 def dais(*words: object, streams: str = "") -> subprocess.CompletedProcess[str]:
-    """``dais-verif`` as a shell starts it, with ``streams`` redirected."""
+    """Run ``dais-verif`` from a shell, with ``streams`` redirected."""
     script = f'"$0" -m dais_verif "$@" {streams}'
     command = ["/bin/sh", "-c", script, sys.executable, *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

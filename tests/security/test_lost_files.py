@@ -1,4 +1,4 @@
-"""No verb takes away what it was given or what somebody else keeps in a folder, and no number is NaN."""
+"""No verb overwrites its inputs or files of users in a folder, and no numeric option accepts NaN."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_an_earlier_page_is_replaced(capfd: pytest.CaptureFixture[str]) -> None:
     Path("page.html").write_text("<!DOCTYPE html><p>earlier</p>")
     assert main._run(["report", "p.bin", "-o", "page.html"]) == 2
     assert "is not an earlier report" not in capfd.readouterr().err
-    assert main._run(["show", "p.bin", "-o", "p.dais"]) == 0  # of no form that is asked for
+    assert main._run(["show", "p.bin", "-o", "p.dais"]) == 0  # allowed for any file, not only for an earlier listing
 
 
 def commands() -> Iterator[click.Command]:
@@ -113,7 +113,7 @@ def test_every_verb_that_writes_a_file_looks_first_and_every_number_is_finite() 
     ranges = [(c.name, p) for c in commands() for p in c.params if isinstance(p.type, click.FloatRange)]
     assert len(ranges) >= 9
     assert [(verb, p.name) for verb, p in ranges if not isinstance(p.type, FiniteRange)] == []
-    # These say in their own words what they take.
+    # The requests check these numbers.
     plain = {p.name for c in commands() for p in c.params if p.type is click.FLOAT}
     assert plain == {"clock", "period", "max_depth"}
 
@@ -157,7 +157,7 @@ def test_a_sign_off_that_could_not_begin_left_a_folder_of_ours(capfd: pytest.Cap
 def test_copies_of_rtl_take_no_folder_of_the_user(tmp_path: Path) -> None:
     work, source = tmp_path / "work", tmp_path / "good.v"
     copied([source], work)
-    copied([source], work)  # its own are replaced
+    copied([source], work)  # its own copies are replaced
     assert [path.name for path in (work / "rtl").iterdir()] == ["0"]
     kept = work / "beside" / "notes.txt"
     kept.parent.mkdir()

@@ -1,4 +1,4 @@
-"""What is given to make is text: neither make nor a shell executes it, and no name is taken for an option."""
+"""Values given to make are text: neither make nor a shell executes them, and no name is taken for an option."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(shutil.which("make") is None, reason="make is no
 
 @pytest.fixture(scope="module")
 def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Makefile, set up, with a Python that only writes down what it is asked."""
+    """Return a folder with the Makefile, set up, and a Python that only writes its arguments into a file."""
     folder = tmp_path_factory.mktemp("checkout")
     shutil.copy(ROOT / "Makefile", folder)
     for name in ("pyproject.toml", "setup.py", "tools/setup.sh", ".venv/bin/python"):
@@ -42,7 +42,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def asked(folder: Path, target: str, given: dict[str, str], *, by_environment: bool = False) -> list[str]:
-    """The words that the verb is called with."""
+    """Return the arguments that make gives to Python."""
     (folder / "asked").unlink(missing_ok=True)
     words = [] if by_environment else [f"{name}={value}" for name, value in given.items()]
     environment = {**os.environ, **(given if by_environment else {})}
@@ -65,7 +65,7 @@ def test_no_value_is_executed(target: str, name: str, checkout: Path) -> None:
 
 @pytest.mark.parametrize("target", VARIABLES)
 def test_options_are_words_and_nothing_is_executed(target: str, checkout: Path) -> None:
-    """ARGS is split at blanks, and no more is done to it."""
+    """ARGS is split at blanks, and not processed further."""
     for attack in ATTACKS:
         words = asked(checkout, target, {"ARGS": f"--first {attack}"})
         assert not (checkout / "PWNED").exists(), attack
@@ -75,7 +75,7 @@ def test_options_are_words_and_nothing_is_executed(target: str, checkout: Path) 
 
 @pytest.mark.parametrize("name", ["NOBODY", "RTL", "STAGES", "PROGARM"])
 def test_a_variable_without_a_meaning_is_refused_and_not_expanded(name: str, checkout: Path) -> None:
-    """Else RTL that is named so would not be looked at, and that of the program would pass."""
+    """If an unknown variable were ignored, the RTL that it names would not be checked, and emitted RTL would pass."""
     done = subprocess.run(["make", "sim", f"{name}=$(shell touch PWNED)"], cwd=checkout, capture_output=True, text=True)
     assert done.returncode == 2 and f"there is no variable {name}: give options" in done.stderr
     assert not (checkout / "PWNED").exists()

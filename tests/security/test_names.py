@@ -1,4 +1,4 @@
-"""Names of files are data: no shell, compiler or script takes one for anything else, and RTL of any name builds."""
+"""File names are data: no shell, compiler or script interprets them, and RTL with any file name can be built."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dais_verif.toolchain.limits import Limits
 from dais_verif.toolchain.private_files import copied, original, shown
 from dais_verif.toolchain.process import Session
 
-#: What shells, command files, scripts, make and C++ would each take for something else.
+#: Names that shells, command files, scripts, make or C++ would interpret.
 NAMES = [
     "a$(touch PWNED)",
     "a`touch PWNED`",
@@ -50,7 +50,7 @@ architecture plain of model is begin b <= not a; end architecture;
 
 
 def odd(folder: Path, name: str, text: str, suffix: str) -> Path:
-    """A file of that name in a folder of that name."""
+    """Write ``text`` to a file called ``name`` with ``suffix`` in a folder called ``name``, and return its path."""
     folder = folder / name
     folder.mkdir()
     (folder / f"{name}{suffix}").write_text(text)
@@ -109,7 +109,7 @@ def _build(sources: list[Path], folder: Path) -> None:
 
 
 def test_no_tool_is_told_where_it_works(tmp_path: Path) -> None:
-    """A folder for temporary files is a part of the command line that Icarus gives to a shell."""
+    """The path of a folder for temporary files would be part of the command line that Icarus gives to a shell."""
     folder = tmp_path / "a$(touch PWNED)"
     log = folder / "log"
     Session(log, cwd=folder).check("sh", ["sh", "-c", "echo $TMPDIR $TMP"])
@@ -118,8 +118,8 @@ def test_no_tool_is_told_where_it_works(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_checkout_at_any_path_simulates_proves_and_synthesizes(tmp_path: Path) -> None:
-    """Program, work folder, cache, current folder and the package itself."""
-    name = "".join(NAMES[:-1]).replace(":", "").replace("PWNED", "PWN")  # Python's own path is divided by colons
+    """The program, the work folder, the cache, the current folder and the package itself are at the path."""
+    name = "".join(NAMES[:-1]).replace(":", "").replace("PWNED", "PWN")  # Python's path is divided by colons
     place = tmp_path / name
     place.mkdir()
     (place / "dais_verif").symlink_to(ROOT / "dais_verif")

@@ -1,4 +1,4 @@
-"""Files that are nearly right: what is wrong with them is one line, and never a bug of ours (exit code 70)."""
+"""Almost valid files end in one line, and never in an internal error (exit code 70)."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ from dais_verif.signoff.policy import policy_of, read_policy
 from dais_verif.signoff.sshsig import read_signature, sign
 from dais_verif.stimulus import read_batch
 
-#: What stands where something else is expected.
+#: Values that replace other ones.
 ODD: list[Any] = [None, True, False, 0, -1, 1, 2**31, 2**63, 2**64, 10**400, 0.5, -0.0, float("inf"), float("nan")]
 ODD += ["", "x", "\0", "../..", "/dev/null", "a" * 5000, "\n", "2099-99-99", "PASS", "ß", "%s{}", "9" * 5000]
 ODD += [[], {}, [[]], [None], {"a": 1}, [1, 2, 3], {"": ""}]
 
 
 def places(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where anything is in ``tree``, but for its root."""
+    """Yield the path of every value in ``tree`` except its root."""
     children = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
     for key, value in children:
         yield (*path, key)
@@ -53,7 +53,7 @@ def places(tree: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 
 def changed(tree: Any, rng: random.Random) -> Any:
-    """``tree`` with one to three things that are odd, missing, twice, or called otherwise."""
+    """Return ``tree`` with one to three values that are odd, missing, doubled or renamed."""
     tree = copy.deepcopy(tree)
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         path = rng.choice([*places(tree)] or [()])
@@ -205,7 +205,7 @@ def test_odd_tables_are_read_or_refused(kind: str, tmp_path: Path) -> None:
         try:
             read(path)
             seen["read"] += 1
-        except (DaisError, OSError):  # OSError: a name that is too long, which the command line tells
+        except (DaisError, OSError):  # a name that is too long is an OSError, which the command line reports
             seen["refused"] += 1
     assert min(seen["read"], seen["refused"]) > 20
 

@@ -1,4 +1,4 @@
-"""PYTHONOPTIMIZE in the environment, which leaves out every ``assert``, changes no verdict."""
+"""No verdict depends on PYTHONOPTIMIZE in the environment, which removes every ``assert``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RTL is code: what it asks of the world outside is found in its text, however that is written, and not signed off."""
+"""RTL that accesses anything outside itself is found by its text, however it is written, and is not signed off."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ HOSTILE = [
     'initial $psprintf("x");',
     "bind model spy s(.*);",
     "initial force top.q = 1;",
-    # hidden in macros, branches, joints and odd text
+    # hidden in macros, in conditional branches, in joined tokens and in odd text
     '`define RUN $system("id")',
     '`ifdef VERILATOR\ninitial $system("id");\n`endif',
     "`define CALL(x) $``x(1)",

@@ -1,4 +1,4 @@
-"""What runs in a sandbox writes nothing outside of its folder and reaches no network; without one it is not run."""
+"""In a sandbox, tools write nothing outside their folder and reach no network; without one they are not run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""RTL and policies that a sign-off must not be talked round by."""
+"""RTL and policies that must not lead to a sign-off."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIZE = f"[{WIDTH - 1}:0]"
 
 
 def around(body: str) -> str:
-    """Our RTL in a module with ``body`` between its outputs, ``o``, and those of the design."""
+    """Return our RTL as an instance with the outputs ``o`` in a module with ``body``, which drives model_out."""
     inner = emit_verilog(DESIGN).replace("module model", "module inner", 1)
     ports = f"(input wire [11:0] model_inp, output wire {SIZE} model_out)"
     wires = f"wire {SIZE} o; inner i (.model_inp(model_inp), .model_out(o));"
@@ -34,7 +34,7 @@ def problem(ending: Ending) -> str:
 
 # an earlier certificate
 
-#: Enough to know it by, whatever became of it since.
+#: Enough to recognise a certificate by, whatever its other contents.
 EARLIER = '{"schema": "dais-verif/certificate/1"}'
 
 
@@ -67,11 +67,11 @@ def test_an_earlier_certificate_goes_also_where_the_command_line_is_wrong(
         assert not [path.name for path in (folder / name).iterdir() if path.name.startswith(CERTIFICATE)]
 
 
-# modules that are no part of what is signed off
+# modules outside the signed-off hierarchy
 
 
 def test_a_module_above_the_top_and_one_beside_are_ignored_and_said(tmp_path: Path) -> None:
-    """As in the file lists of generators: a wrapper, and modules of a library."""
+    """Modules that the top does not use, a wrapper and library modules as in generated file lists, are reported."""
     more = f"\nmodule wrapper (input wire [11:0] a, output wire {SIZE} b); model m (a, b); endmodule\n"
     folder = project(tmp_path, QUICK + GIVEN, emit_verilog(DESIGN) + more + "module spare; endmodule\n")
     ending = sign(folder)
@@ -88,9 +88,9 @@ def test_a_failed_first_stage_ends_the_run(tmp_path: Path) -> None:
     assert not (folder / "out" / "evidence" / "simulation-0").exists()
 
 
-# what synthesis reads otherwise
+# RTL that synthesis interprets differently
 
-#: Right in every simulator, and wrong in hardware.
+#: RTL that is right in every simulator and wrong in hardware.
 OTHERWISE = {
     "SYNTHESIS": "`ifdef SYNTHESIS\nassign model_out = ~o;\n`else\nassign model_out = o;\n`endif",
     "YOSYS": "`ifndef YOSYS\nassign model_out = o;\n`else\nassign model_out = ~o;\n`endif",
@@ -166,9 +166,9 @@ def test_a_waiver_stands_in_for_it(tmp_path: Path) -> None:
     assert ending.stage("synthesis")["waived"]
 
 
-# what the prover knows is never put up with
+# refusals of the prover that nothing can waive
 
-#: Right on every vector of any simulation, and no function of the inputs.
+#: Always true, so the RTL is right in any simulation, but its outputs are not a function of its inputs.
 TRUE = "(model_inp * model_inp & 12'd3) != 12'd3"
 STATEFUL = {
     "time": "assign model_out = $time > 64'd1000000000000 ? 0 : o;",

@@ -1,4 +1,4 @@
-"""What a killed run leaves among temporary files is removed by the next one; what anybody may still need is not."""
+"""Temporary folders of killed runs are removed by the next run; folders that may still be in use are not."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is certified is what the tools have read: included in any way, found by a tool, swapped meanwhile."""
+"""The certified files are those that tools read, including included, implicitly found and swapped ones."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def test_every_way_to_include_is_seen(text: str) -> None:
     assert included_in(text.encode()) == INCLUDED[text]
 
 
-# what tools say that they have read
+# the files that tools report as read
 
 
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 def test_builds_tell_what_they_have_read(simulator: str, tmp_path: Path) -> None:
-    """A file that a macro includes, one elsewhere, and a module that Verilator finds on its own."""
+    """They report a file included by a macro, one in another folder, and a module that Verilator finds by itself."""
     files = {
         "rtl/top.v": '`define F "a b.vh"\n`include `F\n`include "DIR/far.vh"\nmodule top(input a, output b);\n'
         "  `BODY\nendmodule\n",
@@ -65,7 +65,7 @@ def test_builds_tell_what_they_have_read(simulator: str, tmp_path: Path) -> None
 
 
 def _verilated(design: RtlDesign, folder: Path) -> tuple[Path, ...]:
-    """Without the C++ compiler: only Verilator itself."""
+    """Run Verilator without the C++ compiler, and return the files that it read apart from ``design``."""
     from dais_verif.simulation.simulators import verilator
     from dais_verif.toolchain import private_files, tools, verilator_runtime
     from dais_verif.toolchain.process import Session
@@ -156,7 +156,7 @@ def test_what_is_included_from_elsewhere_is_refused(name: str, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_files_that_are_swapped_and_swapped_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All the time that the stages take the files are others, and nobody looks at them: the copies are signed off."""
+    """The files are replaced during all stages, without effect, since the stages use copies, which are certified."""
     from dais_verif.signoff import session
 
     folder = project(tmp_path, QUICK + GIVEN, '`include "half.vh"\n' + emit_verilog(DESIGN))

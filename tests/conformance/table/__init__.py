@@ -25,7 +25,7 @@ from . import (
 
 __all__ = ["GROUPS", "TABLE"]
 
-#: Rows that are simulated together, by name: a build costs seconds, a row in it nothing.
+#: Rows that are simulated together, by name: a build takes seconds, and a further row in it takes no time.
 GROUPS: dict[str, tuple[Row, ...]] = {
     "arithmetic": inputs.ROWS
     + sums.ROWS

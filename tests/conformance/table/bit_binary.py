@@ -1,4 +1,4 @@
-"""10: AND, OR and XOR bit by bit, on a common grid."""
+"""10: bitwise AND, OR and XOR, on a common grid."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from ..row import AND, OR, XOR, Op, Type, bitwise, case, row
 from ..rules import Rule
 
 S4, U3, U4 = (1, 3, 0), (0, 3, 0), (0, 4, 0)
-#: Of three ops on two inputs.
+#: The outputs of three ops on two inputs.
 THREE = [(2, 0, 0), (3, 0, 0), (4, 0, 0)]
 
 
 def each(kind: Type, shift: int = 0, *, negate_a: int = 0, negate_b: int = 0) -> list[Op]:
-    """AND, OR and XOR of op 0 and op 1."""
+    """Return AND, OR and XOR of op 0 and op 1."""
     data = (bitwise(operation, shift, negate_a=negate_a, negate_b=negate_b) for operation in (AND, OR, XOR))
     return [(10, 0, 1, word, kind) for word in data]
 

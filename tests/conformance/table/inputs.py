@@ -1,4 +1,4 @@
-"""-1: inputs, and with them TRUNC and WRAP, inp_shift, and several readers of one input."""
+"""-1: inputs, including TRUNC and WRAP, inp_shift, and several ops that read one input."""
 
 from __future__ import annotations
 

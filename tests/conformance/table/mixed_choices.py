@@ -1,4 +1,4 @@
-"""Pairings of signed and unsigned, of fractions and of widths 0 and 1 left out elsewhere: 6, 9, 10."""
+"""Combinations of signedness, of fractions and of widths 0 and 1 that other files omit: 6, 9, 10."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .mixed_sums import last
 
 NOT, ANY, ALL = 0, 1, 2
 B, S4, U3, Z, ZS = (0, 1, 0), (1, 3, 0), (0, 3, 0), (0, 0, 0), (1, -1, 0)
-#: A fraction in quarters.
+#: A type in quarters.
 UQ = (0, 2, 2)
 
 ROWS = (

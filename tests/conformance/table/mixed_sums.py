@@ -1,4 +1,4 @@
-"""Pairings of signed and unsigned, finer and coarser, wider and narrower left out elsewhere: -1 to 4, 7."""
+"""Combinations of signed and unsigned, finer and coarser, wider and narrower that other files omit: -1 to 4, 7."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from ..row import Op, Type, case, row
 from ..rules import Rule
 
 S4, U3, B = (1, 3, 0), (0, 3, 0), (0, 1, 0)
-#: A fraction in quarters, unsigned and signed.
+#: Types in quarters, unsigned and signed.
 UQ, SQ = (0, 2, 2), (1, 2, 2)
 
 
 def into(code: int, *kinds: Type) -> list[Op]:
-    """Op 0 through ``code`` into each of ``kinds``."""
+    """Return one op ``code`` of op 0 for each of ``kinds``."""
     return [(code, 0, -1, 0, kind) for kind in kinds]
 
 
 def last(first: int, count: int) -> Sequence[tuple[int, int, int]]:
-    """Ops ``first`` and on as outputs."""
+    """Return ``count`` ops from ``first`` on as outputs."""
     return [(first + j, 0, 0) for j in range(count)]
 
 

@@ -1,4 +1,4 @@
-"""Values beyond 32, 53 and 64 bits, and widths at the edge of what a 64-bit engine can hold."""
+"""Values beyond 32, 53 and 64 bits, and widths at the limit of a 64-bit engine."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Types of width 0, signed and unsigned, as results and as operands of every op.
 
-A value without bits cannot be seen in the RTL: ops with bits read it.
+A value without bits is not visible in the RTL, so ops with bits read it.
 """
 
 from __future__ import annotations
