@@ -96,7 +96,7 @@ FIELDS = [
     for name, value in WRONG.items()
     if not is_free(path, name)
 ]
-#: One wrong value a field in the fast suite, in turns; all of them in the slow one.
+#: For the fast suite: one wrong value per field, in turns.
 SOME = [field for number, field in enumerate(FIELDS) if number % 9 == number // 9 % 9]
 
 

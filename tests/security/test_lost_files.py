@@ -93,7 +93,7 @@ def test_an_earlier_page_is_replaced(capfd: pytest.CaptureFixture[str]) -> None:
     Path("page.html").write_text("<!DOCTYPE html><p>earlier</p>")
     assert main._run(["report", "p.bin", "-o", "page.html"]) == 2
     assert "is not an earlier report" not in capfd.readouterr().err
-    assert main._run(["show", "p.bin", "-o", "p.dais"]) == 0  # allowed for any file, not only for an earlier listing
+    assert main._run(["show", "p.bin", "-o", "p.dais"]) == 0  # unlike a page, a listing may replace any file
 
 
 def commands() -> Iterator[click.Command]:

@@ -1,6 +1,6 @@
-"""Real ALIR models: the golden model reproduces them, and their RTL passes in both simulators, pipelined too.
+"""Real ALIR models: the golden model reproduces them, and their RTL passes in both simulators, also as pipelines.
 
-The fast suite takes three small ones to one simulator each; the whole suite takes all of them to both.
+The fast suite runs three small models in one simulator each; the whole suite runs all models in both.
 """
 
 from __future__ import annotations

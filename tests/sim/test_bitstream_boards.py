@@ -1,4 +1,4 @@
-"""A board made from a bitstream answers like the one made from RTL: same vectors, frames and protocol."""
+"""A board simulated from a bitstream answers like a real one: same vectors, frames and protocol."""
 
 from __future__ import annotations
 

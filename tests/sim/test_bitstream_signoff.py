@@ -1,4 +1,4 @@
-"""Sign-offs of bitstreams: which pass, which must not, and how a file meant for a device is recognised by content."""
+"""Sign-offs of bitstreams: which pass, which must not, and how deployed files are compared with them by content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small design goes from source to test results in both simulators, and each way to fail is a ToolError."""
+"""A small design goes from source to test results in both simulators, and every failure is a ToolError."""
 
 from __future__ import annotations
 

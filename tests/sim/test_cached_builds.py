@@ -69,7 +69,7 @@ def ending(run: Run) -> tuple[str, bool]:
 
 
 def code(simulation: Simulation) -> bytes:
-    """Return the contents of the file that is run."""
+    """Return the contents of the executable."""
     return Path(simulation.command[-1]).read_bytes()
 
 
@@ -292,7 +292,7 @@ class TestBroken:
 
 
 def the(home: Path, simulator: str) -> Path:
-    """Return the file that is run, of the only entry."""
+    """Return the executable of the only entry."""
     (found,) = home.glob(f"*/{OUTPUT[simulator]}")
     return found
 

@@ -41,7 +41,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def loading(folder: Path, source: str) -> str:
-    """Return the command that writes a bitstream to ``board.bin``, with a fault in the RTL line that begins so."""
+    """Return a command that loads a bitstream with a fault in the RTL line that starts with ``source``."""
     script = folder / "load.py"
     tests = str(Path(__file__).parents[1])
     script.write_text(_LOAD.format(tests=tests, source=source, board=str(folder / "board.bin")))

@@ -200,7 +200,7 @@ endmodule
 def test_a_board_that_was_only_switched_on_answers_without_a_bit_unknown(deviation: int, tmp_path: Path) -> None:
     """In Icarus, where registers without a value are X, the answer has no X, and no reset is needed.
 
-    ``deviation``: of the host's clock, in percent.
+    ``deviation``: of the host's bit time from the board's, in percent.
     """
     clocks = 20
     inputs, outputs = vectors(2)

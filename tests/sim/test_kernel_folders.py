@@ -255,7 +255,7 @@ def test_a_reset_that_clears_tensors_is_found(folders: dict[str, Path]) -> None:
 
 @pytest.mark.parametrize("form", ["memory", "stream"])
 def test_when_outputs_are_there_is_part_of_a_frame(folders: dict[str, Path], form: str) -> None:
-    """If the signal that marks valid outputs is a cycle late in a state that frames do not restore, no proof passes."""
+    """If the signal that marks valid outputs depends on state that frames do not restore, no proof passes."""
     kernel = read_folder(folders[form])
     assert kernel is not None
     name = "done" if form == "memory" else "pending"

@@ -210,7 +210,7 @@ class TestWrongBoards:
             on_python((identity._replace(**{name: value}), compute))
 
     def test_too_few_cycles_to_see_an_output(self) -> None:
-        """The outputs are not known within the cycles of a vector, so the verdict is NOT_RUN, not PASS."""
+        """Outputs that are never known, or never change, in the cycles of a vector give NOT_RUN, not PASS."""
         record = on_python(stepping(DENSE), DENSE)
         assert record.verdict is Verdict.NOT_RUN
         assert record.message.startswith(

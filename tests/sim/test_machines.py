@@ -80,7 +80,7 @@ def test_alkaids_vhdl_passes_but_for_output_registers_that_it_does_not_initialis
 
 
 def test_a_folder_of_alkaids_holds_machine_and_rtl(tmp_path: Path) -> None:
-    """A folder with machine and RTL is accepted as the only argument and as ``--rtl``, and its wrong RTL fails."""
+    """A folder with machine and RTL is accepted as the only argument and as ``--rtl``; wrong RTL in it fails."""
     theirs("f01_counter", tmp_path / "out", "verilog")
     record = simulate(SimulationRequest(program=tmp_path / "out", simulator="icarus", vectors=30)).record
     assert record.verdict is Verdict.PASS, record.message

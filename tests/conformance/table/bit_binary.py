@@ -1,4 +1,4 @@
-"""10: bitwise AND, OR and XOR, on a common grid."""
+"""Opcode 10: bitwise AND, OR and XOR, on a common grid."""
 
 from __future__ import annotations
 

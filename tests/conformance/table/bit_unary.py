@@ -1,4 +1,4 @@
-"""±9 with data 0: NOT."""
+"""Opcodes ±9 with data 0: NOT."""
 
 from __future__ import annotations
 

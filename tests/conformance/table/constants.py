@@ -1,4 +1,4 @@
-"""4 and 5: constants, added or alone, in units of the op's own ``2**-f``."""
+"""Opcodes 4 and 5: constants, added or alone, in units of the op's own ``2**-f``."""
 
 from __future__ import annotations
 

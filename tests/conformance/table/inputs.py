@@ -1,4 +1,4 @@
-"""-1: inputs, including TRUNC and WRAP, inp_shift, and several ops that read one input."""
+"""Opcode -1: inputs, including TRUNC and WRAP, inp_shift, and several ops that read one input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""8: table lookups. Several ops of a row may share its tables."""
+"""Opcode 8: table lookups. Several ops of a row may share its tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Combinations of signedness, of fractions and of widths 0 and 1 that other files omit: 6, 9, 10."""
+"""Combinations of signedness, of fractions and of widths 0 and 1 that other files omit: opcodes 6, 9, 10."""
 
 from __future__ import annotations
 

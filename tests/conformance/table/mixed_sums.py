@@ -1,4 +1,4 @@
-"""Combinations of signed and unsigned, finer and coarser, wider and narrower that other files omit: -1 to 4, 7."""
+"""Signed with unsigned, finer with coarser and wider with narrower types that other files omit: opcodes -1 to 4, 7."""
 
 from __future__ import annotations
 

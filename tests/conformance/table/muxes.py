@@ -1,4 +1,4 @@
-"""±6: the top bit of the condition selects an arm; the second arm is shifted, and negated by -6."""
+"""Opcodes ±6: the top bit of the condition selects an arm; the second arm is shifted, and negated by -6."""
 
 from __future__ import annotations
 

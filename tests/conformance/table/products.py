@@ -1,4 +1,4 @@
-"""7: products."""
+"""Opcode 7: products."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""±3: quantise, with or without negation."""
+"""Opcodes ±3: quantise, with or without negation."""
 
 from __future__ import annotations
 

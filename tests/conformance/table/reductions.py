@@ -1,4 +1,4 @@
-"""±9 with data 1 and 2: OR-reduce and AND-reduce."""
+"""Opcodes ±9 with data 1 and 2: OR-reduce and AND-reduce."""
 
 from __future__ import annotations
 

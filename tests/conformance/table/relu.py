@@ -1,4 +1,4 @@
-"""±2: the larger of ±x and 0, quantised."""
+"""Opcodes ±2: the larger of ±x and 0, quantised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""0 and 1: sum and difference, with the second operand shifted."""
+"""Opcodes 0 and 1: sum and difference, with the second operand shifted."""
 
 from __future__ import annotations
 
