@@ -1,4 +1,4 @@
-"""What all tests share: the real programs, and a header that says with which tools the session ran."""
+"""Fixtures that all tests share, and a report header that states the tools of the session."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.errors import ToolError
 from dais_verif.golden import fast
 from dais_verif.toolchain import tools
 
-# A shell starts what it runs in the background with Ctrl-C ignored, and so would everything that we start.
+# A shell starts background processes with SIGINT ignored, and all processes that we start would inherit this.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -44,7 +44,7 @@ def _package(name: str) -> str:
 
 @pytest.fixture(scope="session")
 def kernel() -> None:
-    """The compiled kernel of the fast engine. Where it was not built the test is skipped, but never in CI."""
+    """Require the compiled kernel of the fast engine: where it was not built, the test is skipped, but fails in CI."""
     if fast.why_not():
         if os.environ.get("CI"):
             pytest.fail(fast.why_not())
@@ -53,7 +53,7 @@ def kernel() -> None:
 
 @pytest.fixture(scope="session")
 def corpus() -> Path:
-    """Return the folder of real programs. Fails where ``DAIS_CORPUS`` names a folder that does not exist."""
+    """Return the folder of real programs; fail if it does not exist (``DAIS_CORPUS`` can name another one)."""
     if not CORPUS.is_dir():
         pytest.fail(f"no corpus at {CORPUS}; DAIS_CORPUS names it")
     return CORPUS
@@ -61,7 +61,7 @@ def corpus() -> Path:
 
 @pytest.fixture
 def yosys() -> None:
-    """Where Yosys is absent a test is skipped, but never in CI."""
+    """Require Yosys: where it is absent, the test is skipped, but fails in CI."""
     try:
         tools.yosys()
     except ToolError as error:
@@ -72,7 +72,7 @@ def yosys() -> None:
 
 @pytest.fixture(autouse=True)
 def recursion_limit() -> Iterator[None]:
-    """Whatever a test needs, the next one begins as users do."""
+    """Restore the recursion limit after each test, so that every test begins with the default, as users do."""
     before = sys.getrecursionlimit()
     yield
     sys.setrecursionlimit(before)

@@ -1,4 +1,4 @@
-"""Where alkaid and our specifications part, and places where one would expect it: the second table of docs/peers.md."""
+"""Differences between alkaid and our specifications, and where there are none: the second table of docs/peers.md."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["CASES", "AlirCase"]
 
 @dataclass(frozen=True)
 class AlirCase:
-    """One line of the table: ``what`` it is, a witness as text, one vector, the exact outputs, and how each is wrong.
+    """One line of the table: what the case is, a witness as text, one vector, the exact outputs, the peers' errors.
 
-    ``intervals``: raw ends of ops that are declared narrower than their type. ``breaks``: the op whose promise breaks.
+    ``intervals``: raw bounds of ops declared narrower than their type. ``breaks``: the op whose promise is broken.
     """
 
     what: str
@@ -35,28 +35,28 @@ class AlirCase:
 
     @cached_property
     def program(self) -> Program:
-        """The witness."""
+        """Return the witness, with its declared intervals."""
         program = assemble(f"layout alir\n{self.text}")
         known = [(op.type.raw_min, op.type.raw_max) for op in program.ops]
         return replace(program, intervals=tuple(self.intervals.get(index, ends) for index, ends in enumerate(known)))
 
     @property
     def exact(self) -> list[Fraction]:
-        """``gives``."""
+        """Return the exact outputs, ``gives``."""
         return [Fraction(value) for value in self.gives]
 
     def of(self, peer: str) -> Wrong | None:
-        """``alkaid-cpp`` or ``alkaid-python``."""
+        """Return how ``peer`` is wrong, ``alkaid-cpp`` or ``alkaid-python``; None if it is right."""
         return {"alkaid-cpp": self.cpp, "alkaid-python": self.python}[peer]
 
 
 def one(kind: str, result: str) -> str:
-    """A program of one input."""
+    """Return a program with one input of type ``kind``, whose output is ``result``."""
     return f"input 0\n%0 = {kind} input 0\n%1 = {result}\noutput 0 = %1\n"
 
 
 def two(kinds: str, result: str) -> str:
-    """A program of two inputs; three values with the last one the first again, for muxes."""
+    """Return a program with two inputs of the types ``kinds``, whose output is ``result``."""
     a, b = kinds.split()
     return f"input 0, 1\n%0 = {a} input 0\n%1 = {b} input 1\n%2 = {result}\noutput 0 = %2\n"
 

@@ -1,4 +1,4 @@
-"""ALIR programs cut down to the ops that alkaid must get right."""
+"""ALIR programs reduced to the ops that alkaid must compute correctly."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from dais_verif.program.opcodes import Code
 
 __all__ = ["clean", "part", "random_jobs", "reason"]
 
-#: Powers of two beyond which a double is not asked for.
+#: Outputs shifted by this many places or more are not compared, since a double may not hold them.
 _FAR = 900
 _DOUBLE_BITS = 53
 
 
 def reason(peer: str, program: Program, op: Op) -> str | None:
-    """The case that may befall ``op`` in ``peer``, by its shape alone; None if there is none."""
+    """Return the name of a case that may affect ``op`` in ``peer``, by the op's shape alone, or None."""
     for case in CASES:
         expected = case.of(peer)
         if expected is not RIGHT and expected.shape is not None and expected.shape(program, op):
@@ -34,7 +34,7 @@ def reason(peer: str, program: Program, op: Op) -> str | None:
 
 
 def clean(peer: str, program: Program) -> list[bool]:
-    """For every op, whether no case can befall it or anything that it depends on."""
+    """Return for every op whether no case can affect it or an op that it depends on."""
     found: list[bool] = []
     for op in program.ops:
         found.append(all(found[index] for index in op.operands) and reason(peer, program, op) is None)
@@ -42,7 +42,7 @@ def clean(peer: str, program: Program) -> list[bool]:
 
 
 def part(peer: str, program: Program) -> Program:
-    """The ops of ``program`` that no case can befall in ``peer``; each that fits a double is an output, too."""
+    """Return the ops of ``program`` that no case can affect in ``peer``; each that fits a double becomes an output."""
     kept = clean(peer, program)
     place = {index: number for number, index in enumerate(index for index, keep in enumerate(kept) if keep)}
     place[-1] = -1
@@ -62,7 +62,7 @@ def part(peer: str, program: Program) -> Program:
 
 
 def random_jobs(peer: str, seeds: range) -> Iterator[Job]:
-    """Random programs that keep their promises, cut down for ``peer``, each with a few vectors."""
+    """Yield random programs that keep their promises, reduced for ``peer``, each with a few vectors."""
     for seed in seeds:
         rng = random.Random(seed)
         size, widest = rng.randint(4, 24), rng.choice((12, 30, 60))
@@ -72,7 +72,7 @@ def random_jobs(peer: str, seeds: range) -> Iterator[Job]:
             if cut.n_ops:
                 cut = part(peer, with_muxes(rng, cut, codes=(6,)))
             alir_json(to_alir(cut))
-        except InputError:  # a type that JSON cannot say
+        except InputError:  # a type that JSON cannot express
             continue
         if cut.n_ops and cut.n_in and cut.n_out:
             yield Job(peer, cut, doubles(cut, random_rows(rng, cut)))

@@ -1,4 +1,4 @@
-"""Which ops of ALIR alkaid may get wrong: the shapes of its table of cases, as predicates (see ``shapes``)."""
+"""Predicates for ops of ALIR that alkaid may compute wrongly: the shapes of its table of cases (see ``shapes``)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["seen_types"]
 
 
 def shifts_of(op: Op) -> list[int]:
-    """The shift of every operand."""
+    """Return the shift of every operand."""
     match op.code:
         case Code.ADD | Code.SUB:
             return [0, op.data]
@@ -28,7 +28,7 @@ def shifts_of(op: Op) -> list[int]:
 
 
 def seen_types(program: Program, op: Op) -> list[FixedType]:
-    """Types of the operands as the op sees them, shifted; a constant of 4 is one, too."""
+    """Return the types of the operands after their shifts, and the type of a constant in opcode 4 or a sum."""
     kinds = []
     for index, shift in zip(op.operands, shifts_of(op), strict=True):
         kind = program.ops[index].type
@@ -36,19 +36,19 @@ def seen_types(program: Program, op: Op) -> list[FixedType]:
     places, data = op.type.f, op.data
     if op.code == Code.SUM:
         places = next((-term.shift for term in op.terms if term.op < 0), 0)
-    if op.code in (Code.ADD_CONST, Code.SUM) and data:  # an odd number of steps of its own
+    if op.code in (Code.ADD_CONST, Code.SUM) and data:  # the constant as an odd multiple of its own step
         zeros = (data & -data).bit_length() - 1
         kinds.append(FixedType(1, data.bit_length() - places, places - zeros))
     return kinds
 
 
 def finest(program: Program, op: Op) -> int:
-    """The fractional bits of the finest operand."""
+    """Return the fractional bits of the finest operand."""
     return max((kind.f for kind in seen_types(program, op)), default=0)
 
 
 def span(program: Program, op: Op) -> int:
-    """Bits from the last place of operands and result to the first, with some to spare for sums."""
+    """Return the bits from the least to the most significant place of operands and result, with spare bits for sums."""
     kinds = [op.type, *seen_types(program, op)]
     if op.code in (Code.LOOKUP, Code.BIT_UNARY):
         return max(kind.width for kind in kinds) + 1
@@ -102,12 +102,15 @@ def signed_relu(program: Program, op: Op) -> bool:
 
 
 def other_not(program: Program, op: Op) -> bool:
-    """NOT into a type that is not the operand's, or of no bits."""
+    """Return whether it is a NOT into another type than the operand's, or into a type without bits."""
     return op.code == Code.BIT_UNARY and op.data == 0 and (op.type != program.ops[op.id0].type or not op.type.width)
 
 
 def all_of_unsigned(program: Program, op: Op) -> bool:
-    """Compared in its own units with the end of its interval, which is a value."""
+    """Return whether it is an AND-reduce of an unsigned operand.
+
+    alkaid compares the raw integer with the upper bound of the interval, which is a real value.
+    """
     return op.code == Code.BIT_UNARY and op.data == 2 and not program.ops[op.id0].type.k
 
 

@@ -1,4 +1,4 @@
-"""Runs inside the simulator: streams and registers driven by the models of cocotbext-axi, which others wrote."""
+"""Drive streams and registers, inside the simulator, with the independent models of cocotbext-axi."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def streams(dut: Any) -> tuple[AxiStreamSource, AxiStreamSink]:
 
 
 async def packets_pass(dut: Any, source_pauses: float, sink_pauses: float) -> None:
-    """Packets of all lengths; TDATA, TUSER and the end of each packet are compared."""
+    """Send packets of one to seven beats, and compare TDATA, TUSER and the end of each packet."""
     source, sink = await streams(dut)
     source.set_pause_generator(pauses(1, source_pauses))
     sink.set_pause_generator(pauses(2, sink_pauses))

@@ -1,7 +1,7 @@
-"""Where da4ml and the semantics page part, and a few places where one would expect it: the table of docs/peers.md.
+"""Differences between da4ml and the semantics page, and where there are none: the first table of docs/peers.md.
 
-A case is a witness (a row as of the conformance table: program, one vector, the exact outputs) and what each peer
-answers to it. ``python -m interop.table`` in tests/ writes the page anew.
+A case is a witness (a row like those of the conformance table: program, one vector, the exact outputs) and the answer
+of each peer to it. ``python -m interop.table`` in tests/ writes the page again.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ __all__ = ["CASES", "RIGHT", "Case", "Wrong"]
 
 @dataclass(frozen=True)
 class Wrong:
-    """``gives``: the outputs, or a word. ``shape``: the ops that the peer may get wrong like this; None if no shape
-    of op tells (the vector, or the program as a whole, does)."""
+    """A wrong answer. ``gives``: the outputs, or a word such as ``throws``.
+
+    ``shape``: which ops the peer may compute wrongly like this; None if the vector or the whole program decides.
+    """
 
     gives: tuple[float, ...] | str
     shape: Shape | None = None
@@ -32,7 +34,7 @@ RIGHT = None
 
 @dataclass(frozen=True)
 class Case:
-    """One line of the table: ``what`` it is, the witness, and how each peer is wrong, if it is."""
+    """One line of the table: what the case is, the witness, and how each peer is wrong (None: it is right)."""
 
     what: str
     witness: Row
@@ -41,11 +43,11 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The name of the witness."""
+        """Return the name of the witness."""
         return self.witness.name
 
     def of(self, peer: str) -> Wrong | None:
-        """``cpp`` or ``python``."""
+        """Return how ``peer`` is wrong, ``cpp`` or ``python``; None if it is right."""
         return {"cpp": self.cpp, "python": self.python}[peer]
 
 

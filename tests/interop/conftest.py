@@ -1,4 +1,4 @@
-"""da4ml and alkaid in the releases that the tests here speak of; without it they are skipped, but never in CI."""
+"""Require the releases of da4ml and alkaid that these tests describe; without them, tests are skipped or fail in CI."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from interop.peer import ALKAID_VERSION, VERSION
 
-# bench/ is no part of the package; it is imported from the root of the repository, as ``python -m bench.golden`` does.
+# bench/ is not a part of the package; it is imported from the repository's root, as ``python -m bench.golden`` does.
 sys.path.append(str(Path(__file__).parents[2]))
 
 

@@ -1,4 +1,4 @@
-"""Faults for the RTL in project folders of alkaid: one edit of one line each, in the forms in which alkaid writes."""
+"""Faults for the RTL in project folders of alkaid: each edits one line, in the forms that alkaid writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Fault", "faults"]
 
 
 class Fault(NamedTuple):
-    """In the file ``name``, the text from ``start`` to ``end`` becomes ``new``."""
+    """A fault: ``new`` replaces the text from ``start`` to ``end`` in the file ``name``."""
 
     kind: str
     name: str
@@ -21,13 +21,13 @@ class Fault(NamedTuple):
     new: str
 
     def plant(self, folder: Path) -> None:
-        """Edit the folder."""
+        """Edit the file in ``folder``."""
         path = folder / self.name
         text = path.read_text()
         path.write_text(text[: self.start] + self.new + text[self.end :])
 
 
-#: What an edit makes of a number or a word.
+#: Returns the text to put in the place of a number or a word.
 _Edit = Callable[[str], str]
 
 
@@ -47,7 +47,7 @@ def _last_hex(digits: str) -> str:
     return digits[:-1] + f"{int(digits[-1], 16) ^ 1:X}"
 
 
-#: Group 1 of each pattern is what is edited. In Verilog parameters stand by their places.
+#: The first group that matches is edited. Parameters in the Verilog are given by position.
 _VERILOG: dict[str, tuple[str, _Edit]] = {
     "negate": (r"ternary_adder #\((?:\d+,\d+,(?=\d)|(?:\d+,){6}|(?:\d+,){10})([01]),", _flip),
     "pad": (r"ternary_adder #\((?:(?:\d+,){3}|(?:\d+,){7}|(?:\d+,){11})(\d+),", _more),
@@ -67,13 +67,13 @@ _VHDL: dict[str, tuple[str, _Edit]] = {
     "constant": (r'in\d=>"([01]+)"|v\d+ <= "([01]+)"', _last_bit),
     "table": (r'outp <= "([01]+)"', _last_bit),
 }
-#: One signal for another, where both have the same bits.
+#: A signal is replaced by another of the same width.
 _OPERAND = {".v": re.compile(r"\((v\d+)(\[\d+:0\]),"), ".vhd": re.compile(r"(?:in0|inp)=>(v\d+)()[,)]")}
 _DECLARED = {
     ".v": re.compile(r"wire (\[\d+:0\]) (v\d+);"),
     ".vhd": re.compile(r"(v\d+)\s*:\s*std_logic_vector(\(.*?\))"),
 }
-#: The first register of a pipeline is passed by.
+#: The first register of a pipeline is bypassed.
 _BYPASS = {
     ".v": (re.compile(r"INTERNAL_logic0_inp\S* = (model_inp_reg)\b"), "model_inp"),
     ".vhd": (re.compile(r"INTERNAL_logic0_inp\S*.*? <= (model_inp_reg)\b"), "model_inp"),
@@ -81,7 +81,7 @@ _BYPASS = {
 
 
 def faults(folder: Path, top: str, seed: int) -> Iterator[Fault]:
-    """Faults of the RTL of ``folder``, in an order that ``seed`` says, the kinds in turns."""
+    """Yield faults of the RTL in ``folder``, in a random order that depends on ``seed``, the kinds in turns."""
     dice = random.Random(seed)
     by_kind: dict[str, list[Fault]] = {}
     for path in sorted((folder / "src").iterdir()):

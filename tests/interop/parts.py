@@ -1,4 +1,4 @@
-"""Programs cut down to the ops that a peer must get right, and vectors that it can take."""
+"""Programs reduced to the ops that a peer must compute correctly, and vectors that it can take."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["doubles", "engines_for", "part", "unshared_inputs", "with_muxes"]
 Row = tuple[int, int, int, int, tuple[int, int, int]]
 
 _DOUBLE_BITS = 53
-#: An input beyond so many bits of the last place of an op that reads it is a case of its own,
+#: There are separate cases for inputs that are larger than this many bits of the last place of an op that reads them,
 _INPUT_BITS = 50
-#: and so are one that is nearer to 0 than this power of two, and an output shifted by more.
+#: for inputs that are nearer to 0 than 2 to the minus this power, and for outputs that are shifted by more.
 _FAR = 900
 
 
 def engines_for(program: Program) -> list[Engine]:
-    """All engines, but the fast one only if it is on this machine and takes ``program``; ``auto`` takes all."""
+    """Return all engines; the fast one only if this machine has it and it takes ``program``."""
     return [engine for engine in ENGINES if engine != "fast" or (not fast.why_not() and _fast_takes(program))]
 
 
@@ -39,9 +39,9 @@ def _fast_takes(program: Program) -> bool:
 
 
 def part(peer: str, program: Program) -> Program:
-    """The ops of ``program`` that no case can befall in ``peer``; what fits a double is an output.
+    """Return the ops of ``program`` that no case can affect in ``peer``; each that fits a double becomes an output.
 
-    Outputs of ``program`` that are left come first.
+    The remaining outputs of ``program`` come first.
     """
     kept = clean(peer, program)
     place = {index: number for number, index in enumerate(index for index, keep in enumerate(kept) if keep)}
@@ -59,7 +59,7 @@ def part(peer: str, program: Program) -> Program:
 
 
 def unshared_inputs(program: Program) -> Program:
-    """``program`` with an input of its own for every op that reads one, and no ``inp_shift``."""
+    """Return ``program`` with a separate input for every op that reads one, and without ``inp_shift``."""
     rows: list[Row] = []
     n_in = 0
     for op in program.ops:
@@ -74,7 +74,7 @@ def _terms(program: Program) -> list[tuple[int, int, int]]:
 
 
 def with_muxes(rng: random.Random, program: Program, count: int = 3, codes: Sequence[int] = (6, -6)) -> Program:
-    """``program`` and so many ±6 of its ops, whose types hold both arms: a random type seldom does."""
+    """Return ``program`` with ``count`` added muxes of its ops, whose types hold both arms; random types rarely do."""
     rows: list[Row] = [(op.code, op.id0, op.id1, op.data, op.type) for op in program.ops]
     for _ in range(count):
         a, b, condition = (rng.randrange(program.n_ops) for _ in range(3))
@@ -91,7 +91,7 @@ def with_muxes(rng: random.Random, program: Program, count: int = 3, codes: Sequ
 
 
 def doubles(program: Program, rows: Sequence[Sequence[Any]]) -> list[list[float]]:
-    """``rows`` (exact numbers) as doubles; 0 stands for a number that is none, is tiny, or far beyond its readers."""
+    """Return ``rows`` as doubles; 0 replaces a number that is not a double, tiny, or too large for its readers."""
     limits = [Fraction(2) ** _FAR] * program.n_in
     for op in program.ops:
         if op.code == -1:

@@ -1,7 +1,7 @@
-"""The door to da4ml and alkaid: their C++ interpreters and Python executors, run in a process of their own.
+"""Run the C++ interpreters and Python executors of da4ml and alkaid, in a separate process.
 
-Some programs make them read memory that is not theirs, so they never run in the process of the tests: one that
-dies or hangs is an answer like any other. That process runs this file as a script.
+Some programs make them read out of bounds, and therefore they never run in the process of the tests: a crash or a hang
+is an answer like any other. The separate process runs this file as a script.
 """
 
 from __future__ import annotations
@@ -36,18 +36,18 @@ __all__ = [
     "answers",
 ]
 
-#: The releases that the tables of cases speak of: da4ml's, and alkaid's.
+#: The releases of da4ml and alkaid that the tables of cases describe.
 VERSION = "0.6.0"
 ALKAID_VERSION = "0.8.2"
 
 THROWS, CRASHES, HANGS, NAN = "throws", "crashes", "hangs", "nan"
 
-#: Outputs (rows, n_out), or one of the first three words above, ``throws`` with a message.
+#: Outputs (rows, n_out), or one of the first three words above; ``throws`` is followed by a message.
 Answer = NDArray[np.float64] | str
 
 
 class Job(NamedTuple):
-    """``rows`` (rows, n_in), doubles, for the ``peer``. ``text``: da4ml's own JSON of the program, if there is one."""
+    """A job for ``peer``. ``rows``: doubles (rows, n_in). ``text``: da4ml's own JSON of the program, if any."""
 
     peer: str
     program: Program
@@ -56,12 +56,12 @@ class Job(NamedTuple):
 
     @property
     def matrix(self) -> NDArray[np.float64]:
-        """``rows`` as an array."""
+        """Return ``rows`` as an array."""
         return np.array(self.rows, dtype=np.float64).reshape(len(self.rows), self.program.n_in)
 
 
 def answers(jobs: Sequence[Job], timeout: float = 300.0) -> list[Answer]:
-    """What the peers answer to ``jobs``, in order. A job that takes the process with it is asked no second time."""
+    """Return the peers' answers to ``jobs``, in order. A job that crashes or hangs is not repeated."""
     found: list[Answer] = []
     while len(found) < len(jobs):
         more, ending = _ask(jobs[len(found) :], timeout)
@@ -72,7 +72,7 @@ def answers(jobs: Sequence[Job], timeout: float = 300.0) -> list[Answer]:
 
 
 def _ask(jobs: Sequence[Job], timeout: float) -> tuple[list[Answer], str]:
-    """The answers of one process, and what the first job without an answer must have done to it."""
+    """Return the answers of one process, and how the first job without an answer must have ended it."""
     with subprocess.Popen(
         [sys.executable, __file__], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
@@ -98,7 +98,7 @@ def _frames(stream: BinaryIO) -> list[Answer]:
 
 
 def cpp(job: Job) -> NDArray[np.float64]:
-    """The C++ interpreter on the v1 binary. It takes no words that it could not write to."""
+    """Run da4ml's C++ interpreter on the v1 binary, as a copy, since it refuses arrays that are read-only."""
     from da4ml._binary import dais_interp_run
 
     words = np.frombuffer(write_binary(job.program, "v1"), dtype=np.int32).copy()
@@ -106,7 +106,7 @@ def cpp(job: Job) -> NDArray[np.float64]:
 
 
 def python(job: Job) -> NDArray[np.float64]:
-    """The Python executor, told to quantise the inputs itself."""
+    """Run da4ml's Python executor, which quantises the inputs itself."""
     from da4ml.types import CombLogic
 
     logic = CombLogic.deserialize(json.loads(job.text) if job.text else json_tree(job.program))
@@ -116,29 +116,29 @@ def python(job: Job) -> NDArray[np.float64]:
 
 
 def alkaid_logic(job: Job) -> Any:
-    """alkaid's ``CombLogic`` of the ALIR that we write of the program."""
+    """Return alkaid's ``CombLogic`` of the program, read from the ALIR that we write."""
     from alkaid.types import CombLogic
 
     return CombLogic.from_dict(json.loads(alir_json(to_alir(job.program))))
 
 
 def alkaid_cpp(job: Job) -> NDArray[np.float64]:
-    """alkaid's C++ interpreter."""
+    """Run alkaid's C++ interpreter."""
     outputs = alkaid_logic(job).predict(job.matrix, n_threads=1)
     return np.array(outputs, dtype=np.float64).reshape(len(job.rows), job.program.n_out)
 
 
 def alkaid_python(job: Job) -> NDArray[np.float64]:
-    """alkaid's Python executor, told to quantise the inputs itself."""
+    """Run alkaid's Python executor, which quantises the inputs itself."""
     logic = alkaid_logic(job)
     with np.errstate(all="ignore"):
         outputs = [logic(row, quantize=True) for row in job.matrix]
     return np.array(outputs, dtype=np.float64).reshape(len(outputs), job.program.n_out)
 
 
-#: Of da4ml.
+#: The executors of da4ml, by name.
 PEERS: dict[str, Callable[[Job], NDArray[np.float64]]] = {"cpp": cpp, "python": python}
-#: Of alkaid.
+#: The executors of alkaid, by name.
 ALIR_PEERS: dict[str, Callable[[Job], NDArray[np.float64]]] = {
     "alkaid-cpp": alkaid_cpp,
     "alkaid-python": alkaid_python,
@@ -146,9 +146,9 @@ ALIR_PEERS: dict[str, Callable[[Job], NDArray[np.float64]]] = {
 
 
 def json_tree(program: Program) -> list[Any]:
-    """``program`` as the tree of da4ml's JSON, every interval the whole range of its type.
+    """Return ``program`` as the tree of da4ml's JSON; every interval is the whole range of its type.
 
-    A table belongs to the type of the op that reads it, so that every lookup has one of its own.
+    A table belongs to the type of the op that reads it; each lookup therefore gets its own table.
     """
     ops: list[list[Any]] = []
     tables: list[dict[str, Any]] = []

@@ -18,14 +18,14 @@ TOP = "model"
 
 @dataclass(frozen=True)
 class Rtl:
-    """What da4ml wrote: its program as JSON and its sources. ``latency``: rising edges in a clocked design."""
+    """Files that da4ml wrote: its program as JSON and its sources. ``latency``: in rising edges, if it is clocked."""
 
     program: Path
     sources: tuple[Path, ...]
     latency: int | None = None
 
     def edited(self, folder: Path, name: str, old: str, new: str) -> Rtl:
-        """A copy in ``folder`` in which ``old``, which occurs once in the source ``name``, is ``new``."""
+        """Return a copy in ``folder`` in which ``new`` replaces ``old``, which occurs once in the source ``name``."""
         folder.mkdir(parents=True, exist_ok=True)
         copies = []
         for source in self.sources:
@@ -41,7 +41,7 @@ class Rtl:
 
 
 def write(logic: Any, folder: Path, flavor: str = "verilog", *, cutoff: float = -1, layers: int = 1) -> Rtl:
-    """The RTL of da4ml's ``logic``; a pipeline if ``cutoff`` is positive, with ``layers`` of registers a stage."""
+    """Write the RTL of da4ml's ``logic``; a pipeline if ``cutoff`` is positive, with ``layers`` registers per stage."""
     from da4ml.codegen import VerilogModel, VHDLModel
 
     writer = VerilogModel if flavor == "verilog" else VHDLModel
@@ -59,7 +59,7 @@ def write(logic: Any, folder: Path, flavor: str = "verilog", *, cutoff: float = 
 
 
 class Verdict(NamedTuple):
-    """How ``sim`` ended. ``record`` is what ``--json`` printed."""
+    """The result of ``sim`` or ``prove``. ``record`` is the record that ``--json`` printed."""
 
     verdict: str
     exit_code: int
@@ -67,26 +67,26 @@ class Verdict(NamedTuple):
 
     @property
     def ending(self) -> tuple[str, int]:
-        """Verdict and exit code."""
+        """Return the verdict and the exit code."""
         return self.verdict, self.exit_code
 
     @property
     def mismatch(self) -> dict[str, Any]:
-        """The first mismatch."""
+        """Return the first mismatch."""
         found: dict[str, Any] = self.record["first_mismatch"]
         return found
 
     @property
     def blame(self) -> dict[str, Any]:
-        """What it is blamed on."""
+        """Return the blame of the first mismatch."""
         found: dict[str, Any] = self.mismatch["blame"]
         return found
 
 
 def sim(rtl: Rtl, folder: Path, *options: str, latency: str | None = "auto") -> Verdict:
-    """``dais-verif sim`` of ``rtl``, on the vectors asked for and no others unless ``options`` speak of exhausting.
+    """Run ``dais-verif sim`` on ``rtl``, without an exhaustive pass unless ``options`` have ``--exhaustive...``.
 
-    ``latency`` is given where the design has a clock.
+    ``latency``: the option for a design that has a clock; None leaves it out.
     """
     arguments = ["sim", str(rtl.program), "--json", "-o", str(folder / "out")]
     if rtl.latency is not None:
@@ -98,7 +98,7 @@ def sim(rtl: Rtl, folder: Path, *options: str, latency: str | None = "auto") -> 
 
 
 def prove(rtl: Rtl, folder: Path, *options: str) -> Verdict:
-    """``dais-verif prove`` of ``rtl``, its latency given where it has one; ``sim`` simulates it."""
+    """Run ``dais-verif prove`` on ``rtl``, with its latency if it has one and without confirming by simulation."""
     arguments = [
         "prove",
         str(rtl.program),

@@ -1,4 +1,4 @@
-"""What ``sim`` says of the RTL that da4ml writes for the witnesses of ``cases``: two columns of docs/peers.md."""
+"""The verdicts of ``sim`` on the RTL that da4ml writes for the witnesses of ``cases``: two columns of docs/peers.md."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 __all__ = ["NOT_WRITTEN", "PROOFS", "RIGHT", "RTL", "Found", "cell"]
 
-#: da4ml's code generator broke off.
+#: da4ml's code generator failed.
 NOT_WRITTEN = "not written"
 
 
 class Found(NamedTuple):
-    """A verdict, and the op that it blames, if it blames one; the exit code is the verdict's."""
+    """A verdict, and the op that it blames, if there is one; the exit code is that of the verdict."""
 
     verdict: str
     op: int | None = None
@@ -19,9 +19,9 @@ class Found(NamedTuple):
 
 RIGHT = Found("PASS")
 _NOTHING = Found(NOT_WRITTEN)
-#: Does not build, or breaks off when it starts: ranges of VHDL that do not fit each other.
+#: The RTL does not build, or stops when it starts, because VHDL ranges do not match.
 _BROKEN = Found("TOOL_FAILURE")
-#: The port has another width: of no bits, or because an interval is too long for the doubles of da4ml's JSON.
+#: The port has another width: it has no bits, or an interval does not fit the doubles of da4ml's JSON.
 _PORTS = Found("INVALID_INPUT")
 
 
@@ -33,7 +33,7 @@ def _wrong(op: int) -> Found:
     return Found("RTL_MISMATCH", op)
 
 
-#: By witness: of the Verilog, in Icarus and Verilator; of the VHDL.
+#: By witness: the verdicts on the Verilog, in Icarus and Verilator, and on the VHDL.
 RTL: dict[str, tuple[Found, Found]] = {
     "input_shift": (RIGHT, RIGHT),
     "input_types": (RIGHT, _BROKEN),
@@ -77,10 +77,10 @@ RTL: dict[str, tuple[Found, Found]] = {
     "no_inputs": (_NOTHING, _NOTHING),
 }
 
-#: What ``prove`` says of the Verilog: what ``sim`` says, but for RTL that is no Verilog, which is told before any tool.
+#: The verdicts of ``prove`` on the Verilog: those of ``sim``, except for invalid Verilog, which is refused earlier.
 PROOFS: dict[str, Found] = {name: verilog for name, (verilog, _) in RTL.items()} | {"add_no_bits": _PORTS}
 
 
 def cell(found: Found) -> str:
-    """What the table says."""
+    """Return the text of the table's cell."""
     return "right" if found is RIGHT else f"**{found.verdict}**"

@@ -1,7 +1,7 @@
-"""Which ops of a program da4ml may get wrong: the shapes of the table of cases, as predicates.
+"""Predicates for ops that da4ml may compute wrongly: the shapes of the table of cases.
 
-Written from the cases alone, one function each, true for every op that the case can befall; whether it does depends
-on the values. An op with no such shape in its cone must come out right, and the tests hold da4ml to that.
+Each function is written from its case alone, and is true for every op that the case can affect; whether it does depends
+on the values. An op with no such shape in its fan-in cone must have the right value, and the tests check this.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Shape = Callable[[Program, Op], bool]
 
 
 def operand_types(program: Program, op: Op) -> list[FixedType]:
-    """Types of id0 and id1 as the op sees them: the second shifted, for the ops that shift it."""
+    """Return the types of id0 and id1 as the op uses them: the second one shifted, for ops that shift it."""
     kinds = [program.ops[index].type for index in op.operands[:2]]
     shift = {0: op.data, 1: op.data, 6: high_int32(op.data), 10: low_int32(op.data)}.get(abs(op.code), 0)
     if len(kinds) == 2 and op.code != 7:
@@ -29,7 +29,7 @@ def operand_types(program: Program, op: Op) -> list[FixedType]:
 
 
 def span(program: Program, op: Op) -> int:
-    """Bits from the last place of operands and result to the first, with one to spare for a sign."""
+    """Return the bits from the least to the most significant place of operands and result, with one for a sign."""
     kinds = [op.type, *operand_types(program, op)]
     if op.code in (8, 9, -9):
         return max(kind.width for kind in kinds) + 1
@@ -56,13 +56,13 @@ def wide_and_signed(program: Program, op: Op) -> bool:
 
 
 def no_bits_but_signed(program: Program, op: Op) -> bool:
-    """Also a lookup by such a value."""
+    """Return whether the op quantises to a signed type without bits, or looks up by such a value."""
     kind = program.ops[op.id0].type if op.code == 8 else op.type
     return (op.code == 8 or implies_quantisation(op)) and bool(kind.k) and kind.width == 0
 
 
 def far(program: Program, op: Op) -> bool:
-    """Powers of two that a double does not hold."""
+    """Return whether a shift or type needs powers of two that a double does not hold."""
     shifts = [int(program.inp_shift[op.id0])] if op.code == -1 else []
     kinds = [op.type, *(program.ops[index].type for index in op.operands), *operand_types(program, op)]
     return any(abs(n) > 1000 for n in (*shifts, *(n for kind in kinds for n in kind)))
@@ -81,7 +81,7 @@ def input_of_several_types(program: Program, op: Op) -> bool:
     )
 
 
-# Results on another grid than da4ml takes for granted
+# Results on another grid than da4ml assumes
 
 
 def finer_sum(program: Program, op: Op) -> bool:
@@ -136,7 +136,7 @@ def mux_that_quantises(program: Program, op: Op) -> bool:
 
 
 def _holds(wide: FixedType, kind: FixedType, negated: bool) -> bool:
-    """Whether every value of ``kind``, negated or not, has the type ``wide``."""
+    """Return whether the type ``wide`` holds every value of ``kind``, negated or not."""
     if kind.width == 0:
         return True
     if wide.f < kind.f:
@@ -153,7 +153,7 @@ def signed_relu(program: Program, op: Op) -> bool:
 
 
 def widening_not(program: Program, op: Op) -> bool:
-    """NOT whose signed result is not as wide as the operand, or whose operand has no bits."""
+    """Return whether it is a NOT whose signed result is not as wide as its operand, or whose operand has no bits."""
     if abs(op.code) != 9 or op.data != 0:
         return False
     width = program.ops[op.id0].type.width
@@ -161,7 +161,7 @@ def widening_not(program: Program, op: Op) -> bool:
 
 
 def all_of_a_fraction(program: Program, op: Op) -> bool:
-    """AND-reduce of an unsigned value with a fraction, or of a negated value."""
+    """Return whether it is an AND-reduce of an unsigned value with a fraction, or of a negated value."""
     if abs(op.code) != 9 or op.data != 2:
         return False
     kind = program.ops[op.id0].type
@@ -171,7 +171,7 @@ def all_of_a_fraction(program: Program, op: Op) -> bool:
 
 
 def part_of_a_table(program: Program, op: Op) -> bool:
-    """A lookup that da4ml's JSON cannot express by types alone: its table is tied to the operand's interval."""
+    """Return whether it is a lookup that da4ml's JSON, where tables match intervals, cannot express by types alone."""
     if op.code != 8:
         return False
     table = program.tables[low_int32(op.data)]

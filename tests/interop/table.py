@@ -1,4 +1,4 @@
-"""The cases as Markdown, and asked of an op: ``python -m interop.table``, in tests/, writes docs/peers.md."""
+"""The cases as Markdown and as predicates of ops; ``python -m interop.table``, in tests/, writes docs/peers.md."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["PAGE", "clean", "reason", "written"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "peers.md"
 
-#: What is between these lines of the page is written from the cases.
+#: The text between these lines of the page is written from the cases.
 _MARKS = (
     ("<!-- table: from tests/interop/cases.py -->", "<!-- end of table -->"),
     ("<!-- witnesses: from tests/interop/cases.py -->", "<!-- end of witnesses -->"),
@@ -31,7 +31,7 @@ _MARKS = (
 
 
 def reason(peer: str, program: Program, op: Op) -> str | None:
-    """The case that may befall ``op`` in ``peer``, by its shape alone; None if there is none."""
+    """Return the name of a case that may affect ``op`` in ``peer``, by the op's shape alone, or None."""
     for case in CASES:
         expected = case.of(peer)
         if expected is not RIGHT and expected.shape is not None and expected.shape(program, op):
@@ -40,9 +40,9 @@ def reason(peer: str, program: Program, op: Op) -> str | None:
 
 
 def clean(peer: str, program: Program) -> list[bool]:
-    """For every op, whether no case can befall it or anything that it depends on.
+    """Return for every op whether no case can affect it or an op that it depends on.
 
-    Nor may it be something that the peer cannot even be told.
+    It is also false for an op that cannot be expressed in the peer's format, and for ops that depend on one.
     """
     found: list[bool] = []
     for op in program.ops:
@@ -52,7 +52,7 @@ def clean(peer: str, program: Program) -> list[bool]:
 
 
 def written(text: str, cases: Sequence[Case] = CASES, alir: Sequence[AlirCase] = ALIR_CASES) -> str:
-    """The page ``text`` with its parts written anew from ``cases`` of da4ml and ``alir``, those of alkaid."""
+    """Return the page ``text`` with its tables written again from ``cases`` (da4ml's) and ``alir`` (alkaid's)."""
     parts = (_table(cases), _witnesses(cases), _alir_table(alir), _alir_witnesses(alir))
     for (begin, end), part in zip(_MARKS, parts, strict=True):
         head, rest = text.split(begin + "\n")
@@ -108,7 +108,7 @@ def _alir_witnesses(cases: Sequence[AlirCase]) -> str:
 
 
 def _values(values: Iterable[Fraction]) -> str:
-    """The numbers as the oracle shows them, or shorter as doubles, which they are."""
+    """Return the numbers as the oracle shows them, or as doubles where that is shorter (all of them are doubles)."""
     return ", ".join(min(show(value), repr(float(value)), key=len) for value in values)
 
 
@@ -117,7 +117,7 @@ def _witnesses(cases: Sequence[Case]) -> str:
 
 
 def _witness(case: Case) -> str:
-    """The program as ``dais-verif asm`` reads it, its hash and counts left out."""
+    """Return the program as ``dais-verif asm`` reads it, without its hash and counts."""
     (one,) = case.witness.cases
     lines = [line for line in listing(case.witness.program).splitlines() if not line.startswith(";")]
     head = f"; {case.name}: {_values(one.inputs) or 'nothing'} -> {_exact(case)}"

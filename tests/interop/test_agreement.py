@@ -1,6 +1,6 @@
-"""Wherever no case of docs/peers.md applies, every engine of ours gives what da4ml's executors give, bit for bit.
+"""Where no case of docs/peers.md applies, each of our engines agrees bit for bit with da4ml's executors.
 
-On real programs, on the rows of the conformance table, and on random programs that keep their promises.
+They are compared on real programs, the rows of the conformance table, and random programs that keep their promises.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from dais_verif.program.listing import listing
 
 by_peer = pytest.mark.parametrize("peer", PEERS)
 
-#: Rows that are enough for executors that take milliseconds for one.
+#: Rows to compare for engines that take milliseconds per row.
 FEW = 4
 
 
 def assert_agree(jobs: Sequence[Job]) -> Counter[int]:
-    """That every engine gives what the peer gives; how often each opcode was among the ops that were compared."""
+    """Assert that every engine agrees with the peer; return how often each opcode was among the compared ops."""
     compared: Counter[int] = Counter()
     for job, answer in zip(jobs, answers(jobs), strict=True):
         kept = clean(job.peer, job.program)
@@ -41,7 +41,7 @@ def assert_agree(jobs: Sequence[Job]) -> Counter[int]:
 
 
 def assert_equal(job: Job, answer: Answer, kept: Sequence[bool]) -> None:
-    """That ``answer`` is what our engines give, but for outputs of ops that are not ``kept``."""
+    """Assert that ``answer`` is equal to the outputs of our engines, except for ops that are not ``kept``."""
     if not isinstance(answer, np.ndarray):
         pytest.fail(f"{job.peer}: {answer}\n{listing(job.program)}")
     columns = [j for j, index in enumerate(job.program.out_idx.tolist()) if index < 0 or kept[index]]
@@ -86,7 +86,7 @@ def test_10_000_random_programs(peer: str, chunk: int, da4ml: None) -> None:
 
 
 def table_jobs(peer: str) -> Iterator[Job]:
-    """The rows of the conformance table, without the cases that break a promise."""
+    """Yield the rows of the conformance table, without the cases that break a promise."""
     for row in TABLE:
         cut = part(peer, row.program)
         rows = doubles(cut, [one.inputs for one in row.cases if one.breaks is None])
@@ -102,7 +102,7 @@ def test_the_conformance_table(peer: str, da4ml: None) -> None:
 
 
 def corpus_jobs(peer: str, corpus: Path, rows: int | None = None, most_ops: int | None = None) -> Iterator[Job]:
-    """The real programs; for the Python executor as da4ml's own files."""
+    """Yield the real programs; for the Python executor, as da4ml's own files."""
     for folder in sorted(path for path in corpus.iterdir() if path.is_dir()):
         if most_ops is not None and load(folder / "prog.v1.bin").n_ops > most_ops:
             continue
@@ -121,7 +121,7 @@ def corpus_jobs(peer: str, corpus: Path, rows: int | None = None, most_ops: int 
 def test_the_corpus_on_the_interpreter(
     rows: int | None, most_ops: int | None, programs: int, corpus: Path, da4ml: None
 ) -> None:
-    """Every output, in the whole suite on every row: no case can befall a real program of the corpus."""
+    """Every output agrees (in the slow run on every row), since no case can affect a real program of the corpus."""
     jobs = list(corpus_jobs("cpp", corpus, rows, most_ops))
     assert len(jobs) >= programs and all(all(clean(job.peer, job.program)) for job in jobs)
     assert_agree(jobs)
@@ -138,7 +138,7 @@ def test_every_row_of_the_corpus_on_the_executor(corpus: Path, da4ml: None) -> N
 
 @by_peer
 def test_a_difference_is_found(peer: str, da4ml: None) -> None:
-    """In every witness on which the peer is wrong, if all its ops are compared."""
+    """The comparison fails for every witness on which the peer is wrong, if all its ops are compared."""
     cases = [case for case in CASES if case.of(peer) is not RIGHT and case.witness.cases[0].breaks is None]
     jobs = [
         Job(peer, case.witness.program, [[float(value) for value in case.witness.cases[0].inputs]]) for case in cases

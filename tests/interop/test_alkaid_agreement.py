@@ -1,6 +1,6 @@
-"""Wherever no case of docs/peers.md applies, every engine of ours gives what alkaid's executors give, bit for bit.
+"""Where no case of docs/peers.md applies, each of our engines agrees bit for bit with alkaid's executors.
 
-On real models and on random programs that keep their promises; our engines equal each other and the oracle on all.
+They are compared on real models and on random programs that keep their promises, where all equal the oracle, too.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from dais_verif.program.opcodes import Code
 
 by_peer = pytest.mark.parametrize("peer", ALIR_PEERS)
 
-#: What a program of ALIR can hold.
+#: The opcodes of ALIR programs.
 CODES = (-1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, Code.SUM, Code.SHIFT)
 
 
 def assert_agree(jobs: Sequence[Job]) -> Counter[int]:
-    """That the engines give what the oracle gives and what the peer gives; how often each opcode was compared."""
+    """Assert that engines, oracle and peer agree; return how often each opcode was among the compared ops."""
     compared: Counter[int] = Counter()
     for job, answer in zip(jobs, answers(jobs), strict=True):
         assert_equal(job, answer)
@@ -64,7 +64,7 @@ def test_random_programs(peer: str, alkaid: None) -> None:
 
 @by_peer
 def test_a_difference_is_found(peer: str, alkaid: None) -> None:
-    """In every witness on which the peer is wrong."""
+    """The comparison fails for every witness on which the peer is wrong."""
     jobs = [Job(peer, c.program, [c.inputs]) for c in CASES if c.of(peer) is not RIGHT and c.breaks is None]
     for job, answer in zip(jobs, answers(jobs), strict=True):
         with pytest.raises(pytest.fail.Exception, match=peer):
@@ -78,14 +78,14 @@ def test_10_000_random_programs(peer: str, chunk: int, alkaid: None) -> None:
     assert_agree(list(random_jobs(peer, range(1000 + chunk * 1000, 2000 + chunk * 1000))))
 
 
-#: What the hand-made model holds on purpose, by the name of its case.
+#: A hand-made model that has cases on purpose.
 HAND_MADE = "a10_ports_consts"
 MODELS = sorted([*ALIR.glob("a*/alir.json*"), *ALIR.glob("legacy/*.json.gz")])
 
 
 @by_peer
 def test_real_models(peer: str, alkaid: None) -> None:
-    """As we write them: read and converted, legacy files too."""
+    """The models, including legacy files, agree after we have read, converted and written them."""
     jobs, expected = [], []
     for path in MODELS:
         stem = path.name[:3] if path.parent.name == "legacy" else ""

@@ -1,6 +1,6 @@
-"""Folders that alkaid itself writes, simulated and proved from the folder alone; faults in their RTL are all found.
+"""Folders that alkaid writes are simulated and proved from the folder alone, and all faults in their RTL are found.
 
-A fault that a proof passes must change nothing: then simulation finds nothing either, and it is not counted.
+If a proof passes with a fault, the fault must have no effect: simulation must pass, too, and it is not counted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from dais_verif.verdict import Verdict
 MODELS = ("a01_dense_plain", "a04_sort8", "a05_where", "a06_softmax_lut", "a09_wide_acc")
 VERSION = "0.8.2"
 
-#: What each design is given: 20 designs, 200 faults.
+#: Faults per design: 20 designs, 200 faults.
 FAULTS = 10
 _TRIES = 40
 
@@ -56,7 +56,7 @@ def alkaid() -> None:
 
 
 def written(model: str, folder: Path, flavor: str, stages: int, **more: Any) -> Path:
-    """Let alkaid write the folder."""
+    """Let alkaid write the folder, and return it."""
     from alkaid.codegen import RTLModel
     from alkaid.types import CombLogic
 
@@ -86,7 +86,7 @@ def test_a_folder_is_simulated_and_proved_without_options(model: str, flavor: st
 
 @pytest.mark.parametrize("fused", [True, False], ids=["fused", "unfused"])
 def test_the_model_before_fusion_is_computed_too(fused: bool, tmp_path: Path) -> None:
-    """What alkaid fuses is part of what is proved, if the model is the one that was given to it."""
+    """alkaid's fusing of ops is covered by the proof if the program is the model that alkaid was given."""
     folder = written("a06_softmax_lut", tmp_path / "project", "verilog", 0, ternary_fuse=fused)
     (program,) = (ALIR / "a06_softmax_lut").glob("alir.json*")
     proved = dais_verif.prove(program, rtl=folder, confirm=False)
@@ -106,7 +106,7 @@ def test_faults_are_all_found(model: str, flavor: str, stages: int, tmp_path: Pa
         shutil.copytree(good, folder)
         fault.plant(folder)
         proved = dais_verif.prove(folder, confirm=False, cache=False)
-        if proved.passed:  # it changes nothing: no simulator may see a difference
+        if proved.passed:  # the fault has no effect: simulation must not find a difference
             simulated = dais_verif.simulate(folder, vectors=2000, **fast(flavor))
             assert simulated.passed, f"{fault}: the proof passed, but {simulated.message}"
         else:

@@ -1,4 +1,4 @@
-"""alkaid reads the machines that we write, and its emulator gives the traces that it gives on its own files."""
+"""alkaid reads the machines that we write, and its emulator gives the same traces as on its own files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dais_verif.machine.text.writer import machine_text
 
 REAL = sorted(FSM.glob("f*/fsm.json.gz"))
 
-#: In a process of its own: what alkaid reads wrongly it may not survive.
+#: Run in a separate process, since alkaid may crash on a file that it reads wrongly.
 EMULATE = """
 import sys
 import numpy as np

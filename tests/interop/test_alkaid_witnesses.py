@@ -1,6 +1,6 @@
-"""Every case of alkaid's table in docs/peers.md on the installed alkaid: it still comes out as the page says.
+"""Each case of alkaid's table in docs/peers.md still has the result that the page states, on the installed alkaid.
 
-A witness that comes out right where the page says that it is wrong fails, too: upstream has mended it.
+A witness whose result is right where the page says that it is wrong fails, too: upstream has fixed it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The wrapper against cocotbext-axi: models of AXI4-Stream and AXI4-Lite that know nothing of ours."""
+"""The wrapper works with cocotbext-axi, whose models of AXI4-Stream and AXI4-Lite are independent of ours."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ ROWS = 150
 def failing(
     folder: Path, simulator: str, latency: int, *, axil: bool = False, bug: tuple[str, str] | None = None
 ) -> tuple[list[str], str]:
-    """The tests that fail, and the log."""
+    """Run ``axis_models`` on a wrapped program; return the tests that fail, and the log."""
     ports, batch = ports_of(EVERY), generate(EVERY, ROWS, 5)
     design = wrapped(EVERY, folder, latency=latency, user_bits=3, axil=axil, bug=bug)
     signatures = selfcheck_signatures(EVERY, [1, 50]) if axil else {}
@@ -47,7 +47,7 @@ def failing(
 
 
 def hexadecimal(words: Words, bits: int) -> list[str]:
-    """Each row as whole bytes."""
+    """Return each row in hexadecimal, as whole bytes."""
     return [f"{int(bits_of_row(words, row, bits), 2):0{2 * -(-bits // 8)}x}" for row in range(len(words))]
 
 

@@ -1,4 +1,4 @@
-"""The benchmark: its arithmetic, its goals, its tables, and that it refuses to time wrong answers."""
+"""The benchmark of the fast engine: its arithmetic, goals and tables are right, and wrong answers are not timed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_sides_take_turns_and_the_order_alternates(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(rounds, "_SHORTEST_SECONDS", 0)
     calls: list[str] = []
     seconds = interleaved({"a": lambda: calls.append("a"), "b": lambda: calls.append("b")}, 3)
-    assert calls[4:] == ["a", "b", "b", "a", "a", "b"]  # each was called twice before, to warm up
+    assert calls[4:] == ["a", "b", "b", "a", "a", "b"]  # each was called twice before, as a warm-up
     assert {name: len(values) for name, values in seconds.items()} == {"a": 3, "b": 3}
     assert all(second >= 0 for values in seconds.values() for second in values)
 
@@ -61,7 +61,7 @@ def test_how_a_ratio_is_shown(spread: Spread, text: str) -> None:
 
 
 def program_results(name: str, ops: int) -> dict[str, Any]:
-    """Of a program that meets every goal just so."""
+    """Return the results of a program that barely meets every goal."""
     speedup = 100 if ops >= 2000 else 40
     seconds = {"peer": [100.0] * 3, "checked": [1.0] * 3, "copy": [0.7] * 3}
     seconds |= {kind: [100 / speedup] * 3 for kind in ("integers", "doubles")}
@@ -84,7 +84,7 @@ def program_results(name: str, ops: int) -> dict[str, Any]:
 
 @pytest.fixture
 def results() -> dict[str, Any]:
-    """Every goal is met just so."""
+    """Return results that barely meet every goal."""
     memory = {"ops": 50, "rows": 7, "kind": "integers", "peak": 1200_000_000, "arrays": 1000_000_000}
     return {
         "machine": {
@@ -120,7 +120,7 @@ def results() -> dict[str, Any]:
     }
 
 
-#: Where a little too much time breaks which goal.
+#: For each goal, the place of a time that breaks it when it is a little longer.
 SLOWER = {
     "2,000 ops or more, integers: 100x": ("programs", 0, "throughput", "auto", "seconds", "integers"),
     "2,000 ops or more, doubles: 100x": ("programs", 0, "throughput", "auto", "seconds", "doubles"),
@@ -155,7 +155,7 @@ def test_goals_that_are_met_just_so(results: dict[str, Any]) -> None:
     ],
 )
 def test_goals_against_alkaid(place: int, seconds: float, missed: list[str], results: dict[str, Any]) -> None:
-    """In programs of each size, with an alkaid that is a little too fast."""
+    """The goals of programs of each size are missed if alkaid is a little too fast."""
     results["programs"].append(program_results("tiny", 6))
     results["programs"][place]["throughput"]["auto"]["seconds"]["alkaid"] = [seconds] * 3
     assert unmet(results) == [f"alkaid, {goal}" for goal in missed]

@@ -1,4 +1,4 @@
-"""The benchmark of machines: it times nothing that is wrong, its goal can be met and missed, its machines are right."""
+"""The benchmark of machines: wrong results are not timed, its goal can be met and missed, its machines are right."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of ``prove``: its goals, its tables, its plot, and that it counts only what was proved."""
+"""The benchmark of ``prove``: its goals, tables and plot are right, and it counts only runs that proved every op."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZES = (500, 5_000, 50_000, 95_000)
 
 
 def results(seconds: float = 2e-4, power: float = 1.0, peak: float = 7e3, second: float = 0.25) -> dict[str, Any]:
-    """What would be found if time and memory grew like this."""
+    """Return the results of runs whose time grows with ``power`` and whose memory is ``peak`` bytes per op."""
     designs = []
     for ops in SIZES:
         wall = seconds * float(ops) ** power

@@ -1,4 +1,4 @@
-"""The benchmark of ``sim``: its clock, its goals, its tables, and that both sides get the same to do."""
+"""The benchmark of ``sim``: its clock, goals and tables are right, and both sides get the same work."""
 
 from __future__ import annotations
 
@@ -114,19 +114,19 @@ class TestSooner:
 
 
 def growth(sizes: tuple[int, ...], seconds: float) -> list[Run]:
-    """Linear."""
+    """Return runs whose time grows linearly, up to ``seconds`` for the largest size."""
     return [run_of(seconds * size / max(sizes), size=size, vectors=1, build=size) for size in sizes]
 
 
 def both(wall: float, build: float) -> Run:
-    """Of a wide program, in both simulators."""
+    """Return a run of a wide program in both simulators, each with ``build`` seconds for building and for running."""
     seconds = {f"{key} {name}": build for key in ("build", "run") for name in ("icarus", "verilator")}
     return run_of(wall, **seconds)
 
 
 @pytest.fixture
 def results() -> dict[str, Any]:
-    """Every goal is met just so."""
+    """Return results that barely meet every goal."""
     runs = {
         "peer": [run_of(300, different=0)] * 3,
         "cold": [run_of(60)] * 3,
@@ -160,7 +160,7 @@ def unmet(results: dict[str, Any]) -> list[str]:
     return [line.goal for line in lines(results) if line.met != "met"]
 
 
-#: Which run, made how many times as long, breaks which goal.
+#: For each goal, the place of the runs that break it, and the factor by which they are made longer.
 SLOWER: dict[str, tuple[tuple[Any, ...], float]] = {
     "new design, 10,000 vectors in Verilator: 5x": (("programs", 0, "runs", "cold"), 1.01),
     "design built before, 10,000 vectors in Verilator: 30x": (("programs", 0, "runs", "warm"), 1.01),
@@ -250,7 +250,7 @@ def test_stages_show_when_there_are_some(results: dict[str, Any]) -> None:
 
 @dataclass
 class Stub:
-    """Both sides; ``calls`` is what was asked, in order."""
+    """A stub for both sides; ``calls`` are the requests that it got, in order."""
 
     calls: list[str] = field(default_factory=list)
 
@@ -362,7 +362,7 @@ class TestShapes:
 
     @pytest.mark.parametrize("name", ["attention", "convolution"])
     def test_promises_are_kept(self, name: str) -> None:
-        """Every op has room for its values."""
+        """Every op's type holds its values."""
         program = {"attention": attention(8, 8), "convolution": convolution(6)}[name]
         found = golden(program, np.random.default_rng(0).uniform(-8, 8, (200, program.n_in)), check=True)
         assert len({tuple(row) for row in found.tolist()}) == 200

@@ -1,4 +1,4 @@
-"""What is known to be wrong with da4ml's RTL: each is seen, with the right verdict, exit code and op."""
+"""Each known fault of da4ml's RTL is found, with the right verdict, exit code and op."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.usefixtures("da4ml")
 
 BY_NAME = {case.name: case for case in CASES}
 
-#: One of each kind goes through the fast suite.
+#: One case of each kind is in the fast suite.
 FAST = {"verilog": ("relu_of_minus", "output_zero", "quant_wider"), "vhdl": ("add_no_bits",)}
 
 
 def of_witness(case: Case, flavor: str, folder: Path, *options: str) -> Verdict:
-    """``sim`` on the vector of the witness and 100 others; violations are carried on past."""
+    """Run ``sim`` with ``--unchecked`` on the vector of the witness and 100 others."""
     from da4ml.types import CombLogic
 
     try:
@@ -63,7 +63,7 @@ def test_every_witness_is_spoken_of() -> None:
 
 
 class TestTables:
-    """lookup_table.v: Icarus does not take an attribute of it, which has no effect in simulation."""
+    """Icarus refuses an attribute in lookup_table.v that has no effect in simulation."""
 
     def test_pass_in_icarus_and_the_record_says_what_it_was_not_given(self, tmp_path: Path) -> None:
         verdict = sim(write(traced("lookup"), tmp_path), tmp_path, "--sim", "icarus")
@@ -100,7 +100,7 @@ class TestTables:
 
 
 def test_an_overflow_is_the_programs_fault(tmp_path: Path) -> None:
-    """Where the RTL wraps as hardware does, and nobody asked to carry on."""
+    """Without ``--unchecked``, an overflow is the program's fault, although the RTL wraps as hardware does."""
     from da4ml.types import CombLogic
 
     rtl = write(CombLogic.deserialize(json_tree(BY_NAME["add_overflow"].witness.program)), tmp_path)
@@ -111,17 +111,17 @@ def test_an_overflow_is_the_programs_fault(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_two_states_do_not_see_what_is_not_driven(tmp_path: Path) -> None:
-    """An output of out_idx -1 is left at Z. Verilator alone reads 0 there, which is right by luck."""
+    """An output of out_idx -1 is left at Z; Verilator alone reads 0 there, which happens to be right."""
     case = BY_NAME["output_zero"]
     assert of_witness(case, "verilog", tmp_path / "two", "--sim", "verilator").ending == ("PASS", 0)
     assert of_witness(case, "verilog", tmp_path / "four", "--sim", "icarus").ending == ("X_IN_OUTPUT", 4)
 
 
 class TestInputShift:
-    """da4ml's port has as many bits as the op that reads it; which weights they have is for the user to say.
+    """da4ml's port has as many bits as the op that reads it; users must state the weights of these bits.
 
-    By the program they are those bits of the input that the op takes. da4ml's own wrapper does not shift: it connects
-    the input by the type of the op, which is that of the input times ``2**inp_shift``.
+    By the program, they are the bits of the input that the op reads. da4ml's own wrapper does not shift: it connects
+    the input with the type of the op, which is the type of the input times ``2**inp_shift``.
     """
 
     WRAPPER = """\

@@ -1,4 +1,4 @@
-"""RTL that da4ml writes, combinational and pipelined, through ``dais-verif prove``: proved, or refuted by a vector."""
+"""``dais-verif prove`` proves da4ml's RTL, combinational and pipelined, or refutes it by a vector."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from support.da4ml_rtl import BUGS, FORMS, written
 
 pytestmark = pytest.mark.usefixtures("da4ml")
 
-#: Those that go through the fast suite; all do in `make test-interop`.
+#: The networks in the fast suite; `make test-interop` runs all.
 FAST = {"verilog": ("powers",), "pipelined verilog": ("mlp",), "vhdl": (), "pipelined vhdl": ("choices",)}
 
-#: What GHDL's synthesis, which reads VHDL, does not know: files, and reductions of another library.
+#: Networks whose VHDL GHDL's synthesis cannot read: it has files, or reductions of another library.
 UNREAD = ("lookup", "softmax", "reductions")
 
 NETWORK_CASES = [
@@ -30,7 +30,7 @@ NETWORK_CASES = [
 
 
 def is_proved(verdict: Verdict) -> bool:
-    """Whether all outputs are, and something was."""
+    """Return whether the run passed and all outputs are proved, of which there is at least one."""
     statuses = {claim["status"] for claim in verdict.record["outputs"]}
     return verdict.ending == ("PASS", 0) and statuses == {"PROVED"}
 
@@ -86,7 +86,7 @@ def test_layers_of_registers(name: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_what_is_known_to_be_wrong_is_refuted(case: Case, tmp_path: Path) -> None:
-    """With the same verdicts as ``sim``: a simulator has confirmed each vector."""
+    """``prove`` gives the verdict that ``PROOFS`` states, and a simulator confirms each counterexample."""
     from da4ml.types import CombLogic
 
     try:

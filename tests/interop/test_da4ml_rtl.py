@@ -1,4 +1,4 @@
-"""RTL that da4ml writes, Verilog and VHDL, combinational and pipelined, through ``dais-verif sim``."""
+"""``dais-verif sim`` gives the right verdicts on da4ml's RTL: Verilog and VHDL, combinational and pipelined."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ pytestmark = pytest.mark.usefixtures("da4ml")
 
 VECTORS = ("--vectors", "300")
 
-#: Those that go through the fast suite; all do in `make test-interop`.
+#: The networks in the fast suite; `make test-interop` runs all.
 FAST = {"verilog": ("choices",), "pipelined verilog": (), "vhdl": ("residual",), "pipelined vhdl": ("lookup",)}
 
 
 def simulator(form: str, fast: bool = True) -> tuple[str, ...]:
-    """Both for Verilog where both can, and where time does not matter."""
+    """Return the option that selects Icarus for Verilog if the test must be ``fast``; otherwise the default is used."""
     if FORMS[form].flavor == "vhdl":
         return ()
     return ("--sim", "icarus") if fast else ()
@@ -43,11 +43,11 @@ def test_is_right(name: str, form: str, tmp_path: Path) -> None:
     assert verdict.ending == ("PASS", 0), verdict.record["message"]
     for run in verdict.record["simulators"]:
         assert run["vectors_compared"] == 300
-        # What a bench finds out is what da4ml's numbers say: a register a stage, and one at the end.
+        # The latency that the testbench finds is da4ml's: the registers of each stage, and one more at the end.
         assert run["latency"] == rtl.latency
 
 
-#: The real programs that Icarus and GHDL run in seconds, and what they do not pass.
+#: The real programs that Icarus and GHDL run in seconds, and those that do not pass.
 CORPUS_PROGRAMS = ("p01", "p03", "p04", "p05", "p06", "p10", "p11", "p12", "p14")
 CORPUS_FINDINGS = {
     # Output 3 has out_idx -1 and is left open.
@@ -74,7 +74,7 @@ def test_real_programs(program: str, form: str, corpus: Path, tmp_path: Path) ->
 
 @pytest.mark.slow
 def test_the_other_outputs_of_a_real_program_with_one_left_open(corpus: Path, tmp_path: Path) -> None:
-    """p11, once its output 3 is driven: inputs with an inp_shift of up to 127 are right."""
+    """p11 passes once its output 3 is driven: inputs with an inp_shift of up to 127 are right."""
     from da4ml.types import CombLogic
 
     path = corpus / "p11_cmvm_raw" / "da4ml.json"
@@ -106,7 +106,7 @@ class TestLatency:
 
     @pytest.mark.parametrize("wrong", [-1, pytest.param(1, marks=pytest.mark.slow)])
     def test_that_is_given_wrong(self, wrong: int, tmp_path: Path) -> None:
-        """The number of stages, say, as metadata.json has it."""
+        """A wrong latency, for example the number of stages in metadata.json, is blamed on timing."""
         rtl = written("dense", "pipelined verilog", tmp_path)
         assert rtl.latency is not None
         verdict = sim(rtl, tmp_path, *VECTORS, "--sim", "icarus", latency=str(rtl.latency + wrong))
@@ -119,7 +119,7 @@ class TestLatency:
         assert sim(rtl, tmp_path, "--vectors", "50", latency=str(rtl.latency)).ending == ("PASS", 0)
 
 
-#: One of each kind of blame in the fast suite.
+#: One fault for each kind of blame is in the fast suite.
 FAST_BUGS = (
     "constant off by one",
     "outputs swapped",
@@ -144,7 +144,7 @@ def test_a_seeded_fault_is_found(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_networks_in_one_build_are_as_each_alone(tmp_path: Path) -> None:
-    """All have the same names of modules; those with tables read files of their own, so that they run alone."""
+    """Designs with equal module names share a build; those whose tables read their own files run alone."""
     shared = []
     asked = []
     for name in NETWORKS:

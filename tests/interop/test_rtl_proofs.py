@@ -1,4 +1,4 @@
-"""``make prove-rtl``: the hand-written RTL is proved, and with a bug in it is not."""
+"""``make prove-rtl`` proves the hand-written RTL, and does not prove it with a bug."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def prove(folder: Path, *options: str, rtl: Path = ROOT / "rtl") -> tuple[int, s
 
 @pytest.mark.parametrize(("only", "covers"), [("skid", ["3"]), ("LATENCY2", ["4"]), ("deframer", ["3"])])
 def test_a_part_is_proved(only: str, covers: list[str], tmp_path: Path) -> None:
-    """And situations of each were shown to be possible."""
+    """The part is proved, and all its cover properties are reached."""
     code, text = prove(tmp_path, "--only", only)
     assert code == 0, text
     assert re.findall(r"^\w+ +(\d) .* proved$", text, re.MULTILINE) == covers
@@ -41,14 +41,14 @@ def test_all_is_proved(tmp_path: Path) -> None:
     code, text = prove(tmp_path)
     assert code == 0, text
     assert "10 of 10 proved" in text
-    # Situations of each (skid buffer, shells, shells with the self-check, parts of a board) were shown to be possible.
+    # Covers reached in the skid buffer, the wrappers, the wrappers with the self-check, and the parts of a board.
     assert re.findall(r"^\w+ +(\d) .* proved$", text, re.MULTILINE) == ["3", *5 * ["4"], "6", "6", "3", "2"]
 
 
 SKID, SHELL, SWITCH = "dais_skid.v", "dais_axis.v", "dais_selfcheck.v"
 DEFRAMER, FRAMER, BRIDGE = "dais_deframer.v", "dais_framer.v", "dais_bridge.v"
 
-#: Where, what, its bug, and a property that must fail.
+#: The file, the text, its faulty replacement, the proof, and a property that must fail.
 BUGS = {
     "a beat is dropped under back-pressure": (
         SKID, "full    <= full || accept;", "full    <= full;", "skid", "held_is_offered"),
@@ -98,7 +98,7 @@ BUGS = {
 }  # fmt: skip
 
 
-#: In the fast suite, the first bug that breaks each property.
+#: The fast suite has the first bug that breaks each property.
 FIRST = {bug[-1]: name for name, bug in reversed(BUGS.items())}.values()
 
 
@@ -115,7 +115,7 @@ def test_a_bug_is_not_proved(name: str, tmp_path: Path) -> None:
     assert re.search(rf"FAILED contract: [^;]*\b{property_}\b[^;]*; base: ", said), said
 
 
-#: The same for what takes more clocks to go wrong than the base case has: induction sees it.
+#: Bugs that need more clock cycles to show than the base case has: induction finds them.
 DEEP_BUGS = {
     "a frame is handed out before it is whole": (
         DEFRAMER, "wire fetch = tail != committed", "wire fetch = tail != head", "deframer"),
@@ -148,7 +148,7 @@ def test_a_bug_of_a_board_is_not_proved(name: str, tmp_path: Path) -> None:
 
 
 def test_what_cannot_happen_is_no_proof(tmp_path: Path) -> None:
-    """A buffer that never takes anything keeps every promise about what it took; the covers say so."""
+    """A buffer that never accepts a beat keeps every property of accepted beats, but its covers fail."""
     shutil.copytree(ROOT / "rtl", tmp_path / "rtl")
     path = tmp_path / "rtl" / "formal" / "skid_proof.v"
     path.write_text(path.read_text().replace("assume (!resetn);", "assume (!resetn);\n  always @* assume (!s_valid);"))

@@ -1,4 +1,4 @@
-"""RTL of da4ml is signed off: tables that it reads, ports by declared intervals, pipelines; bugs in it are found."""
+"""da4ml's RTL with tables is signed off, combinational and pipelined, and an edit of a table is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every case of docs/peers.md on the installed da4ml: the witness still comes out as the page says, right or wrong."""
+"""Each case of docs/peers.md still has the result that the page states, right or wrong, on the installed da4ml."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def found(da4ml: None) -> dict[tuple[str, str], Answer]:
 
 @by_case
 def test_the_right_answer(case: Case) -> None:
-    """That of the oracle, of every engine, and of the page, written out."""
+    """Every engine gives the outputs that the page states."""
     (one,) = case.witness.cases
     program = case.witness.program
     assert all(Fraction(float(value)) == value for value in one.inputs + one.gives)
@@ -75,7 +75,7 @@ def test_names_are_unique() -> None:
 
 
 def test_the_page_shows_the_cases() -> None:
-    """After a change of the cases: ``python -m interop.table``, in tests/."""
+    """The page is up to date; if not, run ``python -m interop.table`` in tests/."""
     assert table.PAGE.read_text(encoding="utf-8") == table.written(table.PAGE.read_text(encoding="utf-8"))
 
 
