@@ -1,7 +1,7 @@
-"""Sabotage of the chain, done in the processes of the verbs by a ``sitecustomize`` on their path.
+"""Sabotage of the tool chain, by a ``sitecustomize`` on the Python path of the commands' processes.
 
-Each text runs before anything else in every Python that is started, simulators included. ``verb`` is the verb of the
-process, empty in a simulator.
+Each text runs first in every Python that is started, including those in simulators. ``verb`` is the command of the
+process; it is empty in a simulator.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ verb = next((word for word in arguments[3:4] if word in known), "")
 """
 
 SABOTAGE = {
-    # The scoreboard compares what it found with what it found.
+    # The scoreboard compares the outputs of the design with themselves.
     "comparison disabled": """
 if verb == "":
     from dataclasses import replace
@@ -32,7 +32,7 @@ if verb == "":
         compare(self, replace(chunk, expected=found), found, unknown, bulk=bulk)
     scoreboard.Scoreboard.compare = blind
 """,
-    # It looks at the lowest bit of each row only.
+    # The scoreboard compares only the lowest bit of each row.
     "comparison of one bit": """
 if verb == "":
     from dataclasses import replace
@@ -44,7 +44,7 @@ if verb == "":
         compare(self, replace(chunk, expected=same), found, unknown, bulk=bulk)
     scoreboard.Scoreboard.compare = short_sighted
 """,
-    # What it says it found is what it expected: then the digest is right, whatever the RTL does.
+    # The scoreboard reports the expected outputs as found: the digest is right whatever the RTL does.
     "outputs taken from the model": """
 if verb == "":
     from dais_verif.simulation import scoreboard
@@ -53,7 +53,7 @@ if verb == "":
         self, chunk, chunk.expected, {}, bulk=bulk
     )
 """,
-    # What is expected is what this wrong RTL says, output 0 one too high, and nobody asks the oracle.
+    # The expected outputs are those of the wrong RTL, with output 0 one too high, and the oracle does not check them.
     "golden model made from the RTL": """
 if verb == "sim":
     import dais_verif.golden as golden
@@ -84,7 +84,7 @@ if verb == "sim":
     made = flow.Generated
     flow.Generated = lambda programs, rows, seed: made(programs, min(rows, 10), seed)
 """,
-    # The vectors that are sent are all the first one.
+    # All vectors that are sent are equal to the first one.
     "the same vector again": """
 if verb == "sim":
     import dais_verif.flows.simulate as flow
@@ -95,7 +95,7 @@ if verb == "sim":
             return Batch.concatenate([first] * (stop - start)) if stop > start else super().slice(0, 0)
     flow.Generated = Stuck
 """,
-    # Few vectors are counted, and none is computed for what they leave open.
+    # Coverage counts few vectors, and no vectors are directed at open bins.
     "no directed vectors": """
 if verb == "sim":
     import dais_verif.coverage as coverage
@@ -136,7 +136,7 @@ if verb == "sim":
     finished = flow.finished_record
     flow.finished_record = lambda *arguments: replace(finished(*arguments), verdict=Verdict.PASS)
 """,
-    # It repeats what an earlier run said, which lies where the variable says.
+    # ``sim`` prints the record of an earlier run, whose folder an environment variable names.
     "record of an earlier run": """
 if verb == "sim":
     import shutil
@@ -162,7 +162,7 @@ if verb == "sim":
     import dais_verif.flows.simulate as flow
     flow.simulators_for = lambda choice, sources: ("icarus",)
 """,
-    # The prover reads the design that is signed off, whatever it is given.
+    # The prover always reads the design that is signed off, even if it is given another one.
     "prover with another design": """
 if verb == "prove":
     import dais_verif.prover.slang as slang
@@ -200,7 +200,7 @@ if verb and any(os.environ["CHANGED_BY"] in word for word in arguments[3:]):
 
 
 def sabotage(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """From now on every process of a verb is sabotaged."""
+    """Sabotage the process of every command that starts from now on."""
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(_BEGIN + SABOTAGE[name])
     path = os.pathsep.join([str(folder), str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
@@ -208,7 +208,7 @@ def sabotage(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONPATH", path)
 
 
-#: An ``iverilog`` that builds once and gives that build for ever.
+#: An ``iverilog`` that builds once and returns that build from then on.
 STALE_COMPILER = """#!/bin/sh
 last= out=
 for word in "$@"; do [ "$last" = -o ] && out=$word; last=$word; done
@@ -217,7 +217,7 @@ if [ -n "$out" ] && [ -f {kept} ]; then cp {kept} "$out"; exit 0; fi
 if [ -n "$out" ] && [ -f "$out" ]; then cp "$out" {kept}; fi
 """
 
-#: A ``vvp`` that simulates nothing and says that all is well. ``HONEST``: it takes the digest of what is expected.
+#: A ``vvp`` that simulates nothing and reports success. ``clever``: its digest is that of the expected outputs.
 LIAR = """#!{python}
 import json, os, sys, time
 from pathlib import Path
@@ -248,7 +248,7 @@ Path(os.environ["COCOTB_RESULTS_FILE"]).write_text(
 
 
 def fake_icarus(folder: Path, monkeypatch: pytest.MonkeyPatch, *, iverilog: str = "", vvp: str = "") -> None:
-    """Icarus with another compiler or simulator."""
+    """Replace the compiler or the simulator of Icarus by a script."""
     folder.mkdir()
     real = {name: shutil.which(name) for name in ("iverilog", "vvp")}
     for name, script in (("iverilog", iverilog), ("vvp", vvp)):

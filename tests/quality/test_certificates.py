@@ -1,4 +1,4 @@
-"""A certificate holds while everything is as it was; whatever is changed, and however well, is found."""
+"""A certificate holds while nothing changes; every change is found, even if all hashes are updated to match."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from dais_verif.signoff.certificate import CERTIFICATE, SIGNATURE
 from dais_verif.signoff.sshsig import fingerprint, public_key
 from dais_verif.signoff.sshsig import sign as ssh_sign
 
-#: A netlist that cannot be made, and somebody who answers for it.
+#: A netlist that cannot be made, and a waiver for it.
 WAIVED = (
     'seeds = [0, 1]\nstages = ["netlist"]\n'
     '[[waivers]]\nwhat = "netlist"\nreason = "no Yosys here"\nexpires = 2099-12-31\nby = "Ada"\n'
@@ -43,7 +43,7 @@ def signed_off(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copy(signed_off: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The same elsewhere: a certificate knows its files by where they lie beside it, too."""
+    """Return a copy of the sign-off in another folder; a certificate also finds its files relative to itself."""
     monkeypatch.setenv("DAIS_VERIF_YOSYS", "/nonexistent/yosys")
     return Path(shutil.copytree(signed_off, tmp_path / "copy"))
 
@@ -73,7 +73,7 @@ def test_what_the_sign_off_said(signed_off: Path) -> None:
         assert all((signed_off / "out" / name).is_file() for name in stage["evidence"])
 
 
-# tampering: with files, and with the certificate; those that forge make every hash fit again
+# tampering with files and with the certificate; forgeries update every hash to match
 
 Tamper = Callable[[Path], object]
 SIM, OTHER_SIM, BAD = (f"out/evidence/{name}" for name in ("simulation-0", "simulation-1", "known-bad-rtl"))
@@ -102,7 +102,7 @@ def forged(edit: Callable[[dict[str, Any]], object]) -> Tamper:
 
 
 def everywhere(stage: str, old: str, new: str) -> Tamper:
-    """In the record that a run printed and in the one that it kept, and all hashes fit."""
+    """Replace a text in the record that a run printed and in the one that it kept, and update all hashes."""
 
     def tamper(folder: Path) -> None:
         for name in ("printed.json", "run/result.json"):
@@ -122,7 +122,7 @@ def then_forged(*steps: Tamper) -> Tamper:
 
 
 def other_program(folder: Path) -> None:
-    """A program that means something else, in as many bytes."""
+    """Write a program with another meaning and the same length."""
     columns = DESIGN.columns._replace(code=np.where(DESIGN.columns.code == 0, 1, DESIGN.columns.code))
     (folder / "prog.bin").write_bytes(write_binary(replace(DESIGN, columns=columns), "v1"))
 
@@ -154,7 +154,7 @@ def of_stage(name: str, **values: object) -> Tamper:
 
 
 def in_both(edit: Callable[[dict[str, Any]], object]) -> Tamper:
-    """In the certificate and in the record of the sign-off."""
+    """Edit the certificate and the record of the sign-off alike."""
 
     def tamper(folder: Path) -> None:
         path = folder / "out" / "signoff.json"
@@ -194,7 +194,7 @@ TAMPERED: dict[str, tuple[Tamper, str]] = {
     "another layout of it": (reformatted, "not in the form"),
     "another statement": (replaced(f"out/{CERTIFICATE}", '"SIGNED OFF"', '"SIGNED 0FF"'), "was edited"),
     "cut short": (lambda folder: (folder / "out" / CERTIFICATE).write_bytes(b"{}"), "not a valid certificate"),
-    # all hashes fit
+    # with all hashes updated
     "forged: another statement": (forged(lambda tree: tree.update(statement="APPROVED")), "states 'APPROVED'"),
     "forged: one more field": (forged(lambda tree: tree.update(approved=True)), "unknown field `approved`"),
     "forged: a time in the future": (forged(lambda tree: tree.update(issued="2199-01-01T00:00:00+00:00")), "issued"),
@@ -277,7 +277,7 @@ def test_tampering_is_found(name: str, copy: Path) -> None:
 
 @pytest.mark.parametrize("position", [0.0, 0.1, 0.35, 0.5, 0.77, 0.999])
 def test_any_byte_of_any_file(position: float, copy: Path) -> None:
-    """All at once: each file is spoken of by its name."""
+    """If a byte of every file is changed at once, there is a finding for each file, with its name."""
     files = [path for path in (copy / "out").rglob("*") if path.is_file() and path.stat().st_size]
     names = {path.relative_to(copy / "out").as_posix() for path in files} - {CERTIFICATE}
     for path in files:
@@ -347,7 +347,7 @@ def test_of_a_sign_off_without_a_certificate_it_is_said_why(copy: Path) -> None:
     assert "has not ended, or was killed" in verify(copy).stderr
 
 
-# edits of evidence, whose hashes all fit
+# edits of evidence, with all hashes updated
 
 
 def test_what_is_called_evidence(copy: Path) -> None:

@@ -1,6 +1,7 @@
-"""Generated sequences find control faults: every one that can be seen, in each real machine, within 2,000 cycles.
+"""Generated sequences find every visible control fault in each real machine within 2,000 cycles.
 
-A faulty machine is a machine, so the fast engine says how it differs; in simulators its Verilog runs as RTL of others.
+A faulty machine is itself a machine: the fast engine shows how it differs, and simulators run its Verilog as
+third-party RTL.
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ from dais_verif.verdict import Verdict
 CYCLES = 2000
 REAL = sorted(path.name for path in FSM.glob("f*"))
 
-#: What no sequence shows: the rounding of the outputs hides it, or it is written before anybody reads it.
+#: Faults that no sequence shows: rounding hides them, or the register is written before it is read.
 EQUAL = {
     "f03_fir7": ("wrong initial value: taps[6]: 1/4 ",),
     "f05_dense_folded": ("wrong initial value: xreg[",),
 }
-#: What shows only if the FIFO runs empty at that word before it was ever written: 1 in 2 seeds show it.
+#: Faults that are visible only if the FIFO is read while empty at a word that was never written: half of the seeds.
 SELDOM = {"f04_fifo": tuple(f"wrong initial value: mem[{word}]" for word in (2, 4, 6))}
 
 
@@ -46,7 +47,7 @@ def hidden(name: str, fault: Fault) -> bool:
 
 
 def is_found(of: Machine, fault: Fault, cycles: int = CYCLES, seed: int = 0) -> bool:
-    """Whether an output of the faulty machine ever differs."""
+    """Return whether an output of the faulty machine ever differs."""
     sequences = generate_sequences(of, cycles, seed)
     right, wrong = (expect(each, sequences, check=False) for each in (of, fault.machine))
     return any(not np.array_equal(a.expected, b.expected) for a, b in zip(right, wrong, strict=True))
@@ -96,7 +97,7 @@ def test_every_fault_that_can_be_seen_is_found_by_sim(name: str, tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted({**EQUAL, **SELDOM}))
 def test_what_sim_may_miss_is_proved_to_be_equal_or_refuted(name: str, tmp_path: Path) -> None:
-    """So every control fault in the real machines is found, or is none."""
+    """Every control fault in the real machines is found, or has no effect."""
     for fault in control_faults(machine(name)):
         if hidden(name, fault):
             source = tmp_path / "design.v"
@@ -107,7 +108,7 @@ def test_what_sim_may_miss_is_proved_to_be_equal_or_refuted(name: str, tmp_path:
 
 
 def with_registers_seen(of: Machine) -> Machine:
-    """``of`` with all registers as outputs: what random machines show is little."""
+    """Return ``of`` with all registers as outputs, since the outputs of random machines show little."""
     signals = {s.name: replace(s, role=Role.OUTPUT) if s.register else s for s in of.signals.values()}
     return replace(of, signals=signals)
 
@@ -115,7 +116,7 @@ def with_registers_seen(of: Machine) -> Machine:
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(20))
 def test_no_fault_that_shows_is_proved_to_be_equal(seed: int, tmp_path: Path) -> None:
-    """In random machines, three faults each; what does not show in 600 cycles may be equal, or the prover finds it."""
+    """No fault in random machines that 600 cycles show is proved to be equal; other faults may be, or are refuted."""
     rng = random.Random(f"faults {seed}")
     of = with_registers_seen(random_machine(rng, widest=rng.choice((3, 6, 10)), inside=True))
     faults = control_faults(of)

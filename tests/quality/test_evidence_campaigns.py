@@ -1,4 +1,4 @@
-"""The campaigns of ``make evidence`` find what is wrong, go on where they were, and no success is empty."""
+"""The campaigns of ``make evidence`` find faults, continue where they stopped, and do not succeed without work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TestRows:
         path = tmp_path / "new" / "rows.jsonl"
         assert {row["twice"] for row in worked(path, ["1", "2"], double, 1)} == {2, 4}
         with path.open("a") as file:
-            file.write('{"key": "3", "tw')  # broken off
+            file.write('{"key": "3", "tw')  # an interrupted write
         assert [row["twice"] for row in worked(path, ["1", "2"], never, 1)] == [2, 4]
         assert {row["twice"] for row in worked(path, ["2", "3"], double, 1)} == {4, 6}
         assert len(read(path)) == 3
@@ -52,7 +52,7 @@ class TestFiles:
         assert "120 files" in capsys.readouterr().out
         out.write_text(json.dumps({"key": "generated 0", "tally": {}, "wrong": "a crash"}) + "\n")
         assert files.main(["--count", "20", "--jobs", "1", "-o", str(out)]) == 1
-        assert files.main(["--count", "0", "-o", str(out)]) == 1  # nothing is no success
+        assert files.main(["--count", "0", "-o", str(out)]) == 1  # no work is not a success
 
 
 class TestKills:
@@ -135,7 +135,7 @@ class TestFaults:
 
 @pytest.mark.slow
 def test_a_tenth_of_the_evidence(tmp_path: Path) -> None:
-    """What docs/evidence.md has in full, in an hour or two."""
+    """A tenth of the campaigns of docs/evidence.md succeeds; it takes an hour or two."""
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": str(root / "tests")}
     sizes = {"files": 100_000, "kills": 100, "programs": 100_000, "faults": 1_000}

@@ -1,4 +1,4 @@
-"""Does the fuzzer find the bug? One at a time in emitter, engines, virtual machine and prover; each comes out small."""
+"""The fuzzer finds bugs seeded one at a time in emitter, fast engine, virtual machine and prover, and shrinks each."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from dais_verif.golden.vm import schedule as vm_schedule
 from dais_verif.prover import op_semantics
 from dais_verif.verdict import Verdict
 
-#: Cases for each: what two cores judge in less than a quarter of a minute.
+#: Cases per bug: two cores judge them in less than 15 seconds.
 CASES = 400
 
-#: Where, the text that stands there, and what stands there instead.
+#: The module, a text in it, and its faulty replacement.
 EMITTER: list[tuple[types.ModuleType, str, str]] = [
     (ops, "a.lo - b.hi, a.hi - b.lo)", "a.lo, a.hi)"),
     (ops, "a, b = s.a, s.b.shifted(s.op.data)", "a, b = s.a, s.b"),
@@ -86,10 +86,10 @@ PROVER: list[tuple[types.ModuleType, str, str]] = [
     (op_semantics, "b.times_two_to(high_int32(s.op.data))", "b"),
 ]
 
-#: Bugs that so few cases do not show: a table must end just one entry before the last value of its operand.
+#: Bugs that so few cases do not show: a table must end exactly one entry before the last value of its operand.
 MISSED = [(ops, "if hi >= size:", "if hi > size:")]
 
-#: One of each is in the fast suite.
+#: One bug of each part is in the fast suite.
 QUICK = (EMITTER[2], FAST[2], MACHINE[8], PROVER[1])
 BUGS = {"emitter": EMITTER, "fast engine": FAST, "virtual machine": MACHINE, "prover": PROVER}
 ALL = [
@@ -104,7 +104,7 @@ ALL = [
 def test_what_is_missed(
     bug: tuple[types.ModuleType, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a minute does not find is said in docs/fuzzing.md; if it is found one day, it belongs above."""
+    """Bugs that docs/fuzzing.md says are not found are missed; a bug that is found belongs in the lists above."""
     plant(monkeypatch, *bug)
     assert dais_verif.fuzz(count=CASES, output=tmp_path, pairs="prove").verdict is Verdict.PASS
 
@@ -114,7 +114,7 @@ def test_a_planted_bug_is_found_and_made_small(
     bug: tuple[types.ModuleType, str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch, *bug)
-    for first in range(0, CASES, 25):  # a bug that is found ends it
+    for first in range(0, CASES, 25):  # until the bug is found
         record = dais_verif.fuzz(count=25, output=tmp_path / "crashers", resume=bool(first))
         if record.verdict is not Verdict.PASS:
             break

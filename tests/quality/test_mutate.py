@@ -1,4 +1,4 @@
-"""Mutation: every fate is provoked, verdicts follow from fates, and what was unsound would be seen."""
+"""Mutation: every fate occurs, verdicts follow from fates, and an unsound proof is found."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from dais_verif.program import Program, load
 from dais_verif.record.campaigns.mutation import MutationRecord
 from dais_verif.verdict import Verdict
 
-#: max(x0 - 3, 0) as 5 bits, and a comparison that one input of 256 makes.
+#: An input plus 1, and an OR-reduce of its low 8 bits that is 0 for only one input of 256.
 RARE = Program.build(
     [
         (-1, 0, -1, 0, (0, 8, 0)),
@@ -42,7 +42,7 @@ RARE = Program.build(
 def in_this_process(
     question: Question, mutants: Sequence[ToProve], folder: Path, jobs: int, tell: Callable[[int], None]
 ) -> Iterator[Proved]:
-    """What ``prove_all`` does, without processes, which take half a second each."""
+    """Do the work of ``prove_all`` without processes, which take half a second each to start."""
     folder = folder / "proof"
     folder.mkdir(exist_ok=True)
     prover = Prover(question, folder)
@@ -83,7 +83,7 @@ endmodule
 @pytest.mark.usefixtures("quick")
 @pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 def test_no_design_can_say_that_its_mutants_are_killed(tmp_path: Path, simulator: str) -> None:
-    """It compares itself with a copy, and reports every mutant as soon as one of them shows."""
+    """The design compares itself with a copy and reports every mutant when one shows, but is not believed."""
     (tmp_path / "model.v").write_text(FORGING)
     design = DesignRequest(rtl=(tmp_path / "model.v",), top="model")
     record = mutated(tmp_path, judges=("sim",), design=design, simulator=simulator)
@@ -143,7 +143,7 @@ def test_a_proof_that_a_simulator_contradicts_has_an_exit_code_of_its_own(
     assert record.summary.unsound > 0
     monkeypatch.setattr("dais_verif.flows.mutation.simulations.Bench.goes_wrong", lambda *_: False)
     again = mutated(tmp_path, count=3)
-    assert again.summary.unsound == 0  # the bench of many is contradicted by a build of its own
+    assert again.summary.unsound == 0  # a separate build of the mutant contradicts the shared testbench
     assert again.summary.unknown == record.summary.unsound
 
 

@@ -1,4 +1,4 @@
-"""Mutants on boards in simulation: what a board says of each, and which designs it takes."""
+"""Mutants on simulated boards: the result of each on a board, and the designs that a board accepts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from dais_verif.stimulus import generate
 from dais_verif.toolchain import tools
 from dais_verif.verdict import Verdict
 
-#: Whether the input is 1, and the input: few vectors do not tell 1 from others.
+#: The input plus 1 in 8 bits, and the input: one vector does not kill all mutants.
 RARE = Program.build(
     [(-1, 0, -1, 0, (0, 8, 0)), (4, 0, -1, 1, (0, 9, 0)), (3, 1, -1, 0, (0, 8, 0))],
     [(2, 0, 0), (0, 0, 0)],
@@ -46,7 +46,7 @@ def on_boards(tmp_path: Path, program: Program, **asked: object) -> MutationReco
 
 
 def test_what_a_board_says_of_each_mutant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Right, wrong, silent, and what no board can be built of."""
+    """A mutant's board can be right, wrong or silent, or cannot be built."""
     mutants = dict(enumerate(all_mutants(FILES)[:4]))
     texts = {f"{mutant.applied(FILES)['model.v']}\n": number for number, mutant in mutants.items()}
 
@@ -71,7 +71,7 @@ def test_what_a_board_says_of_each_mutant(tmp_path: Path, monkeypatch: pytest.Mo
     late = iter([said["2"], said["0"]])
     with monkeypatch.context() as busy:
         busy.setattr(module, "run_core", lambda *_, **__: next(late))
-        assert not boards.goes_wrong(mutants[0])  # it answers when it is asked again
+        assert not boards.goes_wrong(mutants[0])  # the board answers on the second attempt
     said["0"] = Finding(Verdict.UNKNOWN, "engines differ", [])
     with pytest.raises(AssertionError, match="engines differ"):
         boards.judge({0: mutants[0]}, lambda done: None)
@@ -119,7 +119,7 @@ def test_boards_kill_with_vectors_and_miss_without(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(not tools.has_icarus(), reason="needs simulators")
 def test_a_design_that_is_wrong_on_a_board_has_no_mutants(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A pipeline with an enable is judged; as soon as the board gets another core than was proved, nothing is."""
+    """Mutants of a pipeline with an enable are judged; if the board gets a wrong core, no mutant is."""
     design = DesignRequest(pipeline=PipelineOptions(stages=2, enable=True))
     record = on_boards(tmp_path, ADDER, design=design, count=4)
     assert record.verdict is Verdict.PASS and record.summary.killed_by_simulation > 0

@@ -1,4 +1,4 @@
-"""Mutants that never settle or end the simulation, items without room for others, scores that nearly reach a floor."""
+"""Mutants that never settle or end the simulation, generate items of odd forms, and scores just below a floor."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ module model #(parameter P = 1) (input wire [7:0] model_inp, output wire [4:0] m
 {}
 endmodule
 """
-#: Of the mutants of the slices, some are rings of inverters.
+#: Some mutants of the slices are rings of inverters.
 RING = _MODULE.format("""\
   wire [2:0] t;
   assign t[0] = model_inp[0] ^ model_inp[4];
@@ -32,16 +32,16 @@ RING = _MODULE.format("""\
   assign t[2] = ~t[1];
   assign y = a + b;
   assign model_out = {y[4:1], t[2]};""")
-#: No declaration can stand beside what an ``if`` without ``begin`` generates.
+#: An ``if`` without ``begin`` generates one item, beside which no declaration can be put.
 GENERATED = _MODULE.format("""\
   generate if (P) assign y = a + b; else assign y = a - b; endgenerate
   assign model_out = y;""")
-#: What is no branch would be one of its own, and drive ``y``, too.
+#: An item added beside the one item of an ``if`` would not belong to the branch, and would drive ``y``, too.
 APART = _MODULE.format("""\
   generate if (P) assign y = a + b; endgenerate
   generate if (!P) assign y = a - b; endgenerate
   assign model_out = y;""")
-#: Ends the simulation where a mutant has another sum of zeros.
+#: A design that ends the simulation if a mutant's sum of zeros is not 0.
 ENDING = _MODULE.format("""\
   assign y = a + b;
   assign model_out = y;

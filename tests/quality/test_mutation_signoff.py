@@ -1,4 +1,4 @@
-"""The stage ``mutation`` of a sign-off: met and not met, and every edit of what it leaves is found."""
+"""The stage ``mutation`` of a sign-off: it passes and fails as it must, and every edit of its evidence is found."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from dais_verif.program import Program
 pytestmark = pytest.mark.slow
 
 ASKED = 'stages = ["mutation"]\n'
-#: Few vectors, one of them in a file: some mutants survive.
+#: A policy with so few vectors that some mutants survive.
 POOR = "[mutation]\nmutants = 40\nvectors = 1\n"
 
-#: An input goes through as it is.
+#: A program whose output is its input.
 WIRE = Program.build([(-1, 0, -1, 0, (0, 8, 0))], [(0, 0, 0)], inp_shift=[0])
 
 

@@ -1,4 +1,4 @@
-"""Does it notice when its own chain is broken? Nothing here is a PASS, with RTL that is right or wrong."""
+"""A broken tool chain never gives a PASS, whether the RTL is right or wrong."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIMULATORS = pytest.mark.parametrize("simulator", ["icarus", "verilator"])
 
 @pytest.fixture
 def other_bench(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The simulation runs a bench with a bug instead of ours."""
+    """Run a faulty testbench in the simulation instead of ours."""
     run = launch.run
 
     def run_other(*arguments: Any, env: Mapping[str, str], **options: Any) -> Path:
@@ -111,7 +111,7 @@ def test_one_simulator_that_fails_is_not_outvoted(tmp_path: Path, monkeypatch: p
 
 
 def fake_icarus(folder: Path, vvp: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An ``iverilog`` that is the real one, and a ``vvp`` beside it that is not."""
+    """Use the real ``iverilog`` with a script ``vvp`` in place of the real one."""
     folder.mkdir()
     for name, script in (("iverilog", 'exec iverilog "$@"'), ("vvp", vvp)):
         (folder / name).write_text(f"#!/bin/sh\n{script}\n")
@@ -121,7 +121,7 @@ def fake_icarus(folder: Path, vvp: str, monkeypatch: pytest.MonkeyPatch) -> None
 
 @SIMULATORS
 def test_the_wrong_design_is_never_simulated(simulator: str, tmp_path: Path) -> None:
-    """A build that keeps what was there would pass the second time too."""
+    """A second run builds the new design: an old build would pass the second time, too."""
     assert run_sim(EVERY, tmp_path, simulator=simulator).ending == ("PASS", 0)
     bad = mutant(EVERY, "op_4 =", "+", "-")
     (tmp_path / "design.v").write_text(bad)

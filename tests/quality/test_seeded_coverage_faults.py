@@ -1,4 +1,4 @@
-"""Does it find the bug when the kernel counts wrongly? Kernels with a fault seeded in their counting."""
+"""Faults seeded in the coverage counting of the kernel are found."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("kernel")]
 
 KERNEL = Path(fast.__file__).parent / "kernel"
 
-#: File, what stands there, what the bug makes of it.
+#: The file, a text in it, and its faulty replacement.
 BUGS = {
     "none": ("seen.h", "static int FN(some)", "static int FN(some)"),
     "ones for zeros": ("seen.h", "SEE(seen + j, ~p[w]);", "SEE(seen + j, p[w]);"),
@@ -50,7 +50,7 @@ BUGS = {
 
 
 def built(folder: Path, bug: str) -> Any:
-    """The kernel with ``bug``, as a module."""
+    """Compile the kernel with ``bug`` and return it as a module."""
     shutil.copytree(KERNEL, folder / "kernel")
     name, old, new = BUGS[bug]
     source = folder / "kernel" / name
@@ -70,12 +70,12 @@ def built(folder: Path, bug: str) -> Any:
 
 
 def first_difference(programs: int) -> int | None:
-    """The first random program that is counted otherwise than the slow counter does."""
+    """Return the seed of the first random program whose bins differ from those of the slow counter; None if none do."""
     for seed in range(programs):
         rng = random.Random(seed)
         program = random_program(rng, rng.choice((4, 8, 12)), widest=rng.choice((4, 8)))
         distinct = Batch.of(random_rows(rng, program, 2), program.n_in)
-        # The first vector alone for a pass of the kernel, the other in the last row of the next.
+        # The first vector fills a whole pass of the kernel; the other one is in the last row of the next pass.
         order = np.zeros(2048 + rng.randint(1, 40), dtype=np.intp)
         order[-1] = 1
         batch = Batch(len(order), tuple(Column(c.mantissa[order], c.exponent) for c in distinct.columns))

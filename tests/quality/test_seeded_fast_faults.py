@@ -1,4 +1,4 @@
-"""Does it find the bug when the fast engine has it? Mutated programs are told apart by what judges that engine."""
+"""The comparison of the fast engine with the oracle finds wrong engines, for which mutated programs stand in."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ MUTATIONS: list[Callable[[random.Random, Op], Row]] = [another_opcode, another_o
 def test_a_mutated_program_is_told_apart_wherever_the_oracle_tells_it_apart(
     mutation: Callable[[random.Random, Op], Row],
 ) -> None:
-    """On the vectors of one program, the code of another is found wrong if and only if the oracle says so."""
+    """On the vectors of a program, the code of its mutant is found wrong if and only if the oracle's results differ."""
     seen = Counter[bool]()
     for seed in range(250):
         rng = random.Random(f"{mutation.__name__} {seed}")

@@ -1,7 +1,7 @@
-"""Does it find the bug when the bug is ours? Rules of the golden model are spoilt; the RTL stays right.
+"""Faults seeded in rules of the golden model are found, while the RTL is right.
 
-One engine spoilt: the engines differ, nothing can be said of the RTL. Both spoilt alike: the RTL differs.
-Whichever engine says what the RTL must give, numpy or the fast one, the oracle judges it.
+If one engine is faulty, the engines differ, and the verdict on the RTL is unknown. If both have the same fault, the RTL
+differs from them. The oracle checks the engine that computes the expected outputs, which is numpy or the fast one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Spoil = Callable[[pytest.MonkeyPatch], None]
 
 
 def spoilt_rule(monkeypatch: pytest.MonkeyPatch, engine: Any, code: int, spoil: Callable[[Any, Any], Any]) -> None:
-    """``engine.RULES[code]`` gives ``spoil(context, result)`` in place of ``result``."""
+    """Make ``engine.RULES[code]`` return ``spoil(context, result)`` in place of ``result``."""
     rule = engine.RULES[code]
     monkeypatch.setitem(engine.RULES, code, lambda context: spoil(context, rule(context)))
 
@@ -44,13 +44,13 @@ def in_oracle(code: int, spoil: Callable[[Any, Any], Any]) -> Spoil:
 
 @pytest.fixture
 def numpy_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The numpy engine says what the RTL must give."""
+    """Let the numpy engine compute the expected outputs."""
     monkeypatch.setattr(golden, "_fast", lambda program, engine: None)
 
 
 @pytest.fixture
 def fast_engine(kernel: None) -> None:
-    """The fast engine does, as it does wherever it can."""
+    """Let the fast engine compute the expected outputs, as it does by default."""
     assert golden.Golden(EVERY).engine == "fast"
 
 
@@ -86,7 +86,7 @@ def ceiling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batch, "_shift", lambda raw, bits: shift(raw, bits) if bits >= 0 else -shift(-raw, bits))
 
 
-#: What is spoilt, the op that is then wrong, and how.
+#: By description: the op that is wrong, and the function that seeds the fault.
 BUGS: dict[str, tuple[int, Spoil]] = {
     "batch-mux": (13, in_batch(6, lambda s, raw: raw + 1)),
     "batch-product": (15, in_batch(7, lambda s, raw: -raw)),
@@ -122,7 +122,7 @@ def test_a_bug_in_one_engine_is_found_before_anything_is_simulated(
     assert run.record["simulators"] == []
 
 
-#: The same in what only ALIR has.
+#: Such faults in opcodes that only ALIR has.
 BUGS_OF_ALIR: dict[str, tuple[int, Spoil]] = {
     "batch-sum": (3, in_batch(11, lambda s, raw: raw + 1)),
     "batch-negation": (4, in_batch(11, lambda s, raw: -raw if s.op.index == 4 else raw)),
@@ -169,7 +169,7 @@ def test_the_same_bug_in_both_engines_is_a_mismatch_at_that_op(
 
 
 def wrong_where_the_self_check_does_not_look(step: Any, raw: Any) -> Any:
-    """At 7 times 3, about once in 500 vectors."""
+    """Return a product that is wrong only for 7 times 3, about once in 500 vectors."""
     return np.where(raw == 21, 20, raw)
 
 
@@ -196,7 +196,7 @@ def test_nor_if_the_rtl_has_no_op_names(tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.usefixtures("numpy_engine")
 class TestViolations:
-    """``overflowing`` breaks a promise for one input of 256, a corner; ``unproved`` for none."""
+    """``overflowing`` breaks a promise for one input of 256, which is a corner; ``unproved`` breaks none."""
 
     def test_are_found_by_the_unspoilt_engines(self, tmp_path: Path) -> None:
         run = run_sim(overflowing(), tmp_path)
@@ -245,7 +245,7 @@ class TestViolations:
 
 @pytest.mark.usefixtures("fast_engine")
 class TestFastEngine:
-    """Bugs of the engine that knows no ops: it is judged by its outputs, and by the first row that breaks a promise."""
+    """Faults of the fast engine, which is judged by its outputs and the first row that breaks a promise, not by ops."""
 
     def test_an_output_that_is_wrong_everywhere(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         self.spoil(monkeypatch, lambda outputs, broken: (outputs[3].__ixor__(1), broken)[1])
@@ -256,7 +256,7 @@ class TestFastEngine:
         assert run.record["simulators"] == []
 
     def test_an_output_that_is_seldom_wrong(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """Output 3 is op 15, a product: at 7 times 3, as above."""
+        """Output 3, which is the product op 15, is wrong only for 7 times 3."""
         run = self.seldom_wrong(tmp_path, monkeypatch)
         assert run.blame["op"] is None
         assert "golden engines differ at output 3 in row" in run.record["message"]
@@ -281,7 +281,7 @@ class TestFastEngine:
     def test_another_program_compiled_than_the_one_given(
         self, op: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """One bit of the data word, or of the second operand, is lost on the way to the kernel."""
+        """A bit of a data word, or a second operand, is changed on the way to the kernel, which is found."""
         compiled = FastProgram._compile
 
         def spoilt(self: FastProgram, checked: bool) -> Any:
@@ -308,12 +308,12 @@ class TestFastEngine:
         self.check_unknown(run_sim(unproved(), tmp_path), f"fast engine and oracle differ: violation in row {row};")
 
     def test_a_violation_that_it_finds_too_late(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """That of a later row is another violation, and one that is there."""
+        """Reporting the violation of a later row is an error, too, even where that row has one."""
         self.spoil(monkeypatch, lambda outputs, broken: broken + 1)
         self.check_unknown(run_sim(overflowing(), tmp_path), "fast engine and oracle differ: violation in row")
 
     def spoil(self, monkeypatch: pytest.MonkeyPatch, spoil: Callable[[list[Any], Any], int | None]) -> None:
-        """The engine's outputs, which may be changed in place, and its first row that breaks a promise."""
+        """Make ``spoil`` change the engine's outputs in place and return its first row that breaks a promise."""
         run_batch = FastProgram.run_batch
 
         def spoilt(self: FastProgram, *arguments: Any, **options: Any) -> Any:

@@ -1,5 +1,4 @@
-"""Does it find the bug? Faults seeded in the Verilog, one line each: found, called by the right name, and blamed on
-the op that has them."""
+"""Faults seeded in one line of the Verilog are found, and blamed on the op that has them."""
 
 from __future__ import annotations
 
@@ -62,7 +61,7 @@ def test_the_same_programs_without_a_bug_pass(program: Program, simulator: str, 
 
 
 def test_verilator_alone_blames_as_icarus_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a machine without Icarus, where the replay is Verilator's too."""
+    """Without Icarus, Verilator also runs the replay, and the blame is the same."""
     bug = next(bug for bug in BUGS if bug.name == "wrap of an unsigned value dropped")
     rtl = mutant(EVERY, bug.line, bug.old, bug.new)
     with monkeypatch.context() as without:

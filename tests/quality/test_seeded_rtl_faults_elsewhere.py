@@ -1,4 +1,4 @@
-"""Does it find the bug? Deep in a network, behind the ops, without op names, unknown values, in one simulator only."""
+"""Faults are found deep in a network, after the ops, without op names, as unknown values, and in one simulator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DISAGREE = ("SIMULATORS_DISAGREE", 5)
 
 
 def deep(code: int, share: float, old: str, new: str) -> tuple[int, str]:
-    """An op of ``code`` that is ``share`` of the way down the dense network, and the Verilog with it seeded."""
+    """Return an op of ``code`` at ``share`` of the depth of the dense network, and the Verilog with a fault in it."""
     text = emit_verilog(DENSE)
     lines = {int(m[1]): m[0] for m in re.finditer(r"\n *op_(\d+) = .*;", text)}
     fitting = [op.index for op in DENSE.ops if op.code == code and re.search(old, lines[op.index])]
@@ -104,7 +104,7 @@ def test_an_unknown_value_is_no_mismatch_and_no_pass(op: int, line: str, old: st
 
 
 def test_x_counts_though_verilator_sees_none(tmp_path: Path) -> None:
-    # What Verilator takes for 0 is 0 by right.
+    # The operand that is X is 0 in the right design, and Verilator reads 0.
     rtl = mutant(EVERY, "op_29 =", "(op_28 <<< 3)", "nowhere").replace("  always @", "  reg nowhere;\n  always @", 1)
     run = run_sim(EVERY, tmp_path, *VECTORS, rtl=rtl, simulator="both")
     assert run.ending == X_IN_OUTPUT

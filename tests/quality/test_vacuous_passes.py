@@ -1,4 +1,4 @@
-"""Ways to make a sign-off that means nothing. Each is really built, and each ends NOT SIGNED OFF."""
+"""Sign-offs that would be meaningless end NOT SIGNED OFF; each way to make one is really built."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Setup = Callable[[Path, pytest.MonkeyPatch], object]
 
 
 def wrong_rtl() -> str:
-    """Our RTL, in a module around it that makes output 0 one too high."""
+    """Return our RTL inside a module that makes output 0 one too high."""
     inner = emit_verilog(DESIGN).replace("module model", "module right", 1)
     widths = [kind.width for kind in DESIGN.output_types]
     low, high = widths[0], sum(widths)
@@ -41,7 +41,7 @@ def wrong_rtl() -> str:
 
 @dataclass(frozen=True)
 class Vacuous:
-    """A policy, what is done before, and words of why it is not signed off."""
+    """A policy, a part of the reason why it is not signed off, and a preparation before the sign-off."""
 
     policy: str
     says: str
@@ -76,7 +76,7 @@ def nothing_simulated(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def earlier_run(of: Callable[[Path], object]) -> Setup:
-    """``sim`` gives the record of an earlier run, which passed; then something is changed."""
+    """Make ``sim`` return the record of an earlier run that passed, after ``of`` has changed a file."""
 
     def setup(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         options = ["--vectors", "300", "--exhaustive-bits", "0", "--sim", "icarus", "--rtl", str(folder / "design.v")]
@@ -99,7 +99,7 @@ def other_program(folder: Path) -> None:
 
 
 def changed_by(word: str) -> Setup:
-    """The verb with ``word`` among its arguments changes the RTL when it ends."""
+    """Make the command with ``word`` in an argument change the RTL when it ends."""
 
     def setup(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("CHANGED_FILE", str(folder / "design.v"))
@@ -110,7 +110,7 @@ def changed_by(word: str) -> Setup:
 
 
 def harmless_bug(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The wrapper that should be wrong is right."""
+    """Remove the seeded fault from the wrapper that should be wrong."""
     made = sanity_checks.sometimes_wrong
 
     def right(*arguments: object) -> object:
@@ -120,14 +120,12 @@ def harmless_bug(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sanity_checks, "sometimes_wrong", right)
 
 
-#: Part of a larger design, which is wrong where it uses it.
-
 NO_BITS = Program.build([(-1, 0, -1, 0, (1, 7, 0))], [(-1, 0, 0)], inp_shift=[0])
 CONSTANT = Program.build([(-1, 0, -1, 0, (1, 7, 0)), (5, -1, -1, 3, (0, 2, 0))], [(1, 0, 0)], inp_shift=[0])
 WAIVED = 'stages = ["netlist"]\n[[waivers]]\nwhat = "netlist"\nreason = "none here"\nexpires = 2020-01-01\n'
 
 FOUND_NOTHING = "a fault was seeded, and the verdict is PASS"
-#: Simulators contradict a prover that is wrong.
+#: The reason if simulators contradict a prover that is wrong.
 DISAGREE = "a fault was seeded, and the verdict is UNKNOWN: proof and simulation disagree"
 
 VACUOUS = {

@@ -1,4 +1,4 @@
-"""A bench with a bug: it passes, and says nothing or something that is not so (see ``DAIS_VERIF_BENCH_SAYS``)."""
+"""A faulty testbench: it passes, but reports nothing or something untrue, as ``DAIS_VERIF_BENCH_SAYS`` chooses."""
 
 import os
 from dataclasses import replace

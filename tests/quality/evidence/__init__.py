@@ -1,1 +1,1 @@
-"""Campaigns whose numbers docs/evidence.md states: each goes on where it was, and fails if anything is wrong."""
+"""Campaigns whose numbers docs/evidence.md states: each continues where it stopped, and fails if anything is wrong."""

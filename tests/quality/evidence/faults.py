@@ -1,9 +1,10 @@
-"""Faults in RTL, pipelines and netlists of real networks: who sees them, after how many vectors, and does any escape?
+"""Seed faults in RTL, pipelines and netlists of real networks: which are found, after how many vectors, which escape?
 
     PYTHONPATH=tests python -m quality.evidence.faults --count 10000
 
-Every fault is simulated on 100,000 generated vectors, on the vectors that coverage directs, and proved. It is wrong
-if a simulator tells a fault from the program that was proved. ``python -m quality.evidence.plot`` draws what it found.
+Every fault is simulated on 100,000 generated vectors and on the vectors that coverage directs, and is given to the
+prover. A row is wrong if a simulator finds a fault that was proved to be equivalent.
+``python -m quality.evidence.plot`` draws the results.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from dais_verif.mutation.sites import all_mutants, drawn
 from dais_verif.record.campaigns.mutation import Fate
 from dais_verif.verdict import Verdict
 
-#: The programs, and of which of them pipelines and netlists are tried as well.
+#: The programs, and those whose pipelines and netlists get faults as well.
 NETWORKS = (
     "p03_fir16", "p04_sort8", "p05_softmax_lut", "p06_matmul_2in", "p10_bitops", "p11_cmvm_raw", "p12_quant_modes",
     "p14_v041_minmaxmul",
@@ -38,16 +39,16 @@ NETWORKS = (
 LARGE = ("p02_mlp_jet", "p07_dct8x8", "p13_hgq_jet")
 PIPELINES = ("p03_fir16", "p05_softmax_lut", "p11_cmvm_raw", "p12_quant_modes")
 NETLISTS = ("p10_bitops", "p11_cmvm_raw")
-#: Each part is one draw of faults.
+#: The parts of the campaign; each draws its own faults.
 PARTS = [
     *[f"{name} rtl" for name in (*NETWORKS, *LARGE)],
     *[f"{name} pipeline" for name in PIPELINES],
     *[f"{name} netlist" for name in NETLISTS],
 ]
 _PIPELINE = PipelineOptions(stages=3, reset=True, enable=True, valid=True)
-#: Vectors that every fault is given; of netlists fewer, since each has a build of its own.
+#: Vectors per fault; netlists get fewer, since each of their faults needs a separate build.
 VECTORS = {"rtl": 100_000, "pipeline": 100_000, "netlist": 1_000}
-#: At which counts of vectors it is asked how many have escaped.
+#: Numbers of vectors after which the faults that have escaped are counted.
 COUNTS = (1, 10, 100, 1_000, 4_096, 10_000, 100_000)
 
 
@@ -66,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def judge(key: str) -> Row:
-    """Return what becomes of the faults of one part."""
+    """Return the fates of the faults of one part, and how many escape."""
     part, _, count = key.partition("/")
     name, form = part.split()
     program = CORPUS / name / "prog.v1.bin"
@@ -102,7 +103,7 @@ def judge(key: str) -> Row:
 
 
 def _directed(path: Path, asked: DesignRequest, count: int, folder: Path) -> tuple[int, set[int]]:
-    """How many vectors coverage directs where there is none yet, and the numbers of the faults that they show."""
+    """Return the number of vectors that coverage directs, without others before them, and the faults that they find."""
     program = dais_verif.load(path)
     batch = measure(program, batch_of([program], (), 0, 0), seed=0, check=True, jobs=1)[1]
     asked = with_netlist(asked, folder)

@@ -1,4 +1,4 @@
-"""Corrupted files of programs: each is refused in one line, or is a program on which all that we have agrees.
+"""Read corrupted program files: each is refused with one line, or is a program on which all our tools agree.
 
 PYTHONPATH=tests python -m quality.evidence.files --count 1000000
 """
@@ -23,7 +23,7 @@ from support.damage import (
 )
 from support.places import ALIR, CORPUS
 
-#: Files of a row, and the kinds in turns.
+#: Files per row, and their kinds, which take turns.
 CHUNK = 1000
 KINDS = ("generated", "generated", "generated", "alir", "text", "corpus")
 
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def judge(key: str) -> Row:
-    """Return what becomes of the files of one part."""
+    """Return how many files of one part were refused, valid and used, or what is wrong."""
     kind, number = key.split()
     try:
         with limits():

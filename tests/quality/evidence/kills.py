@@ -1,9 +1,9 @@
-"""Kill running jobs at random moments: nothing is left running, nothing half is left behind, and the next run is right.
+"""Kill running jobs at random times: no process and no partial file is left, and the next run gives the right answer.
 
     PYTHONPATH=tests python -m quality.evidence.kills --count 1000
 
-Each row is ten kills (SIGKILL, so that no code of ours runs) of one command in one folder, with one cache that all of
-them damage together; an eleventh run must then answer as a run in a clean place does.
+Each row is ten kills (by SIGKILL, so that none of our code can clean up) of one command in one folder, with one cache
+that all of them share; an eleventh run must then give the same answer as a run in a clean folder.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from support.programs import every_opcode
 
 from dais_verif.program import write_binary
 
-#: Kills of a row.
+#: Kills per row.
 KILLS = 10
-#: Seconds after which nothing may be left of a job that was killed: what a tool started goes on to the end of its file.
+#: Seconds after which a killed job may have no process left; a tool that it started finishes its current file first.
 GRACE = 90.0
-#: The commands; ``out`` is a file or a folder that each writes, and that later runs find.
+#: The commands; each writes the file or folder ``out``, which later runs find.
 COMMANDS = {
     "sim": "sim prog.bin --vectors 20000 -o out --json",
     "sim of a mutant": "sim prog.bin --rtl bad.v --vectors 2000 -o out --json",
@@ -46,7 +46,7 @@ COMMANDS = {
     "mutate": "mutate prog.bin --count 8 --vectors 50 --sim icarus -o out --json",
     "hil": "hil prog.bin --target sim://fifo --vectors 20 -o out --json",
 }
-#: Exit codes other than 0.
+#: The expected exit codes other than 0.
 CODES = {"sim of a mutant": 1, "prove of a mutant": 1}
 
 
@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def judge(key: str) -> Row:
-    """Return what ten kills of a command leave behind."""
+    """Return the findings after ten kills of a command."""
     name = key.partition("/")[0]
     rng = random.Random(key)
     words = COMMANDS[name].split()
@@ -121,7 +121,7 @@ def _run(words: list[str], folder: Path) -> subprocess.Popen[bytes]:
 
 
 def _left(folder: Path) -> list[str]:
-    """Processes that still work in ``folder`` after a while."""
+    """Return a finding if processes still run in ``folder`` after ``GRACE`` seconds, and kill them."""
     deadline = time.monotonic() + GRACE
     while found := _processes(folder):
         if time.monotonic() > deadline:
@@ -144,12 +144,12 @@ def _processes(folder: Path) -> dict[int, str]:
     return found
 
 
-#: Of the files that a command leaves in its folder, those that are the same in every run.
+#: Output files that are equal in every run.
 _EXACT = ("out.v", "out.npy", "out.json")
 
 
 def _half(folder: Path, clean: Path) -> list[str]:
-    """Files that are neither whole nor missing: exact ones, and records."""
+    """Return a finding for each output file and record that is neither complete nor missing."""
     wrong = [
         f"{name} is half written"
         for name in _EXACT
@@ -183,7 +183,7 @@ def _differs(folder: Path, clean: Path) -> list[str]:
 
 
 def _new(folder: Path, clean: Path) -> list[Path]:
-    """Files beside those of the clean run, but for what lies in the folder for temporary files."""
+    """Return the files that the clean run does not have, except for temporary files and the cache."""
     there = {path.relative_to(clean) for path in clean.rglob("*")}
     found = (path for path in folder.rglob("*") if path.relative_to(folder) not in there)
     return [path for path in found if path.relative_to(folder).parts[0] not in ("tmp", "cache")]

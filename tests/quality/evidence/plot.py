@@ -1,4 +1,4 @@
-"""Draw how many faults escape how many vectors: ``python -m quality.evidence.plot -o escapes.svg``."""
+"""Plot the share of faults that escape against vectors: ``python -m quality.evidence.plot -o escapes.svg``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from dais_verif.files import write_atomically
 
 __all__ = ["drawn", "main"]
 
-#: What is drawn: all faults, and those of each form.
+#: The forms of faults with a curve each, and their names in the legend.
 _FORMS = {"rtl": "combinational RTL", "pipeline": "pipelines", "netlist": "netlists"}
 
 

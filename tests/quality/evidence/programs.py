@@ -1,8 +1,8 @@
-"""Random programs through all engines of the golden model: oracle, numpy, the C kernel in every instruction set, VM.
+"""Run random programs in all engines of the golden model: oracle, numpy, the C kernel in each instruction set, VM.
 
     PYTHONPATH=tests python -m quality.evidence.programs --count 1000000
 
-Whatever disagrees is made small and kept in ``crashers`` beside the rows.
+Programs on which engines disagree are shrunk and kept in ``crashers`` beside the rows.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from quality.evidence.rows import Row, parser_of, worked
 import dais_verif
 from dais_verif.verdict import Verdict
 
-#: Programs of a row; each row has a seed of its own.
+#: Programs per row; each row has its own seed.
 CHUNK = 5000
-#: What is compared.
+#: The engines to compare with the oracle.
 ENGINES = ("numpy", "fast", "vm")
 
 

@@ -1,4 +1,4 @@
-"""Rows of a campaign, a line of JSON each: what is there is not done again."""
+"""The rows of a campaign, one line of JSON each; work whose row exists is not repeated."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Row = dict[str, Any]
 
 
 def parser_of(description: str | None, name: str, unit: str, count: int) -> argparse.ArgumentParser:
-    """Return what every campaign is asked: how many, where its rows are, how many processes."""
+    """Return a parser of the options of every campaign: the count, the file of rows, the number of processes."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     default = Path("build/evidence") / f"{name}.jsonl"
     parser.add_argument("-o", "--output", type=Path, default=default, help="rows (%(default)s)")
@@ -25,7 +25,7 @@ def parser_of(description: str | None, name: str, unit: str, count: int) -> argp
 
 
 def read(path: Path) -> list[Row]:
-    """Return the whole rows of ``path``; half a line, which a run that was broken off may leave, is none."""
+    """Return the complete rows of ``path``; a partial line, which an interrupted run may leave, is ignored."""
     found = []
     for line in path.read_text().splitlines() if path.is_file() else ():
         try:
@@ -36,7 +36,7 @@ def read(path: Path) -> list[Row]:
 
 
 def worked(path: Path, keys: Iterable[str], judge: Callable[[str], Row], jobs: int) -> Iterator[Row]:
-    """Yield the row of each of ``keys``: those in ``path``, then those that ``judge`` makes, as they come."""
+    """Yield the row of each of ``keys``: first those in ``path``, then those that ``judge`` returns, as they finish."""
     known = {row["key"]: row for row in read(path)}
     asked = list(keys)
     yield from (known[key] for key in asked if key in known)
