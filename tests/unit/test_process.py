@@ -1,4 +1,4 @@
-"""Nothing that a command started survives it, and its output is kept."""
+"""No process that a command started survives it, and the output of the command is kept."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dais_verif.simulation.simulators.simulation import Simulation
 from dais_verif.toolchain import process
 from dais_verif.toolchain.process import Session, first_error, last_error, result_of, workers
 
-#: Starts a grandchild, notes its id, waits.
+#: Starts a grandchild, writes its process id to a file, and waits.
 FAMILY = ["sh", "-c", "sleep 60 & echo $! > grandchild; wait"]
 
 
@@ -27,7 +27,7 @@ def session(folder: Path, timeout: float | None = None) -> Session:
 
 
 def runs(pid: int) -> bool:
-    """A killed process may stay as a zombie where nobody collects it."""
+    """Return whether the process runs; a killed one may stay as a zombie if no process collects it."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -117,7 +117,7 @@ def test_a_failing_command_stops_its_siblings(tmp_path: Path) -> None:
 
 
 def test_jobs_bounds_what_runs_at_once(tmp_path: Path) -> None:
-    # Each command fails if it finds another one at work.
+    # Each command fails if another one is running.
     alone = ["sh", "-c", "mkdir busy && sleep 0.1 && rmdir busy"]
     assert session(tmp_path).run("sh", alone, alone, alone, jobs=1) == 0
     assert session(tmp_path).run("sh", alone, alone, jobs=2) != 0

@@ -1,4 +1,4 @@
-"""Rows of products: in every order they have one sum, and the order in which a netlist adds them is found."""
+"""The rows of a product have one sum in every order, and the order in which a netlist adds them is found."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PATTERNS = [mixed(random.Random(place), COUNT) for place in range(32)]
 @pytest.mark.parametrize("signs", ["ss", "su", "uu"])
 @pytest.mark.parametrize("turned", [False, True])
 def test_a_product_is_right_whatever_the_order_of_its_rows(signs: str, turned: bool) -> None:
-    """Factors of 4 and 3 bits; orders that leave rows out, and that name rows that there are not."""
+    """Factors have 4 and 3 bits; orders may leave rows out or name rows that do not exist."""
     rng = random.Random(f"{signs} {turned}")
     variables = [T.var(4, "a"), T.var(3, "b")]
     a, b = (T.sext(x, 7) if sign == "s" else T.zext(x, 7) for x, sign in zip(variables, signs, strict=True))
@@ -47,7 +47,7 @@ def product(kinds: str, factors: str = "ab") -> Program:
 
 
 def bits_of(program: Program, aig: Aig, rows: Rows) -> ProgramBits:
-    """Of inputs that are the first nodes of ``aig``."""
+    """Return the bits of ``program``, whose inputs are the first nodes of ``aig``; ``rows`` orders its product."""
     words: list[Word] = [[2 * (1 + place) for place in range(8)], [2 * (9 + place) for place in range(8)]]
     words = [word[: program.ops[index].type.width] for index, word in enumerate(words)]
     variables = [T.var(len(word), f"x{index}") for index, word in enumerate(words)]
@@ -58,7 +58,7 @@ def bits_of(program: Program, aig: Aig, rows: Rows) -> ProgramBits:
 
 
 def found(program: Program, rows: Rows) -> Rows:
-    """What is found of a netlist that adds so."""
+    """Return the order of rows that is found in a netlist that adds its product as ``rows`` says."""
     graph = Aig()
     for _ in range(16):
         graph.input()
@@ -68,7 +68,7 @@ def found(program: Program, rows: Rows) -> Rows:
 
 
 def threes(program: Program, rows: Rows) -> list[list[set[int]]]:
-    """The rows of each column that are added first, three by three: within three the order says nothing."""
+    """Return the rows of each column in the groups of three that are added first; order within three is free."""
     graph = Aig()
     a, b = ([graph.input() for _ in range(program.ops[index].type.width)] for index in program.ops[2].operands)
     a, b = (word + word[-1:] * (16 - len(word)) for word in (a, b))

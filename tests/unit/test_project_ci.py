@@ -1,4 +1,4 @@
-"""The project's own workflow and container: they are what they claim to be, and call commands that exist."""
+"""The project's own workflow and container do what they claim, and call commands that exist."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 def lines_of(job: dict[str, Any]) -> list[str]:
-    """The commands of a job."""
+    """Return the commands of a job."""
     return [line for step in job["steps"] for line in step.get("run", "").splitlines()]
 
 
 def problems_of(line: str) -> list[str]:
-    """Why ``line`` cannot be run in a clone."""
+    """Return the reasons why ``line`` cannot be run in a clone."""
     words = line.split()
     if words[0] == "make":
         known = re.search(r"^KNOWN := ((?:.*\\\n)*.*)$", MAKEFILE, re.MULTILINE)

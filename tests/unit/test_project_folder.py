@@ -1,4 +1,4 @@
-"""What is found in a project folder, what options change of it, and what runs and records make of it."""
+"""Project folders: what is found in them, what options change, and how runs and records use them."""
 
 from __future__ import annotations
 
@@ -215,7 +215,7 @@ def test_check_tells_of_the_folder(tmp_path: Path) -> None:
 def test_a_program_apart_and_the_folder_as_rtl(tmp_path: Path) -> None:
     folder = da4ml_folder(tmp_path / "project", pipelined=True)
     program = tmp_path / "mine.json"
-    shutil.move(folder / "model" / "comb.json", program)  # the stages alone are left
+    shutil.move(folder / "model" / "comb.json", program)  # only the stages are left
     record = dais_verif.prove(program, rtl=folder, confirm=False)
     assert record.passed, record.message
     assert record.rtl.project is not None and record.rtl.project.model is None
@@ -240,7 +240,7 @@ def flipped(folder: Path) -> None:
 def other_model(folder: Path) -> None:
     model = folder / "model" / "comb.json"
     tree = json.loads(model.read_text())
-    tree[5][2][2] = 1  # a difference
+    tree[5][2][2] = 1  # a difference instead of a sum
     model.write_text(json.dumps(tree))
 
 

@@ -1,4 +1,4 @@
-"""What a sign-off reads of a proof must be there: a record that lacks it takes nothing for granted."""
+"""A sign-off refuses a proof's record that lacks a field it reads, rather than assume a value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from dais_verif.signoff.verbs import PRINTED
 
 @pytest.fixture
 def read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Any], ProofRecord]:
-    """What is read of a tree; that the process and the folder agree is tested elsewhere."""
+    """Return a function that reads a record given as a tree; agreement of process and folder is tested elsewhere."""
     monkeypatch.setattr(evidence, "_agree", lambda folder, verdict: None)
     monkeypatch.setattr(evidence, "_kept", lambda folder, printed: None)
 

@@ -1,4 +1,4 @@
-"""What a proof says of claims that no output rests on, of outputs that nobody looked at, and of several readings."""
+"""The text of a proof: claims that no output rests on, outputs that were not examined, and unconfirmed replays."""
 
 from __future__ import annotations
 

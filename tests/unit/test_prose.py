@@ -1,4 +1,4 @@
-"""What users read has no misspelt word, and none that the vocabulary says otherwise; a planted one is found."""
+"""Texts for users have no misspelt words and no words that the vocabulary replaces; a planted one is found."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ PROSE = re.search(r"^PROSE := (.*)$", (ROOT / "Makefile").read_text(encoding="ut
 
 
 def findings(*paths: str) -> list[str]:
-    """What codespell, called as ``make lint`` does, says of ``paths``."""
+    """Return what codespell, called as by ``make lint``, reports for ``paths``."""
     assert LINE is not None and PROSE is not None
     if find_spec("codespell_lib") is None:
         pytest.skip("codespell is not installed")

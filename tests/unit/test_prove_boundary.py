@@ -1,4 +1,4 @@
-"""Which bits of ports are which bits of inputs and outputs, and when two types hold one number."""
+"""Which bits of ports are which bits of inputs and outputs, and when values of two types are the same number."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def nothing(bit: int) -> Term:
     return var(1, f"port P {bit}")
 
 
-# what ports carry
+# pieces of ports
 
 
 def test_pieces_and_what_lies_between_them() -> None:
@@ -94,13 +94,13 @@ def test_an_output_that_only_one_side_has_is_claimed() -> None:
     assert boundary.claimed == [0, 1, 3]
 
 
-# one number in two types
+# the same number in two types
 
 TYPES = [FixedType(k, i, f) for k in (0, 1) for i in (-1, 0, 1, 2) for f in (-1, 0, 1, 2) if k + i + f >= 0]
 
 
 def number(value: int, kind: FixedType) -> int:
-    """Four times the real number."""
+    """Return four times the real number, which is an integer."""
     if not kind.width:
         return 0
     if kind.k and value >> (kind.width - 1):
@@ -191,7 +191,7 @@ def test_pins_are_what_they_are_for_a_valid_vector() -> None:
 
 
 def test_an_input_that_the_port_and_the_program_size_otherwise() -> None:
-    """Its variable has all bits that either has; the port carries its own part of them."""
+    """The input's variable has all bits that the port or the program has; the port carries its own part of them."""
     dut = packed(PROGRAM)
     ports = Ports((Element(0, 4, -1), Element(4, 3, 0)), dut.ports.outputs)
     netlist = design(model_inp=7)

@@ -1,4 +1,4 @@
-"""Which pins of a register are resets, enables or gates, what is refused as state, and what is left as data."""
+"""Which pins of a register are resets, enables or gates, what is refused as state, and what remains data."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def settle(
 
 
 def enables(wiring: Wiring, name: str = "q") -> list[tuple[int, int, str | None]]:
-    """Lowest bit, width and enable of each driver of a register."""
+    """Return the lowest bit, the width and the enable of each driver of a register."""
     found = []
     for driver in wiring.signals[name].drivers:
         assert driver.clock is not None
@@ -55,7 +55,7 @@ def same(a: Term, b: Term) -> bool:
     return decide(a, b, (), 10.0).equal is True
 
 
-# what there is nothing to do about
+# designs in which nothing is inferred
 
 
 def test_wires_alone_are_left_as_they_are() -> None:
@@ -83,7 +83,7 @@ def test_what_nothing_needs_may_keep_state() -> None:
 
 # resets and enables
 
-#: name: the next value, which pins are held, the enable that is found.
+#: Name: the next value, the pins that are held, the enable that is found.
 REGISTERS: dict[str, tuple[Callable[..., Term], dict[str, int], str | None]] = {
     "enable": (lambda s: ite(s("en"), s("IN"), s("q")), {}, "en"),
     "kept at one": (lambda s: ite(s("en"), s("q"), s("IN")), {"en": 0}, None),
@@ -124,7 +124,7 @@ def test_a_second_enable_is_held_at_one() -> None:
 
 
 def test_what_another_register_holds_is_known_to_this_one() -> None:
-    """Alone, neither pin of the first would give it a constant."""
+    """A pin that one register holds is known to the others: alone, neither pin of ``q`` gives it a constant."""
     for needed in (["q", "other"], ["other", "q"]):
         again = wired("a", "b")
         again.register("q", 4, lambda s: ite(band(s("b"), bnot(s("a"))), ZERO, s("IN")))
@@ -174,7 +174,7 @@ def test_an_input_that_carries_data_is_no_pin() -> None:
 
 
 def reset_by(make: Callable[..., Term], inactive: int = 0, *, through: bool = True) -> Wiring:
-    """A register that is zero while ``r`` is not ``inactive``."""
+    """Return a register with an asynchronous reset ``r``, which makes it zero while ``r`` is not ``inactive``."""
     wiring = wired("rst", "en").wire("r", 1, make)
 
     def following(s: Callable[..., Term]) -> Term:
@@ -204,7 +204,7 @@ def test_a_name_of_a_name() -> None:
 
 @pytest.mark.parametrize("inactive", [0, 1])
 def test_a_reset_that_is_tied_to_where_it_does_nothing(inactive: int) -> None:
-    """A cell of a netlist has one, used or not."""
+    """A reset tied to its inactive value is ignored: a cell of a netlist has a reset pin, used or not."""
     wiring = reset_by(lambda s: const(1, inactive), inactive)
     assert settle(wiring) == {}
     assert data_of(wiring) is IN
@@ -213,7 +213,7 @@ def test_a_reset_that_is_tied_to_where_it_does_nothing(inactive: int) -> None:
         settle(active)
 
 
-#: What is no pin: two together, one that is always active, data, a register.
+#: Resets that are not a pin: two pins together, an active constant, data, a register.
 NO_PIN: dict[str, Callable[..., Term]] = {
     "two pins": lambda s: bor(s("rst"), s("en")),
     "always active": lambda s: const(1, 1),
@@ -252,7 +252,7 @@ def test_a_register_that_one_reset_clears_and_another_loads() -> None:
         settle(wiring)
 
 
-# state, and what only looks like it
+# state, and registers that only look like state
 
 STATE: dict[str, Callable[..., Term]] = {
     "a counter": lambda s: add(s("q"), ONE),
@@ -272,7 +272,7 @@ def test_state_is_refused(name: str) -> None:
 
 
 def test_a_register_that_reads_itself_without_an_effect() -> None:
-    """A cell of a netlist whose enable is tied to 1: the loop must be gone."""
+    """A register with its enable tied to 1, like a cell of a netlist, loses the loop through itself."""
     wiring = wired().register("q", 4, lambda s: ite(const(1, 1), s("IN"), s("q")))
     assert settle(wiring) == {}
     assert data_of(wiring) is IN
@@ -370,7 +370,7 @@ def test_a_register_that_waits_for_its_valid_bit() -> None:
 
 
 def test_a_register_reads_its_gate() -> None:
-    """The gate must be as old as the data, so ages must see it."""
+    """The gate must be as old as the data, so the latency analysis must see that it is read."""
     wiring = gated(lambda s: s("v1"))
     settle(wiring, constants={"v": 1}, clocking=VALID)
     read: list[tuple[str, int, int]] = []

@@ -1,4 +1,4 @@
-"""Two readings of one design: what is the same in both, what is not, and what is left out."""
+"""Two readings of one design are cross-checked: what is the same in both, what differs, and what is left out."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ def compared(first: Wiring, second: Wiring, *outputs: str) -> CrossCheck:
 
 
 def both(one: Made, other: Made) -> CrossCheck:
-    """``y`` given in two ways, beside a wire ``t`` that is the same in both."""
+    """Compare two readings that make ``y`` in different ways, beside a wire ``t`` that is the same in both."""
     wirings = [wired().wire("t", 4, lambda s: add(s("a"), s("b"))).wire("y", 4, make) for make in (one, other)]
     return compared(*wirings)
 
 
-# the same
+# readings that are the same
 
 
 def test_one_text_read_twice() -> None:
@@ -52,7 +52,7 @@ def test_what_is_the_same_only_behind_other_names() -> None:
 
 @pytest.mark.parametrize("levels", [1, 2, 3, 5, 9])
 def test_what_is_the_same_only_behind_many_names(levels: int) -> None:
-    """One reads the last name of a chain, the other its beginning."""
+    """One reading of ``y`` uses the last name of a chain, the other the input at its beginning."""
     wirings = []
     for end in (f"n{levels}", "a"):
         wiring = wired().wire("n0", 4, lambda s: s("a"))
@@ -88,7 +88,7 @@ def test_names_that_only_one_of_them_drives() -> None:
     assert compared(first, second) == CrossCheck(1)
 
 
-# not the same
+# readings that differ
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_registers_in_a_circle() -> None:
     assert compared(circle(), circle()) == CrossCheck(3)
 
 
-# what makes no sense
+# values that do not exist
 
 
 def without_value(s: Made) -> Term:
@@ -229,7 +229,7 @@ def test_a_register_that_makes_no_sense() -> None:
 
 
 def test_bits_of_vectors_that_read_each_other() -> None:
-    """By their names they are a circle, by their bits they are none."""
+    """Two vectors form a loop by their names, but not by their bits."""
 
     def twisted(last: Made = lambda s: s("w", 0, 2)) -> Wiring:
         wiring = wired().wire("v", 2, lambda s: s("a", 0, 2), of=4).wire("w", 2, lambda s: bnot(s("v", 0, 2)), of=4)
@@ -248,7 +248,7 @@ def test_a_loop() -> None:
         compared(loop(), loop())
 
 
-# what is undefined
+# undefined values
 
 
 def free(width: int, name: str) -> Term:

@@ -1,4 +1,4 @@
-"""By which means an obligation is decided, and that what is decided is so."""
+"""Which method decides an obligation, and that its decision is right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dais_verif.record.proof import Method
 
 
 def halves(width: int) -> tuple[Term, Term]:
-    """Two terms of ``width`` bits of inputs that are equal, and are no one term."""
+    """Return two equal terms of ``width`` bits that are not the same object."""
     x, y = var(width // 2, "x"), var(width - width // 2, "y")
     a, b = zext(x, width), zext(y, width)
     return add(band(a, b), bor(a, b)), add(a, b)
@@ -36,7 +36,7 @@ def products(width: int) -> tuple[Term, Term]:
 )
 def test_the_cheapest_means(bits: int, terms, wide: bool, method: Method) -> None:
     a, b = terms(bits)
-    if wide:  # a term of more than 64 bits
+    if wide:  # use terms of more than 64 bits
         a, b = (extract(mul(zext(t, 70), const(70, 3)), 0, 66) for t in (a, b))
     assert a is not b
     decision = decide(a, b, (), 20.0)
@@ -62,7 +62,7 @@ def test_too_many_bits_of_a_product_go_to_the_solver() -> None:
 
 @pytest.mark.parametrize("bits", [8, 18, 40])
 def test_a_difference_is_shown(bits: int) -> None:
-    """In the first rows, in the last, or by the solver."""
+    """A difference is found in the first rows, in the last row, or by the solver."""
     x = var(bits, "x")
     for value in (0, 5, (1 << bits) - 1):
         wrong = zext(eq(x, const(bits, value)), bits)

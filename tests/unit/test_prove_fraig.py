@@ -1,4 +1,4 @@
-"""Sweeping: graphs, their bits, windows and the solver, each against something that is obviously right."""
+"""SAT sweeping: graphs, bit blasting, windows and the solver are checked against obvious references."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_patterns_are_turned_and_turned_back(rows: list[int]) -> None:
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 1 << 40))
 def test_tables_and_solver_know_what_is_equal(inputs: int, forgetful: bool, seed: int) -> None:
-    """Of 10 inputs a sample is tried before the table; a forgetful solver begins anew for most questions."""
+    """With 10 inputs, a sample is tried before the table; a forgetful solver restarts for most questions."""
     rng = random.Random(seed)
     graph, literals = random_graph(rng, inputs)
     with pytest.MonkeyPatch.context() as patch:
@@ -128,7 +128,7 @@ def swept(graph: Aig, literals: Sequence[int], rng: random.Random, count: int = 
 
 
 def wrong_merges(seed: int) -> list[int]:
-    """Literals that became something else, after sweeping a random graph; and that all equal ones became one."""
+    """Return literals that a sweep of a random graph changed; assert that all equal literals are merged."""
     rng = random.Random(seed)
     graph, literals = random_graph(rng, gates=60)
     sweep = swept(graph, literals, rng)
@@ -168,7 +168,7 @@ def test_a_sum_in_another_order_is_merged_though_few_patterns_tell_anything_apar
 @pytest.mark.parametrize("signs", ["ss", "su", "us", "uu"])
 @pytest.mark.parametrize("width", [4, 7, 9])
 def test_a_product_is_right_for_all_factors(width: int, signs: str) -> None:
-    """Factors of 4 and 3 bits, that a word extends, in words that hold the product, and that do not."""
+    """Factors of 4 and 3 bits are extended to words that hold the product, and to words that do not."""
     graph = Aig()
     variables = [T.var(4, "a"), T.var(3, "b")]
     bits = {x: [graph.input() for _ in range(x.width)] for x in variables}

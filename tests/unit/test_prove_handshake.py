@@ -1,4 +1,4 @@
-"""`valid_out` equals `valid_in` some edges ago: proved, refuted by a shortest trace, or undecided."""
+"""``valid_out`` equals ``valid_in`` some edges ago: proved, refuted by a shortest trace, or undecided."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def wired(**more: int) -> Wiring:
 
 
 def line(length: int, following: Made, *, hold: bool = False) -> Wiring:
-    """Registers in a row from ``v`` to ``out``; ``following(s, before, own)`` is the next value of each."""
+    """Return a chain of registers from ``v`` to ``out``; ``following(s, before, own)`` is the next value of each."""
     wiring, before = wired(), "v"
     for n in range(length):
         name = f"v{n}"
@@ -48,7 +48,7 @@ def line(length: int, following: Made, *, hold: bool = False) -> Wiring:
 def shaken(
     wiring: Wiring, latency: int, pins: str, decide: Callable[..., Discharge] = certain, told: Made | None = None
 ) -> Handshake:
-    """``told``: what tells that outputs are valid, if it is not ``out``."""
+    """Prove the handshake of ``wiring``; ``told`` makes the signal that marks valid outputs, by default ``out``."""
     wiring.wire("told", 1, told or (lambda s: s("out")))
     machine = extract_transition_system(wiring.netlist("told"), wiring.signals["told"], "clk")
     return prove_handshake(machine, PINS[pins], latency, decide, seed=0)
@@ -106,7 +106,7 @@ def test_a_line_of_another_length(pins: str, latency: int, wrong: int) -> None:
 
 
 def checked(found: Handshake, length: int, following: Made, latency: int, pins: str) -> None:
-    """Step through the run that was found, from zeros and from ones: before its last edge the output is wrong."""
+    """Replay the trace of ``found`` from zeros and from ones: before its last edge, the output is wrong."""
     clocking = PINS[pins]
     steps = found.trace
     for start in (0, 1):
@@ -130,7 +130,7 @@ def next_values(following: Made, own: list[int], v: int, en: int, rst: int) -> l
     ]
 
 
-#: name: pins, the next value of each of two registers.
+#: Name: the pins, and the next value of each of two registers.
 BROKEN: dict[str, tuple[str, Made]] = {
     "no reset": ("reset", plain),
     "a reset to one": ("reset", lambda s, before, own: ite(s("rst"), ONE, before)),
@@ -155,7 +155,7 @@ def test_a_mistake_is_shown_by_a_run(name: str) -> None:
 
 
 def test_the_run_is_a_shortest_one() -> None:
-    assert len(shaken(line(2, BROKEN["no reset"][1]), 2, "reset").trace) == 3  # one that resets, one that forgets
+    assert len(shaken(line(2, BROKEN["no reset"][1]), 2, "reset").trace) == 3  # one edge resets
     assert len(shaken(line(3, plain), 2, "valid").trace) == 4
     assert shaken(wired().wire("out", 1, lambda s: bnot(s("v"))), 0, "valid").how == "broken by 0 edges"
     assert shaken(wired().wire("out", 1, lambda s: bnot(s("v"))), 0, "reset").how == "broken by 1 edge"
@@ -178,7 +178,7 @@ def test_a_bit_of_state_that_is_constant() -> None:
 
 
 def test_state_that_is_no_bit_of_the_line() -> None:
-    """Two places of the line as their exclusive or and one of them."""
+    """The state holds two stages of the line as one of them and the exclusive or of both."""
     wiring = wired().register("a", 1, lambda s: reset(s, s("v"), ZERO))
     wiring.register("p", 1, lambda s: reset(s, bxor(s("a"), bxor(s("p"), s("r"))), ZERO))
     wiring.register("r", 1, lambda s: reset(s, bxor(s("p"), s("r")), ZERO))
@@ -187,7 +187,7 @@ def test_state_that_is_no_bit_of_the_line() -> None:
 
 
 def test_state_that_only_the_edge_before_tells_of() -> None:
-    """Two registers that always differ from the line together: that they are equal follows from the output alone."""
+    """Registers ``p`` and ``q`` are always equal, which induction concludes only from the output one edge before."""
     wiring = line(1, reset)
     for name in "pq":
         wiring.register(name, 1, lambda s, name=name: ite(s("rst"), ZERO, bxor(s(name), s("data", 0, 1))))
@@ -225,7 +225,7 @@ def test_what_cannot_be_decided_is_unknown() -> None:
 
 
 def test_without_a_reset_what_moves_while_all_else_stalls_is_never_known() -> None:
-    """Nobody can tell how often it has moved before the line was filled."""
+    """It is unknown how often ``odd`` has changed before the line was filled."""
     wiring = line(2, stalled).register("odd", 1, lambda s: bxor(s("odd"), s("v")))
     assert shaken(wiring, 2, "enable", told=lambda s: bxor(s("out"), s("odd"))).status is not Status.PROVED
 

@@ -1,4 +1,4 @@
-"""How many registers lie between inputs and a signal, and which designs have no one answer."""
+"""The number of registers between inputs and a signal, and designs for which there is no single number."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def timed(
 
 
 def chain(length: int, **options: str) -> Wiring:
-    """Registers in a row, and the last one at the output."""
+    """Return a chain of ``length`` registers, the last of which drives the output through an adder."""
     wiring = wired(en=1)
     before = "IN"
     for n in range(length):
@@ -84,7 +84,7 @@ def test_a_bit_of_another_age_is_not_looked_at_if_it_is_not_read() -> None:
         timed(wiring)
 
 
-# ages that meet
+# different latencies that meet
 
 
 def test_two_ages_meet() -> None:
@@ -136,11 +136,11 @@ def test_the_valid_pin_travels_with_the_vector_though_it_has_one_value() -> None
     assert timed(in_time, constants={"v": 1}, said=said) == Timing(1, "clk", None)
 
 
-# registers of constants
+# constants in registers
 
 
 def settling(edges: int, registers: int) -> Wiring:
-    """A constant behind ``edges`` registers meets data behind ``registers``."""
+    """Return a design in which a constant behind ``edges`` registers meets data behind ``registers`` registers."""
     wiring = chain(registers)
     wiring.wire("k0", 4, lambda s: const(4, 5))
     for n in range(edges):
@@ -179,7 +179,7 @@ def test_the_latest_of_several_constants_counts() -> None:
 
 
 def test_a_constant_that_does_not_wait_for_the_enable() -> None:
-    """It is there even earlier than the data, so it may move at any edge; data may not."""
+    """A constant is there earlier than the data, so it may move at any edge; data may not."""
     wiring = chain(1, enable="en").register("k", 4, lambda s: const(4, 1))
     assert timed(wiring.wire("SUM", 4, lambda s: add(s("q0"), s("k"))), "SUM") == Timing(1, "clk", "en")
     other = chain(1, enable="en").register("p", 4, lambda s: s("IN"))
@@ -212,7 +212,7 @@ def test_a_clock_and_an_enable_by_other_names_are_the_same() -> None:
     assert timed(wiring.wire("OUT", 4, lambda s: s("p"))) == Timing(2, "clk", "en")
 
 
-#: What is no pin.
+#: Clocks and enables that are not a pin.
 NO_PIN: dict[str, Made] = {
     "a gate": lambda s: add(s("clk"), s("other")),
     "a bit of data": lambda s: s("IN", 0, 1),

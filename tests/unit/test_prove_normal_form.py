@@ -1,6 +1,6 @@
-"""What has one normal form: two terms that are built in different ways and are one object, which proofs live on.
+"""Terms that are built in different ways have one normal form: they are the same object, on which proofs rely.
 
-That no rule changes a value is shown in ``test_prove_terms``; a rule that no longer fires would only make proofs slow.
+``test_prove_terms`` shows that no rule changes a value. A rule that no longer fires would only make proofs slow.
 """
 
 from __future__ import annotations
@@ -164,7 +164,7 @@ SAME: dict[str, tuple[Term, Term]] = {
     "the bits of a table": (extract(lookup(concat(C, D), (1, 18, 60), 6), 1, 4), lookup(concat(C, D), (0, 9, 30), 4)),
     "no change of width": (concat(resize(X, 6, True), zext(X, 6), sext(X, 6)), concat(X, X, X)),
     "to fewer bits": (resize(X, 4, True), extract(X, 0, 4)),
-    # extensions pass through
+    # extensions move inside
     "zeros before a choice": (zext(ite(C, X, Y), 8), ite(C, zext(X, 8), zext(Y, 8))),
     "zeros before a table": (zext(lookup(X, (1, 2), 3), 8), lookup(X, (1, 2), 8)),
     "zeros before a sum that fits": (zext(add(zext(X, 7), zext(Y, 7)), 9), add(zext(X, 9), zext(Y, 9))),
@@ -234,13 +234,13 @@ def test_two_ways_to_one_term(name: str) -> None:
 
 
 def nested(depth: int, inner: Term) -> Term:
-    """``inner`` below so many choices."""
+    """Return ``inner`` inside ``depth`` nested choices."""
     for n in range(depth):
         inner = ite(var(1, f"choice {n}"), inner, const(inner.width, 0))
     return inner
 
 
-#: A term, and its bounds if it cannot overflow.
+#: A term, and its bounds if it is a sum or product that cannot overflow, else None.
 UNSIGNED: dict[str, tuple[Term, tuple[int, int] | None]] = {
     "no sum": (X, None),
     "a sum that fits": (add(zext(X, 8), zext(Y, 8)), (0, 126)),
@@ -301,7 +301,7 @@ def test_parts_that_are_not_there() -> None:
 
 
 def test_as_written_everything_stays() -> None:
-    """What other solvers are given states what was asked, without any of these rules."""
+    """Terms for other solvers state exactly what is claimed, so none of these rules is applied."""
     with as_written():
         for build, count in (
             (add, 1),
@@ -323,7 +323,7 @@ def test_as_written_everything_stays() -> None:
         assert concat(k(0, 1), concat(C, D)).args == (k(0, 1), concat(C, D))
         assert extract(concat(C, D), 0, 1).op == "extract"
         assert sext(sext(X, 8), 9).args == (sext(X, 8),)
-        # constants are computed all the same
+        # operations on constants are computed nevertheless
         assert add(k(3), mul(k(2), k(5)), neg(k(1))) is k(12)
         assert concat(extract(k(5), 0, 1), bnot(k(0, 2)), band(k(1, 2), k(3, 2))) is k(0b11101, 5)
         assert concat(eq(k(1), k(1)), ult(k(1), k(2)), slt(k(63), k(0)), ite(k(1, 1), k(1, 1), k(0, 1))) is k(15, 4)

@@ -1,4 +1,4 @@
-"""What has to be shown of an op or an output, over variables for what it reads."""
+"""What must be shown for an op or an output, over variables for the values that it reads."""
 
 from __future__ import annotations
 

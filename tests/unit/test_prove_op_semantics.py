@@ -1,4 +1,4 @@
-"""What the prover takes every opcode to mean is what the oracle does, on all small types and on random large ones."""
+"""The prover's semantics of every opcode equals the oracle's on all small types and on random large ones."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_constant_of_all_small_types() -> None:
 
 @pytest.mark.parametrize("code", BINARY)
 def test_an_op_of_two_operands_on_all_small_types(code: int) -> None:
-    """A sample of the types; all of them in the slow test."""
+    """This test takes a sample of the types; the slow test takes all of them."""
     rng = random.Random(code)
     datas = rng.sample(BINARY[code], min(2, len(BINARY[code])))
     assert everything(code, datas, 2, rng.sample(SMALL, 2), 0.25) > 1000
@@ -79,7 +79,7 @@ def test_an_output_is_plus_or_minus_a_value(kind: FixedType, negated: bool) -> N
     check_an_output_is_plus_or_minus_a_value(kind, negated)
 
 
-#: Terms of sums that read two ops: signs, shifts, one of them twice, constants at either end.
+#: Terms of sums that read two ops: with signs, shifts, an op twice, and constants at either end.
 SUMS = [
     [(0, 0, 0), (1, 0, 1)],
     [(0, 0, 1), (1, 1, 1), (0, -1, 0)],
@@ -87,7 +87,7 @@ SUMS = [
     [(-1, 1, 0), (0, 0, 0), (1, 0, 0), (0, 0, 1)],
 ]
 
-#: All types to five bits, and one of them again: rows of a plane over as many numbers, which is a prime.
+#: All types up to five bits, one of them twice: 37, a prime, so that lines of the plane over 37 numbers meet once.
 FIVE = [FixedType(k, width - k - f, f) for k in (0, 1) for width in range(6) for f in (-1, 0, 1)]
 FIVE.append(FIVE[-1])
 
@@ -95,7 +95,7 @@ FIVE.append(FIVE[-1])
 @pytest.mark.parametrize("code", [code for code in OPCODES if code not in (-1, 5)])
 @pytest.mark.parametrize("share", [40, pytest.param(1, marks=pytest.mark.slow)])
 def test_types_to_five_bits_pairwise(code: int, share: int) -> None:
-    """Each two of operands, condition, result and data take all pairs of values: lines of a plane meet once."""
+    """Any two of operands, condition, result and data take all pairs of values, as lines of a plane meet once."""
     muxes = [s << 32 | 2 for s in SHIFTS]
     datas = {6: muxes, -6: muxes, Code.SUM: [-3, 1, 2], **UNARY, **BINARY}[code]
     rng, order = random.Random(code), len(FIVE)
@@ -121,7 +121,7 @@ def test_types_to_five_bits_pairwise(code: int, share: int) -> None:
 
 
 def random_cases(rng: random.Random) -> Iterator[tuple[Program, int, list[list[int]]]]:
-    """Ops of random types and shifts, up to hundreds of bits, with a few values: corners and others."""
+    """Yield programs of one op of random types, up to hundreds of bits, its index, and rows of values with corners."""
     while True:
         code = rng.choice([code for code in OPCODES if code != -1])
         arity = len(program_shape(code))
@@ -262,7 +262,7 @@ def test_what_a_sum_takes_away_from_itself_is_nothing() -> None:
 
 
 def test_terms_stay_small() -> None:
-    """A sum of two values is an addition and two extensions, whatever the shift."""
+    """A sum of two values is one addition and two extensions, whatever the shift."""
     kind = FixedType(1, 7, 0)
     program = program_of(0, 3, [kind, kind], [FixedType(1, 11, 0)])
     found: Term = interpret_op(program, program.ops[2], [var(8, "a"), var(8, "b")]).value

@@ -1,4 +1,4 @@
-"""Faults seeded in the prover's semantics of ops: comparing it with the oracle finds every one of them."""
+"""Comparing the prover's semantics of ops with the oracle finds every fault that is seeded in it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from dais_verif.prover import op_semantics as right
 
 SOURCE = Path(str(right.__file__)).read_text()
 
-#: (what it is caught by: an opcode, "input", "output"; text of the module; what stands there instead).
+#: (The part of the comparison that finds it: an opcode, "input" or "output"; text of the module; its replacement.)
 BUGS: list[tuple[int | str, str, str]] = [
     # numbers, quantisation
     (3, "low = min(-more, self.term.width - 1)", "low = min(-more - 1, self.term.width - 1)"),
@@ -127,7 +127,7 @@ BUGS: list[tuple[int | str, str, str]] = [
 
 
 def mutated(old: str, new: str) -> types.ModuleType:
-    """The module of meanings with ``old``, which occurs once, replaced."""
+    """Return the module of op semantics with ``old``, which must occur once, replaced by ``new``."""
     assert SOURCE.count(old) == 1, f"{old!r} is {SOURCE.count(old)} times there: choose another bug"
     module = types.ModuleType("mutated meaning")
     exec(compile(SOURCE.replace(old, new), "mutated meaning", "exec"), module.__dict__)
@@ -155,7 +155,7 @@ def _outputs() -> None:
 
 
 def comparison(place: int | str) -> Callable[[], object]:
-    """The part of the comparison that looks at ``place``."""
+    """Return the part of the comparison that covers ``place``."""
     if place == "input":
         return lambda: held.check_an_input_is_a_slice_of_its_element(400)
     return _outputs if place == "output" else _one(int(place))

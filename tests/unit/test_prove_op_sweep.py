@@ -1,4 +1,4 @@
-"""The sweep op by op: whatever it merges is equal for all inputs, and what has another structure is found."""
+"""In the sweep op by op, all merged nodes are equal for all inputs, and equal logic of other structure is found."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def rewritten(graph: Aig, literals: list[int], rng: random.Random, faults: float
 
 
 def patterns_of(graph: Aig, rng: random.Random) -> tuple[list[int], int]:
-    """Values of all inputs: every combination, or 4,096 mixed ones."""
+    """Return patterns of all inputs and their number: every combination, or 4,096 mixed ones."""
     inputs = sum(low < 0 for low in graph.low) - 1
     if inputs > 12:
         return [mixed(rng, 4096) for _ in range(inputs)], 4096
@@ -70,7 +70,7 @@ def patterns_of(graph: Aig, rng: random.Random) -> tuple[list[int], int]:
 
 
 def swept(program: Program, seed: int, faults: float, few: int) -> tuple[Aig, list[tuple[int, int]], ProvedBits]:
-    """Sweep a netlist of ``program`` with ``faults``, on ``few`` patterns; its outputs and the program's."""
+    """Sweep a netlist of ``program`` with a share of ``faults`` on ``few`` patterns; pair the outputs of both."""
     rng = random.Random(seed)
     graph, bits = graph_of(program)
     wanted = [bit for word in bits.outputs for bit in word]
@@ -91,7 +91,7 @@ def wrong_merges(graph: Aig, proved: ProvedBits, seed: int) -> list[int]:
 def test_a_netlist_of_other_gates_is_proved(seed: int) -> None:
     graph, outputs, proved = swept(assemble(NETWORK), seed, 0, 1024)
     assert len(proved.merged) > 40
-    # Of more than a few equal nodes the nearest are tried; what is left then is for the sweep gate by gate.
+    # If many nodes are equal, only the nearest are tried; the sweep gate by gate merges the others.
     assert sum(proved.at(found) == proved.at(wanted) for found, wanted in outputs) >= 0.9 * len(outputs)
     assert wrong_merges(graph, proved, seed) == []
 
@@ -99,7 +99,7 @@ def test_a_netlist_of_other_gates_is_proved(seed: int) -> None:
 @settings(max_examples=8, deadline=None)
 @given(programs(), st.integers(0, 1 << 30), st.sampled_from([0, 0.01, 0.1]), st.sampled_from([4, 64]))
 def test_what_is_merged_is_equal(made: tuple[Program, random.Random], seed: int, faults: float, few: int) -> None:
-    """With so few patterns most nodes look like others, so nearly all questions are about nodes that differ."""
+    """With few patterns most nodes look equal to others, so nearly all questions are about nodes that differ."""
     graph, _, proved = swept(made[0], seed, faults, few)
     assert wrong_merges(graph, proved, seed) == []
 
@@ -123,7 +123,7 @@ def test_a_solver_that_finds_no_difference_anywhere_is_seen(monkeypatch: pytest.
 
 
 def test_what_does_not_depend_on_a_large_product_is_found_behind_one() -> None:
-    """SAT is not tried on the product, nor on the sum that reads it; the others are proved as ever."""
+    """SAT is not tried on the product or on the sum that reads it; the other bits are proved as usual."""
     program = assemble(
         "input a, b\na = s8.0 input a\nb = s8.0 input b\np = s16.0 a * b\nq = s17.0 p + a\nr = s9.0 a + b\n"
         "s = s10.0 r - a\noutput q = q\noutput s = s\n"
@@ -135,7 +135,7 @@ def test_what_does_not_depend_on_a_large_product_is_found_behind_one() -> None:
 
 
 def test_ranges_are_proved() -> None:
-    """10 * 7 bits hold more than ``t`` ever is; the bits above are proved to be copies of its sign."""
+    """The types of ``c`` and ``d`` are wider than their values; the upper bits are proved to be copies of the sign."""
     program = assemble("input a\na = s3.0 input a\nb = s4.0 a + a\nc = s9.0 b + a\nd = s12.0 c + c\noutput d = d\n")
     _, outputs, proved = swept(program, 0, 0, 256)
     assert set(proved.ranges) >= {2, 3}

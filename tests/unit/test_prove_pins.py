@@ -1,4 +1,4 @@
-"""Which input a signal is by another name: what clocks and enables registers."""
+"""Clocks and enables of registers are traced through other names to the input that they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of claims that do not hold for all values of what they read: sharper statements, vectors, fewer cuts."""
+"""Claims that fail for some operand values: refined statements, counterexamples, fewer cut points."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from dais_verif.record.proof import Basis, Claim, Counterexample, Method, Status
 
 INPUT, ADD, ADD_CONST, QUANT = -1, 0, 4, 3
 
-#: A value of 24 bits that random vectors do not have.
+#: A value of 24 bits that random vectors do not hit.
 RARE = 0xABCDE5
 
-#: A row: code, operands, constant, bits of its unsigned type.
+#: A row: opcode, two operands, constant, width of its unsigned type.
 Row = tuple[int, int, int, int, int]
 Made = Callable[[Seen], Term]
 
 
 def program_of(*rows: Row, output: int = -1) -> Program:
-    """``rows`` with the last op, or ``output``, as the one output. There is one input."""
+    """Return a program of ``rows`` with one input, whose only output is the last op, or the op ``output``."""
     built = [(code, a, b, data, (0, bits, 0)) for code, a, b, data, bits in rows]
     return Program.build(built, [(output % len(rows), 0, 0)], inp_shift=[0])
 
@@ -44,9 +44,9 @@ def read(bits: int) -> Row:
 
 
 class Refined:
-    """A program with the RTL of its ops and its output after ``Refiner.run``.
+    """A program, the RTL of its ops and output, and the claims after ``Refiner.run``.
 
-    ``rtl``: what drives the signal of an op. ``out``: what drives the output; by default the op that it is.
+    ``rtl`` has the drivers of the signals of ops; ``out`` drives the output, by default with the signal of its op.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Refined:
         for key, obligation in obligations.items():
             holds = self.pool.decide(obligation.rtl, obligation.wanted).decision.equal
             claims[key] = Claim.of(key, Status.PROVED if holds else Status.UNKNOWN, Method.SMT)
-        #: What did not hold as it stands: there is something to refine.
+        #: The claims that do not hold as they are, and so are refined.
         self.open = [key for key, claim in claims.items() if claim.status is Status.UNKNOWN]
         assumed = Assumptions(program, boundary.inputs, declared)
         self.refiner = Refiner(
@@ -91,7 +91,7 @@ class Refined:
         return self.refiner.claims["output", 0]
 
     def proved(self, index: int) -> Basis:
-        """The basis on which an op that was open is proved, whose statement is one that holds."""
+        """Assert that an op that was open is proved by a statement that holds, and return its basis."""
         key = "op", index
         assert key in self.open
         claim = self.op(index)
@@ -107,22 +107,22 @@ def from_input(s: Seen) -> Term:
 
 
 def raised(name: str, constant: int, bits: int) -> Made:
-    """A signal plus a constant, in so many bits."""
+    """Return a driver that gives a signal plus a constant, in ``bits`` bits."""
     return lambda s: add(zext(s(name), bits), const(bits, constant))
 
 
 def only_if(condition: Callable[[Seen], Term], make: Made) -> Made:
-    """Another value than ``make`` where the condition is 0."""
+    """Return a driver that gives the value of ``make`` where the condition is 1, and another one elsewhere."""
     return lambda s: ite(condition(s), make(s), add(make(s), const(make(s).width, 1)))
 
 
 def equal(first: str, second: str, difference: int = 0) -> Callable[[Seen], Term]:
-    """Whether ``first`` is ``second`` plus a difference."""
+    """Return the condition that ``first`` equals ``second`` plus ``difference``."""
     return lambda s: eq(zext(s(first), 8), add(zext(s(second), 8), const(8, difference)))
 
 
 def rarely(name: str, make: Made, value: int = RARE) -> Made:
-    """Another value than ``make`` for one value of a signal of 24 bits."""
+    """Return a driver that differs from ``make`` for one value of a signal of 24 bits."""
     return only_if(lambda s: bnot(eq(s(name), const(24, value))), make)
 
 
@@ -130,11 +130,11 @@ def total(s: Seen, first: str, second: str) -> Term:
     return add(zext(s(first), 8), zext(s(second), 8))
 
 
-# sharper statements, the least of which is the one that is named
+# refined statements, of which the weakest that suffices is named
 
 
 def ranged(condition: Callable[[Seen], Term]) -> Refined:
-    """Op 1 lies in 3..18; op 2 copies it where the condition holds."""
+    """Refine a program whose op 1 lies in 3..18, and whose op 2 copies it where the condition holds."""
     program = program_of(read(4), plus(0, 3, 5), (QUANT, 1, -1, 0, 5))
     copy = only_if(condition, lambda s: s("op_1"))
     return Refined(program, {0: from_input, 1: raised("op_0", 3, 5), 2: copy})
@@ -160,7 +160,7 @@ def test_the_ends_of_a_range_do_matter() -> None:
         assert found.counterexample is not None
 
 
-#: A long way and a short one to the same sum, which ``length`` levels of ops must be looked behind to see.
+#: The basis that shows that a path of ``length`` ops and a short path give the same sum, which needs ``length`` levels.
 LEVELS = {
     1: Basis.ONE_LEVEL,
     2: Basis.TWO_LEVELS,
@@ -172,7 +172,10 @@ LEVELS = {
 
 
 def ways(length: int, difference: int = 0) -> tuple[Program, dict[int, Made]]:
-    """``length`` ops add 1 each, the next one adds so much at once; the last is their sum where they are equal."""
+    """Return ``length`` ops that add 1 each, one op that adds ``length``, and a last op that adds both results.
+
+    The RTL of the last op is right only where the results differ by ``difference``.
+    """
     chain = [plus(n, 1, 7) for n in range(length)]
     rows = [read(6), *chain, plus(0, length, 8), (ADD, length, length + 1, 0, 8)]
     rtl: dict[int, Made] = {0: from_input, length + 1: raised("op_0", length, 8)}
@@ -219,7 +222,7 @@ def test_a_cone_of_too_many_ops_is_left_open(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_ranges_and_levels_together() -> None:
-    """The sum is right where its operands are equal, and below 44; op 1, 4 less than each, lies in 2..17."""
+    """The sum is right if its operands are equal and it is below 44; both are op 1, which lies in 2..17, plus 4."""
     rows = [read(4), plus(0, 2, 5), plus(1, 4, 6), plus(1, 4, 7), (ADD, 2, 3, 0, 8)]
     near = equal("op_2", "op_3")
     rtl: dict[int, Made] = {0: from_input, 1: raised("op_0", 2, 5), 2: raised("op_1", 4, 6), 3: raised("op_1", 4, 7)}
@@ -233,7 +236,7 @@ def test_ranges_and_levels_together() -> None:
 
 
 def saturating(check: bool) -> Refined:
-    """Op 1 promises that the input plus 3 fits in 4 bits; where it does not, the RTL has another value."""
+    """Refine a program whose op 1 promises that the input plus 3 fits in 4 bits; elsewhere, the RTL differs."""
     program = program_of(read(4), plus(0, 3, 4))
     small = only_if(lambda s: ult(s("op_0"), const(4, 13)), raised("op_0", 3, 4))
     return Refined(program, {0: from_input, 1: small}, check=check)
@@ -253,7 +256,7 @@ def test_unchecked_promises_are_none() -> None:
 
 
 def test_promises_of_ops_before() -> None:
-    """Op 2 is wrong only where op 1 breaks its promise: that is seen when one level is looked behind."""
+    """Op 2 is wrong only where op 1 breaks its promise, which a statement that includes one level shows."""
     program = program_of(read(4), plus(0, 3, 4), (ADD, 0, 1, 0, 8))
     wrong = only_if(lambda s: ult(s("op_0"), const(4, 13)), lambda s: total(s, "op_0", "op_1"))
     rtl: dict[int, Made] = {0: from_input, 1: raised("op_0", 3, 4), 2: wrong}
@@ -262,7 +265,7 @@ def test_promises_of_ops_before() -> None:
 
 
 def test_a_promise_that_chance_does_not_break() -> None:
-    """The sum does not fit for the three largest inputs; the RTL has another value for the smallest of these."""
+    """The sum does not fit for the three largest inputs; the RTL differs for the smallest of these."""
     program, edge = program_of(read(24), plus(0, 3, 24)), (1 << 24) - 3
     rtl: dict[int, Made] = {0: from_input, 1: rarely("op_0", raised("op_0", 3, 24), edge)}
     assert Refined(program, rtl).proved(1) == Basis.PROMISES
@@ -272,7 +275,7 @@ def test_a_promise_that_chance_does_not_break() -> None:
 
 
 def test_promises_of_all_ops_before() -> None:
-    """So many copies are between the op with the promise and the last one that no level reaches it."""
+    """Between the op with the promise and the last one are more copies than any level includes."""
     copied = [(QUANT, n, -1, 0, 4) for n in range(1, 7)]
     program = program_of(read(4), plus(0, 3, 4), *copied, (ADD, 0, 7, 0, 8))
     rtl: dict[int, Made] = {0: from_input, 1: raised("op_0", 3, 4)}
@@ -285,7 +288,7 @@ def test_promises_of_all_ops_before() -> None:
 
 
 def declaring(first: Made, limit: int = 10, *, named: bool = True, declared: bool = True) -> Refined:
-    """The input lies in 0..9, as is declared; the sum is right below ``limit`` only."""
+    """Refine a program whose input is declared to lie in 0..9, and whose sum is right only below ``limit``."""
     program = replace(program_of(read(4), plus(0, 3, 5)), intervals=((0, 9), (3, 12)))
     name = "op_0" if named else "IN"
     right = only_if(lambda s: ult(s(name), const(4, limit)), raised(name, 3, 5))
@@ -315,7 +318,7 @@ def test_declared_intervals_that_are_not_wanted_prove_nothing() -> None:
 
 
 def test_declared_intervals_are_the_last_resort() -> None:
-    """What ranges alone prove does not rest on what nobody has proved."""
+    """A claim that ranges alone prove does not rest on declared intervals, which are not proved."""
     program = replace(program_of(read(4), plus(0, 3, 5), (QUANT, 1, -1, 0, 5)), intervals=((0, 9), (3, 12), (3, 12)))
     copy = only_if(lambda s: ult(s("op_1"), const(5, 19)), lambda s: s("op_1"))
     found = Refined(program, {0: from_input, 1: raised("op_0", 3, 5), 2: copy})
@@ -323,7 +326,7 @@ def test_declared_intervals_are_the_last_resort() -> None:
 
 
 def test_vectors_that_cannot_be_moved_inside_do_not_count() -> None:
-    """Two ops read the input: it is drawn from all values, also from those that it does not have."""
+    """As two ops read the input, vectors are drawn from all its values, and those outside the interval do not count."""
     program = program_of(read(4), read(4), plus(0, 3, 5), (ADD, 1, 2, 0, 8))
     wrong = only_if(lambda s: ult(s("op_0"), const(4, 10)), raised("op_0", 3, 5))
     rtl = {0: from_input, 1: from_input, 2: wrong, 3: lambda s: total(s, "op_1", "op_2")}
@@ -345,7 +348,7 @@ def test_declared_intervals_and_all_ops_before() -> None:
 
 
 def copies(*rtl: Made, out: Made | None = None) -> Refined:
-    """Ops that each copy the one before, of 24 bits."""
+    """Refine a chain of ops of 24 bits, each of which copies the previous one."""
     rows = [read(24), *((QUANT, n, -1, 0, 24) for n in range(len(rtl) - 1))]
     return Refined(program_of(*rows), dict(enumerate(rtl)), out)
 
@@ -365,7 +368,7 @@ def test_vectors_refute_what_is_too_large_for_the_solver(monkeypatch: pytest.Mon
 
 
 def test_vectors_are_drawn_from_declared_intervals(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of all values of 24 bits hardly one is among these ten, and the op is wrong for the sixth."""
+    """The op is wrong for the sixth of ten declared values, which random vectors of 24 bits would hardly contain."""
     monkeypatch.setattr(refinement, "_LARGEST", 0)
     program = replace(program_of(read(24), (QUANT, 0, -1, 0, 24)), intervals=((1000, 1009), (1000, 1009)))
     found = Refined(program, {0: from_input, 1: rarely("op_0", lambda s: s("op_0"), 1005)})
@@ -373,7 +376,7 @@ def test_vectors_are_drawn_from_declared_intervals(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_vector_is_one_for_the_first_op_that_is_wrong() -> None:
-    """Op 2 is wrong for all inputs, 0 first; op 1 for odd ones, and one of these is shown."""
+    """Op 2 is wrong for all inputs, and op 1 for odd ones; the counterexample is an odd input, which shows op 1."""
     odd = only_if(lambda s: bnot(s("op_0", 0, 1)), lambda s: s("op_0"))
     found = copies(from_input, odd, lambda s: bnot(s("op_1")))
     assert found.counterexample is not None
@@ -389,7 +392,7 @@ def test_a_vector_that_chance_does_not_find() -> None:
 
 
 def test_other_inputs_than_those_of_the_cone_are_tried() -> None:
-    """Op 2 is wrong for one value of the low bits; the output shows it only if some high bit is 1."""
+    """Op 2 is wrong for one value of the low bits, and the output shows it only if some high bit is 1."""
     rows = [(INPUT, 0, -1, 0, 28), (QUANT, 0, -1, 0, 24), (QUANT, 1, -1, 0, 24)]
     rtl: dict[int, Made] = {1: lambda s: extract(s("IN"), 0, 24), 2: rarely("op_1", lambda s: s("op_1"))}
     hidden: Made = lambda s: ite(eq(s("IN", 24, 4), const(4, 0)), s("op_1"), s("op_2"))  # noqa: E731
@@ -434,7 +437,7 @@ def test_an_output_that_does_not_need_a_wrong_op_is_proved_without_it() -> None:
 
 
 def test_what_rested_on_a_wrong_op_is_proved_anew() -> None:
-    """Op 2 was proved of the value that op 1 ought to have."""
+    """Op 2, first proved with the value that op 1 should have, is proved again without op 1."""
     found = copies(from_input, lambda s: add(s("op_0"), const(24, 1)), lambda s: s("op_0"))
     assert ("op", 2) in found.open
     assert found.op(2).basis == Basis.WITHOUT_WRONG_OPS
@@ -443,7 +446,7 @@ def test_what_rested_on_a_wrong_op_is_proved_anew() -> None:
 
 
 def test_what_reads_a_wrong_op_by_the_name_of_another_is_not_proved() -> None:
-    """Ops 1 and 2 are of one shape, so one variable; the signal of op 2 is wrong, and op 3 reads it."""
+    """Ops 1 and 2 have one shape, and so one variable; the signal of op 2 is wrong, and op 3 reads it."""
     program = program_of(read(6), plus(0, 1, 7), plus(0, 1, 7), (QUANT, 1, -1, 0, 7), output=1)
     right, wrong = raised("op_0", 1, 7), raised("op_0", 2, 7)
     found = Refined(program, {0: from_input, 1: right, 2: wrong, 3: lambda s: s("op_2")})
@@ -455,7 +458,7 @@ def test_what_reads_a_wrong_op_by_the_name_of_another_is_not_proved() -> None:
 
 
 def test_what_compensates_a_wrong_op_is_wrong_too() -> None:
-    """Op 1 is 1 too large and op 2 subtracts that: neither holds its value if the other does, the output does."""
+    """Op 1 is 1 too large, and op 2 subtracts it: op 2 does not hold if op 1 does, but the output is right."""
     low: Made = lambda s: add(s("op_1"), const(24, (1 << 24) - 1))  # noqa: E731
     found = copies(from_input, lambda s: add(s("op_0"), const(24, 1)), low)
     assert found.op(1).status is Status.REFUTED
@@ -465,7 +468,7 @@ def test_what_compensates_a_wrong_op_is_wrong_too() -> None:
 
 
 def test_an_output_is_refined_as_ops_are() -> None:
-    """The output is op 1, in 3..18, where it is less than 19."""
+    """The output equals op 1, which lies in 3..18, where that is less than 19."""
     program = program_of(read(4), plus(0, 3, 5))
     out = only_if(lambda s: ult(s("op_1"), const(5, 19)), lambda s: s("op_1"))
     found = Refined(program, {0: from_input, 1: raised("op_0", 3, 5)}, out)

@@ -1,4 +1,4 @@
-"""Signals without names: which one is taken for which op where several have the same values."""
+"""Signals without names: which of several signals with the same values is matched to which op."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from dais_verif.prover.signal_correspondence import _Matcher, match_signals
 from dais_verif.prover.slang import elaborate
 from dais_verif.prover.twins import first_twins
 
-#: 2 and 3 are the same sum; 4 and 5 are the positive parts of what never is positive; 6 adds these two.
+#: Ops 2 and 3 are the same sum; 6 and 7 are the ReLUs of 4 and 5, which are never positive; 8 adds them.
 ROWS = [
     (-1, 0, -1, 0, (0, 4, 0)),
     (-1, 1, -1, 0, (0, 4, 0)),
@@ -70,7 +70,7 @@ def test_twins() -> None:
     assert first_twins(Program.build(rows, [(5, 0, 0)], inp_shift=[0, 0])) == [0, 1, 2, 3, 4, 5]
 
 
-# what is taken for what, by hand
+# matches of signals and ops, by hand
 
 
 def matcher(
@@ -81,7 +81,7 @@ def matcher(
 
 
 def test_one_bit_tells_too_little_by_itself() -> None:
-    """And so does a value that never changes: only what is made of the right signals is taken."""
+    """A single bit, or a value that never changes, is matched only if it is computed from the right signals."""
     a, b, bit, wide = Signal("a", 4, ""), Signal("b", 4, ""), Signal("bit", 1, ""), Signal("wide", 5, "")
     one = replace(PROGRAM.ops[2], type=FixedType(0, 1, 0))
     column = np.array([0, 1, 1, 0], dtype=np.uint64)
@@ -94,7 +94,7 @@ def test_one_bit_tells_too_little_by_itself() -> None:
 
 
 def test_the_only_signal_with_a_value_that_tells_is_taken() -> None:
-    """Though it carries on another op's; of several, one that does not."""
+    """The only signal with the values is matched, though it copies another op's; of several, one that does not copy."""
     a, b, on, own = Signal("a", 4, ""), Signal("b", 5, ""), Signal("on", 5, ""), Signal("own", 5, "")
     column = np.array([5, 16, 7, 8], dtype=np.uint64)
     values = {a: [1, 2, 3, 4], b: [5, 16, 7, 8], on: [5, 16, 7, 8]}

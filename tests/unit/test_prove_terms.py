@@ -1,4 +1,4 @@
-"""Terms: the normal form changes no value, and numpy and solver read a term as these tests do."""
+"""The normal form of terms changes no value; NumPy and the solver evaluate terms as a plain computation does."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def signed(value: int, width: int) -> int:
 
 
 class Grown:
-    """A random term, and its value computed without any of the package's rules."""
+    """A random term, and its value computed without any rule of the package."""
 
     def __init__(self, rng: random.Random, widest: int) -> None:
         self.rng, self.widest = rng, widest
@@ -97,7 +97,7 @@ class Grown:
         return self.term(width, depth - 1)
 
     def halves(self, width: int, depth: int) -> tuple[Term, Value]:
-        """A sum as adders write it that copy or negate the low bits of one operand; or something much like it."""
+        """Return a sum in the form of adders that copy or negate the low bits of one operand, or a similar term."""
         rng = self.rng
         cut = rng.randint(1, width - 1)
         up = width - cut
@@ -127,7 +127,7 @@ class Grown:
         return T.concat(T.add(*parts), low), value
 
 
-#: What can break a rule most easily is there twice.
+#: Kinds that are most likely to break a rule are listed twice.
 KINDS = [
     *("add", "sub", "neg", "mul", "udiv", "urem", "and", "or", "xor", "not", "shl", "lshr", "ashr"),
     *("concat", "extract", "sext", "zext", "ite", "eq", "ult", "slt", "lookup"),
@@ -204,7 +204,7 @@ def test_the_solver_reads_terms_as_numpy_does() -> None:
 
 
 def test_terms_as_they_are_written_and_their_smt_lib() -> None:
-    """Without any rule a term has the same value; and z3, which reads our text of it, says so too."""
+    """Without any rule, a term has the same value, and z3, which reads its SMT-LIB text, agrees."""
     rng = random.Random(4)
     seen: set[str] = set()
     for number in range(600):
@@ -265,7 +265,7 @@ def test_what_is_doubled_out_of_a_word_is_no_part_of_a_sum() -> None:
     assert T.add(*twice, c) is c
 
 
-#: Much like sums in two halves, or like minus a shifted value, and another number.
+#: Terms that look like sums in two halves or like a negated shifted value, but have another value.
 NO_HALVES: dict[str, tuple[Callable[..., Term], Callable[..., int]]] = {
     "minus a value above other bits": (
         lambda a, b: T.add(b, T.concat(T.neg(T.extract(a, 0, 6)), const(2, 2))),

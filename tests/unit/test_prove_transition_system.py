@@ -1,4 +1,4 @@
-"""The transition system behind a bit: its registers, what they hold after an edge, and what a reset does to readers."""
+"""The transition system of a bit: its registers, their next values, and what a reset does to readers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dais_verif.prover.terms import Term, add, band, bnot, bor, bxor, concat, co
 ZERO, ONE = const(1, 0), const(1, 1)
 V, RST, EN = (var(1, f"input {name} 0") for name in ("v", "rst", "en"))
 
-#: Two pins that both reset, each at 1.
+#: Two asynchronous resets, both active at 1.
 BOTH = [("rst", 0), ("en", 0)]
 
 
@@ -53,7 +53,7 @@ def test_an_enable_keeps_what_is_there() -> None:
 
 @pytest.mark.parametrize("inactive", [0, 1])
 def test_an_asynchronous_reset_is_seen_at_once(inactive: int) -> None:
-    """By the output, by registers that read it, and after the edge."""
+    """The output, registers that read the reset one, and the state after the edge see the reset at once."""
     active = bnot(RST) if inactive else RST
     cleared: Callable[..., Term] = lambda s: (  # noqa: E731
         ite(s("rst"), s("v"), ZERO) if inactive else ite(s("rst"), ZERO, s("v"))
@@ -70,7 +70,7 @@ def test_an_asynchronous_reset_is_seen_at_once(inactive: int) -> None:
 def test_two_asynchronous_resets() -> None:
     wiring = wired().register("out", 1, lambda s: ite(s("rst"), ZERO, ite(s("en"), ONE, s("v"))), resets=BOTH)
     with pytest.raises(InputError, match="'out' is loaded at 'en'"):
-        machine(wiring)  # with both active it is zero: not a constant of the second
+        machine(wiring)  # zero if both are active, so ``en`` does not load a constant
     wiring = wired().register("out", 1, lambda s: ite(bor(s("rst"), s("en")), ZERO, s("v")), resets=BOTH)
     found = machine(wiring)
     assert same(found.out, band(state("out"), bnot(bor(RST, EN))))
@@ -170,7 +170,7 @@ def test_what_is_no_protocol() -> None:
 
 
 def test_state_is_over_state_and_inputs_alone() -> None:
-    """Nothing of the design is left in it."""
+    """The terms of the system contain only state and inputs, no signals of the design."""
     wiring = wired().register("a", 1, lambda s: ite(s("rst"), ZERO, s("v")), resets=[("rst", 0)])
     wiring.register("b", 1, lambda s: bor(s("a"), s("b"))).wire("out", 1, lambda s: band(s("a"), s("b")))
     found = machine(wiring)
